@@ -1,0 +1,93 @@
+import js from '@eslint/js'
+import { defineConfig, globalIgnores } from 'eslint/config'
+import tseslint from 'typescript-eslint'
+
+// Who may import whom (docs/decisions/0001). Each part of server/src by what it may import besides itself: other
+// parts, packages, and parts of which it may import types only. `node:*` is open to all.
+const importRule = {
+  domain: {},
+  contract: { parts: ['domain'], packages: ['typebox', 'ajv'] },
+  store: { parts: ['domain'], packages: ['better-sqlite3'] },
+  http: { parts: ['domain', 'contract'], packages: ['fastify', '@fastify/swagger', '@fastify/swagger-ui'] },
+  'app.ts': { parts: ['http', 'contract', 'domain'], packages: ['fastify', 'pino'] },
+  'config.ts': { parts: ['domain'], types: ['store'] },
+  'secret-key-file.ts': { parts: ['domain'] },
+  'parts.ts': { parts: ['config.ts', 'domain', 'store', 'secret-key-file.ts'] },
+  'first-start.ts': { parts: ['config.ts', 'domain', 'secret-key-file.ts'] },
+  'version.ts': {},
+  'main.ts': {
+    parts: ['app.ts', 'config.ts', 'domain', 'first-start.ts', 'parts.ts', 'version.ts'],
+    packages: ['pino'],
+  },
+  cli: {
+    parts: ['config.ts', 'contract', 'domain', 'main.ts', 'parts.ts', 'store', 'version.ts'],
+    packages: ['commander'],
+  },
+}
+
+const parts = Object.keys(importRule)
+
+/**
+ * @param {[string, { parts?: string[], packages?: string[], types?: string[] }]} row
+ * @returns {import('eslint').Linter.Config}
+ */
+function importsOf([part, { parts: open = [], packages = [], types = [] }]) {
+  const closed = parts.filter((other) => other !== part && !open.includes(other))
+  const isFolder = !part.endsWith('.ts')
+  const pathTo = (/** @type {string} */ other) => `^\\.{1,2}/(\\.\\./)*${other.replace('.', '\\.')}(/|$)`
+  const patterns = [
+    ...closed
+      .filter((other) => !types.includes(other))
+      .map((other) => ({ regex: pathTo(other), message: `${part} may not import ${other}.` })),
+    ...types.map((other) => ({
+      regex: pathTo(other),
+      allowTypeImports: true,
+      message: `${part} may import types of ${other} only.`,
+    })),
+    {
+      regex: `^(?!\\.|node:${packages.map((name) => `|${name}$`).join('')})`,
+      message: `${part} may import ${['node:*', ...packages].join(', ')} and nothing else from outside.`,
+    },
+  ]
+  return {
+    files: [isFolder ? `server/src/${part}/**/*.ts` : `server/src/${part}`],
+    rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns }] },
+  }
+}
+
+export default defineConfig(
+  globalIgnores(['**/dist/', '**/data/']),
+  js.configs.recommended,
+  tseslint.configs.strictTypeChecked,
+  tseslint.configs.stylisticTypeChecked,
+  {
+    languageOptions: { parserOptions: { project: './tsconfig.check.json' } },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      eqeqeq: 'error',
+      'max-lines': ['error', { max: 400, skipComments: true, skipBlankLines: true }],
+      // TypeScript knows what is defined, in JavaScript files too (tsconfig.check.json).
+      'no-undef': 'off',
+      '@typescript-eslint/no-confusing-void-expression': [
+        'error',
+        { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
+      ],
+      // It asks for `!`, which the strict rules forbid.
+      '@typescript-eslint/non-nullable-type-assertion-style': 'off',
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true, allowNullish: true },
+      ],
+      // node:test collects the promises of its tests by itself.
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        {
+          allowForKnownSafeCalls: [
+            { from: 'package', name: ['describe', 'it', 'test'], package: 'node:test' },
+          ],
+        },
+      ],
+    },
+  },
+  Object.entries(importRule).map(importsOf),
+)

@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+// Committed rather than compiled, so that npm can link `ugs` before the first build; until then it runs the sources.
+import { existsSync } from 'node:fs'
+
+const built = new URL('../dist/cli/ugs.js', import.meta.url)
+if (existsSync(built)) {
+  await import(built.href)
+} else {
+  const { register } = await import('tsx/esm/api')
+  register()
+  await import(new URL('../src/cli/ugs.ts', import.meta.url).href)
+}

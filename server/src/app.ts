@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { openApiDocument } from './contract/openapi.ts'
+import type { Clock } from './domain/clock.ts'
+import { Fault } from './domain/fault.ts'
+import type { Store } from './domain/store.ts'
+import type { UserGroupService } from './domain/user-group-service.ts'
+import { setCommonHeaders } from './http/answer.ts'
+import { Authentication } from './http/authentication.ts'
+import { addBodyReader } from './http/body.ts'
+import { addDocsRoutes } from './http/docs-routes.ts'
+import { answerFault } from './http/fault-answer.ts'
+import { addHealthRoutes } from './http/health-routes.ts'
+import { answerProtocolError, answerUnusualRequests } from './http/protocol-errors.ts'
+import { addUserRoutes } from './http/user-routes.ts'
+
+export interface AppParts {
+  readonly store: Store
+  readonly userGroups: UserGroupService
+  readonly clock: Clock
+  readonly logger: Logger
+  /** True once the service has been told to stop: `/readyz` fails from then on. */
+  readonly isDraining: () => boolean
+  /** Sizes in bytes, times in milliseconds. */
+  readonly limits: {
+    readonly maxBody: number
+    readonly maxHeader: number
+    readonly headersTimeout: number
+    readonly requestTimeout: number
+    readonly keepAliveTimeout: number
+    readonly apiTokenCache: number
+  }
+  readonly version: string
+}
+
+/** Puts the application together: every hook and route, in order. It neither listens nor reads the environment. */
+export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
+  const { store, userGroups, clock, logger, isDraining, limits } = parts
+  const nextRequestId = requestIds()
+  const baseLogger: FastifyBaseLogger = logger
+
+  const app: FastifyInstance = Fastify({
+    loggerInstance: baseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: nextRequestId,
+    bodyLimit: limits.maxBody,
+    requestTimeout: limits.requestTimeout,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    routerOptions: { ignoreTrailingSlash: true },
+    // RFC 9112, section 3.2.2: a server accepts the absolute form of a request's target.
+    rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?]*/i, '') || '/',
+    http: {
+      maxHeaderSize: limits.maxHeader,
+      headersTimeout: limits.headersTimeout,
+      // How often Node looks for requests that are late.
+      connectionsCheckingInterval: 1000,
+      // Answered below in the shape of every other error.
+      requireHostHeader: false,
+    },
+    clientErrorHandler: (error, socket) => answerProtocolError(error, socket, nextRequestId),
+    frameworkErrors: (_error, request, reply) => {
+      setCommonHeaders(reply, request.id)
+      void answerFault(new Fault('malformed_request', 'The path is not valid'), request, reply)
+    },
+  })
+  // One logger for all: a child for each request costs more than the requests that log are worth.
+  app.setChildLoggerFactory(() => logger)
+  app.addHttpMethod('GET', { hasBody: true, overrideExisting: true })
+  addBodyReader(app)
+  answerUnusualRequests(app.server, nextRequestId)
+
+  app.setErrorHandler(answerFault)
+  const methodsOf = new Map<string, string[]>()
+  app.addHook('onRoute', ({ url, method }) => {
+    methodsOf.set(url, [...(methodsOf.get(url) ?? []), ...[method].flat()])
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    setCommonHeaders(reply, request.id)
+    if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw new Fault('malformed_request', 'Host: is required')
+    }
+    if (!request.is404) return done()
+    const path = request.url.replace(/\?.*/s, '').replace(/(.)\/$/, '$1')
+    const methods = methodsOf.get(path)
+    if (methods === undefined) throw new Fault('not_found', 'There is nothing at this path')
+    reply.header('allow', methods.join(', '))
+    throw new Fault('method_not_allowed', `This path allows ${methods.join(', ')}`)
+  })
+  if (logger.isLevelEnabled('debug')) {
+    app.addHook('onResponse', (request, reply, done) => {
+      logger.debug(
+        {
+          request_id: request.id,
+          method: request.method,
+          route: request.routeOptions.url,
+          operation: request.userCall?.operation,
+          api_token_id: request.userCall?.apiToken.id,
+          status: reply.statusCode,
+          duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
+        },
+        'request',
+      )
+      done()
+    })
+  }
+
+  const authentication = new Authentication({ store, clock, cacheMs: limits.apiTokenCache })
+  addUserRoutes(app, { authentication, userGroups })
+  addHealthRoutes(app, { store, isDraining })
+  await addDocsRoutes(app, openApiDocument(parts.version))
+  return app
+}
+
+/** Request ids that no other process gives out: some random characters of its own, then a counter. */
+function requestIds(): () => string {
+  const process = randomBytes(6).toString('base64url')
+  let count = 0
+  return () => `${process}-${(count++).toString(36)}`
+}

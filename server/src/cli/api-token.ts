@@ -1,0 +1,147 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { isScope, isUsable, scopes, type ApiToken, type Scope } from '../domain/api-token.ts'
+import type { Environment } from '../domain/environment.ts'
+import { generateToken, hashToken } from '../domain/token.ts'
+import { CommandError } from './errors.ts'
+import {
+  environmentOption,
+  jsonOption,
+  parseCount,
+  parseDuration,
+  parseName,
+  workspaceOption,
+} from './options.ts'
+import { formatTime, printJson, printTable } from './output.ts'
+import { findWorkspace, withStore } from './with-store.ts'
+
+interface CreateOptions {
+  environment: Environment
+  name: string
+  scopes: Scope[]
+  expiresIn?: number
+  workspace: string
+  json?: boolean
+}
+
+export function addApiTokenCommands(program: Command): void {
+  const apiToken = program.command('api-token').description('Make, list and revoke API tokens.')
+
+  apiToken
+    .command('create')
+    .description('Make an API token. Standard output gets the token and nothing else; it is shown this once.')
+    .addOption(environmentOption())
+    .requiredOption('--name <name>', 'what it is for', parseName)
+    .option('--scopes <scopes>', `what it may do: ${scopes.join(', ')}; comma separated`, parseScopes, [
+      'write',
+    ] as Scope[])
+    .option(
+      '--expires-in <duration>',
+      'for how long it is valid: 12h, 90d, 2w (default: for good)',
+      parseDuration,
+    )
+    .addOption(workspaceOption())
+    .addOption(jsonOption())
+    .action(create)
+
+  apiToken
+    .command('list')
+    .description('List the API tokens of all workspaces. A token itself is never kept, and so not shown.')
+    .addOption(jsonOption())
+    .action(list)
+
+  apiToken
+    .command('revoke')
+    .description('Revoke an API token for good. A running service takes note within UGS_API_TOKEN_CACHE_MS.')
+    .argument('<id>', 'its id, as `ugs api-token list` shows it', parseCount)
+    .addOption(jsonOption())
+    .action(revoke)
+}
+
+async function create(options: CreateOptions): Promise<void> {
+  const token = generateToken('api', options.environment)
+  const now = Date.now()
+  const made = await withStore(async (store) => {
+    const workspace = await findWorkspace(store, options.workspace)
+    return store.createApiToken({
+      workspaceId: workspace.id,
+      environment: options.environment,
+      name: options.name,
+      scopes: options.scopes,
+      createdAt: now,
+      expiresAt: options.expiresIn === undefined ? null : now + options.expiresIn,
+      tokenHash: hashToken(token),
+    })
+  })
+  if (options.json) {
+    printJson({ ...shown(made, options.workspace), token })
+    return
+  }
+  console.log(token)
+  console.error(
+    `Made API token ${made.id} "${made.name}" for ${made.environment} in the workspace "${options.workspace}", ` +
+      `scopes ${made.scopes.join(', ')}, ${made.expiresAt === null ? 'without end' : `until ${formatTime(made.expiresAt)}`}. ` +
+      'It is shown this once.',
+  )
+}
+
+async function list({ json }: { json?: boolean }): Promise<void> {
+  const now = Date.now()
+  const apiTokens = await withStore(async (store) => {
+    const names = new Map((await store.listWorkspaces()).map(({ id, name }) => [id, name]))
+    return (await store.listApiTokens()).map((apiToken) => ({
+      ...shown(apiToken, names.get(apiToken.workspaceId) ?? ''),
+      state: stateOf(apiToken, now),
+    }))
+  })
+  if (json) {
+    printJson(apiTokens)
+    return
+  }
+  printTable(
+    ['ID', 'WORKSPACE', 'ENVIRONMENT', 'NAME', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES'],
+    apiTokens.map((token) => [
+      token.id,
+      token.workspace,
+      token.environment,
+      token.name,
+      token.scopes.join(','),
+      token.state,
+      token.created_at,
+      token.expires_at,
+    ]),
+  )
+}
+
+async function revoke(id: number, { json }: { json?: boolean }): Promise<void> {
+  const revoked = await withStore((store) => store.revokeApiToken(id, Date.now()))
+  if (revoked === null)
+    throw new CommandError(`there is no API token ${id}; \`ugs api-token list\` shows those there are`)
+  if (json) printJson({ id: revoked.id, name: revoked.name, revoked_at: formatTime(revoked.revokedAt) })
+  else console.error(`API token ${revoked.id} "${revoked.name}" is revoked.`)
+}
+
+function shown(apiToken: ApiToken, workspace: string) {
+  return {
+    id: apiToken.id,
+    workspace,
+    environment: apiToken.environment,
+    name: apiToken.name,
+    scopes: apiToken.scopes,
+    created_at: formatTime(apiToken.createdAt),
+    expires_at: formatTime(apiToken.expiresAt),
+    revoked_at: formatTime(apiToken.revokedAt),
+  }
+}
+
+function stateOf(apiToken: ApiToken, now: number): 'active' | 'revoked' | 'expired' {
+  if (isUsable(apiToken, now)) return 'active'
+  return apiToken.revokedAt === null ? 'expired' : 'revoked'
+}
+
+function parseScopes(text: string): Scope[] {
+  const names = text.split(/[\s,]+/).filter((name) => name !== '')
+  if (names.length === 0 || !names.every(isScope)) {
+    throw new InvalidArgumentError(`Allowed are ${scopes.join(', ')}; comma separated.`)
+  }
+  return [...new Set(names)]
+}

@@ -1,0 +1,35 @@
+import { InvalidArgumentError, Option } from 'commander'
+import { environments } from '../domain/environment.ts'
+import { defaultWorkspaceName } from '../domain/workspace.ts'
+
+export const workspaceOption = () =>
+  new Option('--workspace <name>', 'workspace').default(defaultWorkspaceName)
+
+export const environmentOption = () =>
+  new Option('--environment <environment>', 'environment').choices(environments).makeOptionMandatory()
+
+export const jsonOption = () => new Option('--json', 'write JSON to standard output')
+
+const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+
+/** Reads `30s`, `15m`, `12h`, `90d` or `2w`; in milliseconds. */
+export function parseDuration(text: string): number {
+  const [, count, unit] = /^([1-9]\d{0,5})([smhdw])$/.exec(text) ?? []
+  if (count === undefined) {
+    throw new InvalidArgumentError('It must be a number and a unit: 30s, 15m, 12h, 90d or 2w.')
+  }
+  return Number(count) * unitsMs[unit as keyof typeof unitsMs]
+}
+
+/** A name that an operator gives: 1 to 255 characters, none of them a control character. */
+export function parseName(text: string): string {
+  if (!/^[^\p{Cc}]{1,255}$/u.test(text) || text.trim() === '') {
+    throw new InvalidArgumentError('It must be 1 to 255 characters, none of them a control character.')
+  }
+  return text
+}
+
+export function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.')
+  return Number(text)
+}

@@ -1,0 +1,31 @@
+import { Command } from 'commander'
+import { version } from '../version.ts'
+import { addApiTokenCommands } from './api-token.ts'
+import { addMigrateCommand } from './migrate.ts'
+import { addServeCommand } from './serve.ts'
+import { addUserGroupCommands } from './user-group.ts'
+import { addWorkspaceCommands } from './workspace.ts'
+
+/** The `ugs` command. */
+export function buildProgram(): Command {
+  const program = new Command('ugs')
+    .description('The User Group Service, and what its operators do beside it.')
+    .version(version)
+    // Before the commands are added: they take this over.
+    .exitOverride()
+    .showHelpAfterError('(add --help for how to use it)')
+    .addHelpText(
+      'after',
+      `
+The store is the one that the environment names (DATABASE_URL, UGS_DATA_DIR), so that a command works beside a
+running service. \`ugs serve --help\` lists the settings.
+
+Exit codes: 0 done, 1 failed, 2 called in a wrong way.`,
+    )
+  addServeCommand(program)
+  addMigrateCommand(program)
+  addWorkspaceCommands(program)
+  addApiTokenCommands(program)
+  addUserGroupCommands(program)
+  return program
+}

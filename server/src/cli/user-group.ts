@@ -1,0 +1,222 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { readUserGroupBody, type UserGroupRequest } from '../contract/bodies.ts'
+import { limits } from '../contract/limits.ts'
+import { readStrictJson } from '../contract/strict-json.ts'
+import type { Environment } from '../domain/environment.ts'
+import { Fault } from '../domain/fault.ts'
+import type { Store } from '../domain/store.ts'
+import type { UserGroup } from '../domain/user-group.ts'
+import type { OpenedUserGroup, Realm } from '../domain/user-group-service.ts'
+import { environmentOption, jsonOption, parseCount, parseDuration, workspaceOption } from './options.ts'
+import { formatTime, printJson, printTable } from './output.ts'
+import { findWorkspace, withStore, withUserGroups } from './with-store.ts'
+
+interface RealmOptions {
+  environment: Environment
+  workspace: string
+  json?: boolean
+}
+
+interface FieldOptions extends RealmOptions {
+  name?: string
+  mapping?: string
+  properties?: string
+}
+
+export function addUserGroupCommands(program: Command): void {
+  const userGroup = program.command('user-group').description('Look after user groups.')
+
+  const command = (name: string, description: string) =>
+    userGroup
+      .command(name)
+      .description(description)
+      .addOption(environmentOption())
+      .addOption(workspaceOption())
+      .addOption(jsonOption())
+
+  const commandOnOne = (name: string, description: string) =>
+    command(name, description).argument('<user_group_id>', 'the id that the caller gave it')
+
+  const commandWithFields = (name: string, description: string) =>
+    commandOnOne(name, description)
+      .option('--name <name>', 'name; left out, it stays')
+      .option(
+        '--mapping <json>',
+        'schema ids to data sources, for example {"40":"213"}; null clears',
+        parseJson,
+      )
+      .option('--properties <json>', 'properties, a JSON object; null clears', parseJson)
+
+  command('list', 'List the user groups of an environment, in the order of their ids.')
+    .option('--limit <count>', 'how many at most', parseCount, 100)
+    .option('--after <user_group_id>', 'only those after this id')
+    .action(list)
+
+  commandOnOne('show', 'Show a user group; its token only with --show-token.')
+    .option('--show-token', 'show its token too')
+    .action(show)
+
+  commandWithFields(
+    'get-or-create',
+    'Make a user group be as described, creating it if needed; write its token.',
+  ).action(getOrCreate)
+
+  commandWithFields('update', 'Change an existing user group.').action(update)
+
+  commandOnOne('rotate', 'Replace the token of a user group; write the new one.')
+    .option(
+      '--grace <duration>',
+      'keep the old token valid for viewing for as long, at most 7d',
+      parseGrace,
+      0,
+    )
+    .action(rotate)
+
+  commandOnOne('delete', 'Delete a user group. Its tokens stop at once; this cannot be undone.').action(
+    remove,
+  )
+}
+
+async function list(options: RealmOptions & { limit: number; after?: string }): Promise<void> {
+  const page = await withStore(async (store) =>
+    store.listUserGroups({
+      ...(await realmOf(store, options)),
+      afterProvidedId: options.after ?? null,
+      limit: options.limit,
+    }),
+  )
+  if (options.json) printJson(page.map(shown))
+  else {
+    printTable(
+      ['TEAM_ID', 'USER_GROUP_ID', 'NAME', 'CREATED', 'UPDATED'],
+      page.map((group) => [
+        group.teamId,
+        group.providedId,
+        group.name,
+        formatTime(group.createdAt),
+        formatTime(group.updatedAt),
+      ]),
+    )
+  }
+  if (page.length === options.limit) {
+    console.error(
+      `There may be more: --after ${JSON.stringify(page.at(-1)?.providedId)} shows what comes next.`,
+    )
+  }
+}
+
+async function show(id: string, options: RealmOptions & { showToken?: boolean }): Promise<void> {
+  const group = await withUserGroups(async (userGroups, store) =>
+    userGroups.show(await realmOf(store, options), id),
+  )
+  const fields = { ...shown(group), ...(options.showToken && { token: group.token }) }
+  if (options.json) {
+    printJson(fields)
+    return
+  }
+  printTable(
+    ['FIELD', 'VALUE'],
+    Object.entries(fields).map(([field, value]) => [
+      field,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  )
+}
+
+async function getOrCreate(id: string, options: FieldOptions): Promise<void> {
+  const { providedId, change } = readFields(id, options)
+  const { created, userGroup } = await withUserGroups(async (userGroups, store) =>
+    userGroups.getOrCreate(await realmOf(store, options), providedId, change, true),
+  )
+  if (options.json) {
+    printJson({ new_user_group: created, user_group: shownWithToken(userGroup) })
+    return
+  }
+  console.log(userGroup.token)
+  console.error(`${created ? 'Created' : 'Found'} the user group "${userGroup.providedId}".`)
+}
+
+async function update(id: string, options: FieldOptions): Promise<void> {
+  const { providedId, change } = readFields(id, options)
+  const userGroup = await withUserGroups(async (userGroups, store) =>
+    userGroups.update(await realmOf(store, options), providedId, change),
+  )
+  if (options.json) printJson({ new_user_group: false, user_group: shown(userGroup) })
+  else console.error(`The user group "${userGroup.providedId}" is as described.`)
+}
+
+async function rotate(id: string, options: RealmOptions & { grace: number }): Promise<void> {
+  const rotated = await withUserGroups(async (userGroups, store) =>
+    userGroups.rotate(await realmOf(store, options), {
+      target: { providedId: id },
+      gracePeriodSeconds: options.grace / 1000,
+    }),
+  )
+  if (options.json) {
+    printJson({
+      user_group: {
+        team_id: rotated.teamId,
+        token: rotated.token,
+        name: rotated.name,
+        provided_id: rotated.providedId,
+        api_environment_tag: rotated.environment,
+      },
+    })
+    return
+  }
+  console.log(rotated.token)
+  console.error(`The token of the user group "${rotated.providedId}" is replaced.`)
+}
+
+async function remove(id: string, options: RealmOptions): Promise<void> {
+  await withUserGroups(async (userGroups, store) => userGroups.delete(await realmOf(store, options), id))
+  if (options.json) printJson({ deleted: true, provided_id: id })
+  else console.error(`The user group "${id}" is deleted.`)
+}
+
+async function realmOf(store: Store, { workspace, environment }: RealmOptions): Promise<Realm> {
+  return { workspaceId: (await findWorkspace(store, workspace)).id, environment }
+}
+
+/** Reads the options as the body of a call, so that what the API refuses is refused here too, in the same words. */
+function readFields(id: string, { name, mapping, properties }: FieldOptions): UserGroupRequest {
+  const members = [`"user_group_id":${JSON.stringify(id)}`]
+  if (name !== undefined) members.push(`"name":${JSON.stringify(name)}`)
+  if (mapping !== undefined) members.push(`"mapping":${mapping}`)
+  if (properties !== undefined) members.push(`"properties":${properties}`)
+  return readUserGroupBody(Buffer.from(`{${members.join()}}`))
+}
+
+/** Checks that the text is JSON, and leaves it as it is. */
+function parseJson(text: string): string {
+  try {
+    readStrictJson(Buffer.from(text))
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Fault ? error.message : 'It is not JSON.')
+  }
+  return text
+}
+
+function parseGrace(text: string): number {
+  const ms = parseDuration(text)
+  if (ms > limits.gracePeriodSeconds * 1000) throw new InvalidArgumentError('It must be at most 7d.')
+  return ms
+}
+
+function shown(group: Omit<UserGroup, 'token'>) {
+  return {
+    team_id: group.teamId,
+    provided_id: group.providedId,
+    name: group.name,
+    api_environment_tag: group.environment,
+    mapping: group.mapping === null ? null : (JSON.parse(group.mapping) as unknown),
+    properties: group.properties === null ? null : (JSON.parse(group.properties) as unknown),
+    created_at: formatTime(group.createdAt),
+    updated_at: formatTime(group.updatedAt),
+    token_issued_at: formatTime(group.tokenIssuedAt),
+  }
+}
+
+function shownWithToken(group: OpenedUserGroup) {
+  return { ...shown(group), token: group.token }
+}

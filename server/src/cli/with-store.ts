@@ -1,0 +1,33 @@
+import { readConfig } from '../config.ts'
+import type { Store } from '../domain/store.ts'
+import type { UserGroupService } from '../domain/user-group-service.ts'
+import type { Workspace } from '../domain/workspace.ts'
+import { openConfiguredStore, openUserGroupService } from '../parts.ts'
+import { UsageError } from './errors.ts'
+
+/** Opens the store that the environment names for as long as `work` takes. */
+export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+  const store = openConfiguredStore(readConfig(process.env))
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** The same, with the secret keys, for what shows or makes a user group token. */
+export async function withUserGroups<T>(
+  work: (userGroups: UserGroupService, store: Store) => Promise<T>,
+): Promise<T> {
+  const config = readConfig(process.env)
+  return withStore(async (store) => work(await openUserGroupService(config, store), store))
+}
+
+/** @throws UsageError where there is no such workspace */
+export async function findWorkspace(store: Store, name: string): Promise<Workspace> {
+  const workspaces = await store.listWorkspaces()
+  const workspace = workspaces.find((candidate) => candidate.name === name)
+  if (workspace !== undefined) return workspace
+  const names = workspaces.map((candidate) => `"${candidate.name}"`).join(', ')
+  throw new UsageError(`there is no workspace "${name}"; there are ${names}`)
+}

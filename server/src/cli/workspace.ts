@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import type { Workspace } from '../domain/workspace.ts'
+import { CommandError } from './errors.ts'
+import { jsonOption, parseName } from './options.ts'
+import { formatTime, printJson, printTable } from './output.ts'
+import { withStore } from './with-store.ts'
+
+export function addWorkspaceCommands(program: Command): void {
+  const workspace = program.command('workspace').description('Make and list workspaces.')
+
+  workspace
+    .command('create')
+    .description('Make a workspace.')
+    .argument('<name>', 'its name', parseName)
+    .addOption(jsonOption())
+    .action(async (name: string, { json }: { json?: boolean }) => {
+      const created = await withStore((store) => store.createWorkspace(name, Date.now()))
+      if (created === null) throw new CommandError(`there is already a workspace "${name}"`)
+      if (json) printJson(shown(created))
+      else console.error(`Made the workspace "${created.name}".`)
+    })
+
+  workspace
+    .command('list')
+    .description('List the workspaces.')
+    .addOption(jsonOption())
+    .action(async ({ json }: { json?: boolean }) => {
+      const workspaces = (await withStore((store) => store.listWorkspaces())).map(shown)
+      if (json) printJson(workspaces)
+      else {
+        printTable(
+          ['ID', 'NAME', 'CREATED'],
+          workspaces.map(({ id, name, created_at }) => [id, name, created_at]),
+        )
+      }
+    })
+}
+
+function shown({ id, name, createdAt }: Workspace) {
+  return { id, name, created_at: formatTime(createdAt) }
+}

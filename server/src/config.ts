@@ -1,0 +1,163 @@
+import { resolve } from 'node:path'
+import { parseSecretKeys } from './domain/keyring.ts'
+import type { StoreLocation } from './store/open-store.ts'
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+type LogLevel = (typeof logLevels)[number]
+
+interface Setting<T> {
+  readonly meaning: string
+  /** As it would be written in the environment; `undefined` where the setting is unset by default. */
+  readonly default: string | undefined
+  /** @throws RangeError whose message follows the name of the setting. */
+  readonly parse: (text: string) => T
+}
+
+/**
+ * All settings, each by its environment variable. The table in `docs/configuration.md` and `ugs serve --help` say the
+ * same, and a test holds them to it.
+ */
+export const settings = {
+  HOST: text('Address to listen on.', '127.0.0.1'),
+  PORT: integer('Port to listen on; 0 picks a free one.', { default: 8080, min: 0, max: 65_535 }),
+  UGS_DATA_DIR: text(
+    'Folder of what the service keeps on its own: the database and the secret key, where they are not set.',
+    './data',
+  ),
+  DATABASE_URL: optional(
+    'Where the store is: sqlite:PATH. Unset, it is ugs.db in the data folder.',
+    parseDatabaseUrl,
+  ),
+  UGS_SECRET_KEYS: optional(
+    'Keys that user group tokens are sealed with: id:base64 of 32 bytes, comma separated; the first seals, all open. Unset, one is made and kept in the data folder.',
+    parseSecretKeys,
+  ),
+  LOG_LEVEL: {
+    meaning: `What is logged to standard error: ${logLevels.join(', ')}. Requests are logged at debug.`,
+    default: 'info',
+    parse: parseLogLevel,
+  },
+  UGS_MAX_BODY_BYTES: integer('Size of a body, at most.', {
+    default: 1_048_576,
+    min: 1024,
+    max: 1_048_576,
+  }),
+  UGS_MAX_HEADER_BYTES: integer("Size of a request's line and headers, at most.", {
+    default: 16_384,
+    min: 4096,
+    max: 131_072,
+  }),
+  UGS_HEADERS_TIMEOUT_MS: integer('Time for the headers of a request to arrive.', {
+    default: 10_000,
+    min: 100,
+    max: 28_000,
+  }),
+  UGS_REQUEST_TIMEOUT_MS: integer('Time for a whole request to arrive.', {
+    default: 20_000,
+    min: 100,
+    max: 28_000,
+  }),
+  UGS_KEEP_ALIVE_TIMEOUT_MS: integer('Time that an idle connection is kept for the next request.', {
+    default: 20_000,
+    min: 0,
+    max: 28_000,
+  }),
+  UGS_DRAIN_MS: integer(
+    'Time between SIGTERM and the end of listening, in which /readyz answers 503 so that a load balancer moves on.',
+    { default: 1000, min: 0, max: 600_000 },
+  ),
+  UGS_CLOSE_TIMEOUT_MS: integer('Time for requests under way to finish when the service stops.', {
+    default: 10_000,
+    min: 0,
+    max: 600_000,
+  }),
+  UGS_LOCK_TIMEOUT_MS: integer("Time to wait for another process's lock on the SQLite database.", {
+    default: 5000,
+    min: 0,
+    max: 60_000,
+  }),
+  UGS_API_TOKEN_CACHE_MS: integer(
+    'Time for which a looked-up API token is trusted: a revoked one may go on working for as long.',
+    { default: 1000, min: 0, max: 5000 },
+  ),
+} as const satisfies Record<string, Setting<unknown>>
+
+type Settings = typeof settings
+
+/** The settings, read: by the names of their environment variables. */
+export type Config = {
+  readonly [Name in keyof Settings]: Settings[Name] extends Setting<infer T> ? T : never
+} & {
+  /** Where the store is, whether or not `DATABASE_URL` says so. */
+  readonly storeLocation: StoreLocation
+}
+
+/** The environment does not make a configuration; `problems` lists everything that is wrong with it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(['The configuration is not valid:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
+    this.problems = problems
+  }
+}
+
+/**
+ * Reads the configuration from the environment; an empty variable counts as unset.
+ * @throws ConfigError with every problem at once.
+ */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const problems: string[] = []
+  const entries = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
+    const text = environment[name] === '' ? setting.default : (environment[name] ?? setting.default)
+    try {
+      return [name, text === undefined ? undefined : setting.parse(text)]
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      problems.push(`${name}: ${error.message}`)
+      return [name, undefined]
+    }
+  })
+  if (problems.length > 0) throw new ConfigError(problems)
+  const config = Object.fromEntries(entries) as Omit<Config, 'storeLocation'>
+  const embedded = { kind: 'sqlite', path: resolve(config.UGS_DATA_DIR, 'ugs.db') } as const
+  return Object.freeze({ ...config, storeLocation: config.DATABASE_URL ?? embedded })
+}
+
+function text(meaning: string, byDefault: string): Setting<string> {
+  return { meaning, default: byDefault, parse: (text) => text }
+}
+
+function optional<T>(meaning: string, parse: (text: string) => T): Setting<T | undefined> {
+  return { meaning, default: undefined, parse }
+}
+
+function integer(meaning: string, range: { default: number; min: number; max: number }): Setting<number> {
+  return {
+    meaning,
+    default: String(range.default),
+    parse: (text) => {
+      const value = Number(text)
+      if (!/^\d+$/.test(text) || value < range.min || value > range.max) {
+        throw new RangeError(`must be a whole number from ${range.min} to ${range.max}`)
+      }
+      return value
+    },
+  }
+}
+
+function parseLogLevel(text: string): LogLevel {
+  const level = logLevels.find((candidate) => candidate === text)
+  if (level === undefined) throw new RangeError(`must be one of ${logLevels.join(', ')}`)
+  return level
+}
+
+/** A URL may hold a password, so that no message repeats it. */
+function parseDatabaseUrl(text: string): StoreLocation {
+  if (!text.startsWith('sqlite:')) throw new RangeError('must have the form sqlite:PATH')
+  // sqlite:///var/lib/ugs.db is how a URL with an empty authority names the same file as sqlite:/var/lib/ugs.db.
+  const path = text.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
+  if (path === '' || path === ':memory:') throw new RangeError('must name a file, in the form sqlite:PATH')
+  return { kind: 'sqlite', path: resolve(path) }
+}

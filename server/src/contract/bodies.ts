@@ -1,0 +1,72 @@
+import { hash } from 'node:crypto'
+import type { FieldFault } from '../domain/fault.ts'
+import type { UserGroupChange } from '../domain/user-group.ts'
+import type { RotationRequest } from '../domain/user-group-service.ts'
+import { limits } from './limits.ts'
+import { RotationBody, UserGroupBody } from './schemas.ts'
+import { readStrictJson, type JsonMember } from './strict-json.ts'
+import { compileValidator, validationFailed } from './validator.ts'
+
+const validateUserGroupBody: (value: unknown) => asserts value is UserGroupBody =
+  compileValidator(UserGroupBody)
+const validateRotationBody: (value: unknown) => asserts value is RotationBody = compileValidator(RotationBody)
+
+export interface UserGroupRequest {
+  readonly providedId: string
+  readonly change: UserGroupChange
+}
+
+/**
+ * Reads the body of a get-or-create or an update (specification 2.2).
+ * @throws Fault `malformed_json`, `validation_failed`
+ */
+export function readUserGroupBody(bytes: Buffer): UserGroupRequest {
+  const { value, members } = readStrictJson(bytes)
+  validateUserGroupBody(value)
+  const properties = members.get('properties')
+  if (properties !== undefined) checkProperties(properties)
+  return {
+    providedId: value.user_group_id,
+    change: {
+      ...(value.name !== undefined && { name: value.name }),
+      ...(value.mapping !== undefined && { mapping: mappingText(value.mapping, members.get('mapping')) }),
+      ...(properties !== undefined && { properties: value.properties === null ? null : properties.text }),
+    },
+  }
+}
+
+/**
+ * Reads the body of a rotation (specification 2.3, contract POST).
+ * @throws Fault `malformed_json`, `validation_failed`
+ */
+export function readRotationBody(bytes: Buffer): Omit<RotationRequest, 'idempotency'> & BodyFingerprint {
+  const { value } = readStrictJson(bytes)
+  validateRotationBody(value)
+  const { current_token, grace_period_seconds } = value
+  return {
+    target: { currentToken: current_token },
+    gracePeriodSeconds: grace_period_seconds ?? 0,
+    fingerprint: hash('sha256', JSON.stringify([current_token, grace_period_seconds]), 'buffer'),
+  }
+}
+
+interface BodyFingerprint {
+  /** Equal for bodies that mean the same JSON value, whatever their white space and order of members. */
+  readonly fingerprint: Uint8Array
+}
+
+/** An empty mapping is none (contract, `/api/user`). */
+function mappingText(value: Record<string, string> | null, member: JsonMember | undefined): string | null {
+  return value === null || Object.keys(value).length === 0 ? null : (member?.text ?? null)
+}
+
+function checkProperties({ text, depth, hasNul }: JsonMember): void {
+  const faults: FieldFault[] = []
+  const fault = (message: string) => faults.push({ path: '/properties', message })
+  if (depth > limits.propertiesDepth) fault(`must be at most ${limits.propertiesDepth} levels deep`)
+  if (hasNul) fault('must not have U+0000 in a key or a string')
+  if (Buffer.byteLength(text) > limits.propertiesBytes) {
+    fault(`must be at most ${limits.propertiesBytes} bytes (64 KiB) as JSON`)
+  }
+  if (faults.length > 0) throw validationFailed(faults)
+}

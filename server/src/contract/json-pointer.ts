@@ -1,0 +1,12 @@
+const longestKey = 64
+
+/** A JSON Pointer (RFC 6901); a very long key is cut, since the pointer is there for a person to find the place. */
+export function jsonPointer(path: readonly (string | number)[]): string {
+  return path
+    .map((step) => {
+      const key = String(step).toWellFormed()
+      const shown = key.length > longestKey ? `${key.slice(0, longestKey)}…` : key
+      return '/' + shown.replaceAll('~', '~0').replaceAll('/', '~1')
+    })
+    .join('')
+}

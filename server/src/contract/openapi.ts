@@ -1,0 +1,243 @@
+import type { FaultCode } from '../domain/fault.ts'
+import { ErrorAnswer, errorTable } from './errors.ts'
+import { limits } from './limits.ts'
+import { GetOrCreateAnswer, RotationAnswer, RotationBody, UpdateAnswer, UserGroupBody } from './schemas.ts'
+
+/** Faults that every call of `/api/user` can meet. */
+const commonFaults: readonly FaultCode[] = [
+  'malformed_request',
+  'malformed_json',
+  'body_required',
+  'validation_failed',
+  'unauthenticated',
+  'forbidden',
+  'method_not_allowed',
+  'request_timeout',
+  'body_too_large',
+  'unsupported_media_type',
+  'headers_too_large',
+  'internal',
+  'not_implemented',
+  'unavailable',
+]
+
+const exampleGroup = {
+  team_id: 1,
+  token: 'ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy',
+  name: 'Example customer',
+  provided_id: 'customer-42',
+}
+const exampleProperties = { region: 'EU', plan: 'gold' }
+
+const exampleUserGroupBody = {
+  user_group_id: 'customer-42',
+  name: 'Example customer',
+  mapping: { '40': '213' },
+  properties: exampleProperties,
+}
+
+/** The OpenAPI 3.1 document of the service, made of the schemas that validate its input. */
+export function openApiDocument(version: string): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'User Group Service',
+      version,
+      summary: 'A token for each user group to view its embedded dashboards with.',
+      description:
+        'One path, three operations. GET carries a JSON body; where a proxy, CDN or client cannot send one, use POST with the header `X-HTTP-Method-Override: GET`.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'The service that serves this document' }],
+    security: [{ apiToken: [] }],
+    tags: [
+      { name: 'User groups', description: 'Get or create, update, and rotate the token of a user group.' },
+      { name: 'Operation', description: 'For supervisors and load balancers.' },
+    ],
+    paths: {
+      '/api/user': {
+        get: {
+          operationId: 'getOrCreateUserGroup',
+          tags: ['User groups'],
+          summary: 'Get or create a user group',
+          description:
+            'Makes the user group be as described, creating it if needed. A field that is sent is stored, one that is left out stays as it is; `name` may be left out only where the user group exists. The token never changes here. Of any number of simultaneous first calls exactly one answers `new_user_group: true`, and all answer the same token. Scope: `read` where nothing changes, else `write`.',
+          requestBody: jsonBody('UserGroupBody', exampleUserGroupBody),
+          responses: responses({
+            answer: jsonAnswer('GetOrCreateAnswer', 'The user group.', {
+              success: 1,
+              new_user_group: true,
+              user_group: { ...exampleGroup, properties: exampleProperties },
+            }),
+            faults: [...commonFaults, 'name_required'],
+          }),
+        },
+        post: {
+          operationId: 'rotateUserGroupToken',
+          tags: ['User groups'],
+          summary: 'Rotate the token of a user group',
+          description:
+            'Replaces the token. The old one stops at once, unless `grace_period_seconds` keeps it valid for viewing. Of simultaneous rotations of one token exactly one succeeds. Scope: `write`.',
+          parameters: [
+            {
+              name: 'Idempotency-Key',
+              in: 'header',
+              description:
+                'A retry with the same key and body within 24 hours gets the first answer again, and rotates nothing.',
+              schema: { type: 'string', pattern: '^[!-~]+$', maxLength: limits.idempotencyKeyLength },
+              example: '5f1d7a52-6a0e-4a63-9a57-0a6a3d1f8c11',
+            },
+            {
+              name: 'X-HTTP-Method-Override',
+              in: 'header',
+              description:
+                'Makes this call a get-or-create (`GET`) or an update (`PUT`), with the body and the answer of that operation.',
+              schema: { enum: ['GET', 'PUT'] },
+            },
+          ],
+          requestBody: jsonBody('RotationBody', { current_token: exampleGroup.token }),
+          responses: responses({
+            answer: jsonAnswer('RotationAnswer', 'The user group with its new token.', {
+              success: 1,
+              user_group: { ...exampleGroup, api_environment_tag: 'Customer' },
+            }),
+            faults: [
+              ...commonFaults,
+              'invalid_method_override',
+              'invalid_idempotency_key',
+              'token_not_found',
+              'token_superseded',
+              'idempotency_key_in_use',
+              'idempotency_key_reused',
+            ],
+          }),
+        },
+        put: {
+          operationId: 'updateUserGroup',
+          tags: ['User groups'],
+          summary: 'Update a user group',
+          description:
+            'Changes an existing user group, by the same field rule as GET; creates nothing. Scope: `write`.',
+          requestBody: jsonBody('UserGroupBody', exampleUserGroupBody),
+          responses: responses({
+            answer: jsonAnswer('UpdateAnswer', 'The user group.', {
+              success: 1,
+              new_user_group: false,
+              user_group: {
+                ...exampleGroup,
+                properties: exampleProperties,
+                api_environment_tag: 'Customer',
+              },
+            }),
+            faults: [...commonFaults, 'user_group_not_found'],
+          }),
+        },
+      },
+      '/healthz': healthPath('healthz', 'Whether the process lives', 'ok', ['internal']),
+      '/readyz': healthPath('readyz', 'Whether the store answers and the service is not stopping', 'ready', [
+        'unavailable',
+      ]),
+    },
+    components: {
+      securitySchemes: {
+        apiToken: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description:
+            'The value is `Token <API_TOKEN>`. An API token belongs to one workspace and one environment; `ugs api-token create` makes one.',
+        },
+      },
+      schemas: { UserGroupBody, RotationBody, GetOrCreateAnswer, UpdateAnswer, RotationAnswer, ErrorAnswer },
+      headers: {
+        RequestId: {
+          description: 'Finds the request in the log of the service.',
+          schema: { type: 'string' },
+        },
+      },
+    },
+  }
+}
+
+function reference(schema: string): object {
+  return { $ref: `#/components/schemas/${schema}` }
+}
+
+function jsonBody(schema: string, example: object): object {
+  return { required: true, content: { 'application/json': { schema: reference(schema), example } } }
+}
+
+const answerHeaders = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
+
+function jsonAnswer(schema: string, description: string, example: object): object {
+  return {
+    description,
+    headers: answerHeaders,
+    content: { 'application/json': { schema: reference(schema), example } },
+  }
+}
+
+function responses({
+  answer,
+  faults,
+}: {
+  answer: object
+  faults: readonly FaultCode[]
+}): Record<string, object> {
+  const statuses = [...new Set(faults.map((code) => errorTable[code].status))]
+  return {
+    200: answer,
+    ...Object.fromEntries(
+      statuses.map((status) => [
+        status,
+        errorResponse(faults.filter((code) => errorTable[code].status === status)),
+      ]),
+    ),
+  }
+}
+
+function errorResponse(codes: readonly FaultCode[]): object {
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errorTable[code].meaning}`).join('\n\n'),
+    headers: answerHeaders,
+    content: {
+      'application/json': {
+        schema: reference('ErrorAnswer'),
+        examples: Object.fromEntries(
+          codes.map((code) => [
+            code,
+            {
+              value: {
+                success: 0,
+                error: { code, message: errorTable[code].meaning, request_id: 'k3Jf81Qz-2s' },
+              },
+            },
+          ]),
+        ),
+      },
+    },
+  }
+}
+
+function healthPath(name: string, summary: string, status: string, faults: readonly FaultCode[]): object {
+  return {
+    get: {
+      operationId: name,
+      tags: ['Operation'],
+      summary,
+      security: [],
+      responses: responses({
+        answer: {
+          description: summary,
+          content: {
+            'application/json': {
+              schema: { type: 'object', required: ['status'], properties: { status: { const: status } } },
+              example: { status },
+            },
+          },
+        },
+        faults: ['malformed_request', 'method_not_allowed', ...faults],
+      }),
+    },
+  }
+}

@@ -1,0 +1,95 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import type { Static, TSchema } from 'typebox'
+import { Fault, type FieldFault } from '../domain/fault.ts'
+import { jsonPointer } from './json-pointer.ts'
+import { limits } from './limits.ts'
+import { notOnlyWhiteSpace, withoutControlCharacters } from './schemas.ts'
+
+// Nothing is coerced, filled in or removed: a value is as it was sent, or refused. `strict` also finds a schema that
+// does not mean what it says.
+const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, strict: true, strictTypes: false })
+
+/**
+ * Compiles a schema to a check.
+ * @returns a function that throws Fault `validation_failed`, naming each field at fault.
+ */
+export function compileValidator<T extends TSchema>(
+  schema: T,
+): (value: unknown) => asserts value is Static<T> {
+  const validate = ajv.compile(schema)
+  return (value) => {
+    if (!validate(value)) throw validationFailed(fieldFaults(validate.errors ?? []))
+  }
+}
+
+export function validationFailed(fields: readonly FieldFault[]): Fault {
+  const shown = fields
+    .slice(0, 3)
+    .map(({ path, message }) => `${path === '' ? 'body' : path.slice(1)}: ${message}`)
+  const rest = fields.length - shown.length
+  return new Fault('validation_failed', shown.join('; ') + (rest > 0 ? `; and ${rest} more` : ''), { fields })
+}
+
+/** One fault a field, the first that was found. */
+function fieldFaults(errors: readonly ErrorObject[]): FieldFault[] {
+  const byPath = new Map<string, FieldFault>()
+  for (const error of errors) {
+    // `propertyNames` repeats what the error of the name itself says.
+    if (error.keyword === 'propertyNames') continue
+    const path = pathOf(error)
+    if (!byPath.has(path)) byPath.set(path, { path, message: messageOf(error) })
+    if (byPath.size === limits.fieldFaults) break
+  }
+  return [...byPath.values()]
+}
+
+function pathOf({ instancePath, keyword, params, propertyName }: ErrorObject): string {
+  if (keyword === 'required') return instancePath + jsonPointer([params.missingProperty as string])
+  if (keyword === 'additionalProperties')
+    return instancePath + jsonPointer([params.additionalProperty as string])
+  if (propertyName !== undefined) return instancePath + jsonPointer([propertyName])
+  return jsonPointer(instancePath.split('/').slice(1).map(decodePointerStep))
+}
+
+function decodePointerStep(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+function messageOf(error: ErrorObject): string {
+  const params = error.params as Record<string, unknown>
+  const subject = error.propertyName === undefined ? '' : 'its key '
+  switch (error.keyword) {
+    case 'type':
+      return `must be ${typeNames(params.type)}`
+    case 'required':
+      return 'is required'
+    case 'additionalProperties':
+      return 'is not a known field'
+    case 'minLength':
+    case 'maxLength':
+      return `${subject}must have 1 to ${limits.textLength} characters`
+    case 'pattern':
+      return patternMessages[params.pattern as keyof typeof patternMessages]
+    case 'minimum':
+    case 'maximum':
+      return `must be from 0 to ${limits.gracePeriodSeconds}`
+    case 'maxProperties':
+      return `must have at most ${limits.mappingEntries} entries`
+    default:
+      return 'is not valid'
+  }
+}
+
+const patternMessages = {
+  [withoutControlCharacters]: 'must not have control characters (U+0000 to U+001F, U+007F)',
+  [notOnlyWhiteSpace]: 'must not be only white space',
+}
+
+function typeNames(type: unknown): string {
+  return [type]
+    .flat()
+    .map((name) =>
+      name === 'null' ? 'null' : `${/^[aeio]/.test(String(name)) ? 'an' : 'a'} ${String(name)}`,
+    )
+    .join(' or ')
+}

@@ -1,0 +1,29 @@
+import type { Environment } from './environment.ts'
+
+/**
+ * What an API token may do: `read`, a GET of `/api/user` that changes nothing; `write`, all of `/api/user`;
+ * `introspect` and `admin`, their own interfaces. No scope includes another but `write`, which includes `read`.
+ */
+export const scopes = ['read', 'write', 'introspect', 'admin'] as const
+
+export type Scope = (typeof scopes)[number]
+
+export function isScope(text: string): text is Scope {
+  return (scopes as readonly string[]).includes(text)
+}
+
+/** An API token as it is kept: never the token itself. All times are milliseconds since the Unix epoch. */
+export interface ApiToken {
+  readonly id: number
+  readonly workspaceId: number
+  readonly environment: Environment
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  readonly revokedAt: number | null
+}
+
+export function isUsable(token: ApiToken, now: number): boolean {
+  return token.revokedAt === null && (token.expiresAt === null || now < token.expiresAt)
+}

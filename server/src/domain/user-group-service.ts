@@ -1,0 +1,183 @@
+import { hash } from 'node:crypto'
+import type { Clock } from './clock.ts'
+import type { Environment } from './environment.ts'
+import { Fault } from './fault.ts'
+import type { Keyring } from './keyring.ts'
+import type { MintToken, RotatedUserGroup, RotateOutcome, RotateUserGroupToken, Store } from './store.ts'
+import { generateToken, hashToken, isWellFormedToken } from './token.ts'
+import { sealingContext, type UserGroup, type UserGroupChange, type UserGroupKey } from './user-group.ts'
+
+/** How long a retry with an idempotency key gets the first answer again. */
+const idempotencyWindowMs = 24 * 60 * 60 * 1000
+
+/** Whose user groups an operation works on. What is another workspace's or environment's looks absent. */
+export interface Realm {
+  readonly workspaceId: number
+  readonly environment: Environment
+}
+
+/** A user group with its token open, ready to be shown to its owner. */
+export type OpenedUserGroup = Omit<UserGroup, 'token'> & { readonly token: string }
+
+export type RotationResult = Omit<RotatedUserGroup, 'token'> & { readonly token: string }
+
+export interface RotationRequest {
+  readonly target: { readonly currentToken: string } | { readonly providedId: string }
+  readonly gracePeriodSeconds: number
+  readonly idempotency?: { readonly key: string; readonly fingerprint: Uint8Array }
+}
+
+/** The operations of `/api/user` and of `ugs user-group`, the same for both. */
+export class UserGroupService {
+  readonly #store: Store
+  readonly #keyring: Keyring
+  readonly #clock: Clock
+  readonly #runningIdempotencyKeys = new Set<string>()
+
+  constructor(parts: { store: Store; keyring: Keyring; clock: Clock }) {
+    this.#store = parts.store
+    this.#keyring = parts.keyring
+    this.#clock = parts.clock
+  }
+
+  /** @throws Fault `name_required`, `forbidden` (a creation or change without `mayWrite`), `unavailable` */
+  async getOrCreate(
+    realm: Realm,
+    providedId: string,
+    change: UserGroupChange,
+    mayWrite: boolean,
+  ): Promise<{ created: boolean; userGroup: OpenedUserGroup }> {
+    const result = await this.#store.getOrCreateUserGroup({
+      key: { workspaceId: realm.workspaceId, environment: realm.environment, providedId },
+      change,
+      mayWrite,
+      mintToken: this.#mintToken,
+      now: this.#clock.now(),
+    })
+    switch (result.outcome) {
+      case 'name_required':
+        throw new Fault(
+          'name_required',
+          'name: is required to create a user group, and none has this id yet',
+          {
+            fields: [{ path: '/name', message: 'is required to create a user group' }],
+          },
+        )
+      case 'write_required':
+        throw new Fault(
+          'forbidden',
+          'This API token may only read, and this call would create or change the user group; use one with the scope "write"',
+        )
+      default:
+        return { created: result.outcome === 'created', userGroup: this.#open(result.userGroup) }
+    }
+  }
+
+  /** @throws Fault `user_group_not_found`, `unavailable` */
+  async update(realm: Realm, providedId: string, change: UserGroupChange): Promise<OpenedUserGroup> {
+    const result = await this.#store.updateUserGroup({
+      key: { workspaceId: realm.workspaceId, environment: realm.environment, providedId },
+      change,
+      now: this.#clock.now(),
+    })
+    if (result.outcome === 'not_found') throw userGroupNotFound()
+    return this.#open(result.userGroup)
+  }
+
+  /**
+   * @throws Fault `token_not_found` (or, by id, `user_group_not_found`), `token_superseded`, `idempotency_key_in_use`,
+   * `idempotency_key_reused`, `unavailable`
+   */
+  async rotate(realm: Realm, request: RotationRequest): Promise<RotationResult> {
+    const { target, idempotency } = request
+    if ('currentToken' in target && !isWellFormedToken('userGroup', target.currentToken))
+      throw tokenNotFound()
+    const now = this.#clock.now()
+    const command: RotateUserGroupToken = {
+      ...realm,
+      target: 'currentToken' in target ? { tokenHash: hashToken(target.currentToken) } : target,
+      oldTokenValidUntil: now + request.gracePeriodSeconds * 1000,
+      mintToken: this.#mintToken,
+      now,
+    }
+    const result = idempotency
+      ? await this.#rotateOnce(command, idempotency)
+      : await this.#store.rotateUserGroupToken(command)
+    switch (result.outcome) {
+      case 'not_found':
+        throw 'currentToken' in target ? tokenNotFound() : userGroupNotFound()
+      case 'superseded':
+        throw new Fault(
+          'token_superseded',
+          'This token was already replaced and cannot be rotated; GET the user group to learn its current token',
+        )
+      case 'idempotency_key_reused':
+        throw new Fault(
+          'idempotency_key_reused',
+          'Idempotency-Key: this key was used with another body; use a new key for each rotation',
+        )
+      default:
+        return { ...result.userGroup, token: this.#openToken(result.userGroup) }
+    }
+  }
+
+  /** @throws Fault `user_group_not_found`, `unavailable` */
+  async show(realm: Realm, providedId: string): Promise<OpenedUserGroup> {
+    const userGroup = await this.#store.findUserGroup({ ...realm, providedId })
+    if (userGroup === null) throw userGroupNotFound()
+    return this.#open(userGroup)
+  }
+
+  /** @throws Fault `user_group_not_found`, `unavailable` */
+  async delete(realm: Realm, providedId: string): Promise<void> {
+    if (!(await this.#store.deleteUserGroup({ ...realm, providedId }))) throw userGroupNotFound()
+  }
+
+  async #rotateOnce(
+    command: RotateUserGroupToken,
+    { key, fingerprint }: { key: string; fingerprint: Uint8Array },
+  ): Promise<RotateOutcome> {
+    const running = `${command.workspaceId}/${command.environment}/${key}`
+    if (this.#runningIdempotencyKeys.has(running)) {
+      throw new Fault(
+        'idempotency_key_in_use',
+        'Idempotency-Key: the first request with this key is still running; retry in a moment',
+      )
+    }
+    this.#runningIdempotencyKeys.add(running)
+    try {
+      return await this.#store.rotateUserGroupToken({
+        ...command,
+        idempotency: {
+          keyHash: hash('sha256', key, 'buffer'),
+          fingerprint,
+          expiresAt: command.now + idempotencyWindowMs,
+        },
+      })
+    } finally {
+      this.#runningIdempotencyKeys.delete(running)
+    }
+  }
+
+  readonly #mintToken: MintToken = (key) => {
+    const token = generateToken('userGroup', key.environment)
+    return { hash: hashToken(token), ...this.#keyring.seal(token, sealingContext(key)) }
+  }
+
+  #open(userGroup: UserGroup): OpenedUserGroup {
+    return { ...userGroup, token: this.#openToken(userGroup) }
+  }
+
+  #openToken(userGroup: UserGroupKey & Pick<UserGroup, 'token'>): string {
+    return this.#keyring.open(userGroup.token, sealingContext(userGroup))
+  }
+}
+
+function userGroupNotFound(): Fault {
+  return new Fault('user_group_not_found', 'No user group has this user_group_id in this environment')
+}
+
+/** The same answer for a token that is malformed, unknown, or of another workspace or environment (contract, POST). */
+function tokenNotFound(): Fault {
+  return new Fault('token_not_found', 'current_token: no user group of this environment has this token')
+}

@@ -1,0 +1,30 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import { sendJson } from './answer.ts'
+
+// The page's styles set a few attributes by script, and its icons are data URLs.
+const contentSecurityPolicy =
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+/** The OpenAPI document, for programs and as a page; the page fetches nothing from elsewhere. */
+export async function addDocsRoutes(app: FastifyInstance, document: object): Promise<void> {
+  const json = JSON.stringify(document)
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/openapi.json',
+    handler: (_request, reply) => sendJson(reply, 200, json),
+  })
+  // Hands the page its document; the type knows OpenAPI 3.0 only.
+  await app.register(swagger, { mode: 'static', specification: { document: document as never } })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: contentSecurityPolicy,
+    uiConfig: {
+      // A page cannot send a GET with a body, nor should an API token be pasted into one.
+      supportedSubmitMethods: [],
+      // By default it asks a public service whether the document is valid.
+      validatorUrl: null,
+    },
+  })
+}

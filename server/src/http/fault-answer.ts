@@ -1,0 +1,39 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { errorAnswer, errorTable } from '../contract/errors.ts'
+import { Fault, type FaultCode } from '../domain/fault.ts'
+import { sendJson } from './answer.ts'
+
+/** What an answer carries besides the error, by its code. */
+const extraHeaders: Partial<Record<FaultCode, Record<string, string>>> = {
+  unauthenticated: { 'www-authenticate': 'Token' },
+  unavailable: { 'retry-after': '1' },
+}
+
+/** The one place where a failure becomes an answer, and where the log is told of those that are ours. */
+export function answerFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const fault = faultOf(error)
+  const { status } = errorTable[fault.code]
+  if (status >= 500 && fault.reason !== undefined) {
+    request.log.error(
+      {
+        request_id: request.id,
+        operation: request.userCall?.operation,
+        code: fault.code,
+        reason: fault.reason,
+      },
+      'request failed',
+    )
+  }
+  return sendJson(reply.headers(extraHeaders[fault.code] ?? {}), status, errorAnswer(fault, request.id))
+}
+
+function faultOf(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  return new Fault('internal', 'Something went wrong on our side', { reason: reasonOf(error) })
+}
+
+/** What the log may hold of an unforeseen error: its kind and code, never its message. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error
+  return 'code' in error ? `${error.name} ${String(error.code)}` : error.name
+}

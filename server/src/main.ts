@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import { buildApp } from './app.ts'
+import type { Config } from './config.ts'
+import { systemClock } from './domain/clock.ts'
+import { prepareFirstCall } from './first-start.ts'
+import { openConfiguredStore, openUserGroupService } from './parts.ts'
+import { version } from './version.ts'
+
+const hourMs = 60 * 60 * 1000
+
+/** A running service. */
+export interface Service {
+  /** Where it listens, for example `http://127.0.0.1:8080`. */
+  readonly origin: string
+  /** What to tell the person who started it; may hold API tokens, so that it belongs on no log. */
+  readonly notes: string
+  /**
+   * Stops: `/readyz` fails, after `drainMs` nothing new is taken, what is under way is finished within
+   * `UGS_CLOSE_TIMEOUT_MS`, and the store is closed.
+   */
+  stop(drainMs: number): Promise<void>
+}
+
+/**
+ * Starts the service: configuration, store, application, listener.
+ * @throws StoreError, SecretKeyError, or the system's error where it cannot listen
+ */
+export async function serve(config: Config): Promise<Service> {
+  const logger = pino(
+    {
+      level: config.LOG_LEVEL,
+      base: null,
+      // No stack and no driver's message reaches the log, whoever writes to it.
+      serializers: { err: ({ name, code }: { name: string; code?: unknown }) => ({ name, code }) },
+    },
+    pino.destination({ dest: 2, sync: true }),
+  )
+  const store = openConfiguredStore(config)
+  try {
+    const userGroups = await openUserGroupService(config, store)
+    let draining = false
+    const app = await buildApp({
+      store,
+      userGroups,
+      clock: systemClock,
+      logger,
+      isDraining: () => draining,
+      limits: {
+        maxBody: config.UGS_MAX_BODY_BYTES,
+        maxHeader: config.UGS_MAX_HEADER_BYTES,
+        headersTimeout: config.UGS_HEADERS_TIMEOUT_MS,
+        requestTimeout: config.UGS_REQUEST_TIMEOUT_MS,
+        keepAliveTimeout: config.UGS_KEEP_ALIVE_TIMEOUT_MS,
+        apiTokenCache: config.UGS_API_TOKEN_CACHE_MS,
+      },
+      version,
+    })
+    await app.listen({ host: config.HOST, port: config.PORT })
+    const origin = originOf(app.server.address() as AddressInfo)
+    const notes = await prepareFirstCall(config, store, origin)
+    const forget = () => void store.forgetExpiredIdempotencyKeys(systemClock.now()).catch(logFailure)
+    const logFailure = ({ reason }: { reason?: string }) =>
+      logger.warn({ reason }, 'expired idempotency keys could not be removed')
+    const housekeeping = setInterval(forget, hourMs)
+    forget()
+    return {
+      origin,
+      notes,
+      stop: async (drainMs) => {
+        draining = true
+        logger.info({ drain_ms: drainMs }, 'stopping')
+        await sleep(drainMs)
+        clearInterval(housekeeping)
+        const deadline = setTimeout(() => app.server.closeAllConnections(), config.UGS_CLOSE_TIMEOUT_MS)
+        await app.close()
+        clearTimeout(deadline)
+        await store.close()
+        logger.info('stopped')
+      },
+    }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** Where a person on this machine reaches the service: the unspecified address is no place to go to. */
+function originOf({ address, family, port }: AddressInfo): string {
+  const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address
+  return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,77 @@
+import { mkdirSync } from 'node:fs'
+import type { Config } from './config.ts'
+import { systemClock } from './domain/clock.ts'
+import { Keyring, UnsealError, type SecretKey } from './domain/keyring.ts'
+import type { Store } from './domain/store.ts'
+import { UserGroupService } from './domain/user-group-service.ts'
+import { makeSecretKeyFile, readSecretKeyFile, secretKeyFile } from './secret-key-file.ts'
+import { openStore } from './store/open-store.ts'
+
+/** The secret keys are not those that the store's tokens were sealed with, or cannot be read. For the operator. */
+export class SecretKeyError extends Error {
+  override readonly name = 'SecretKeyError'
+}
+
+/** @throws StoreError */
+export function openConfiguredStore(config: Config): Store {
+  if (config.DATABASE_URL === undefined) {
+    mkdirSync(config.UGS_DATA_DIR, { recursive: true, mode: 0o700 })
+  }
+  return openStore(config.storeLocation, { lockTimeoutMs: config.UGS_LOCK_TIMEOUT_MS })
+}
+
+/** @throws SecretKeyError, Fault `unavailable` */
+export async function openUserGroupService(config: Config, store: Store): Promise<UserGroupService> {
+  return new UserGroupService({ store, keyring: await openKeyring(config, store), clock: systemClock })
+}
+
+const checkedText = 'User Group Service'
+const contextOfCheck = (keyId: string) => `secret_key_check/${keyId}`
+
+/**
+ * The keyring, held against the store: a missing or a wrong key is found here, before any token needs it, and a new
+ * one is never made beside tokens that it could not open.
+ */
+async function openKeyring(config: Config, store: Store): Promise<Keyring> {
+  const checks = await store.listSecretKeyChecks()
+  const keys = config.UGS_SECRET_KEYS ?? secretKeysOfFolder(config.UGS_DATA_DIR, checks.length === 0)
+  const source = config.UGS_SECRET_KEYS ? 'UGS_SECRET_KEYS' : secretKeyFile(config.UGS_DATA_DIR)
+  const keyring = new Keyring(keys)
+  const missing = checks.filter(({ keyId }) => !keyring.keyIds.includes(keyId))
+  if (missing.length > 0) {
+    const ids = missing.map(({ keyId }) => `"${keyId}"`).join(', ')
+    throw new SecretKeyError(
+      `${source}: the store holds tokens sealed with ${ids}, which is missing; put it back`,
+    )
+  }
+  for (const keyId of keyring.keyIds) {
+    const context = contextOfCheck(keyId)
+    const check = await store.addSecretKeyCheck(keyring.seal(checkedText, context, keyId))
+    try {
+      keyring.open(check, context)
+    } catch (error) {
+      if (!(error instanceof UnsealError)) throw error
+      throw new SecretKeyError(
+        `${source}: the key "${keyId}" is not the one that this store was sealed with; put that one back, or give the new one another id`,
+      )
+    }
+  }
+  return keyring
+}
+
+function secretKeysOfFolder(dataFolder: string, mayMake: boolean): SecretKey[] {
+  const file = secretKeyFile(dataFolder)
+  try {
+    const keys = readSecretKeyFile(dataFolder)
+    if (keys !== null) return keys
+  } catch (error) {
+    const what = error instanceof RangeError ? error.message : 'it cannot be read'
+    throw new SecretKeyError(
+      `${file}: ${what}; put back the file that the service made, or set UGS_SECRET_KEYS`,
+    )
+  }
+  if (mayMake) return makeSecretKeyFile(dataFolder)
+  throw new SecretKeyError(
+    `${file}: is missing, and the store holds tokens sealed with it; put it back, or set UGS_SECRET_KEYS`,
+  )
+}

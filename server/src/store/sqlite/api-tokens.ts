@@ -1,0 +1,89 @@
+import type { Database, Statement } from 'better-sqlite3'
+import { isScope, type ApiToken } from '../../domain/api-token.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { NewApiToken } from '../../domain/store.ts'
+
+interface Row {
+  api_token_id: number
+  workspace_id: number
+  environment: Environment
+  name: string
+  scopes: string
+  created_at: number
+  expires_at: number | null
+  revoked_at: number | null
+}
+
+/** All but the hash, which nobody needs back. */
+const columns = 'api_token_id, workspace_id, environment, name, scopes, created_at, expires_at, revoked_at'
+
+export class ApiTokens {
+  readonly #insert: Statement<unknown[], Row>
+  readonly #selectByHash: Statement<[Uint8Array], Row>
+  readonly #selectAll: Statement<[], Row>
+  readonly #revoke: Statement<[number, number], Row>
+  readonly #isEmpty: Statement<[], number>
+
+  constructor(database: Database) {
+    this.#insert = database.prepare(
+      `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING ${columns}`,
+    )
+    this.#selectByHash = database.prepare(`SELECT ${columns} FROM api_token WHERE token_hash = ?`)
+    this.#selectAll = database.prepare(`SELECT ${columns} FROM api_token ORDER BY api_token_id`)
+    this.#revoke = database.prepare(
+      `UPDATE api_token SET revoked_at = coalesce(revoked_at, ?) WHERE api_token_id = ? RETURNING ${columns}`,
+    )
+    this.#isEmpty = database
+      .prepare<[], number>(
+        'SELECT NOT EXISTS (SELECT 1 FROM api_token) AND NOT EXISTS (SELECT 1 FROM user_group)',
+      )
+      .pluck()
+  }
+
+  create(token: NewApiToken): ApiToken {
+    const row = this.#insert.get(
+      token.tokenHash,
+      token.workspaceId,
+      token.environment,
+      token.name,
+      token.scopes.join(' '),
+      token.createdAt,
+      token.expiresAt,
+    )
+    return apiTokenOf(row as Row)
+  }
+
+  createFirst(tokens: readonly NewApiToken[]): boolean {
+    if (this.#isEmpty.get() !== 1) return false
+    for (const token of tokens) this.create(token)
+    return true
+  }
+
+  find(tokenHash: Uint8Array): ApiToken | null {
+    const row = this.#selectByHash.get(tokenHash)
+    return row === undefined ? null : apiTokenOf(row)
+  }
+
+  list(): ApiToken[] {
+    return this.#selectAll.all().map(apiTokenOf)
+  }
+
+  revoke(id: number, now: number): ApiToken | null {
+    const row = this.#revoke.get(now, id)
+    return row === undefined ? null : apiTokenOf(row)
+  }
+}
+
+function apiTokenOf(row: Row): ApiToken {
+  return {
+    id: row.api_token_id,
+    workspaceId: row.workspace_id,
+    environment: row.environment,
+    name: row.name,
+    scopes: row.scopes.split(' ').filter(isScope),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  }
+}

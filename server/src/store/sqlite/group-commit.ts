@@ -1,0 +1,90 @@
+import type { Database, Statement } from 'better-sqlite3'
+import { faultOf } from './sqlite-fault.ts'
+
+interface Pending {
+  readonly operation: () => unknown
+  readonly resolve: (value: unknown) => void
+  readonly reject: (reason: unknown) => void
+}
+
+type Result = { readonly value: unknown } | { readonly error: unknown }
+
+/**
+ * Runs what arrives within one turn of the event loop, reads and writes alike, in one transaction, and settles all of
+ * it after the commit: one fsync serves a whole turn, and nobody is told of what is not yet on the disk.
+ */
+export class GroupCommit {
+  #queue: Pending[] = []
+  readonly #begin: Statement
+  readonly #beginImmediate: Statement
+  readonly #commit: Statement
+  readonly #rollback: Statement
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#begin = database.prepare('BEGIN')
+    this.#beginImmediate = database.prepare('BEGIN IMMEDIATE')
+    this.#commit = database.prepare('COMMIT')
+    this.#rollback = database.prepare('ROLLBACK')
+  }
+
+  /**
+   * `operation` is synchronous, touches nothing but the database, and may be run again after a rollback.
+   * @throws Fault `unavailable`
+   */
+  run<T>(operation: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#queue.length === 0) setImmediate(this.#flush)
+      this.#queue.push({ operation, resolve: resolve as (value: unknown) => void, reject })
+    })
+  }
+
+  readonly #flush = (): void => {
+    const batch = this.#queue
+    this.#queue = []
+    const results = this.#runTogether(batch)
+    batch.forEach(({ resolve, reject }, i) => {
+      const result = results[i] as Result
+      if ('value' in result) resolve(result.value)
+      else reject(faultOf(result.error))
+    })
+  }
+
+  #runTogether(batch: readonly Pending[]): Result[] {
+    try {
+      return this.#transaction(batch)
+    } catch (error) {
+      // One operation failed and took the batch with it: each on its own, only the one at fault fails.
+      if (batch.length === 1) return [{ error }]
+      return batch.flatMap((pending) => this.#runTogether([pending]))
+    }
+  }
+
+  #transaction(batch: readonly Pending[]): Result[] {
+    try {
+      return this.#attempt(this.#begin, batch)
+    } catch (error) {
+      // A turn of reads alone takes no lock. One that writes finds out here that another process was writing: it
+      // starts over, waiting for the lock first.
+      if (!isBusy(error)) throw error
+      return this.#attempt(this.#beginImmediate, batch)
+    }
+  }
+
+  #attempt(begin: Statement, batch: readonly Pending[]): Result[] {
+    begin.run()
+    try {
+      const results = batch.map(({ operation }) => ({ value: operation() }))
+      this.#commit.run()
+      return results
+    } catch (error) {
+      if (this.#database.inTransaction) this.#rollback.run()
+      throw error
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
+}

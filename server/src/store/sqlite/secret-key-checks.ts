@@ -1,0 +1,34 @@
+import type { Database, Statement } from 'better-sqlite3'
+import type { SecretKeyCheck } from '../../domain/store.ts'
+
+interface Row {
+  key_id: string
+  sealed: Uint8Array
+}
+
+export class SecretKeyChecks {
+  readonly #insert: Statement<[string, Uint8Array]>
+  readonly #select: Statement<[string], Row>
+  readonly #selectAll: Statement<[], Row>
+
+  constructor(database: Database) {
+    this.#insert = database.prepare(
+      'INSERT INTO secret_key_check (key_id, sealed) VALUES (?, ?) ON CONFLICT (key_id) DO NOTHING',
+    )
+    this.#select = database.prepare('SELECT * FROM secret_key_check WHERE key_id = ?')
+    this.#selectAll = database.prepare('SELECT * FROM secret_key_check ORDER BY key_id')
+  }
+
+  list(): SecretKeyCheck[] {
+    return this.#selectAll.all().map(checkOf)
+  }
+
+  add({ keyId, sealed }: SecretKeyCheck): SecretKeyCheck {
+    this.#insert.run(keyId, sealed)
+    return checkOf(this.#select.get(keyId) as Row)
+  }
+}
+
+function checkOf(row: Row): SecretKeyCheck {
+  return { keyId: row.key_id, sealed: row.sealed }
+}

@@ -1,0 +1,168 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import BetterSqlite3, { type Database } from 'better-sqlite3'
+import type { Environment } from '../../domain/environment.ts'
+import type {
+  GetOrCreateUserGroup,
+  ListUserGroups,
+  NewApiToken,
+  RotateUserGroupToken,
+  SecretKeyCheck,
+  Store,
+  UpdateUserGroup,
+} from '../../domain/store.ts'
+import type { UserGroupKey } from '../../domain/user-group.ts'
+import { StoreError } from '../store-error.ts'
+import { ApiTokens } from './api-tokens.ts'
+import { GroupCommit } from './group-commit.ts'
+import { migrate } from './migrate.ts'
+import { SecretKeyChecks } from './secret-key-checks.ts'
+import { UserGroups } from './user-groups.ts'
+import { Workspaces } from './workspaces.ts'
+
+/** @throws StoreError */
+export function openSqliteStore(path: string, options: { lockTimeoutMs: number }): Store {
+  const database = openDatabase(path, options.lockTimeoutMs)
+  try {
+    migrate(database)
+  } catch (error) {
+    database.close()
+    throw storeErrorOf(path, error)
+  }
+  return new SqliteStore(database)
+}
+
+function openDatabase(path: string, lockTimeoutMs: number): Database {
+  if (!existsSync(dirname(path))) {
+    throw new StoreError(`${path}: the folder does not exist; make it, or name another file in DATABASE_URL`)
+  }
+  try {
+    const database = new BetterSqlite3(path, { timeout: lockTimeoutMs })
+    // Readers, the `ugs` command among them, do not wait for the writer.
+    database.pragma('journal_mode = WAL')
+    // An answered call survives a power cut: WAL's NORMAL would let the last commits go with it.
+    database.pragma('synchronous = FULL')
+    database.pragma('foreign_keys = ON')
+    return database
+  } catch (error) {
+    throw storeErrorOf(path, error)
+  }
+}
+
+function storeErrorOf(path: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return new StoreError(`${path}: ${error.message}`)
+  if (!(error instanceof BetterSqlite3.SqliteError)) throw error
+  return new StoreError(`${path}: ${cureOf(error.code)} (${error.code})`)
+}
+
+function cureOf(code: string): string {
+  if (code === 'SQLITE_NOTADB') {
+    return 'the file is not a SQLite database; name another file in DATABASE_URL, or restore a backup'
+  }
+  if (code.startsWith('SQLITE_CORRUPT')) return 'the database is damaged; restore a backup'
+  if (code.startsWith('SQLITE_BUSY'))
+    return 'the database is locked by another process; stop it, or try again'
+  if (/^SQLITE_(CANTOPEN|READONLY|PERM|AUTH)/.test(code)) {
+    return 'the database cannot be opened for writing; check the owner and mode of the file and its folder'
+  }
+  if (/^SQLITE_(FULL|IOERR)/.test(code)) {
+    return 'the disk is full or failing; free some space and check the disk'
+  }
+  return 'the database cannot be opened'
+}
+
+/** The store in one file, for one machine. Each method is one operation of a turn's transaction. */
+class SqliteStore implements Store {
+  readonly #database: Database
+  readonly #batch: GroupCommit
+  readonly #userGroups: UserGroups
+  readonly #workspaces: Workspaces
+  readonly #apiTokens: ApiTokens
+  readonly #secretKeyChecks: SecretKeyChecks
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#batch = new GroupCommit(database)
+    this.#userGroups = new UserGroups(database)
+    this.#workspaces = new Workspaces(database)
+    this.#apiTokens = new ApiTokens(database)
+    this.#secretKeyChecks = new SecretKeyChecks(database)
+  }
+
+  getOrCreateUserGroup(command: GetOrCreateUserGroup) {
+    return this.#batch.run(() => this.#userGroups.getOrCreate(command))
+  }
+
+  updateUserGroup(command: UpdateUserGroup) {
+    return this.#batch.run(() => this.#userGroups.update(command))
+  }
+
+  rotateUserGroupToken(command: RotateUserGroupToken) {
+    return this.#batch.run(() => this.#userGroups.rotateToken(command))
+  }
+
+  findByToken(workspaceId: number, environment: Environment, tokenHash: Uint8Array, now: number) {
+    return this.#batch.run(() => this.#userGroups.findByToken(workspaceId, environment, tokenHash, now))
+  }
+
+  findUserGroup(key: UserGroupKey) {
+    return this.#batch.run(() => this.#userGroups.find(key))
+  }
+
+  listUserGroups(query: ListUserGroups) {
+    return this.#batch.run(() => this.#userGroups.list(query))
+  }
+
+  deleteUserGroup(key: UserGroupKey) {
+    return this.#batch.run(() => this.#userGroups.delete(key))
+  }
+
+  forgetExpiredIdempotencyKeys(now: number) {
+    return this.#batch.run(() => this.#userGroups.forgetExpiredIdempotencyKeys(now))
+  }
+
+  createWorkspace(name: string, now: number) {
+    return this.#batch.run(() => this.#workspaces.create(name, now))
+  }
+
+  listWorkspaces() {
+    return this.#batch.run(() => this.#workspaces.list())
+  }
+
+  createApiToken(token: NewApiToken) {
+    return this.#batch.run(() => this.#apiTokens.create(token))
+  }
+
+  createFirstApiTokens(tokens: readonly NewApiToken[]) {
+    return this.#batch.run(() => this.#apiTokens.createFirst(tokens))
+  }
+
+  findApiToken(tokenHash: Uint8Array) {
+    return this.#batch.run(() => this.#apiTokens.find(tokenHash))
+  }
+
+  listApiTokens() {
+    return this.#batch.run(() => this.#apiTokens.list())
+  }
+
+  revokeApiToken(id: number, now: number) {
+    return this.#batch.run(() => this.#apiTokens.revoke(id, now))
+  }
+
+  listSecretKeyChecks() {
+    return this.#batch.run(() => this.#secretKeyChecks.list())
+  }
+
+  addSecretKeyCheck(check: SecretKeyCheck) {
+    return this.#batch.run(() => this.#secretKeyChecks.add(check))
+  }
+
+  ping() {
+    return this.#batch.run(() => this.#workspaces.probe())
+  }
+
+  async close() {
+    await this.#batch.run(() => undefined)
+    this.#database.close()
+  }
+}

@@ -1,0 +1,64 @@
+import { request } from 'node:http'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly text: string
+  // The shape is what the tests are about.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly body: any
+}
+
+export interface Call {
+  readonly method?: string
+  readonly path?: string
+  readonly token?: string | undefined
+  readonly headers?: Record<string, string>
+  /** Sent as JSON, or as it is where it is a string or bytes. */
+  readonly body?: unknown
+}
+
+/** Makes one call over a connection of its own. */
+export function call(
+  origin: string,
+  { method = 'GET', path = '/api/user', token, headers = {}, body }: Call,
+): Promise<Answer> {
+  const bytes =
+    body === undefined
+      ? undefined
+      : typeof body === 'string' || Buffer.isBuffer(body)
+        ? Buffer.from(body)
+        : Buffer.from(JSON.stringify(body))
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      origin + path,
+      {
+        method,
+        agent: false,
+        headers: {
+          ...(token !== undefined && { authorization: `Token ${token}` }),
+          ...(bytes !== undefined && { 'content-type': 'application/json', 'content-length': bytes.length }),
+          ...headers,
+        },
+      },
+      (incoming) => {
+        const chunks: Buffer[] = []
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+        incoming.on('error', reject)
+        incoming.on('end', () => {
+          const text = Buffer.concat(chunks).toString()
+          resolve({
+            status: incoming.statusCode ?? 0,
+            headers: incoming.headers as Record<string, string>,
+            text,
+            get body() {
+              return JSON.parse(text) as unknown
+            },
+          })
+        })
+      },
+    )
+    outgoing.on('error', reject)
+    outgoing.end(bytes)
+  })
+}

@@ -1,0 +1,110 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { TestContext } from 'node:test'
+
+const ugs = fileURLToPath(new URL('../../bin/ugs.js', import.meta.url))
+
+export interface RunningService {
+  readonly origin: string
+  readonly dataFolder: string
+  /** What it wrote, so far. */
+  readonly stdout: () => string
+  readonly stderr: () => string
+  /** The API tokens that the first start printed. */
+  readonly tokens: { readonly Customer: string; readonly Testing: string }
+  /** Runs `ugs` beside the service, on the same store. */
+  readonly ugs: (...args: string[]) => Promise<CommandResult>
+  /** Ends the process with a signal; resolves with its exit code once it is gone. */
+  readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>
+  readonly pid: number
+}
+
+export interface CommandResult {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+type Environment = Record<string, string>
+
+export function temporaryFolder(t: TestContext | { after: (done: () => void) => void }): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ugs-test-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Only what a new user's shell has, so that no setting of this machine reaches the process. */
+function environmentOf(extra: Environment): Environment {
+  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...extra }
+}
+
+export async function runUgs(
+  args: readonly string[],
+  environment: Environment,
+  stdin = '',
+): Promise<CommandResult> {
+  const child = spawn(process.execPath, [ugs, ...args], { env: environmentOf(environment) })
+  const output = collect(child)
+  child.stdin.end(stdin)
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, stdout: output.stdout(), stderr: output.stderr() }
+}
+
+/** Starts the service as a user does, on a free port and a folder of its own unless one is given. */
+export async function startService(
+  t: TestContext | { after: (done: () => void | Promise<void>) => void },
+  environment: Environment = {},
+): Promise<RunningService> {
+  const dataFolder = environment.UGS_DATA_DIR ?? join(temporaryFolder(t), 'data')
+  const settings = { PORT: '0', UGS_DATA_DIR: dataFolder, UGS_DRAIN_MS: '0', ...environment }
+  const child = spawn(process.execPath, [ugs, 'serve'], { env: environmentOf(settings) })
+  const output = collect(child)
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill(signal)
+      await once(child, 'exit')
+    }
+    return child.exitCode
+  }
+  t.after(async () => {
+    await stop('SIGKILL')
+  })
+  const origin = await listening(child, output.stderr)
+  const token = (environment: string) =>
+    new RegExp(`uga_${environment}_\\w+`).exec(output.stdout())?.[0] ?? ''
+  return {
+    origin,
+    dataFolder,
+    ...output,
+    get tokens() {
+      return { Customer: token('customer'), Testing: token('testing') }
+    },
+    ugs: (...args) => runUgs(args, settings),
+    stop,
+    pid: child.pid as number,
+  }
+}
+
+function collect(child: ChildProcess): { stdout: () => string; stderr: () => string } {
+  const texts = { stdout: '', stderr: '' }
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (texts.stdout += text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (texts.stderr += text))
+  return { stdout: () => texts.stdout, stderr: () => texts.stderr }
+}
+
+async function listening(child: ChildProcess, stderr: () => string): Promise<string> {
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })
+  return new Promise((resolve, reject) => {
+    lines.on('line', (line) => {
+      const origin = /listens on (http:\S+)/.exec(line)?.[1]
+      // The line and the notes that follow it are written at once.
+      if (origin !== undefined) setImmediate(resolve, origin)
+    })
+    child.on('exit', (code) => reject(new Error(`the service ended with ${code}: ${stderr()}`)))
+  })
+}
