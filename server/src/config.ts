@@ -59,7 +59,7 @@ export const settings = {
   }),
   UGS_KEEP_ALIVE_TIMEOUT_MS: integer('Time that an idle connection is kept for the next request.', {
     default: 20_000,
-    min: 0,
+    min: 1,
     max: 28_000,
   }),
   UGS_DRAIN_MS: integer(

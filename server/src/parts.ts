@@ -41,18 +41,18 @@ async function openKeyring(config: Config, store: Store): Promise<Keyring> {
   if (missing.length > 0) {
     const ids = missing.map(({ keyId }) => `"${keyId}"`).join(', ')
     throw new SecretKeyError(
-      `${source}: the store holds tokens sealed with ${ids}, which is missing; put it back`,
+      `${source}: ${ids} is missing, which this store's tokens are sealed with; put it back`,
     )
   }
-  for (const keyId of keyring.keyIds) {
-    const context = contextOfCheck(keyId)
-    const check = await store.addSecretKeyCheck(keyring.seal(checkedText, context, keyId))
+  // A key is needed from when it first seals. One that only stands behind it can be taken away again.
+  const own = keyring.seal(checkedText, contextOfCheck(keyring.sealingKeyId))
+  for (const check of [...checks, await store.addSecretKeyCheck(own)]) {
     try {
-      keyring.open(check, context)
+      keyring.open(check, contextOfCheck(check.keyId))
     } catch (error) {
       if (!(error instanceof UnsealError)) throw error
       throw new SecretKeyError(
-        `${source}: the key "${keyId}" is not the one that this store was sealed with; put that one back, or give the new one another id`,
+        `${source}: the key "${check.keyId}" is not the one that this store was sealed with; put that one back, or give the new one another id`,
       )
     }
   }

@@ -36,7 +36,7 @@ export function addApiTokenCommands(program: Command): void {
     ] as Scope[])
     .option(
       '--expires-in <duration>',
-      'for how long it is valid: 12h, 90d, 2w (default: for good)',
+      'for how long it is valid: 30s, 15m, 12h, 90d, 2w (default: for good)',
       parseDuration,
     )
     .addOption(workspaceOption())

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { readConfig, settings } from '../config.ts'
-import { serve } from '../main.ts'
 
 export function addServeCommand(program: Command): void {
   program
@@ -9,18 +8,25 @@ export function addServeCommand(program: Command): void {
     .addHelpText('after', settingsHelp())
     .action(async () => {
       const config = readConfig(process.env)
+      // Only now: no other command needs the HTTP server, and loading it takes most of the time that they take.
+      const { serve } = await import('../main.ts')
+      // From here on a signal stops the service in good order, even one that comes while it starts.
+      const toldToStop = firstSignal(config.UGS_DRAIN_MS)
       const service = await serve(config)
       console.log(`User Group Service listens on ${service.origin}${service.notes && `\n${service.notes}`}`)
-      const drainMs = await toldToStop(config.UGS_DRAIN_MS)
-      await service.stop(drainMs)
+      await service.stop(await toldToStop)
     })
 }
 
 /** Resolves with how long to drain: SIGINT is a person at a terminal, whom no load balancer stands in front of. */
-function toldToStop(drainMs: number): Promise<number> {
+function firstSignal(drainMs: number): Promise<number> {
   return new Promise((resolve) => {
-    process.once('SIGTERM', () => resolve(drainMs))
-    process.once('SIGINT', () => resolve(0))
+    const stop = (signal: NodeJS.Signals) => {
+      // A second signal then ends the process at once.
+      process.off('SIGTERM', stop).off('SIGINT', stop)
+      resolve(signal === 'SIGTERM' ? drainMs : 0)
+    }
+    process.on('SIGTERM', stop).on('SIGINT', stop)
   })
 }
 

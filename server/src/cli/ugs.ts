@@ -1,48 +1,14 @@
-import { CommanderError } from 'commander'
-import { ConfigError } from '../config.ts'
-import { Fault } from '../domain/fault.ts'
-import { SecretKeyError } from '../parts.ts'
-import { StoreError } from '../store/store-error.ts'
-import { CommandError, UsageError } from './errors.ts'
+import { complainOf } from './exit-code.ts'
 import { buildProgram } from './program.ts'
-
-/** Errors whose message was written for the operator. */
-const operatorErrors = [CommandError, ConfigError, StoreError, SecretKeyError]
 
 // Whatever is made from here on is the owner's alone: the database, its write-ahead log, the secret key.
 process.umask(0o077)
 
+// A defect ends the process: what it left half done is not known. Everything acknowledged is on the disk.
+process.on('uncaughtException', (error) => process.exit(complainOf(error)))
+
 try {
   await buildProgram().parseAsync()
 } catch (error) {
-  process.exitCode = exitCodeOf(error)
-}
-
-/** 0: done; 1: failed; 2: called in a wrong way. */
-function exitCodeOf(error: unknown): number {
-  // Commander has said what is wrong, or was asked for help.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  if (error instanceof UsageError) return complain(error.message, 2)
-  if (error instanceof Fault) {
-    const isUsage = error.code === 'malformed_json' || error.code === 'validation_failed'
-    return complain(error.reason ? `${error.message} (${error.reason})` : error.message, isUsage ? 2 : 1)
-  }
-  if (operatorErrors.some((kind) => error instanceof kind)) return complain((error as Error).message, 1)
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
-  if (code === 'EADDRINUSE') return complain('the address is already in use; set PORT to another port', 1)
-  if (code === 'EADDRNOTAVAIL' || code === 'EACCES' || code === 'ENOTFOUND') {
-    return complain(
-      `cannot listen, or cannot write to the data folder (${code}); check HOST, PORT and UGS_DATA_DIR`,
-      1,
-    )
-  }
-  return complain(
-    `internal error (${error instanceof Error ? error.name : typeof error}${code ? ` ${code}` : ''})`,
-    1,
-  )
-}
-
-function complain(message: string, exitCode: number): number {
-  console.error(`ugs: ${message}`)
-  return exitCode
+  process.exitCode = complainOf(error)
 }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { readUserGroupBody, type UserGroupRequest } from '../contract/bodies.ts'
+import type { UserGroupRequest } from '../contract/bodies.ts'
 import { limits } from '../contract/limits.ts'
 import { readStrictJson } from '../contract/strict-json.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -66,9 +66,8 @@ export function addUserGroupCommands(program: Command): void {
   commandOnOne('rotate', 'Replace the token of a user group; write the new one.')
     .option(
       '--grace <duration>',
-      'keep the old token valid for viewing for as long, at most 7d',
+      'keep the old token valid for viewing for as long, at most 7d (default: not at all)',
       parseGrace,
-      0,
     )
     .action(rotate)
 
@@ -124,7 +123,7 @@ async function show(id: string, options: RealmOptions & { showToken?: boolean })
 }
 
 async function getOrCreate(id: string, options: FieldOptions): Promise<void> {
-  const { providedId, change } = readFields(id, options)
+  const { providedId, change } = await readFields(id, options)
   const { created, userGroup } = await withUserGroups(async (userGroups, store) =>
     userGroups.getOrCreate(await realmOf(store, options), providedId, change, true),
   )
@@ -137,7 +136,7 @@ async function getOrCreate(id: string, options: FieldOptions): Promise<void> {
 }
 
 async function update(id: string, options: FieldOptions): Promise<void> {
-  const { providedId, change } = readFields(id, options)
+  const { providedId, change } = await readFields(id, options)
   const userGroup = await withUserGroups(async (userGroups, store) =>
     userGroups.update(await realmOf(store, options), providedId, change),
   )
@@ -145,11 +144,11 @@ async function update(id: string, options: FieldOptions): Promise<void> {
   else console.error(`The user group "${userGroup.providedId}" is as described.`)
 }
 
-async function rotate(id: string, options: RealmOptions & { grace: number }): Promise<void> {
+async function rotate(id: string, options: RealmOptions & { grace?: number }): Promise<void> {
   const rotated = await withUserGroups(async (userGroups, store) =>
     userGroups.rotate(await realmOf(store, options), {
       target: { providedId: id },
-      gracePeriodSeconds: options.grace / 1000,
+      gracePeriodSeconds: (options.grace ?? 0) / 1000,
     }),
   )
   if (options.json) {
@@ -179,11 +178,16 @@ async function realmOf(store: Store, { workspace, environment }: RealmOptions): 
 }
 
 /** Reads the options as the body of a call, so that what the API refuses is refused here too, in the same words. */
-function readFields(id: string, { name, mapping, properties }: FieldOptions): UserGroupRequest {
+async function readFields(
+  id: string,
+  { name, mapping, properties }: FieldOptions,
+): Promise<UserGroupRequest> {
   const members = [`"user_group_id":${JSON.stringify(id)}`]
   if (name !== undefined) members.push(`"name":${JSON.stringify(name)}`)
   if (mapping !== undefined) members.push(`"mapping":${mapping}`)
   if (properties !== undefined) members.push(`"properties":${properties}`)
+  // Only now: most commands have no fields to read, and the schemas take long to load.
+  const { readUserGroupBody } = await import('../contract/bodies.ts')
   return readUserGroupBody(Buffer.from(`{${members.join()}}`))
 }
 

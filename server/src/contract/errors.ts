@@ -35,7 +35,10 @@ export const errorTable = {
   request_timeout: { status: 408, meaning: 'The request did not arrive in time.' },
   token_superseded: { status: 409, meaning: 'The token was already replaced and cannot be rotated.' },
   idempotency_key_in_use: { status: 409, meaning: 'The first request with this key is still running.' },
-  body_too_large: { status: 413, meaning: 'The body is larger than 1 MiB.' },
+  body_too_large: {
+    status: 413,
+    meaning: 'The body is larger than the service takes: 1 MiB, or what it was set to.',
+  },
   unsupported_media_type: {
     status: 415,
     meaning: 'Content-Type is not application/json in UTF-8, or there is a Content-Encoding.',

@@ -1,7 +1,14 @@
 import type { FaultCode } from '../domain/fault.ts'
 import { ErrorAnswer, errorTable } from './errors.ts'
 import { limits } from './limits.ts'
-import { GetOrCreateAnswer, RotationAnswer, RotationBody, UpdateAnswer, UserGroupBody } from './schemas.ts'
+import {
+  GetOrCreateAnswer,
+  RotationAnswer,
+  RotationBody,
+  tokenExample,
+  UpdateAnswer,
+  UserGroupBody,
+} from './schemas.ts'
 
 /** Faults that every call of `/api/user` can meet. */
 const commonFaults: readonly FaultCode[] = [
@@ -23,7 +30,7 @@ const commonFaults: readonly FaultCode[] = [
 
 const exampleGroup = {
   team_id: 1,
-  token: 'ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy',
+  token: tokenExample,
   name: 'Example customer',
   provided_id: 'customer-42',
 }

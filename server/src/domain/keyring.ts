@@ -26,7 +26,8 @@ export class UnsealError extends Error {
 /** The secret keys of one service: the first seals, all of them open. */
 export class Keyring {
   readonly #keys: ReadonlyMap<string, KeyObject>
-  readonly #sealingKeyId: string
+  /** The key that seals: the first. */
+  readonly sealingKeyId: string
 
   /** @throws RangeError where there is no key, or two have one id. */
   constructor(keys: readonly SecretKey[]) {
@@ -34,7 +35,7 @@ export class Keyring {
     if (first === undefined) throw new RangeError('a keyring needs a key')
     this.#keys = new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]))
     if (this.#keys.size !== keys.length) throw new RangeError('two secret keys have the same id')
-    this.#sealingKeyId = first.id
+    this.sealingKeyId = first.id
   }
 
   get keyIds(): string[] {
@@ -42,7 +43,8 @@ export class Keyring {
   }
 
   /** `context` is authenticated with the text: what was sealed for one user group does not open for another. */
-  seal(text: string, context: string, keyId = this.#sealingKeyId): Sealed {
+  seal(text: string, context: string): Sealed {
+    const keyId = this.sealingKeyId
     const iv = randomBytes(ivLength)
     const cipher = createCipheriv(algorithm, this.#key(keyId), iv)
     cipher.setAAD(Buffer.from(context))
@@ -55,11 +57,11 @@ export class Keyring {
   /** @throws UnsealError */
   open({ keyId, sealed }: Sealed, context: string): string {
     const key = this.#key(keyId)
-    const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivLength), {
-      authTagLength: tagLength,
-    })
-    decipher.setAAD(Buffer.from(context))
     try {
+      const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivLength), {
+        authTagLength: tagLength,
+      })
+      decipher.setAAD(Buffer.from(context))
       decipher.setAuthTag(sealed.subarray(-tagLength))
       return (
         decipher.update(sealed.subarray(ivLength, -tagLength), undefined, 'utf8') + decipher.final('utf8')

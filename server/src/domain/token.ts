@@ -27,7 +27,7 @@ export function isWellFormedToken(kind: TokenKind, text: string): boolean {
   const prefix = Object.values(prefixes[kind]).find((candidate) => text.startsWith(candidate))
   if (prefix === undefined || text.length !== prefix.length + secretLength + checksumLength) return false
   const unchecked = text.slice(0, -checksumLength)
-  return /^\w+$/.test(unchecked) && text.endsWith(checksum(unchecked))
+  return /^[0-9A-Za-z]+$/.test(unchecked.slice(prefix.length)) && text.endsWith(checksum(unchecked))
 }
 
 /** What a token is kept and looked up by: its SHA-256. A token has 190 random bits, so that no salt is needed. */

@@ -7,6 +7,9 @@ import { sendJson } from './answer.ts'
 const contentSecurityPolicy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
+// Without a try-it-out there is nothing to authorize, and a field for a token would invite one to be pasted.
+const styles = '.swagger-ui .auth-wrapper, .swagger-ui .authorization__btn { display: none }'
+
 /** The OpenAPI document, for programs and as a page; the page fetches nothing from elsewhere. */
 export async function addDocsRoutes(app: FastifyInstance, document: object): Promise<void> {
   const json = JSON.stringify(document)
@@ -20,7 +23,10 @@ export async function addDocsRoutes(app: FastifyInstance, document: object): Pro
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: contentSecurityPolicy,
+    theme: { title: 'User Group Service API', css: [{ filename: 'page.css', content: styles }] },
     uiConfig: {
+      // Without the bar that offers to open another document.
+      layout: 'BaseLayout',
       // A page cannot send a GET with a body, nor should an API token be pasted into one.
       supportedSubmitMethods: [],
       // By default it asks a public service whether the document is valid.

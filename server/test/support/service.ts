@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { TestContext } from 'node:test'
+import { after, before } from 'node:test'
 
 const ugs = fileURLToPath(new URL('../../bin/ugs.js', import.meta.url))
 
@@ -22,6 +22,8 @@ export interface RunningService {
   /** Ends the process with a signal; resolves with its exit code once it is gone. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>
   readonly pid: number
+  /** Resolves once a line of the log has this text in it. */
+  readonly logged: (text: string) => Promise<void>
 }
 
 export interface CommandResult {
@@ -32,7 +34,12 @@ export interface CommandResult {
 
 type Environment = Record<string, string>
 
-export function temporaryFolder(t: TestContext | { after: (done: () => void) => void }): string {
+/** What cleans up: a test, or the hook of a suite. */
+interface Scope {
+  after(done: () => void | Promise<void>): void
+}
+
+export function temporaryFolder(t: Scope): string {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-test-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
@@ -55,11 +62,21 @@ export async function runUgs(
   return { code, stdout: output.stdout(), stderr: output.stderr() }
 }
 
+/** One service for the tests of a suite: call this in a `describe`, and what it returns in its tests. */
+export function sharedService(environment: Environment = {}): () => RunningService {
+  let service: RunningService
+  const cleanups: (() => void | Promise<void>)[] = []
+  before(async () => {
+    service = await startService({ after: (done) => cleanups.unshift(done) }, environment)
+  })
+  after(async () => {
+    for (const done of cleanups) await done()
+  })
+  return () => service
+}
+
 /** Starts the service as a user does, on a free port and a folder of its own unless one is given. */
-export async function startService(
-  t: TestContext | { after: (done: () => void | Promise<void>) => void },
-  environment: Environment = {},
-): Promise<RunningService> {
+export async function startService(t: Scope, environment: Environment = {}): Promise<RunningService> {
   const dataFolder = environment.UGS_DATA_DIR ?? join(temporaryFolder(t), 'data')
   const settings = { PORT: '0', UGS_DATA_DIR: dataFolder, UGS_DRAIN_MS: '0', ...environment }
   const child = spawn(process.execPath, [ugs, 'serve'], { env: environmentOf(settings) })
@@ -87,6 +104,9 @@ export async function startService(
     ugs: (...args) => runUgs(args, settings),
     stop,
     pid: child.pid as number,
+    logged: async (text) => {
+      while (!output.stderr().includes(text)) await once(child.stderr, 'data')
+    },
   }
 }
 

@@ -1,0 +1,41 @@
+import { CommanderError } from 'commander'
+import { ConfigError } from '../config.ts'
+import { Fault } from '../domain/fault.ts'
+import { SecretKeyError } from '../parts.ts'
+import { StoreError } from '../store/store-error.ts'
+import { CommandError, UsageError } from './errors.ts'
+
+/** Errors whose message was written for the operator. */
+const operatorErrors = [CommandError, ConfigError, StoreError, SecretKeyError]
+
+/**
+ * Tells the operator what went wrong, on standard error: never a stack, nor the words of a driver or of the system.
+ * @returns the exit code: 0 done, 1 failed, 2 called in a wrong way.
+ */
+export function complainOf(error: unknown): number {
+  // Commander has said what is wrong, or was asked for help.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof UsageError) return complain(error.message, 2)
+  if (error instanceof Fault) {
+    const isUsage = error.code === 'malformed_json' || error.code === 'validation_failed'
+    return complain(error.reason ? `${error.message} (${error.reason})` : error.message, isUsage ? 2 : 1)
+  }
+  if (operatorErrors.some((kind) => error instanceof kind)) return complain((error as Error).message, 1)
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+  if (code === 'EADDRINUSE') return complain('the address is already in use; set PORT to another port', 1)
+  if (code === 'EADDRNOTAVAIL' || code === 'EACCES' || code === 'ENOTFOUND') {
+    return complain(
+      `cannot listen, or cannot write to the data folder (${code}); check HOST, PORT and UGS_DATA_DIR`,
+      1,
+    )
+  }
+  return complain(
+    `internal error (${error instanceof Error ? error.name : typeof error}${code ? ` ${code}` : ''})`,
+    1,
+  )
+}
+
+function complain(message: string, exitCode: number): number {
+  console.error(`ugs: ${message}`)
+  return exitCode
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { call } from '../support/http.ts'
+import { runUgs, startService, temporaryFolder } from '../support/service.ts'
+import { curl, findTool } from '../support/tool.ts'
+
+const run = promisify(execFile)
+
+describe('the first start', () => {
+  it('prints calls that answer as printed when they are pasted', async (t) => {
+    if (findTool(t, curl) === undefined) return
+    const { stdout } = await startService(t)
+    // A command goes on after a backslash at the end of a line; its answer stands below it.
+    const pasted = [...stdout().matchAll(/^ {2}(curl (?:.*\\\n)*.*)\n\n {2}answers (.*)$/gm)]
+    assert.equal(pasted.length, 3)
+    const withoutToken = (text: string) => text.replace(/(ugt_testing_)\w+/g, '$1…')
+    for (const [, command = '', answer = ''] of pasted) {
+      const result = await run('bash', ['-c', command])
+      assert.equal(withoutToken(result.stdout), answer)
+    }
+  })
+
+  it('prints an API token for each environment, once', async (t) => {
+    const first = await startService(t)
+    const { tokens } = first
+    for (const token of [tokens.Customer, tokens.Testing]) {
+      const answer = await call(first.origin, { token, body: { user_group_id: 'a', name: 'A' } })
+      assert.equal(answer.status, 200)
+    }
+    assert.match(tokens.Customer, /^uga_customer_/)
+    await first.stop()
+    const second = await startService(t, { UGS_DATA_DIR: first.dataFolder })
+    assert.doesNotMatch(second.stdout(), /ug[at]_/)
+    assert.doesNotMatch(second.stdout(), /curl/)
+    const answer = await call(second.origin, { token: tokens.Customer, body: { user_group_id: 'a' } })
+    assert.equal(answer.status, 200)
+  })
+
+  it('keeps everything to its owner', async (t) => {
+    const service = await startService(t)
+    await call(service.origin, { token: service.tokens.Customer, body: { user_group_id: 'a', name: 'A' } })
+    const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+    assert.equal(mode(service.dataFolder), '700')
+    const files = readdirSync(service.dataFolder)
+    assert.ok(files.includes('ugs.db') && files.includes('secret-keys'))
+    for (const file of files) assert.equal(mode(join(service.dataFolder, file)), '600', file)
+  })
+
+  it('prints no token where the store was chosen by hand, but how to make one', async (t) => {
+    const folder = temporaryFolder(t)
+    const environment = { DATABASE_URL: `sqlite:${folder}/ugs.db`, UGS_DATA_DIR: folder }
+    const first = await startService(t, environment)
+    assert.doesNotMatch(first.stdout(), /ug[at]_(customer|testing)/)
+    assert.match(first.stdout(), /npx ugs api-token create --environment Customer --name NAME/)
+    const made = await first.ugs('api-token', 'create', '--environment', 'Customer', '--name', 'backend')
+    const token = made.stdout.trim()
+    const answer = await call(first.origin, { token, body: { user_group_id: 'a', name: 'A' } })
+    assert.equal(answer.status, 200)
+    await first.stop()
+    const second = await startService(t, environment)
+    assert.doesNotMatch(second.stdout(), /api-token create/)
+  })
+
+  it('makes no token in a store that somebody already uses', async (t) => {
+    const folder = temporaryFolder(t)
+    const made = await runUgs(['api-token', 'create', '--environment', 'Testing', '--name', 'mine'], {
+      UGS_DATA_DIR: folder,
+    })
+    assert.equal(made.code, 0)
+    const service = await startService(t, { UGS_DATA_DIR: folder })
+    assert.doesNotMatch(service.stdout(), /uga_/)
+  })
+})
+
+describe('the secret key', () => {
+  const create = { user_group_id: 'a', name: 'A' }
+
+  it('opens at the next start what it sealed', async (t) => {
+    const first = await startService(t)
+    const token = first.tokens.Customer
+    const before = await call(first.origin, { token, body: create })
+    await first.stop()
+    const second = await startService(t, { UGS_DATA_DIR: first.dataFolder })
+    const after = await call(second.origin, { token, body: create })
+    assert.equal(after.body.user_group.token, before.body.user_group.token)
+  })
+
+  const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
+
+  it('may be brought from outside, and then none is made', async (t) => {
+    const service = await startService(t, { UGS_SECRET_KEYS: `one:${key(1)},two:${key(2)}` })
+    const token = service.tokens.Customer
+    const before = await call(service.origin, { token, body: create })
+    assert.ok(!readdirSync(service.dataFolder).includes('secret-keys'))
+    await service.stop()
+    const turned = await startService(t, {
+      UGS_DATA_DIR: service.dataFolder,
+      UGS_SECRET_KEYS: `two:${key(2)},one:${key(1)}`,
+    })
+    const after = await call(turned.origin, { token, body: create })
+    assert.equal(after.body.user_group.token, before.body.user_group.token)
+  })
+
+  it('may be taken away again where it never sealed', async (t) => {
+    const keys = `one:${key(1)}`
+    const first = await startService(t, { UGS_SECRET_KEYS: `${keys},two:${key(2)}` })
+    await first.stop()
+    const second = await startService(t, { UGS_DATA_DIR: first.dataFolder, UGS_SECRET_KEYS: keys })
+    assert.equal(await second.stop(), 0)
+  })
+
+  it('is missed at the start, by name, and never silently made anew', async (t) => {
+    const first = await startService(t)
+    await first.stop()
+    rmSync(join(first.dataFolder, 'secret-keys'))
+    const lost = await runUgs(['serve'], { PORT: '0', UGS_DATA_DIR: first.dataFolder })
+    assert.equal(lost.code, 1)
+    assert.match(lost.stderr, /secret-keys: is missing, and the store holds tokens sealed with it/)
+    assert.ok(!readdirSync(first.dataFolder).includes('secret-keys'))
+
+    const other = await runUgs(['serve'], {
+      PORT: '0',
+      UGS_DATA_DIR: first.dataFolder,
+      UGS_SECRET_KEYS: `other:${key(1)}`,
+    })
+    assert.equal(other.code, 1)
+    assert.match(other.stderr, /"k1" is missing, which this store's tokens are sealed with/)
+
+    const wrong = await runUgs(['serve'], {
+      PORT: '0',
+      UGS_DATA_DIR: first.dataFolder,
+      UGS_SECRET_KEYS: `k1:${key(1)}`,
+    })
+    assert.equal(wrong.code, 1)
+    assert.match(wrong.stderr, /the key "k1" is not the one that this store was sealed with/)
+    assert.ok(!wrong.stderr.includes(key(1).slice(0, 10)))
+  })
+
+  it('is refused where its file is damaged', async (t) => {
+    const folder = temporaryFolder(t)
+    writeFileSync(join(folder, 'secret-keys'), 'k1:AAAA')
+    const result = await runUgs(['serve'], { PORT: '0', UGS_DATA_DIR: folder })
+    assert.equal(result.code, 1)
+    assert.match(result.stderr, /secret-keys: the key of entry 1 must be 32 bytes in base64/)
+  })
+})

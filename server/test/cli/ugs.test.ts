@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { describe, it } from 'node:test'
+import { call } from '../support/http.ts'
+import {
+  runUgs,
+  sharedService,
+  startService,
+  temporaryFolder,
+  type CommandResult,
+} from '../support/service.ts'
+
+describe('ugs, beside a running service', () => {
+  const service = sharedService()
+  const ugs = (line: string, ...rest: string[]) => service().ugs(...line.split(' '), ...rest)
+  const customer = () => service().tokens.Customer
+
+  /** What a command that succeeded wrote to standard output, as JSON. */
+  // The shape is what the tests are about.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  function json(result: CommandResult): any {
+    assert.equal(result.code, 0, result.stderr)
+    return JSON.parse(result.stdout)
+  }
+
+  describe('workspace', () => {
+    it('create makes one, once, and list shows it', async () => {
+      assert.equal((await ugs('workspace create second')).code, 0)
+      const again = await ugs('workspace create second')
+      assert.equal(again.code, 1)
+      assert.match(again.stderr, /there is already a workspace "second"/)
+      const names = json(await ugs('workspace list --json')).map(({ name }: { name: string }) => name)
+      assert.deepEqual(names, ['default', 'second'])
+      assert.match((await ugs('workspace list')).stdout, /^ID +NAME +CREATED\n1 +default .*\n2 +second /)
+      assert.equal(json(await ugs('workspace create third --json')).name, 'third')
+    })
+  })
+
+  describe('api-token', () => {
+    it('create writes the token to standard output and nothing else', async () => {
+      const made = await ugs('api-token create --environment Testing --name backend')
+      assert.equal(made.code, 0)
+      assert.match(made.stdout, /^uga_testing_[0-9A-Za-z]{38}\n$/)
+      assert.match(made.stderr, /"backend" for Testing in the workspace "default", scopes write, without end/)
+      const answer = await call(service().origin, {
+        token: made.stdout.trim(),
+        body: { user_group_id: 'from-cli-token', name: 'A' },
+      })
+      assert.equal(answer.status, 200)
+    })
+
+    it('create takes scopes, an expiry and a workspace', async () => {
+      await ugs('workspace create elsewhere')
+      const made = json(
+        await ugs(
+          'api-token create --environment Customer --name x --scopes read,introspect --expires-in 90d --workspace elsewhere --json',
+        ),
+      )
+      assert.deepEqual(made.scopes, ['read', 'introspect'])
+      assert.equal(made.workspace, 'elsewhere')
+      assert.equal(Date.parse(made.expires_at) - Date.parse(made.created_at), 90 * 86_400_000)
+      assert.match(made.token, /^uga_customer_/)
+    })
+
+    it('list shows all but the tokens, and revoke stops one for good', async () => {
+      const made = json(await ugs('api-token create --environment Customer --name leaked --json'))
+      const listed = await ugs('api-token list --json')
+      assert.doesNotMatch(listed.stdout, /uga_/)
+      const find = (result: CommandResult) =>
+        json(result).find(({ id }: { id: number }) => id === made.id) as { state: string }
+      assert.equal(find(listed).state, 'active')
+      const table = await ugs('api-token list')
+      assert.match(table.stdout, /ID +WORKSPACE +ENVIRONMENT +NAME/)
+      assert.doesNotMatch(table.stdout, /uga_/)
+
+      assert.equal((await ugs(`api-token revoke ${made.id}`)).code, 0)
+      assert.equal(find(await ugs('api-token list --json')).state, 'revoked')
+      const unknown = await ugs('api-token revoke 99999')
+      assert.equal(unknown.code, 1)
+      assert.match(unknown.stderr, /there is no API token 99999/)
+    })
+  })
+
+  describe('user-group', () => {
+    const onCustomer = '--environment Customer'
+
+    it('get-or-create writes the token that the API answers', async () => {
+      const made = await ugs(
+        `user-group get-or-create cli-1 ${onCustomer} --name`,
+        'A name',
+        '--mapping',
+        '{"40":"213"}',
+        '--properties',
+        '{ "region": "EU" }',
+      )
+      assert.equal(made.code, 0, made.stderr)
+      assert.match(made.stderr, /Created the user group "cli-1"/)
+      const { body } = await call(service().origin, { token: customer(), body: { user_group_id: 'cli-1' } })
+      assert.equal(body.new_user_group, false)
+      assert.equal(made.stdout, `${body.user_group.token}\n`)
+      assert.deepEqual(body.user_group.properties, { region: 'EU' })
+      const again = json(await ugs(`user-group get-or-create cli-1 ${onCustomer} --json`))
+      assert.equal(again.new_user_group, false)
+      assert.equal(again.user_group.token, body.user_group.token)
+    })
+
+    it('update changes what is given; an unknown id fails', async () => {
+      await ugs(`user-group get-or-create cli-2 ${onCustomer} --name A --properties {"a":1}`)
+      const updated = json(
+        await ugs(`user-group update cli-2 ${onCustomer} --properties null --name B --json`),
+      )
+      assert.equal(updated.user_group.name, 'B')
+      assert.equal(updated.user_group.properties, null)
+      assert.equal(updated.user_group.token, undefined)
+      const unknown = await ugs(`user-group update nobody ${onCustomer} --name B`)
+      assert.equal(unknown.code, 1)
+      assert.match(unknown.stderr, /No user group has this user_group_id/)
+    })
+
+    it('show shows all but the token, unless it is asked for', async () => {
+      await ugs(`user-group get-or-create cli-3 ${onCustomer} --name A --mapping {"1":"2"}`)
+      const shown = json(await ugs(`user-group show cli-3 ${onCustomer} --json`))
+      assert.deepEqual(Object.keys(shown), [
+        'team_id',
+        'provided_id',
+        'name',
+        'api_environment_tag',
+        'mapping',
+        'properties',
+        'created_at',
+        'updated_at',
+        'token_issued_at',
+      ])
+      assert.deepEqual(shown.mapping, { '1': '2' })
+      assert.match(json(await ugs(`user-group show cli-3 ${onCustomer} --show-token --json`)).token, /^ugt_/)
+      assert.doesNotMatch((await ugs(`user-group show cli-3 ${onCustomer}`)).stdout, /ugt_/)
+      assert.equal((await ugs('user-group show cli-3 --environment Testing')).code, 1)
+    })
+
+    it('rotate replaces the token at once', async () => {
+      const before = (await ugs(`user-group get-or-create cli-4 ${onCustomer} --name A`)).stdout.trim()
+      const rotated = await ugs(`user-group rotate cli-4 ${onCustomer} --grace 1h`)
+      assert.equal(rotated.code, 0)
+      assert.match(rotated.stdout, /^ugt_customer_\w+\n$/)
+      const stale = await call(service().origin, {
+        method: 'POST',
+        token: customer(),
+        body: { current_token: before },
+      })
+      assert.equal(stale.body.error.code, 'token_superseded')
+      const fresh = await call(service().origin, {
+        method: 'POST',
+        token: customer(),
+        body: { current_token: rotated.stdout.trim() },
+      })
+      assert.equal(fresh.status, 200)
+      assert.equal((await ugs(`user-group rotate cli-4 ${onCustomer} --grace 8d`)).code, 2)
+    })
+
+    it('list shows pages in the order of ids', async () => {
+      for (const id of ['l3', 'l1', 'l2']) {
+        await ugs(`user-group get-or-create ${id} --environment Testing --name A`)
+      }
+      const ids = (result: CommandResult) =>
+        json(result).map(({ provided_id }: { provided_id: string }) => provided_id)
+      assert.deepEqual(ids(await ugs('user-group list --environment Testing --after l --limit 2 --json')), [
+        'l1',
+        'l2',
+      ])
+      const page = await ugs('user-group list --environment Testing --after l --limit 2')
+      assert.match(page.stderr, /--after "l2"/)
+      assert.doesNotMatch(page.stdout, /ugt_/)
+    })
+
+    it('delete deletes; the id can be created anew with another token', async () => {
+      const before = (await ugs(`user-group get-or-create cli-5 ${onCustomer} --name A`)).stdout
+      assert.equal((await ugs(`user-group delete cli-5 ${onCustomer}`)).code, 0)
+      assert.equal((await ugs(`user-group delete cli-5 ${onCustomer}`)).code, 1)
+      const after = await ugs(`user-group get-or-create cli-5 ${onCustomer} --name A`)
+      assert.match(after.stderr, /Created/)
+      assert.notEqual(after.stdout, before)
+    })
+
+    const refused: [options: string[], message: RegExp][] = [
+      [['--name', ''], /name: must have 1 to 255 characters/],
+      [['--name', 'A', '--mapping', '{"1":2}'], /mapping\/1: must be a string/],
+      [['--name', 'A', '--properties', '[]'], /properties: must be an object or null/],
+      [['--name', 'A', '--properties', '{"a":1,"a":2}'], /\/a is a duplicate key/],
+      [['--name', 'A', '--properties', '{'], /not JSON/],
+      [['--name', 'A', '--properties', '{},"mapping":{}'], /not JSON/],
+    ]
+    for (const [options, message] of refused) {
+      it(`get-or-create refuses ${options.join(' ')} in the words of the API`, async () => {
+        const result = await ugs(`user-group get-or-create refused ${onCustomer}`, ...options)
+        assert.equal(result.code, 2)
+        assert.match(result.stderr, message)
+        assert.equal(result.stdout, '')
+      })
+    }
+
+    it('get-or-create fails without a name where there is nobody', async () => {
+      const result = await ugs(`user-group get-or-create nobody ${onCustomer}`)
+      assert.equal(result.code, 1)
+      assert.match(result.stderr, /name: is required/)
+    })
+
+    it('names the workspaces there are where one is unknown', async () => {
+      const result = await ugs(`user-group list ${onCustomer} --workspace typo`)
+      assert.equal(result.code, 2)
+      assert.match(result.stderr, /no workspace "typo"; there are "default"/)
+    })
+  })
+})
+
+describe('ugs', () => {
+  const usage: string[][] = [
+    [],
+    ['fly'],
+    ['api-token'],
+    ['api-token', 'create'],
+    ['api-token', 'create', '--environment', 'Production', '--name', 'x'],
+    ['api-token', 'create', '--environment', 'Customer', '--name', ' '],
+    ['api-token', 'create', '--environment', 'Customer', '--name', 'x', '--scopes', 'root'],
+    ['api-token', 'create', '--environment', 'Customer', '--name', 'x', '--expires-in', '90'],
+    ['api-token', 'revoke', 'x'],
+    ['user-group', 'show'],
+    ['user-group', 'list', '--environment', 'Customer', '--limit', '0'],
+    ['workspace', 'create'],
+    ['serve', '--port', '1'],
+  ]
+  for (const args of usage) {
+    it(`ends with 2 where it is called in a wrong way: ugs ${args.join(' ')}`, async (t) => {
+      const result = await runUgs(args, { UGS_DATA_DIR: temporaryFolder(t) })
+      assert.equal(result.code, 2)
+      assert.notEqual(result.stderr, '')
+      assert.equal(result.stdout, '')
+    })
+  }
+
+  it('helps', async () => {
+    for (const args of [['--help'], ['serve', '--help'], ['api-token', 'create', '--help'], ['--version']]) {
+      const result = await runUgs(args, {})
+      assert.equal(result.code, 0)
+      assert.notEqual(result.stdout, '')
+    }
+  })
+
+  it('tells every problem of the configuration at once, and ends with 1', async () => {
+    const result = await runUgs(['serve'], { PORT: 'x', LOG_LEVEL: 'loud' })
+    assert.equal(result.code, 1)
+    assert.match(result.stderr, /PORT: must be a whole number from 0 to 65535\n +LOG_LEVEL: must be one of/)
+  })
+
+  it('tells that the port is taken, and how to pick another', async (t) => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as { port: number }
+    const result = await runUgs(['serve'], { PORT: String(port), UGS_DATA_DIR: temporaryFolder(t) })
+    taken.close()
+    assert.equal(result.code, 1)
+    assert.match(result.stderr, /address is already in use; set PORT/)
+    assert.doesNotMatch(result.stdout + result.stderr, /uga_/)
+  })
+
+  it('migrate brings an empty store up to date, again and again', async (t) => {
+    const folder = temporaryFolder(t)
+    for (let i = 0; i < 2; i++) {
+      const result = await runUgs(['migrate'], { UGS_DATA_DIR: folder })
+      assert.equal(result.code, 0)
+      assert.match(result.stderr, /up to date/)
+    }
+  })
+
+  it('serve ends at once on a second signal', async (t) => {
+    const service = await startService(t, { UGS_DRAIN_MS: '600000' })
+    process.kill(service.pid, 'SIGTERM')
+    await service.logged('stopping')
+    assert.equal(await service.stop('SIGINT'), null)
+  })
+
+  it('serve ends with 0 on SIGTERM and on SIGINT, with what was asked answered', async (t) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const service = await startService(t)
+      const calls = Array.from({ length: 24 }, (_, i) =>
+        call(service.origin, { token: service.tokens.Customer, body: { user_group_id: `g${i}`, name: 'A' } }),
+      )
+      const answers = await Promise.all(calls)
+      assert.equal(await service.stop(signal), 0)
+      for (const { status } of answers) assert.equal(status, 200)
+    }
+  })
+})

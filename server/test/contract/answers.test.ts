@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { getOrCreateAnswer, rotationAnswer, updateAnswer } from '../../src/contract/answers.ts'
+import { ErrorAnswer, errorAnswer } from '../../src/contract/errors.ts'
+import { GetOrCreateAnswer, RotationAnswer, UpdateAnswer } from '../../src/contract/schemas.ts'
+import { compileValidator } from '../../src/contract/validator.ts'
+import { Fault } from '../../src/domain/fault.ts'
+import { generateToken } from '../../src/domain/token.ts'
+
+const userGroup = {
+  workspaceId: 1,
+  environment: 'Testing',
+  teamId: 7,
+  token: generateToken('userGroup', 'Testing'),
+  name: 'A "name" \\ with \u2028 and 😀',
+  providedId: '</script>',
+  mapping: '{"40":"213"}',
+  properties: '{"a":1.0,"b":["\\u00e9"]}',
+  createdAt: 1,
+  updatedAt: 1,
+  tokenIssuedAt: 1,
+} as const
+
+const common = { team_id: 7, token: userGroup.token, name: userGroup.name, provided_id: userGroup.providedId }
+const properties = { a: 1, b: ['é'] }
+
+describe('the spliced answers are what their schemas say', () => {
+  const cases = {
+    'get or create': {
+      schema: GetOrCreateAnswer,
+      text: getOrCreateAnswer(true, userGroup),
+      value: { success: 1, new_user_group: true, user_group: { ...common, properties } },
+    },
+    'get or create, without properties': {
+      schema: GetOrCreateAnswer,
+      text: getOrCreateAnswer(false, { ...userGroup, properties: null }),
+      value: { success: 1, new_user_group: false, user_group: { ...common, properties: null } },
+    },
+    update: {
+      schema: UpdateAnswer,
+      text: updateAnswer(userGroup),
+      value: {
+        success: 1,
+        new_user_group: false,
+        user_group: { ...common, properties, api_environment_tag: 'Testing' },
+      },
+    },
+    rotation: {
+      schema: RotationAnswer,
+      text: rotationAnswer(userGroup),
+      value: { success: 1, user_group: { ...common, api_environment_tag: 'Testing' } },
+    },
+    error: {
+      schema: ErrorAnswer,
+      text: errorAnswer(
+        new Fault('not_found', 'Nothing here', { fields: [{ path: '/a', message: 'b' }] }),
+        'r1',
+      ),
+      value: {
+        success: 0,
+        error: {
+          code: 'not_found',
+          message: 'Nothing here',
+          request_id: 'r1',
+          fields: [{ path: '/a', message: 'b' }],
+        },
+      },
+    },
+    'error without fields': {
+      schema: ErrorAnswer,
+      text: errorAnswer(new Fault('internal', 'Oh'), 'r1'),
+      value: { success: 0, error: { code: 'internal', message: 'Oh', request_id: 'r1' } },
+    },
+  }
+  for (const [name, { schema, text, value }] of Object.entries(cases)) {
+    it(name, () => {
+      const parsed: unknown = JSON.parse(text)
+      assert.deepEqual(parsed, value)
+      const validate: (value: unknown) => void = compileValidator(schema)
+      validate(parsed)
+    })
+  }
+
+  it('a fault quotes no token', () => {
+    const token = generateToken('api', 'Customer')
+    const text = errorAnswer(
+      new Fault('validation_failed', `${token}: no`, { fields: [{ path: `/${token}`, message: token }] }),
+      'r1',
+    )
+    assert.ok(!text.includes(token.slice(0, 20)))
+  })
+})

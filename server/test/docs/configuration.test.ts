@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { settings } from '../../src/config.ts'
+import { runUgs } from '../support/service.ts'
+import { readPage, readTable } from './support.ts'
+
+const all = Object.entries(settings).map(([name, { default: byDefault, meaning }]) => ({
+  name,
+  byDefault: byDefault ?? 'unset',
+  meaning,
+}))
+
+test('docs/configuration.md lists the settings, in their order and words', () => {
+  const rows = readTable(readPage('docs/configuration.md'), '## Settings')
+  assert.deepEqual(
+    rows.map(([name = '', byDefault = '', meaning = '']) => ({
+      name: name.replaceAll('`', ''),
+      byDefault: byDefault.replaceAll('`', ''),
+      meaning,
+    })),
+    all,
+  )
+})
+
+test('docs/configuration.md gives the range of each number', () => {
+  const rows = readTable(readPage('docs/configuration.md'), '## Settings')
+  const ranges = Object.entries(settings).flatMap(([name, { parse }]) => {
+    const range = /from (\d+ to \d+)$/.exec(messageOf(() => parse('not a number')))?.[1]
+    return range === undefined ? [] : [{ name: `\`${name}\``, range }]
+  })
+  assert.ok(ranges.length > 0)
+  for (const { name, range } of ranges) assert.equal(rows.find(([cell]) => cell === name)?.[3], range, name)
+})
+
+test('`ugs serve --help` lists the settings, in their order and words', async () => {
+  const { code, stdout } = await runUgs(['serve', '--help'], {})
+  assert.equal(code, 0)
+  const listed = [...stdout.matchAll(/^ {2}([A-Z_]+) \((.*)\)\n {6}(.+)$/gm)]
+  assert.deepEqual(
+    listed.map(([, name, byDefault, meaning]) => ({ name, byDefault, meaning })),
+    all,
+  )
+})
+
+function messageOf(work: () => unknown): string {
+  try {
+    work()
+    return ''
+  } catch (error) {
+    return (error as Error).message
+  }
+}

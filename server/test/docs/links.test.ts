@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { listPages, readPage, repository } from './support.ts'
+
+for (const page of listPages()) {
+  test(`the links of ${page} lead somewhere`, () => {
+    const text = withoutCode(readPage(page))
+    const broken = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, target = '']) => target)
+      .filter((target) => !/^[a-z]+:/.test(target) && !leadsSomewhere(page, target))
+    assert.deepEqual(broken, [])
+  })
+}
+
+function leadsSomewhere(page: string, target: string): boolean {
+  const [path = '', fragment] = target.split('#')
+  const file = path === '' ? page : join(dirname(page), path)
+  if (!existsSync(join(repository, file))) return false
+  return fragment === undefined || headingsOf(readPage(file)).includes(fragment)
+}
+
+/** As they are turned into fragments where Markdown is shown: lower case, no punctuation, a hyphen for a space. */
+function headingsOf(text: string): string[] {
+  return [...withoutCode(text).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+function withoutCode(text: string): string {
+  return text.replace(/^( *)```.*?^\1```/gms, '')
+}

@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const repository = fileURLToPath(new URL('../../../', import.meta.url))
+
+export function readPage(path: string): string {
+  return readFileSync(join(repository, path), 'utf8')
+}
+
+/** The pages for readers, by their paths in the repository. */
+export function listPages(): string[] {
+  const docs = readdirSync(join(repository, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => join('docs', file))
+  return ['README.md', 'CONTRIBUTING.md', ...docs.sort()]
+}
+
+/** The rows of the first table under a heading, without its head; each cell as it is written. */
+export function readTable(page: string, heading: string): string[][] {
+  const section = page.split(`\n${heading}\n`)[1]?.split(/\n#{1,6} /)[0] ?? ''
+  return section
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .slice(2)
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+}

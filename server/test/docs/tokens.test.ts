@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { environments } from '../../src/domain/environment.ts'
+import { generateToken, isWellFormedToken } from '../../src/domain/token.ts'
+import { readPage, readTable } from './support.ts'
+
+const page = readPage('docs/tokens.md')
+
+test('the token that docs/tokens.md works through has the checksum that it says', () => {
+  const token = /^ugt_testing_\w+$/m.exec(page)?.[0] ?? ''
+  assert.ok(isWellFormedToken('userGroup', token))
+  assert.ok(page.includes(`1. \`${token.slice(0, -6)}\`\n`))
+  assert.ok(page.includes(`3. \`${token.slice(-6)}\``))
+})
+
+test('the pattern for secret scanners finds every kind of token, and nothing longer', () => {
+  const pattern = new RegExp(/^\\bug.*$/m.exec(page)?.[0] ?? 'no pattern')
+  for (const kind of ['userGroup', 'api'] as const) {
+    for (const environment of environments) {
+      const token = generateToken(kind, environment)
+      assert.equal(pattern.exec(`key="${token}";`)?.[0], token)
+      assert.doesNotMatch(`${token}x`, pattern)
+    }
+  }
+})
+
+test('docs/tokens.md gives each prefix and length', () => {
+  const rows = readTable(page, '## Format').slice(0, 4)
+  assert.equal(rows.length, 4)
+  for (const [kind, environment = '', prefix = '', length] of rows) {
+    const token = generateToken(
+      kind === 'API token' ? 'api' : 'userGroup',
+      environment === '`Customer`' ? 'Customer' : 'Testing',
+    )
+    assert.ok(token.startsWith(prefix.replaceAll('`', '')))
+    assert.equal(length, `${token.length} characters`)
+  }
+})

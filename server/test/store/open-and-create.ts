@@ -1,0 +1,28 @@
+// A process of its own for the tests of the SQLite store: opens it and creates user groups, a few at a time, writing a
+// line for each that was acknowledged. Arguments: the file, a prefix for the ids, how many.
+import { writeSync } from 'node:fs'
+import { openStore } from '../../src/store/open-store.ts'
+import { mint } from './store-contract.ts'
+
+const [path = '', prefix = '', count = '0'] = process.argv.slice(2)
+const store = openStore({ kind: 'sqlite', path }, { lockTimeoutMs: 30_000 })
+for (let next = 0; next < Number(count); next += 4) {
+  const ids = Array.from({ length: Math.min(4, Number(count) - next) }, (_, i) => `${prefix}-${next + i}`)
+  const results = await Promise.all(
+    ids.map((providedId) =>
+      store.getOrCreateUserGroup({
+        key: { workspaceId: 1, environment: 'Customer', providedId },
+        change: { name: 'A' },
+        mayWrite: true,
+        mintToken: mint,
+        now: 1,
+      }),
+    ),
+  )
+  results.forEach((result, i) => {
+    if ('userGroup' in result) {
+      writeSync(1, `${ids[i]} ${Buffer.from(result.userGroup.token.sealed).toString('hex')}\n`)
+    }
+  })
+}
+await store.close()

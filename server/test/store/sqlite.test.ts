@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import BetterSqlite3 from 'better-sqlite3'
+import { openStore } from '../../src/store/open-store.ts'
+import { StoreError } from '../../src/store/store-error.ts'
+import { temporaryFolder } from '../support/service.ts'
+import { describeStore, mint } from './store-contract.ts'
+
+const folder = temporaryFolder({ after })
+let files = 0
+const freshPath = () => join(folder, `${files++}.db`)
+const open = (path: string, lockTimeoutMs = 5000) => openStore({ kind: 'sqlite', path }, { lockTimeoutMs })
+
+describeStore('SQLite', () => Promise.resolve(open(freshPath())))
+
+const key = (providedId: string) => ({ workspaceId: 1, environment: 'Customer', providedId }) as const
+const create = (providedId: string, name = 'A') => ({
+  key: key(providedId),
+  change: { name },
+  mayWrite: true,
+  mintToken: mint,
+  now: 1,
+})
+
+describe('SQLite: the file', () => {
+  it('keeps what was answered when it is opened again', async () => {
+    const path = freshPath()
+    const first = open(path)
+    const created = await first.getOrCreateUserGroup(create('a'))
+    await first.close()
+    const second = open(path)
+    const found = await second.getOrCreateUserGroup(create('a'))
+    await second.close()
+    assert.equal(found.outcome, 'unchanged')
+    assert.deepEqual({ ...found, outcome: 0 }, { ...created, outcome: 0 })
+  })
+
+  it('is brought up to date once by several processes that start at once', async () => {
+    const path = freshPath()
+    const script = fileURLToPath(new URL('./open-and-create.ts', import.meta.url))
+    const codes = await Promise.all(
+      Array.from({ length: 6 }, async (_, i) => {
+        const child = spawn(process.execPath, ['--import', 'tsx', script, path, `p${i}`, '1'])
+        return (await once(child, 'exit'))[0] as number
+      }),
+    )
+    assert.deepEqual(codes, [0, 0, 0, 0, 0, 0])
+    const database = new BetterSqlite3(path)
+    assert.equal(database.prepare('SELECT count(*) FROM schema_migration').pluck().get(), 1)
+    assert.equal(database.prepare('SELECT count(*) FROM user_group').pluck().get(), 6)
+    database.close()
+  })
+
+  it('has every acknowledged user group after kill -9', async () => {
+    const path = freshPath()
+    const script = fileURLToPath(new URL('./open-and-create.ts', import.meta.url))
+    for (const round of ['r0', 'r1', 'r2']) {
+      const child = spawn(process.execPath, ['--import', 'tsx', script, path, round, '100000'])
+      const acknowledged: string[] = []
+      for await (const line of createInterface({ input: child.stdout })) {
+        acknowledged.push(line)
+        if (acknowledged.length === 200) child.kill('SIGKILL')
+      }
+      assert.ok(acknowledged.length >= 200)
+      const store = open(path)
+      for (const line of acknowledged) {
+        const [id = '', sealed] = line.split(' ')
+        const found = await store.findUserGroup(key(id))
+        assert.equal(found && Buffer.from(found.token.sealed).toString('hex'), sealed)
+      }
+      await store.close()
+    }
+    const database = new BetterSqlite3(path)
+    assert.equal(database.pragma('integrity_check', { simple: true }), 'ok')
+    database.close()
+  })
+
+  it('creates once between processes', async () => {
+    const path = freshPath()
+    open(path).close().catch(assert.fail)
+    const script = fileURLToPath(new URL('./open-and-create.ts', import.meta.url))
+    const outputs = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const child = spawn(process.execPath, ['--import', 'tsx', script, path, 'same', '300'])
+        const lines: string[] = []
+        for await (const line of createInterface({ input: child.stdout })) lines.push(line)
+        return lines
+      }),
+    )
+    for (const lines of outputs) assert.deepEqual(lines, outputs[0])
+    assert.equal(outputs[0]?.length, 300)
+  })
+
+  it('waits for another process that is writing, then says that the store cannot be reached', async () => {
+    const path = freshPath()
+    const store = open(path, 50)
+    const other = new BetterSqlite3(path)
+    other.exec('BEGIN IMMEDIATE')
+    await assert.rejects(store.getOrCreateUserGroup(create('a')), {
+      name: 'Fault',
+      code: 'unavailable',
+      reason: 'SQLITE_BUSY',
+    })
+    assert.equal(await store.findUserGroup(key('a')), null)
+    other.exec('ROLLBACK')
+    assert.equal((await store.getOrCreateUserGroup(create('a'))).outcome, 'created')
+    other.close()
+    await store.close()
+  })
+
+  it('starts a turn over that read before another process wrote', async () => {
+    const path = freshPath()
+    const store = open(path)
+    await store.getOrCreateUserGroup(create('a', 'Before'))
+    const other = new BetterSqlite3(path)
+    let interfered = false
+    // Between this turn's read and its write, the other process commits.
+    const result = await store.getOrCreateUserGroup({
+      ...create('b'),
+      mintToken: (userGroup) => {
+        if (!interfered) other.exec("UPDATE user_group SET name = 'After'")
+        interfered = true
+        return mint(userGroup)
+      },
+    })
+    assert.equal(result.outcome, 'created')
+    assert.equal((await store.findUserGroup(key('a')))?.name, 'After')
+    other.close()
+    await store.close()
+  })
+
+  it('fails one operation of a turn without the others', async () => {
+    const store = open(freshPath())
+    const [first, second, third] = await Promise.allSettled([
+      store.getOrCreateUserGroup(create('a')),
+      store.getOrCreateUserGroup({
+        ...create('b'),
+        mintToken: () => {
+          throw new Error('no token')
+        },
+      }),
+      store.getOrCreateUserGroup(create('c')),
+    ])
+    assert.deepEqual([first.status, second.status, third.status], ['fulfilled', 'rejected', 'fulfilled'])
+    assert.notEqual(await store.findUserGroup(key('a')), null)
+    assert.equal(await store.findUserGroup(key('b')), null)
+    assert.notEqual(await store.findUserGroup(key('c')), null)
+    await store.close()
+  })
+
+  it('is written to only where something changes', async () => {
+    const path = freshPath()
+    const store = open(path)
+    await store.getOrCreateUserGroup(create('a'))
+    const other = new BetterSqlite3(path)
+    const version = () => other.pragma('data_version', { simple: true })
+    const before = version()
+    await store.getOrCreateUserGroup(create('a'))
+    await store.updateUserGroup({ key: key('a'), change: { name: 'A' }, now: 2 })
+    assert.equal(version(), before)
+    await store.updateUserGroup({ key: key('a'), change: { name: 'B' }, now: 2 })
+    assert.notEqual(version(), before)
+    other.close()
+    await store.close()
+  })
+
+  const refused: Record<string, { prepare: (path: string) => void; message: RegExp }> = {
+    'a newer version': {
+      prepare: (path) => {
+        open(path).close().catch(assert.fail)
+        const database = new BetterSqlite3(path)
+        database.exec("INSERT INTO schema_migration VALUES (1000, 'from the future', 0)")
+        database.close()
+      },
+      message: /schema version 1000, and this release knows up to \d+/,
+    },
+    'another program': {
+      prepare: (path) => {
+        const database = new BetterSqlite3(path)
+        database.exec('CREATE TABLE something (a)')
+        database.close()
+      },
+      message: /belongs to another program/,
+    },
+    'no database': {
+      prepare: (path) => writeFileSync(path, 'This is a text and not a database. '.repeat(100)),
+      message: /not a SQLite database.*SQLITE_NOTADB/,
+    },
+  }
+  for (const [what, { prepare, message }] of Object.entries(refused)) {
+    it(`is refused, with the file named, where it is of ${what}`, () => {
+      const path = freshPath()
+      prepare(path)
+      assert.throws(
+        () => open(path),
+        (error) => {
+          assert.ok(error instanceof StoreError)
+          assert.ok(error.message.startsWith(path))
+          assert.match(error.message, message)
+          return true
+        },
+      )
+    })
+  }
+
+  it('is refused where its folder does not exist', () => {
+    assert.throws(() => open(join(folder, 'nowhere', 'ugs.db')), /the folder does not exist/)
+  })
+
+  it('is refused where it is a folder', () => {
+    const path = freshPath()
+    mkdirSync(path)
+    assert.throws(() => open(path), { name: 'StoreError', message: /SQLITE_CANTOPEN/ })
+  })
+})

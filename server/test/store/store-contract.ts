@@ -1,0 +1,518 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { hash, randomBytes } from 'node:crypto'
+import type { Environment } from '../../src/domain/environment.ts'
+import type { MintToken, NewApiToken, RotateUserGroupToken, Store } from '../../src/domain/store.ts'
+import type { UserGroupChange, UserGroupKey } from '../../src/domain/user-group.ts'
+
+/** What every store must do, whichever database it stands on: run by one test file for each. */
+export function describeStore(name: string, openFreshStore: () => Promise<Store>): void {
+  describe(`${name}: the contract of a store`, () => {
+    let store: Store
+    before(async () => {
+      store = await openFreshStore()
+    })
+    after(() => store.close())
+
+    const at = (now: number) => ({ now })
+    const create = (key: UserGroupKey, change: UserGroupChange = { name: 'A name' }, now = 1000) =>
+      store.getOrCreateUserGroup({ key, change, mayWrite: true, mintToken: mint, now })
+    const created = async (key: UserGroupKey, change?: UserGroupChange) => {
+      const result = await create(key, change)
+      assert.ok('userGroup' in result)
+      return result.userGroup
+    }
+    const rotate = (tokenHash: Uint8Array, command: Partial<RotateUserGroupToken> & { now?: number } = {}) =>
+      store.rotateUserGroupToken({
+        workspaceId: 1,
+        environment: 'Customer',
+        target: { tokenHash },
+        oldTokenValidUntil: command.now ?? 2000,
+        mintToken: mint,
+        now: 2000,
+        ...command,
+      })
+
+    describe('get or create', () => {
+      it('creates with what is sent, and then finds it unchanged', async () => {
+        const key = freshKey()
+        const change = { name: 'Näme 😀', mapping: '{"40":"213"}', properties: '{"a":1.0,"z":-0}' }
+        const first = await create(key, change)
+        assert.equal(first.outcome, 'created')
+        const second = await create(key, change, 5000)
+        assert.equal(second.outcome, 'unchanged')
+        assert.ok('userGroup' in first && 'userGroup' in second)
+        assert.deepEqual(plain(second.userGroup), plain(first.userGroup))
+        assert.deepEqual(plain(await store.findUserGroup(key)), plain(first.userGroup))
+        const { teamId, token, ...rest } = first.userGroup
+        assert.ok(Number.isSafeInteger(teamId) && teamId > 0)
+        assert.equal(token.keyId, 'test')
+        assert.deepEqual(rest, {
+          ...key,
+          ...change,
+          createdAt: 1000,
+          updatedAt: 1000,
+          tokenIssuedAt: 1000,
+        })
+      })
+
+      it('needs a name to create, and makes nothing without one', async () => {
+        const key = freshKey()
+        assert.deepEqual(await create(key, {}), { outcome: 'name_required' })
+        assert.equal(await store.findUserGroup(key), null)
+      })
+
+      it('leaves what is left out as it is, and stores what is sent', async () => {
+        const key = freshKey()
+        const before = await created(key, { name: 'A', mapping: '{"1":"2"}', properties: '{"p":1}' })
+        const result = await create(key, { properties: '{"p":2}' }, 3000)
+        assert.equal(result.outcome, 'updated')
+        assert.ok('userGroup' in result)
+        assert.deepEqual(
+          plain(result.userGroup),
+          plain({ ...before, properties: '{"p":2}', updatedAt: 3000 }),
+        )
+      })
+
+      it('clears the mapping and the properties with null', async () => {
+        const key = freshKey()
+        await create(key, { name: 'A', mapping: '{"1":"2"}', properties: '{"p":1}' })
+        const result = await create(key, { mapping: null, properties: null })
+        assert.ok('userGroup' in result)
+        assert.equal(result.userGroup.mapping, null)
+        assert.equal(result.userGroup.properties, null)
+      })
+
+      it('takes another way of writing the same JSON value for no change', async () => {
+        const key = freshKey()
+        const text = '{"a":1,"b":[1.5,{"c":null}],"é":true}'
+        await create(key, { name: 'A', properties: text })
+        const same = await create(key, { properties: '{"\\u00e9":true,"b":[15e-1,{"c":null}],"a":1.0}' })
+        assert.equal(same.outcome, 'unchanged')
+        assert.ok('userGroup' in same)
+        assert.equal(same.userGroup.properties, text)
+        const other = await create(key, { properties: '{"a":1,"b":[{"c":null},1.5],"é":true}' })
+        assert.equal(other.outcome, 'updated')
+      })
+
+      it('neither creates nor changes where the caller may not write', async () => {
+        const key = freshKey()
+        const read = (change: UserGroupChange) =>
+          store.getOrCreateUserGroup({ key, change, mayWrite: false, mintToken: mint, now: 1 })
+        assert.deepEqual(await read({ name: 'A' }), { outcome: 'write_required' })
+        await create(key, { name: 'A' })
+        assert.deepEqual(await read({ name: 'B' }), { outcome: 'write_required' })
+        assert.equal((await read({ name: 'A' })).outcome, 'unchanged')
+        assert.equal((await store.findUserGroup(key))?.name, 'A')
+      })
+
+      it('tells ids apart that differ in case, in form or in white space', async () => {
+        const { providedId } = freshKey()
+        const ids = ['a', 'A', 'a ', ' a', 'é', 'e\u0301'].map((end) => `${providedId}${end}`)
+        const groups = await Promise.all(ids.map((id) => created({ ...freshKey(), providedId: id })))
+        assert.equal(new Set(groups.map(({ teamId }) => teamId)).size, ids.length)
+        assert.deepEqual(
+          groups.map((group) => group.providedId),
+          ids,
+        )
+      })
+
+      it('tells workspaces and environments apart', async () => {
+        const other = await store.createWorkspace(freshKey().providedId, 1)
+        const { providedId } = freshKey()
+        const keys: UserGroupKey[] = [
+          { workspaceId: 1, environment: 'Customer', providedId },
+          { workspaceId: 1, environment: 'Testing', providedId },
+          { workspaceId: other?.id ?? 0, environment: 'Customer', providedId },
+        ]
+        const groups = await Promise.all(keys.map((key) => created(key)))
+        assert.equal(new Set(groups.map(({ teamId }) => teamId)).size, 3)
+      })
+
+      it('creates once, however many ask at once', async () => {
+        const key = freshKey()
+        const results = await Promise.all(Array.from({ length: 48 }, () => create(key)))
+        assert.equal(results.filter(({ outcome }) => outcome === 'created').length, 1)
+        const tokens = results.map((result) => 'userGroup' in result && text(result.userGroup.token.sealed))
+        assert.equal(new Set(tokens).size, 1)
+      })
+    })
+
+    describe('update', () => {
+      const update = (key: UserGroupKey, change: UserGroupChange) =>
+        store.updateUserGroup({ key, change, ...at(4000) })
+
+      it('changes what is sent and nothing else', async () => {
+        const key = freshKey()
+        const before = await created(key, { name: 'A', mapping: '{"1":"2"}', properties: '{"p":1}' })
+        const result = await update(key, { name: 'B', mapping: null })
+        assert.equal(result.outcome, 'updated')
+        assert.ok('userGroup' in result)
+        assert.deepEqual(
+          plain(result.userGroup),
+          plain({ ...before, name: 'B', mapping: null, updatedAt: 4000 }),
+        )
+        assert.equal((await update(key, { name: 'B' })).outcome, 'unchanged')
+      })
+
+      it('creates nothing', async () => {
+        const key = freshKey()
+        assert.deepEqual(await update(key, { name: 'A' }), { outcome: 'not_found' })
+        assert.equal(await store.findUserGroup(key), null)
+      })
+
+      it('leaves one of many simultaneous changes whole', async () => {
+        const key = freshKey()
+        await create(key)
+        await Promise.all(
+          Array.from({ length: 24 }, (_, i) =>
+            update(key, { name: `N${i}`, mapping: `{"1":"${i}"}`, properties: `{"i":${i}}` }),
+          ),
+        )
+        const group = await store.findUserGroup(key)
+        const i = group?.name.slice(1)
+        assert.deepEqual([group?.mapping, group?.properties], [`{"1":"${i}"}`, `{"i":${i}}`])
+      })
+    })
+
+    describe('rotate', () => {
+      it('replaces the token and leaves all else', async () => {
+        const before = await created(freshKey(), { name: 'A', properties: '{"p":1}' })
+        const result = await rotate(hashOf(before.token))
+        assert.equal(result.outcome, 'rotated')
+        assert.ok('userGroup' in result)
+        const after = await store.findUserGroup(before)
+        assert.deepEqual(
+          plain(after),
+          plain({ ...before, token: result.userGroup.token, tokenIssuedAt: 2000 }),
+        )
+        assert.notEqual(text(result.userGroup.token.sealed), text(before.token.sealed))
+        assert.equal(result.userGroup.teamId, before.teamId)
+      })
+
+      it('knows an already replaced token, and does not rotate with it', async () => {
+        const group = await created(freshKey())
+        const second = await rotate(hashOf(group.token))
+        assert.ok('userGroup' in second)
+        assert.equal((await rotate(hashOf(group.token))).outcome, 'superseded')
+        await rotate(hashOf(second.userGroup.token))
+        assert.equal((await rotate(hashOf(group.token))).outcome, 'superseded')
+        assert.equal((await rotate(hashOf(second.userGroup.token))).outcome, 'superseded')
+      })
+
+      it('does not know a token of nobody, of another workspace or of another environment', async () => {
+        const group = await created(freshKey())
+        const old = hashOf(group.token)
+        assert.equal((await rotate(randomBytes(32))).outcome, 'not_found')
+        assert.equal((await rotate(old, { environment: 'Testing' })).outcome, 'not_found')
+        assert.equal((await rotate(old, { workspaceId: 2 })).outcome, 'not_found')
+        await rotate(old)
+        assert.equal((await rotate(old, { environment: 'Testing' })).outcome, 'not_found')
+        assert.equal((await rotate(old, { workspaceId: 2 })).outcome, 'not_found')
+      })
+
+      it('rotates by id for an operator', async () => {
+        const group = await created(freshKey())
+        const target = { providedId: group.providedId }
+        assert.equal((await rotate(randomBytes(32), { target })).outcome, 'rotated')
+        assert.equal((await rotate(hashOf(group.token))).outcome, 'superseded')
+        const unknown = { providedId: freshKey().providedId }
+        assert.equal((await rotate(randomBytes(32), { target: unknown })).outcome, 'not_found')
+      })
+
+      it('rotates once, however many ask at once', async () => {
+        const group = await created(freshKey())
+        const outcomes = await Promise.all(Array.from({ length: 48 }, () => rotate(hashOf(group.token))))
+        assert.deepEqual(count(outcomes), { rotated: 1, superseded: 47 })
+      })
+    })
+
+    describe('idempotency keys', () => {
+      const idempotency = (key: string, fingerprint = 'body', expiresAt = 10_000) => ({
+        keyHash: hash('sha256', key, 'buffer'),
+        fingerprint: hash('sha256', fingerprint, 'buffer'),
+        expiresAt,
+      })
+
+      it('answer a retry with the first answer, even after later changes', async () => {
+        const group = await created(freshKey(), { name: 'Before' })
+        const key = idempotency(group.providedId)
+        const first = await rotate(hashOf(group.token), { idempotency: key })
+        assert.ok('userGroup' in first)
+        await store.updateUserGroup({ key: group, change: { name: 'After' }, now: 3000 })
+        await rotate(hashOf(first.userGroup.token))
+        const again = await rotate(hashOf(group.token), { idempotency: key })
+        assert.equal(again.outcome, 'replayed')
+        assert.ok('userGroup' in again)
+        assert.deepEqual(plain(again.userGroup), plain(first.userGroup))
+      })
+
+      it('are refused with another body', async () => {
+        const group = await created(freshKey())
+        await rotate(hashOf(group.token), { idempotency: idempotency(group.providedId) })
+        const reused = await rotate(hashOf(group.token), {
+          idempotency: idempotency(group.providedId, 'another body'),
+        })
+        assert.deepEqual(reused, { outcome: 'idempotency_key_reused' })
+      })
+
+      it('belong to one workspace and environment', async () => {
+        const groups = await Promise.all([
+          created(freshKey()),
+          created({ ...freshKey(), environment: 'Testing' }),
+        ])
+        const { providedId } = groups[0]
+        for (const { environment, token } of groups) {
+          const key = idempotency(providedId, environment)
+          const result = await rotate(hashOf(token), { environment, idempotency: key })
+          assert.equal(result.outcome, 'rotated')
+        }
+      })
+
+      it('are not kept where nothing was rotated', async () => {
+        const group = await created(freshKey())
+        const key = idempotency(group.providedId, 'one')
+        assert.equal((await rotate(randomBytes(32), { idempotency: key })).outcome, 'not_found')
+        const other = idempotency(group.providedId, 'two')
+        assert.equal((await rotate(hashOf(group.token), { idempotency: other })).outcome, 'rotated')
+      })
+
+      it('are forgotten when they expire', async () => {
+        const group = await created(freshKey())
+        const key = idempotency(group.providedId, 'body', 10_000)
+        const first = await rotate(hashOf(group.token), { idempotency: key })
+        const late = { idempotency: key, now: 9999, oldTokenValidUntil: 9999 }
+        assert.equal((await rotate(hashOf(group.token), late)).outcome, 'replayed')
+        assert.ok('userGroup' in first)
+        const expired = {
+          idempotency: { ...key, expiresAt: 20_000 },
+          now: 10_000,
+          oldTokenValidUntil: 10_000,
+        }
+        assert.equal((await rotate(hashOf(first.userGroup.token), expired)).outcome, 'rotated')
+        assert.ok((await store.forgetExpiredIdempotencyKeys(20_000)) >= 1)
+        assert.equal(await store.forgetExpiredIdempotencyKeys(20_000), 0)
+      })
+
+      it('rotate once, however many ask at once', async () => {
+        const group = await created(freshKey())
+        const key = idempotency(group.providedId)
+        const results = await Promise.all(
+          Array.from({ length: 24 }, () => rotate(hashOf(group.token), { idempotency: key })),
+        )
+        assert.deepEqual(count(results), { rotated: 1, replayed: 23 })
+        const tokens = results.map((result) => 'userGroup' in result && text(result.userGroup.token.sealed))
+        assert.equal(new Set(tokens).size, 1)
+      })
+    })
+
+    describe('find by token', () => {
+      const find = (
+        tokenHash: Uint8Array,
+        now: number,
+        environment: Environment = 'Customer',
+        workspaceId = 1,
+      ) => store.findByToken(workspaceId, environment, tokenHash, now)
+
+      it('finds the owner of a current token, in its workspace and environment alone', async () => {
+        const group = await created(freshKey())
+        const token = hashOf(group.token)
+        assert.deepEqual(plain(await find(token, 1)), plain({ userGroup: group, validUntil: null }))
+        assert.equal(await find(token, 1, 'Testing'), null)
+        assert.equal(await find(token, 1, 'Customer', 2), null)
+        assert.equal(await find(randomBytes(32), 1), null)
+      })
+
+      it('does not find a replaced token, unless it is within its grace period', async () => {
+        const group = await created(freshKey())
+        const first = hashOf(group.token)
+        const rotated = await rotate(first, { now: 2000, oldTokenValidUntil: 5000 })
+        assert.ok('userGroup' in rotated)
+        assert.equal((await find(first, 4999))?.validUntil, 5000)
+        assert.equal((await find(first, 4999))?.userGroup.teamId, group.teamId)
+        assert.equal(await find(first, 4999, 'Testing'), null)
+        assert.equal(await find(first, 5000), null)
+
+        const second = hashOf(rotated.userGroup.token)
+        await rotate(second, { now: 3000, oldTokenValidUntil: 3000 })
+        assert.equal(await find(second, 3000), null)
+        assert.equal((await find(first, 4999))?.validUntil, 5000)
+      })
+
+      it('never moves the deadline of an old token', async () => {
+        const group = await created(freshKey())
+        const first = hashOf(group.token)
+        const rotated = await rotate(first, { now: 2000, oldTokenValidUntil: 5000 })
+        assert.ok('userGroup' in rotated)
+        await rotate(first, { now: 2500, oldTokenValidUntil: 90_000 })
+        await rotate(hashOf(rotated.userGroup.token), { now: 3000, oldTokenValidUntil: 90_000 })
+        assert.equal((await find(first, 4000))?.validUntil, 5000)
+      })
+    })
+
+    describe('list and delete', () => {
+      it('lists an environment of a workspace in the order of ids, in pages', async () => {
+        const workspace = await store.createWorkspace(freshKey().providedId, 1)
+        const workspaceId = workspace?.id ?? 0
+        const ids = ['b', 'a', '\u{1F600}', 'Z', '\uFFFD', 'é']
+        for (const providedId of ids) await create({ workspaceId, environment: 'Customer', providedId })
+        await create({ workspaceId, environment: 'Testing', providedId: 'elsewhere' })
+        const seen: string[] = []
+        for (let after: string | null = null; ; after = seen.at(-1) ?? null) {
+          const page = await store.listUserGroups({
+            workspaceId,
+            environment: 'Customer',
+            afterProvidedId: after,
+            limit: 4,
+          })
+          seen.push(...page.map(({ providedId }) => providedId))
+          if (page.length < 4) break
+        }
+        assert.deepEqual(seen, ['Z', 'a', 'b', 'é', '\uFFFD', '\u{1F600}'])
+      })
+
+      it('deletes a user group with all its tokens, and never gives its team_id to another', async () => {
+        const key = freshKey()
+        const group = await created(key)
+        const rotated = await rotate(hashOf(group.token), { now: 2000, oldTokenValidUntil: 99_000 })
+        assert.ok('userGroup' in rotated)
+        assert.equal(await store.deleteUserGroup({ ...key, environment: 'Testing' }), false)
+        assert.equal(await store.deleteUserGroup(key), true)
+        assert.equal(await store.deleteUserGroup(key), false)
+        for (const token of [group.token, rotated.userGroup.token]) {
+          assert.equal(await store.findByToken(1, 'Customer', hashOf(token), 3000), null)
+          assert.equal((await rotate(hashOf(token))).outcome, 'not_found')
+        }
+        const next = await created(key)
+        assert.ok(next.teamId > group.teamId)
+      })
+    })
+
+    describe('workspaces and API tokens', () => {
+      const apiToken = (tokenHash: Uint8Array, over: Partial<NewApiToken> = {}): NewApiToken => ({
+        tokenHash,
+        workspaceId: 1,
+        environment: 'Testing',
+        name: 'A token',
+        scopes: ['read', 'introspect'],
+        createdAt: 1000,
+        expiresAt: 9000,
+        ...over,
+      })
+
+      it('has the workspace "default" from the start', async () => {
+        const [first] = await store.listWorkspaces()
+        assert.deepEqual([first?.id, first?.name], [1, 'default'])
+      })
+
+      it('gives a workspace name once, however many ask at once', async () => {
+        const name = freshKey().providedId
+        const made = await Promise.all(Array.from({ length: 24 }, () => store.createWorkspace(name, 7)))
+        const [workspace, ...others] = made.filter((result) => result !== null)
+        assert.equal(others.length, 0)
+        assert.equal(workspace?.createdAt, 7)
+        assert.ok((await store.listWorkspaces()).some(({ id }) => id === workspace.id))
+      })
+
+      it('finds an API token by its hash, and revokes it once', async () => {
+        const tokenHash = randomBytes(32)
+        const made = await store.createApiToken(apiToken(tokenHash))
+        assert.deepEqual(made, {
+          id: made.id,
+          workspaceId: 1,
+          environment: 'Testing',
+          name: 'A token',
+          scopes: ['read', 'introspect'],
+          createdAt: 1000,
+          expiresAt: 9000,
+          revokedAt: null,
+        })
+        assert.deepEqual(await store.findApiToken(tokenHash), made)
+        assert.equal(await store.findApiToken(randomBytes(32)), null)
+        assert.equal((await store.revokeApiToken(made.id, 2000))?.revokedAt, 2000)
+        assert.equal((await store.revokeApiToken(made.id, 3000))?.revokedAt, 2000)
+        assert.equal((await store.findApiToken(tokenHash))?.revokedAt, 2000)
+        assert.equal(await store.revokeApiToken(999_999, 1), null)
+        assert.ok((await store.listApiTokens()).some(({ id }) => id === made.id))
+      })
+
+      it('makes the first API tokens once, and only in an empty store', async () => {
+        const fresh = await openFreshStore()
+        try {
+          const firsts = await Promise.all(
+            Array.from({ length: 24 }, () =>
+              fresh.createFirstApiTokens([apiToken(randomBytes(32)), apiToken(randomBytes(32))]),
+            ),
+          )
+          assert.equal(firsts.filter(Boolean).length, 1)
+          assert.equal((await fresh.listApiTokens()).length, 2)
+        } finally {
+          await fresh.close()
+        }
+        assert.equal(await store.createFirstApiTokens([apiToken(randomBytes(32))]), false)
+      })
+
+      it('keeps the first check of a secret key', async () => {
+        const first = { keyId: 'k9', sealed: Buffer.from([1, 2, 3]) }
+        assert.deepEqual(plain(await store.addSecretKeyCheck(first)), plain(first))
+        const second = await store.addSecretKeyCheck({ keyId: 'k9', sealed: Buffer.from([4]) })
+        assert.deepEqual(plain(second), plain(first))
+        assert.deepEqual(plain(await store.listSecretKeyChecks()), plain([first]))
+      })
+    })
+
+    it('answers a ping', () => store.ping())
+
+    it('finishes what was asked before it closes', async () => {
+      const closing = await openFreshStore()
+      const results = Array.from({ length: 24 }, () =>
+        closing.getOrCreateUserGroup({
+          key: freshKey(),
+          change: { name: 'A' },
+          mayWrite: true,
+          mintToken: mint,
+          now: 1,
+        }),
+      )
+      await closing.close()
+      for (const { outcome } of await Promise.all(results)) assert.equal(outcome, 'created')
+    })
+  })
+}
+
+/** A token whose sealed form is the token itself: what a store does with it is the same. */
+export const mint: MintToken = () => {
+  const token = randomBytes(24)
+  return { hash: hashOf({ sealed: token }), keyId: 'test', sealed: token }
+}
+
+function hashOf({ sealed }: { readonly sealed: Uint8Array }): Buffer {
+  return hash('sha256', Buffer.from(sealed), 'buffer')
+}
+
+let keys = 0
+
+function freshKey(): UserGroupKey {
+  return { workspaceId: 1, environment: 'Customer', providedId: `id-${keys++}` }
+}
+
+function text(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}
+
+/** The same value with its bytes as text, so that a driver's kind of byte array does not matter. */
+function plain(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (_key, member: unknown) => {
+      if (member instanceof Uint8Array) return text(member)
+      const isBuffer = typeof member === 'object' && member !== null && 'type' in member && 'data' in member
+      return isBuffer ? text(Uint8Array.from(member.data as number[])) : member
+    }),
+  )
+}
+
+function count(results: readonly { outcome: string }[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { outcome } of results) counts[outcome] = (counts[outcome] ?? 0) + 1
+  return counts
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import type { RunningService } from './service.ts'
+
+/** What an operator sees of a user group; the only place that shows its mapping. */
+export interface ShownUserGroup {
+  readonly name: string
+  readonly mapping: Record<string, string> | null
+  readonly properties: Record<string, unknown> | null
+  readonly updated_at: string
+}
+
+/** Runs a command that must succeed; returns what it wrote. */
+export async function runCommand(service: RunningService, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await service.ugs(...args)
+  assert.equal(code, 0, stderr)
+  return stdout
+}
+
+export async function showUserGroup(
+  service: RunningService,
+  id: string,
+  environment: 'Customer' | 'Testing' = 'Testing',
+): Promise<ShownUserGroup> {
+  const json = await runCommand(service, 'user-group', 'show', id, '--environment', environment, '--json')
+  return JSON.parse(json) as ShownUserGroup
+}
+
+/** Makes an API token and returns it. */
+export async function createApiToken(
+  service: RunningService,
+  environment: 'Customer' | 'Testing',
+  ...options: string[]
+): Promise<string> {
+  const args = ['api-token', 'create', '--environment', environment, '--name', 'test', ...options]
+  return (await runCommand(service, ...args)).trim()
+}
