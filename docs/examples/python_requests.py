@@ -1,0 +1,43 @@
+"""Makes a user group, changes it and rotates its token; writes one answer a line.
+
+Needs the package requests, and UGS_API_TOKEN (and UGS_URL where the service is not on this machine's port 8080) in the
+environment.
+"""
+
+import os
+import uuid
+
+import requests
+
+URL = os.environ.get("UGS_URL", "http://127.0.0.1:8080") + "/api/user"
+
+session = requests.Session()
+session.headers["Authorization"] = "Token " + os.environ["UGS_API_TOKEN"]
+
+
+def call(method, body, headers=None):
+    # json= sends a body with a GET too, and sets Content-Type.
+    answer = session.request(method, URL, json=body, headers=headers, timeout=10)
+    if answer.status_code != 200:
+        raise RuntimeError(f"{method}: {answer.status_code} {answer.text}")
+    print(answer.text)
+    return answer.json()
+
+
+user_group = call(
+    "GET",
+    {
+        "user_group_id": "customer-42",
+        "name": "Example customer",
+        "mapping": {"40": "213"},
+        "properties": {"region": "EU"},
+    },
+)["user_group"]
+
+call("PUT", {"user_group_id": "customer-42", "properties": {"region": "EU", "plan": "gold"}})
+
+call(
+    "POST",
+    {"current_token": user_group["token"], "grace_period_seconds": 3600},
+    {"Idempotency-Key": str(uuid.uuid4())},
+)
