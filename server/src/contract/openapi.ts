@@ -99,7 +99,7 @@ export function openApiDocument(version: string): object {
               in: 'header',
               description:
                 'Makes this call a get-or-create (`GET`) or an update (`PUT`), with the body and the answer of that operation.',
-              schema: { enum: ['GET', 'PUT'] },
+              schema: { type: 'string', enum: ['GET', 'PUT'] },
             },
           ],
           requestBody: jsonBody('RotationBody', { current_token: exampleGroup.token }),

@@ -100,6 +100,7 @@ const identity = {
 const properties = Type.Unsafe<Record<string, unknown> | null>({
   type: ['object', 'null'],
   description: 'The properties, as they were sent; null where there are none.',
+  additionalProperties: true,
   examples: [propertiesExample],
 })
 

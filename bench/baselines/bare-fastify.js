@@ -1,0 +1,36 @@
+// A GET with a body in Fastify as it comes: same request and response schemas as the service, no authentication, no
+// strict JSON, no store. What the service is measured against.
+import Fastify from 'fastify'
+import { GetOrCreateAnswer, UserGroupBody } from '../../server/dist/contract/schemas.js'
+
+const token = 'ugt_testing_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy'
+
+// Fastify would answer `properties` empty where the schema does not say that there is anything in them.
+const { user_group } = GetOrCreateAnswer.properties
+const properties = { ...user_group.properties.properties, additionalProperties: true }
+const Answer = {
+  ...GetOrCreateAnswer,
+  properties: {
+    ...GetOrCreateAnswer.properties,
+    user_group: { ...user_group, properties: { ...user_group.properties, properties } },
+  },
+}
+
+const app = Fastify({ exposeHeadRoutes: false })
+app.addHttpMethod('GET', { hasBody: true, overrideExisting: true })
+app.route({
+  method: 'GET',
+  url: '/api/user',
+  schema: { body: UserGroupBody, response: { 200: Answer } },
+  handler: (request, reply) => {
+    const { user_group_id, name, properties } = /** @type {UserGroupBody} */ (request.body)
+    void reply.send({
+      success: 1,
+      new_user_group: false,
+      user_group: { team_id: 1, token, name, provided_id: user_group_id, properties: properties ?? null },
+    })
+  },
+})
+const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+console.log(`The bare route listens on ${origin}`)
+process.once('SIGTERM', () => void app.close())

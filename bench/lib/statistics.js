@@ -1,0 +1,38 @@
+/**
+ * A figure over several rounds. Medians, because on a shared machine the odd round is disturbed, and a mean would carry
+ * that along; the lowest and highest round stand beside it, so that a reader sees how much it moved.
+ * @typedef {{ median: number, min: number, max: number }} Summary
+ */
+
+/**
+ * @param {readonly number[]} values at least one
+ * @param {number} share from 0 to 1: 0.5 is the median, 0.99 the 99th percentile
+ * @returns {number}
+ */
+export function quantile(values, share) {
+  const sorted = Float64Array.from(values).sort()
+  const place = share * (sorted.length - 1)
+  const below = sorted[Math.floor(place)]
+  const above = sorted[Math.ceil(place)]
+  if (below === undefined || above === undefined) throw new RangeError('there are no values')
+  return below + (above - below) * (place % 1)
+}
+
+/**
+ * @param {readonly number[]} values at least one
+ * @returns {Summary}
+ */
+function summary(values) {
+  return { median: quantile(values, 0.5), min: quantile(values, 0), max: quantile(values, 1) }
+}
+
+/**
+ * Summarises each figure of some rounds.
+ * @param {readonly Record<string, number>[]} rounds at least one, all with the same names
+ * @returns {Record<string, Summary>}
+ */
+export function summaries(rounds) {
+  return Object.fromEntries(
+    Object.keys(rounds[0] ?? {}).map((name) => [name, summary(rounds.map((round) => round[name] ?? NaN))]),
+  )
+}

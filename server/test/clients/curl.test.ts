@@ -1,0 +1,25 @@
+import { test } from 'node:test'
+import { curl, findTool } from '../support/tool.ts'
+import { runProgram } from './program.ts'
+import { assertClientWorks, type ClientAnswer, type ClientCall } from './scenario.ts'
+
+test('curl makes every call', async (t) => {
+  const command = findTool(t, curl)
+  if (command === undefined) return
+  await assertClientWorks(t, (call) => callWith(command, call))
+})
+
+async function callWith(curl: string, { method, url, headers, body }: ClientCall): Promise<ClientAnswer> {
+  const stdout = await runProgram(curl, [
+    // Without the settings of whoever runs the test.
+    '--disable',
+    '--silent',
+    '--show-error',
+    ...['--write-out', '\n%{http_code}'],
+    ...['-X', method, url],
+    ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
+    ...['-d', JSON.stringify(body)],
+  ])
+  const [, text = '', status] = /^(.*)\n(\d+)$/s.exec(stdout) ?? []
+  return { status: Number(status), body: JSON.parse(text) as unknown }
+}

@@ -1,0 +1,19 @@
+import { test } from 'node:test'
+import axios from 'axios'
+import { request } from 'undici'
+import { assertClientWorks } from './scenario.ts'
+
+test('undici.request makes every call', async (t) => {
+  await assertClientWorks(t, async ({ method, url, headers, body }) => {
+    const answer = await request(url, { method, headers, body: JSON.stringify(body) })
+    return { status: answer.statusCode, body: await answer.body.json() }
+  })
+})
+
+test('axios makes every call', async (t) => {
+  await assertClientWorks(t, async ({ method, url, headers, body }) => {
+    // No proxy of this machine comes between client and service.
+    const answer = await axios.request<unknown>({ method, url, headers, data: body, proxy: false })
+    return { status: answer.status, body: answer.data }
+  })
+})

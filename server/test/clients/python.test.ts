@@ -1,0 +1,37 @@
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { findTool } from '../support/tool.ts'
+import { runProgram } from './program.ts'
+import { assertClientWorks, type ClientAnswer } from './scenario.ts'
+
+// The second is that of the system's packages, where another Python comes first on the path.
+const commands = ['python3', '/usr/bin/python3']
+
+test("Python's http.client makes every call", async (t) => {
+  const python = findTool(t, {
+    name: 'Python 3',
+    hint: 'apt-get install python3',
+    commands,
+    probe: ['-c', 'import http.client'],
+  })
+  if (python === undefined) return
+  await assertClientWorks(t, (call) => callWith(python, 'http_client.py', call))
+})
+
+test("Python's requests makes every call", async (t) => {
+  const python = findTool(t, {
+    name: 'requests for Python 3',
+    hint: 'apt-get install python3-requests',
+    commands,
+    probe: ['-c', 'import requests'],
+  })
+  if (python === undefined) return
+  await assertClientWorks(t, (call) => callWith(python, 'requests_client.py', call))
+})
+
+async function callWith(python: string, script: string, call: object): Promise<ClientAnswer> {
+  const path = fileURLToPath(new URL(script, import.meta.url))
+  // UTF-8 whatever the locale, and no compiled file beside the script.
+  const stdout = await runProgram(python, ['-X', 'utf8', '-B', path], JSON.stringify(call))
+  return JSON.parse(stdout) as ClientAnswer
+}
