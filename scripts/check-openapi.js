@@ -12,8 +12,17 @@ try {
   const { status, stdout, stderr } = spawnSync(
     'npx',
     ['--no-install', 'redocly', 'lint', '--extends', 'recommended', '--format', 'json', file],
-    { encoding: 'utf8', env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
+    {
+      encoding: 'utf8',
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    },
   )
+  /**
+   * @type {{
+   *   totals: { errors: number, warnings: number },
+   *   problems: { ruleId: string, severity: string, message: string, location: { pointer: string }[] }[]
+   * }}
+   */
   const { totals, problems } = JSON.parse(stdout)
   for (const { ruleId, severity, message, location } of problems) {
     console.error(`${severity} ${ruleId}: ${message} (${location[0]?.pointer})`)

@@ -11,6 +11,7 @@ import { Authentication } from './http/authentication.ts'
 import { addBodyReader } from './http/body.ts'
 import { addDocsRoutes } from './http/docs-routes.ts'
 import { answerFault } from './http/fault-answer.ts'
+import { checkHost } from './http/check-host.ts'
 import { addHealthRoutes } from './http/health-routes.ts'
 import { answerProtocolError, answerUnusualRequests } from './http/protocol-errors.ts'
 import { addUserRoutes } from './http/user-routes.ts'
@@ -79,9 +80,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   })
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(reply, request.id)
-    if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      throw new Fault('malformed_request', 'Host: is required')
-    }
+    checkHost(request.raw)
     if (!request.is404) return done()
     const path = request.url.replace(/\?.*/s, '').replace(/(.)\/$/, '$1')
     const methods = methodsOf.get(path)
@@ -110,7 +109,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const authentication = new Authentication({ store, clock, cacheMs: limits.apiTokenCache })
   addUserRoutes(app, { authentication, userGroups })
   addHealthRoutes(app, { store, isDraining })
-  await addDocsRoutes(app, openApiDocument(parts.version))
+  await app.register((docs) => addDocsRoutes(docs, openApiDocument(parts.version)))
   return app
 }
 

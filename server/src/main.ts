@@ -73,6 +73,8 @@ export async function serve(config: Config): Promise<Service> {
         logger.info({ drain_ms: drainMs }, 'stopping')
         await sleep(drainMs)
         clearInterval(housekeeping)
+        // A connection whose answer is still under way closes right after it, and not when it has been idle for long.
+        app.server.keepAliveTimeout = 1
         const deadline = setTimeout(() => app.server.closeAllConnections(), config.UGS_CLOSE_TIMEOUT_MS)
         await app.close()
         clearTimeout(deadline)

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import type { FieldFault } from '../domain/fault.ts'
 import type { UserGroupChange } from '../domain/user-group.ts'
 import type { RotationRequest } from '../domain/user-group-service.ts'
 import { limits } from './limits.ts'
@@ -60,13 +59,16 @@ function mappingText(value: Record<string, string> | null, member: JsonMember | 
   return value === null || Object.keys(value).length === 0 ? null : (member?.text ?? null)
 }
 
-function checkProperties({ text, depth, hasNul }: JsonMember): void {
-  const faults: FieldFault[] = []
-  const fault = (message: string) => faults.push({ path: '/properties', message })
-  if (depth > limits.propertiesDepth) fault(`must be at most ${limits.propertiesDepth} levels deep`)
-  if (hasNul) fault('must not have U+0000 in a key or a string')
+function checkProperties(properties: JsonMember): void {
+  const message = faultOfProperties(properties)
+  if (message !== undefined) throw validationFailed([{ path: '/properties', message }])
+}
+
+function faultOfProperties({ text, depth, hasNul }: JsonMember): string | undefined {
+  if (depth > limits.propertiesDepth) return `must be at most ${limits.propertiesDepth} levels deep`
+  if (hasNul) return 'must not have U+0000 in a key or a string'
   if (Buffer.byteLength(text) > limits.propertiesBytes) {
-    fault(`must be at most ${limits.propertiesBytes} bytes (64 KiB) as JSON`)
+    return `must be at most ${limits.propertiesBytes} bytes (64 KiB) as JSON`
   }
-  if (faults.length > 0) throw validationFailed(faults)
+  return undefined
 }

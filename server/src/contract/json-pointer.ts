@@ -4,8 +4,9 @@ const longestKey = 64
 export function jsonPointer(path: readonly (string | number)[]): string {
   return path
     .map((step) => {
-      const key = String(step).toWellFormed()
-      const shown = key.length > longestKey ? `${key.slice(0, longestKey)}…` : key
+      const key = String(step)
+      // Cut or not, half a surrogate pair is no text that an answer may hold.
+      const shown = (key.length > longestKey ? `${key.slice(0, longestKey)}…` : key).toWellFormed()
       return '/' + shown.replaceAll('~', '~0').replaceAll('/', '~1')
     })
     .join('')

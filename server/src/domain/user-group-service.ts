@@ -90,8 +90,9 @@ export class UserGroupService {
    */
   async rotate(realm: Realm, request: RotationRequest): Promise<RotationResult> {
     const { target, idempotency } = request
-    if ('currentToken' in target && !isWellFormedToken('userGroup', target.currentToken))
-      throw tokenNotFound()
+    const wasNeverIssued = 'currentToken' in target && !isWellFormedToken('userGroup', target.currentToken)
+    // No need to look it up, unless an earlier answer to the same idempotency key comes first.
+    if (wasNeverIssued && idempotency === undefined) throw tokenNotFound()
     const now = this.#clock.now()
     const command: RotateUserGroupToken = {
       ...realm,

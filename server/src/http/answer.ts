@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
 /** Headers of every answer (contract, "Errors"). */
@@ -11,5 +13,25 @@ export function setCommonHeaders(reply: FastifyReply, requestId: string): void {
  * `application/json` has none (RFC 8259, section 11).
  */
 export function sendJson(reply: FastifyReply, status: number, json: string): FastifyReply {
-  return reply.code(status).header('content-type', 'application/json').send(Buffer.from(json))
+  const bytes = Buffer.from(json)
+  reply.code(status).header('content-type', 'application/json')
+  return hasUnreadBody(reply.request.raw)
+    ? reply.header('content-length', bytes.length).send(endingWithRequest(reply.request.raw, bytes))
+    : reply.send(bytes)
+}
+
+function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
+  return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0)
+}
+
+/**
+ * An answer that is given before its request's body is there: it is written at once, and ends when the body has been
+ * read and dropped. A connection closed on a client that is still sending is reset, and the answer may be lost with it.
+ */
+function endingWithRequest(request: IncomingMessage, bytes: Buffer): Readable {
+  const answer = new Readable({ read: () => undefined })
+  answer.push(bytes)
+  const end = () => answer.push(null)
+  request.once('end', end).once('close', end).resume()
+  return answer
 }

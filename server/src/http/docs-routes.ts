@@ -18,6 +18,11 @@ export async function addDocsRoutes(app: FastifyInstance, document: object): Pro
     url: '/openapi.json',
     handler: (_request, reply) => sendJson(reply, 200, json),
   })
+  // The page's files come with a header of their own, which every answer's rule goes before.
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    reply.header('cache-control', 'no-store')
+    done()
+  })
   // Hands the page its document; the type knows OpenAPI 3.0 only.
   await app.register(swagger, { mode: 'static', specification: { document: document as never } })
   await app.register(swaggerUi, {

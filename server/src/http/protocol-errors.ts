@@ -13,57 +13,68 @@ const faults: Record<string, () => Fault> = {
     new Fault('not_implemented', 'Transfer-Encoding: only chunked is supported'),
 }
 
-type ProtocolError = Error & { code?: string; rawPacket?: unknown }
+/** What Node tells of a request that it could not take. */
+type ProtocolError = Error & { code?: string; reason?: unknown; rawPacket?: unknown; bytesParsed?: unknown }
 
 const allowedMethods = 'GET, POST, PUT'
 
 /** A call of `/api/user` with a method that Node's parser does not know: 405 like any other, and not a broken request. */
 const unknownMethod = /^[\w!#$%&'*+.^`|~-]+ \/api\/user\/?(?:\?\S*)? HTTP\/1\.[01]\r\n/
 
+/** For how long what a client goes on sending is read and dropped once it has been answered, in milliseconds. */
+const lingerMs = 1000
+
 /** A connection, with what Node's HTTP server keeps on it: the answer that is next to be written to it. */
 type HttpSocket = Duplex & { _httpMessage?: (ServerResponse & { req: IncomingMessage }) | null }
 
-/**
- * Answers a broken, oversized or late request in the shape of every other error, and closes its connection. The answer
- * to a request before it on the same connection, if one is under way, goes first: a client takes answers in order.
- */
+/** The connections that have had their last answer. */
+const answered = new WeakSet<HttpSocket>()
+
+/** Answers a broken, oversized or late request in the shape of every other error, and closes its connection. */
 export function answerProtocolError(
   error: ProtocolError,
   socket: HttpSocket,
   nextRequestId: () => string,
 ): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const fault = faultOf(error)
-  const underWay = socket._httpMessage
-  if (underWay?.req.complete) underWay.once('finish', () => writeFault(fault, socket, nextRequestId()))
-  else writeFault(fault, socket, nextRequestId())
-}
-
-function faultOf({ code = '', rawPacket }: ProtocolError): Fault {
-  if (
-    code === 'HPE_INVALID_METHOD' &&
-    Buffer.isBuffer(rawPacket) &&
-    unknownMethod.test(rawPacket.toString('latin1'))
-  ) {
-    return new Fault('method_not_allowed', `This path allows ${allowedMethods}`)
-  }
-  return faults[code]?.() ?? new Fault('malformed_request', 'The request is not valid HTTP/1.1')
+  if (answered.has(socket)) return
+  if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+  else answerLast(faultOf(error), socket, nextRequestId)
 }
 
 /** Answers the two kinds of request that Node's server would answer by itself, in another shape or not at all. */
 export function answerUnusualRequests(server: Server, nextRequestId: () => string): void {
   server.on('connect', (_request, socket) => {
-    const fault = new Fault('method_not_allowed', 'CONNECT is not supported')
-    writeFault(fault, socket, nextRequestId())
+    answerLast(new Fault('method_not_allowed', 'CONNECT is not supported'), socket, nextRequestId)
   })
   // RFC 9110, section 10.1.1: an expectation other than 100-continue may be ignored.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
 }
 
-function writeFault(fault: Fault, socket: HttpSocket, requestId: string): void {
+function faultOf({ code = '', reason, rawPacket, bytesParsed }: ProtocolError): Fault {
+  const invalid = new Fault('malformed_request', 'The request is not valid HTTP/1.1')
+  if (code === 'HPE_INVALID_METHOD' && Buffer.isBuffer(rawPacket)) {
+    // The packet may start with an earlier request, and then says nothing of this one.
+    const isAtStart = Number(bytesParsed) <= rawPacket.indexOf(' ')
+    return isAtStart && unknownMethod.test(rawPacket.toString('latin1'))
+      ? new Fault('method_not_allowed', `This path allows ${allowedMethods}`)
+      : invalid
+  }
+  // A length beside a transfer coding is how requests are smuggled (RFC 9112, section 6.1), and no unknown coding.
+  if (code === 'HPE_INVALID_TRANSFER_ENCODING' && String(reason).includes('Content-Length')) return invalid
+  return faults[code]?.() ?? invalid
+}
+
+/** Writes the last answer of a connection once those to the requests before it are out: a client takes them in order. */
+function answerLast(fault: Fault, socket: HttpSocket, nextRequestId: () => string): void {
+  answered.add(socket)
+  const underWay = socket._httpMessage
+  if (underWay?.req.complete) underWay.once('finish', () => answerLast(fault, socket, nextRequestId))
+  // The request at fault has had an answer already, before its body was there.
+  else if (underWay?.headersSent) socket.destroy()
+  else writeLast(fault, socket, nextRequestId())
+}
+
+function writeLast(fault: Fault, socket: HttpSocket, requestId: string): void {
   if (!socket.writable) return
   const body = errorAnswer(fault, requestId)
   const { status } = errorTable[fault.code]
@@ -76,7 +87,9 @@ function writeFault(fault: Fault, socket: HttpSocket, requestId: string): void {
       (fault.code === 'method_not_allowed' ? `Allow: ${allowedMethods}\r\n` : '') +
       'Connection: close\r\n\r\n' +
       body,
-    // Whoever sent this may never close its side.
-    () => socket.destroy(),
   )
+  // A socket that is closed with bytes unread resets the connection, and the answer may be lost with it.
+  socket.removeAllListeners('data').on('data', () => undefined)
+  socket.once('end', () => socket.destroy())
+  setTimeout(() => socket.destroy(), lingerMs).unref()
 }

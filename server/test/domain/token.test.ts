@@ -14,7 +14,10 @@ describe('tokens', () => {
         const prefix = `${kind === 'api' ? 'uga' : 'ugt'}_${environment.toLowerCase()}_`
         assert.match(token, new RegExp(`^${prefix}[0-9A-Za-z]{38}$`))
         assert.ok(token.length <= 80)
-        const checksum = [...token.slice(-6)].reduce((sum, digit) => sum * 62 + base62.indexOf(digit), 0)
+        const checksum = Array.from(token.slice(-6)).reduce(
+          (sum, digit) => sum * 62 + base62.indexOf(digit),
+          0,
+        )
         assert.equal(checksum, crc32(token.slice(0, -6)))
         assert.ok(isWellFormedToken(kind, token))
       })

@@ -2,7 +2,7 @@
 // line for each that was acknowledged. Arguments: the file, a prefix for the ids, how many.
 import { writeSync } from 'node:fs'
 import { openStore } from '../../src/store/open-store.ts'
-import { mint } from './store-contract.ts'
+import { mint } from './store-fixtures.ts'
 
 const [path = '', prefix = '', count = '0'] = process.argv.slice(2)
 const store = openStore({ kind: 'sqlite', path }, { lockTimeoutMs: 30_000 })

@@ -10,7 +10,8 @@ import BetterSqlite3 from 'better-sqlite3'
 import { openStore } from '../../src/store/open-store.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import { temporaryFolder } from '../support/service.ts'
-import { describeStore, mint } from './store-contract.ts'
+import { describeStore } from './store-contract.ts'
+import { mint } from './store-fixtures.ts'
 
 const folder = temporaryFolder({ after })
 let files = 0
@@ -83,7 +84,7 @@ describe('SQLite: the file', () => {
 
   it('creates once between processes', async () => {
     const path = freshPath()
-    open(path).close().catch(assert.fail)
+    await open(path).close()
     const script = fileURLToPath(new URL('./open-and-create.ts', import.meta.url))
     const outputs = await Promise.all(
       Array.from({ length: 4 }, async () => {
@@ -170,10 +171,10 @@ describe('SQLite: the file', () => {
     await store.close()
   })
 
-  const refused: Record<string, { prepare: (path: string) => void; message: RegExp }> = {
+  const refused: Record<string, { prepare: (path: string) => void | Promise<void>; message: RegExp }> = {
     'a newer version': {
-      prepare: (path) => {
-        open(path).close().catch(assert.fail)
+      prepare: async (path) => {
+        await open(path).close()
         const database = new BetterSqlite3(path)
         database.exec("INSERT INTO schema_migration VALUES (1000, 'from the future', 0)")
         database.close()
@@ -194,9 +195,9 @@ describe('SQLite: the file', () => {
     },
   }
   for (const [what, { prepare, message }] of Object.entries(refused)) {
-    it(`is refused, with the file named, where it is of ${what}`, () => {
+    it(`is refused, with the file named, where it is of ${what}`, async () => {
       const path = freshPath()
-      prepare(path)
+      await prepare(path)
       assert.throws(
         () => open(path),
         (error) => {

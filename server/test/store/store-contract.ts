@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
 import { hash, randomBytes } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
 import type { Environment } from '../../src/domain/environment.ts'
-import type { MintToken, NewApiToken, RotateUserGroupToken, Store } from '../../src/domain/store.ts'
+import type { RotateUserGroupToken, Store } from '../../src/domain/store.ts'
 import type { UserGroupChange, UserGroupKey } from '../../src/domain/user-group.ts'
+import { describeAccess } from './store-contract-access.ts'
+import { count, freshKey, hashOf, mint, plain, text } from './store-fixtures.ts'
 
 /** What every store must do, whichever database it stands on: run by one test file for each. */
 export function describeStore(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store`, () => {
+  describeAccess(name, openFreshStore)
+
+  describe(`${name}: the contract of a store, user groups`, () => {
     let store: Store
     before(async () => {
       store = await openFreshStore()
@@ -388,79 +392,6 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       })
     })
 
-    describe('workspaces and API tokens', () => {
-      const apiToken = (tokenHash: Uint8Array, over: Partial<NewApiToken> = {}): NewApiToken => ({
-        tokenHash,
-        workspaceId: 1,
-        environment: 'Testing',
-        name: 'A token',
-        scopes: ['read', 'introspect'],
-        createdAt: 1000,
-        expiresAt: 9000,
-        ...over,
-      })
-
-      it('has the workspace "default" from the start', async () => {
-        const [first] = await store.listWorkspaces()
-        assert.deepEqual([first?.id, first?.name], [1, 'default'])
-      })
-
-      it('gives a workspace name once, however many ask at once', async () => {
-        const name = freshKey().providedId
-        const made = await Promise.all(Array.from({ length: 24 }, () => store.createWorkspace(name, 7)))
-        const [workspace, ...others] = made.filter((result) => result !== null)
-        assert.equal(others.length, 0)
-        assert.equal(workspace?.createdAt, 7)
-        assert.ok((await store.listWorkspaces()).some(({ id }) => id === workspace.id))
-      })
-
-      it('finds an API token by its hash, and revokes it once', async () => {
-        const tokenHash = randomBytes(32)
-        const made = await store.createApiToken(apiToken(tokenHash))
-        assert.deepEqual(made, {
-          id: made.id,
-          workspaceId: 1,
-          environment: 'Testing',
-          name: 'A token',
-          scopes: ['read', 'introspect'],
-          createdAt: 1000,
-          expiresAt: 9000,
-          revokedAt: null,
-        })
-        assert.deepEqual(await store.findApiToken(tokenHash), made)
-        assert.equal(await store.findApiToken(randomBytes(32)), null)
-        assert.equal((await store.revokeApiToken(made.id, 2000))?.revokedAt, 2000)
-        assert.equal((await store.revokeApiToken(made.id, 3000))?.revokedAt, 2000)
-        assert.equal((await store.findApiToken(tokenHash))?.revokedAt, 2000)
-        assert.equal(await store.revokeApiToken(999_999, 1), null)
-        assert.ok((await store.listApiTokens()).some(({ id }) => id === made.id))
-      })
-
-      it('makes the first API tokens once, and only in an empty store', async () => {
-        const fresh = await openFreshStore()
-        try {
-          const firsts = await Promise.all(
-            Array.from({ length: 24 }, () =>
-              fresh.createFirstApiTokens([apiToken(randomBytes(32)), apiToken(randomBytes(32))]),
-            ),
-          )
-          assert.equal(firsts.filter(Boolean).length, 1)
-          assert.equal((await fresh.listApiTokens()).length, 2)
-        } finally {
-          await fresh.close()
-        }
-        assert.equal(await store.createFirstApiTokens([apiToken(randomBytes(32))]), false)
-      })
-
-      it('keeps the first check of a secret key', async () => {
-        const first = { keyId: 'k9', sealed: Buffer.from([1, 2, 3]) }
-        assert.deepEqual(plain(await store.addSecretKeyCheck(first)), plain(first))
-        const second = await store.addSecretKeyCheck({ keyId: 'k9', sealed: Buffer.from([4]) })
-        assert.deepEqual(plain(second), plain(first))
-        assert.deepEqual(plain(await store.listSecretKeyChecks()), plain([first]))
-      })
-    })
-
     it('answers a ping', () => store.ping())
 
     it('finishes what was asked before it closes', async () => {
@@ -478,41 +409,4 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       for (const { outcome } of await Promise.all(results)) assert.equal(outcome, 'created')
     })
   })
-}
-
-/** A token whose sealed form is the token itself: what a store does with it is the same. */
-export const mint: MintToken = () => {
-  const token = randomBytes(24)
-  return { hash: hashOf({ sealed: token }), keyId: 'test', sealed: token }
-}
-
-function hashOf({ sealed }: { readonly sealed: Uint8Array }): Buffer {
-  return hash('sha256', Buffer.from(sealed), 'buffer')
-}
-
-let keys = 0
-
-function freshKey(): UserGroupKey {
-  return { workspaceId: 1, environment: 'Customer', providedId: `id-${keys++}` }
-}
-
-function text(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex')
-}
-
-/** The same value with its bytes as text, so that a driver's kind of byte array does not matter. */
-function plain(value: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(value, (_key, member: unknown) => {
-      if (member instanceof Uint8Array) return text(member)
-      const isBuffer = typeof member === 'object' && member !== null && 'type' in member && 'data' in member
-      return isBuffer ? text(Uint8Array.from(member.data as number[])) : member
-    }),
-  )
-}
-
-function count(results: readonly { outcome: string }[]): Record<string, number> {
-  const counts: Record<string, number> = {}
-  for (const { outcome } of results) counts[outcome] = (counts[outcome] ?? 0) + 1
-  return counts
 }

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createApiToken } from '../support/command.ts'
+import { call, type Answer } from '../support/http.ts'
+import { answerTo, requestText } from '../support/raw-connection.ts'
+import { startService } from '../support/service.ts'
+import {
+  assertCommonHeaders,
+  assertFault,
+  assertSuccess,
+  errorCodes,
+  tokenIn,
+  userApi,
+  type ErrorCode,
+} from '../support/user-api.ts'
+
+const service = await startService({ after })
+const token = service.tokens.Testing
+const api = userApi(service.origin, token)
+const reader = userApi(service.origin, await createApiToken(service, 'Testing', '--scopes', 'read'))
+
+const body = { user_group_id: 'known', name: 'Name' }
+const override = (method: string) => ({ 'x-http-method-override': method })
+const raw = (...headers: string[]) => answerTo(service.origin, requestText({ token, headers }))
+
+const superseded = tokenIn(await api.get(body))
+const rotated = tokenIn(await api.post({ current_token: superseded }, { 'idempotency-key': 'used' }))
+
+/** A call for each error that a single call can meet, with the paths of its `fields`. */
+const failures: { code: ErrorCode; paths?: string[]; make: () => Promise<Answer> }[] = [
+  { code: 'malformed_request', make: () => answerTo(service.origin, 'broken\r\n\r\n') },
+  { code: 'malformed_json', make: () => api.get('{') },
+  { code: 'malformed_json', paths: ['/name'], make: () => api.get('{"name":1,"name":1}') },
+  { code: 'body_required', make: () => api.get() },
+  { code: 'validation_failed', paths: ['/user_group_id'], make: () => api.put({ user_group_id: 1 }) },
+  { code: 'name_required', paths: ['/name'], make: () => api.get({ user_group_id: 'unknown' }) },
+  { code: 'invalid_method_override', make: () => api.post(body, override('DELETE')) },
+  {
+    code: 'invalid_idempotency_key',
+    make: () => api.post({ current_token: '' }, { 'idempotency-key': 'a b' }),
+  },
+  { code: 'unauthenticated', make: () => userApi(service.origin).get(body) },
+  { code: 'forbidden', make: () => reader.put(body) },
+  { code: 'user_group_not_found', make: () => api.put({ user_group_id: 'unknown' }) },
+  { code: 'token_not_found', make: () => api.post({ current_token: 'unknown' }) },
+  { code: 'not_found', make: () => call(service.origin, { path: '/nothing', token, body }) },
+  { code: 'method_not_allowed', make: () => call(service.origin, { method: 'DELETE', token, body }) },
+  { code: 'token_superseded', make: () => api.post({ current_token: superseded }) },
+  { code: 'body_too_large', make: () => api.get(Buffer.alloc(1024 * 1024 + 1, ' ')) },
+  { code: 'unsupported_media_type', make: () => api.get(body, { 'content-type': 'text/plain' }) },
+  {
+    code: 'idempotency_key_reused',
+    make: () => api.post({ current_token: rotated }, { 'idempotency-key': 'used' }),
+  },
+  { code: 'headers_too_large', make: () => raw(`X-Header: ${'x'.repeat(20_000)}`) },
+  { code: 'not_implemented', make: () => raw('Transfer-Encoding: gzip, chunked') },
+]
+for (const { code, paths = [], make } of failures) {
+  test(`the error ${code}${paths.length > 0 ? ' of a field' : ''} has its status and the shape of all errors`, async () => {
+    const answer = await make()
+    assertFault(answer, code, paths)
+    assert.equal(Number(answer.headers['content-length']), Buffer.byteLength(answer.text))
+  })
+}
+
+const successes: Record<string, { make: () => Promise<Answer>; keys: string[]; groupKeys: string[] }> = {
+  GET: {
+    make: () => api.get(body),
+    keys: ['new_user_group', 'success', 'user_group'],
+    groupKeys: ['name', 'properties', 'provided_id', 'team_id', 'token'],
+  },
+  'POST as GET': {
+    make: () => api.post(body, override('GET')),
+    keys: ['new_user_group', 'success', 'user_group'],
+    groupKeys: ['name', 'properties', 'provided_id', 'team_id', 'token'],
+  },
+  PUT: {
+    make: () => api.put(body),
+    keys: ['new_user_group', 'success', 'user_group'],
+    groupKeys: ['api_environment_tag', 'name', 'properties', 'provided_id', 'team_id', 'token'],
+  },
+  'POST as PUT': {
+    make: () => api.post(body, override('PUT')),
+    keys: ['new_user_group', 'success', 'user_group'],
+    groupKeys: ['api_environment_tag', 'name', 'properties', 'provided_id', 'team_id', 'token'],
+  },
+  POST: {
+    make: async () => api.post({ current_token: tokenIn(await api.get(body)) }),
+    keys: ['success', 'user_group'],
+    groupKeys: ['api_environment_tag', 'name', 'provided_id', 'team_id', 'token'],
+  },
+}
+for (const [what, { make, keys, groupKeys }] of Object.entries(successes)) {
+  test(`${what} answers its keys and no others, and success as the number 1`, async () => {
+    const answer = await make()
+    const { user_group, ...rest } = assertSuccess(answer)
+    assert.deepEqual(Object.keys({ ...rest, user_group }).sort(), keys)
+    assert.deepEqual(Object.keys(user_group).sort(), groupKeys)
+    assert.match(answer.text, /"success":1[,}]/)
+    assert.equal(typeof user_group.team_id, 'number')
+    for (const text of [user_group.token, user_group.name, user_group.provided_id]) {
+      assert.equal(typeof text, 'string')
+    }
+    if (keys.includes('new_user_group')) assert.equal(rest.new_user_group, false)
+    if (groupKeys.includes('properties')) assert.equal(user_group.properties, null)
+    assert.equal(Number(answer.headers['content-length']), Buffer.byteLength(answer.text))
+  })
+}
+
+test('an error says success as the number 0', async () => {
+  for (const answer of [await api.get(), await userApi(service.origin).get(body), await api.post({})]) {
+    assert.match(answer.text, /"success":0[,}]/)
+  }
+})
+
+test('every answer has a request id of its own', async () => {
+  const makers = [...Object.values(successes), ...failures].map(({ make }) => make)
+  const ids: (string | undefined)[] = []
+  for (const make of [...makers, ...makers]) ids.push((await make()).headers['x-request-id'])
+  assert.ok(ids.every((id) => id !== undefined && id !== ''))
+  assert.equal(new Set(ids).size, ids.length)
+})
+
+test('to a page of another origin no answer opens anything', async () => {
+  const headers = { origin: 'https://page.example', cookie: 'a=b' }
+  const preflight = {
+    ...headers,
+    'access-control-request-method': 'PUT',
+    'access-control-request-headers': 'authorization,content-type',
+  }
+  for (const path of ['/api/user', '/healthz', '/readyz', '/openapi.json', '/nothing']) {
+    for (const answer of [
+      await call(service.origin, { path, token, body, headers }),
+      await call(service.origin, { path, headers }),
+      await call(service.origin, { path, method: 'OPTIONS', headers: preflight }),
+    ]) {
+      assertCommonHeaders(answer)
+      assert.ok(!('set-cookie' in answer.headers))
+    }
+    const answer = await call(service.origin, { path, method: 'OPTIONS', headers: preflight })
+    assertFault(answer, path === '/nothing' ? 'not_found' : 'method_not_allowed')
+  }
+})
+
+test('the API reference lists every error code', async () => {
+  const document = (await call(service.origin, { path: '/openapi.json' })).body as {
+    components: {
+      schemas: { ErrorAnswer: { properties: { error: { properties: { code: { enum: string[] } } } } } }
+    }
+  }
+  const listed = document.components.schemas.ErrorAnswer.properties.error.properties.code.enum
+  for (const code of [...errorCodes, 'internal']) assert.ok(listed.includes(code), code)
+})

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { createApiToken } from '../support/command.ts'
+import { call } from '../support/http.ts'
+import { answersTo, answerTo, requestText } from '../support/raw-connection.ts'
+import { startService } from '../support/service.ts'
+import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
+
+const service = await startService({ after }, { LOG_LEVEL: 'trace' })
+const { Customer, Testing } = service.tokens
+const api = userApi(service.origin, Testing)
+
+const reader = await createApiToken(service, 'Testing', '--scopes', 'read')
+const current = tokenIn(await api.get({ user_group_id: 'known', name: 'Name', properties: { a: 1 } }))
+const rotated = tokenIn(await api.post({ current_token: current, grace_period_seconds: 3600 }))
+const withKey = tokenIn(await api.post({ current_token: rotated }, { 'idempotency-key': 'key' }))
+const ofCustomer = tokenIn(
+  await userApi(service.origin, Customer).get({ user_group_id: 'known', name: 'Name' }),
+)
+const others = await Promise.all(
+  Array.from({ length: 20 }, async (_, i) =>
+    tokenIn(await api.get({ user_group_id: `group ${i}`, name: 'Name' })),
+  ),
+)
+const tokens = [Customer, Testing, reader, current, rotated, withKey, ofCustomer, ...others]
+
+/** Calls that fail and hold a token where none belongs. Where it is allowed as a value it would rightly be kept. */
+const misplaced: Record<string, (secret: string) => Promise<{ text: string; headers: object }>> = {
+  'as an unknown field': (secret) => api.get({ user_group_id: 'x', [secret]: 1 }),
+  'in a long unknown field': (secret) => api.get({ user_group_id: 'x', [`${'x'.repeat(30)}${secret}`]: 1 }),
+  'as an escaped unknown field': (secret) => api.get(`{"\\u0075${secret.slice(1)}":1}`),
+  'as the key of a mapping that is wrong': (secret) =>
+    api.get({ user_group_id: 'x', mapping: { [secret]: 1 } }),
+  'as the value of a field that is wrong': (secret) =>
+    api.put({ user_group_id: [secret], name: { secret }, mapping: secret, properties: secret }),
+  'as a duplicate key': (secret) => api.get(`{"properties":{"${secret}":1,"${secret}":2}}`),
+  'as the key of a number that is refused': (secret) => api.get(`{"properties":{"${secret}":1e999}}`),
+  'beside a lone surrogate': (secret) => api.get(`{"properties":{"${secret}":"${secret}\\ud800"}}`),
+  'in what is not JSON': (secret) => api.get(`{"name":"${secret}`),
+  'as the body': (secret) => api.post(secret),
+  'as a longer current_token': (secret) => api.post({ current_token: `${secret}x` }),
+  'in a rotation with a field too many': (secret) => api.post({ current_token: secret, [secret]: secret }),
+  'in the path': (secret) => call(service.origin, { path: `/api/user/${secret}`, token: Testing }),
+  'in a path that cannot be decoded': (secret) => call(service.origin, { path: `/%zz/${secret}` }),
+  'in the query': (secret) => call(service.origin, { path: `/api/user?token=${secret}` }),
+  'as a Bearer': (secret) => userApi(service.origin).get({}, { authorization: `Bearer ${secret}` }),
+  'as a longer API token': (secret) => userApi(service.origin, `${secret}x`).get({}),
+  'as the override': (secret) => api.post({}, { 'x-http-method-override': secret }),
+  'as an Idempotency-Key that is wrong': (secret) => api.post({}, { 'idempotency-key': `${secret} x` }),
+  'as the Content-Type': (secret) => api.get({}, { 'content-type': secret }),
+  'as the Content-Encoding': (secret) => api.get({}, { 'content-encoding': secret }),
+  'as the Transfer-Encoding': (secret) =>
+    answerTo(service.origin, requestText({ token: Testing, headers: [`Transfer-Encoding: ${secret}`] })),
+  'as the Host': (secret) => call(service.origin, { path: '/nothing', headers: { host: secret } }),
+  'as the method': (secret) => answerTo(service.origin, requestText({ method: secret, token: Testing })),
+  'in a broken request line': (secret) => answerTo(service.origin, `${secret}\r\n\r\n`),
+  'in a broken header': (secret) => answerTo(service.origin, `GET / HTTP/1.1\r\n${secret}\r\n\r\n`),
+  'in headers that are too large': (secret) =>
+    answerTo(service.origin, requestText({ headers: [`X-Header: ${secret.repeat(500)}`] })),
+  'as the API token of a call that is forbidden': (secret) =>
+    userApi(service.origin, reader).post({ current_token: secret }),
+}
+for (const [what, make] of Object.entries(misplaced)) {
+  test(`a token that is sent ${what} is in no part of the answer`, async () => {
+    // The longest part of a token that says nothing: its prefix.
+    for (const secret of [Testing, reader, withKey, current]) {
+      const { text, headers } = await make(secret)
+      const random = secret.split('_')[2] as string
+      assert.match(text, /"success":0/)
+      for (const part of [random.slice(0, 12), random.slice(-12)]) {
+        assert.ok(!text.includes(part) && !JSON.stringify(headers).includes(part), text)
+      }
+    }
+  })
+}
+
+test('a token that is sent as an Idempotency-Key rotates, and is kept nowhere', async () => {
+  const old = others[0] as string
+  const answer = await api.post({ current_token: old }, { 'idempotency-key': old })
+  tokens.push(tokenIn(answer))
+  assertFault(
+    await api.post({ current_token: others[1] }, { 'idempotency-key': old }),
+    'idempotency_key_reused',
+  )
+})
+
+test('calls that fail on the way leave no token behind', async () => {
+  await answersTo(service.origin, `${requestText({ token: Testing, body: '{}' })}broken ${withKey}\r\n\r\n`)
+  const body = Buffer.alloc(1024 * 1024 + 1, withKey)
+  assertFault(await api.get(body), 'body_too_large')
+  assertSuccess(await api.get({ user_group_id: 'known' }))
+})
+
+function assertNoToken(where: string, bytes: Buffer): void {
+  for (const token of tokens) {
+    assert.ok(!bytes.includes(token), `a token is in ${where}`)
+    const random = token.split('_')[2] as string
+    assert.ok(!bytes.includes(random), `a token without its prefix is in ${where}`)
+    assert.ok(!bytes.includes(Buffer.from(token).toString('base64').slice(4, -4)), `a token is in ${where}`)
+    assert.ok(!bytes.includes(Buffer.from(token).toString('hex')), `a token is in ${where}`)
+  }
+}
+
+function assertNoTokenInFolder(): void {
+  const files = readdirSync(service.dataFolder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
+  assert.ok(files.some(({ name }) => name === 'ugs.db'))
+  for (const { parentPath, name } of files) assertNoToken(name, readFileSync(join(parentPath, name)))
+}
+
+test('no file of the data folder holds a token, while the service runs and after it', async () => {
+  assertNoTokenInFolder()
+  assert.equal(await service.stop(), 0)
+  assertNoTokenInFolder()
+})
+
+test('the log at its most talkative holds requests, no token and no stack', () => {
+  const log = service.stderr()
+  const lines = log
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { msg: string; operation?: string })
+  assert.ok(lines.some(({ msg, operation }) => msg === 'request' && operation === 'rotate'))
+  assertNoToken('the log', Buffer.from(log))
+  assert.doesNotMatch(log, /ug[at]_(customer|testing)_/)
+  assert.doesNotMatch(log, /"stack"|\bat [^"]*:\d+:\d+|node:internal|SqliteError/)
+})
+
+test('standard output holds the API tokens of the first start and no other token', () => {
+  const shown = service.stdout().match(/ug[at]_(?:customer|testing)_\w+/g) ?? []
+  assert.deepEqual([...new Set(shown)].sort(), [Customer, Testing].sort())
+})

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { NewApiToken, Store } from '../../src/domain/store.ts'
+import { freshKey, plain } from './store-fixtures.ts'
+
+/** What every store must do with workspaces, API tokens and secret key checks. */
+export function describeAccess(name: string, openFreshStore: () => Promise<Store>): void {
+  describe(`${name}: the contract of a store, workspaces and API tokens`, () => {
+    let store: Store
+    before(async () => {
+      store = await openFreshStore()
+    })
+    after(() => store.close())
+
+    const apiToken = (tokenHash: Uint8Array, over: Partial<NewApiToken> = {}): NewApiToken => ({
+      tokenHash,
+      workspaceId: 1,
+      environment: 'Testing',
+      name: 'A token',
+      scopes: ['read', 'introspect'],
+      createdAt: 1000,
+      expiresAt: 9000,
+      ...over,
+    })
+
+    it('has the workspace "default" from the start', async () => {
+      const [first] = await store.listWorkspaces()
+      assert.deepEqual([first?.id, first?.name], [1, 'default'])
+    })
+
+    it('gives a workspace name once, however many ask at once', async () => {
+      const name = freshKey().providedId
+      const made = await Promise.all(Array.from({ length: 24 }, () => store.createWorkspace(name, 7)))
+      const [workspace, ...others] = made.filter((result) => result !== null)
+      assert.equal(others.length, 0)
+      assert.equal(workspace?.createdAt, 7)
+      assert.ok((await store.listWorkspaces()).some(({ id }) => id === workspace.id))
+    })
+
+    it('finds an API token by its hash, and revokes it once', async () => {
+      const tokenHash = randomBytes(32)
+      const made = await store.createApiToken(apiToken(tokenHash))
+      assert.deepEqual(made, {
+        id: made.id,
+        workspaceId: 1,
+        environment: 'Testing',
+        name: 'A token',
+        scopes: ['read', 'introspect'],
+        createdAt: 1000,
+        expiresAt: 9000,
+        revokedAt: null,
+      })
+      assert.deepEqual(await store.findApiToken(tokenHash), made)
+      assert.equal(await store.findApiToken(randomBytes(32)), null)
+      assert.equal((await store.revokeApiToken(made.id, 2000))?.revokedAt, 2000)
+      assert.equal((await store.revokeApiToken(made.id, 3000))?.revokedAt, 2000)
+      assert.equal((await store.findApiToken(tokenHash))?.revokedAt, 2000)
+      assert.equal(await store.revokeApiToken(999_999, 1), null)
+      assert.ok((await store.listApiTokens()).some(({ id }) => id === made.id))
+    })
+
+    it('makes the first API tokens once, and only in an empty store', async () => {
+      const fresh = await openFreshStore()
+      try {
+        const firsts = await Promise.all(
+          Array.from({ length: 24 }, () =>
+            fresh.createFirstApiTokens([apiToken(randomBytes(32)), apiToken(randomBytes(32))]),
+          ),
+        )
+        assert.equal(firsts.filter(Boolean).length, 1)
+        assert.equal((await fresh.listApiTokens()).length, 2)
+      } finally {
+        await fresh.close()
+      }
+      assert.equal(await store.createFirstApiTokens([apiToken(randomBytes(32))]), false)
+    })
+
+    it('keeps the first check of a secret key', async () => {
+      const first = { keyId: 'k9', sealed: Buffer.from([1, 2, 3]) }
+      assert.deepEqual(plain(await store.addSecretKeyCheck(first)), plain(first))
+      const second = await store.addSecretKeyCheck({ keyId: 'k9', sealed: Buffer.from([4]) })
+      assert.deepEqual(plain(second), plain(first))
+      assert.deepEqual(plain(await store.listSecretKeyChecks()), plain([first]))
+    })
+  })
+}
