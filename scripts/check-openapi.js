@@ -5,6 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openApiDocument } from '../server/dist/contract/openapi.js'
 
+/**
+ * @typedef {{
+ *   totals: { errors: number, warnings: number },
+ *   problems: { ruleId: string, severity: string, message: string, location: { pointer: string }[] }[]
+ * }} Report
+ */
+
 const folder = mkdtempSync(join(tmpdir(), 'ugs-openapi-'))
 try {
   const file = join(folder, 'openapi.json')
@@ -17,13 +24,7 @@ try {
       env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
     },
   )
-  /**
-   * @type {{
-   *   totals: { errors: number, warnings: number },
-   *   problems: { ruleId: string, severity: string, message: string, location: { pointer: string }[] }[]
-   * }}
-   */
-  const { totals, problems } = JSON.parse(stdout)
+  const { totals, problems } = /** @type {Report} */ (JSON.parse(stdout))
   for (const { ruleId, severity, message, location } of problems) {
     console.error(`${severity} ${ruleId}: ${message} (${location[0]?.pointer})`)
   }
