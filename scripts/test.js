@@ -14,5 +14,9 @@ if (files.length === 0) {
   console.error(`no test file has "${pattern}" in its path`)
   process.exit(1)
 }
-const { status } = spawnSync(process.execPath, ['--import', 'tsx', '--test', ...files], { stdio: 'inherit' })
+const { status } = spawnSync(
+  process.execPath,
+  ['--import', 'tsx', '--test', '--test-timeout=120000', ...files],
+  { stdio: 'inherit' },
+)
 process.exit(status ?? 1)

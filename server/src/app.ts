@@ -48,6 +48,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     bodyLimit: limits.maxBody,
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
+    // For a client that takes none of its answer; every other limit is shorter.
+    connectionTimeout: 29_000,
     return503OnClosing: false,
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true },
@@ -74,6 +76,9 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   answerUnusualRequests(app.server, nextRequestId)
 
   app.setErrorHandler(answerFault)
+  app.setNotFoundHandler(() => {
+    throw nothingHere()
+  })
   const methodsOf = new Map<string, string[]>()
   app.addHook('onRoute', ({ url, method }) => {
     methodsOf.set(url, [...(methodsOf.get(url) ?? []), ...[method].flat()])
@@ -84,7 +89,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     if (!request.is404) return done()
     const path = request.url.replace(/\?.*/s, '').replace(/(.)\/$/, '$1')
     const methods = methodsOf.get(path)
-    if (methods === undefined) throw new Fault('not_found', 'There is nothing at this path')
+    if (methods === undefined) throw nothingHere()
     reply.header('allow', methods.join(', '))
     throw new Fault('method_not_allowed', `This path allows ${methods.join(', ')}`)
   })
@@ -111,6 +116,10 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   addHealthRoutes(app, { store, isDraining })
   await app.register((docs) => addDocsRoutes(docs, openApiDocument(parts.version)))
   return app
+}
+
+function nothingHere(): Fault {
+  return new Fault('not_found', 'There is nothing at this path')
 }
 
 /** Request ids that no other process gives out: some random characters of its own, then a counter. */

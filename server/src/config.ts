@@ -71,11 +71,10 @@ export const settings = {
     min: 0,
     max: 600_000,
   }),
-  UGS_LOCK_TIMEOUT_MS: integer("Time to wait for another process's lock on the SQLite database.", {
-    default: 5000,
-    min: 0,
-    max: 60_000,
-  }),
+  UGS_LOCK_TIMEOUT_MS: integer(
+    "Time to wait for another process's lock on the SQLite database; all calls wait meanwhile.",
+    { default: 2000, min: 0, max: 20_000 },
+  ),
   UGS_API_TOKEN_CACHE_MS: integer(
     'Time for which a looked-up API token is trusted: a revoked one may go on working for as long.',
     { default: 1000, min: 0, max: 5000 },
@@ -155,6 +154,9 @@ function parseLogLevel(text: string): LogLevel {
 
 /** A URL may hold a password, so that no message repeats it. */
 function parseDatabaseUrl(text: string): StoreLocation {
+  if (/^postgres(ql)?:/.test(text)) {
+    throw new RangeError('PostgreSQL is not supported by this release; use the form sqlite:PATH')
+  }
   if (!text.startsWith('sqlite:')) throw new RangeError('must have the form sqlite:PATH')
   // sqlite:///var/lib/ugs.db is how a URL with an empty authority names the same file as sqlite:/var/lib/ugs.db.
   const path = text.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
+import type { FastifyInstance } from 'fastify'
+import { pino, type Logger } from 'pino'
 import { buildApp } from './app.ts'
 import type { Config } from './config.ts'
 import { systemClock } from './domain/clock.ts'
+import { Fault } from './domain/fault.ts'
+import type { Store } from './domain/store.ts'
 import { prepareFirstCall } from './first-start.ts'
 import { openConfiguredStore, openUserGroupService } from './parts.ts'
 import { version } from './version.ts'
@@ -28,20 +31,20 @@ export interface Service {
  * @throws StoreError, SecretKeyError, or the system's error where it cannot listen
  */
 export async function serve(config: Config): Promise<Service> {
-  const logger = pino(
-    {
-      level: config.LOG_LEVEL,
-      base: null,
-      // No stack and no driver's message reaches the log, whoever writes to it.
-      serializers: { err: ({ name, code }: { name: string; code?: unknown }) => ({ name, code }) },
-    },
-    pino.destination({ dest: 2, sync: true }),
-  )
+  const logger = makeLogger(config)
   const store = openConfiguredStore(config)
+  let app: FastifyInstance | undefined
+  const close = async () => {
+    try {
+      await app?.close()
+    } finally {
+      await store.close()
+    }
+  }
   try {
-    const userGroups = await openUserGroupService(config, store)
     let draining = false
-    const app = await buildApp({
+    const userGroups = await openUserGroupService(config, store)
+    const listening = await buildApp({
       store,
       userGroups,
       clock: systemClock,
@@ -57,14 +60,12 @@ export async function serve(config: Config): Promise<Service> {
       },
       version,
     })
-    await app.listen({ host: config.HOST, port: config.PORT })
-    const origin = originOf(app.server.address() as AddressInfo)
+    app = listening
+    await listening.listen({ host: config.HOST, port: config.PORT })
+    const { server } = listening
+    const origin = originOf(server.address() as AddressInfo)
     const notes = await prepareFirstCall(config, store, origin)
-    const forget = () => void store.forgetExpiredIdempotencyKeys(systemClock.now()).catch(logFailure)
-    const logFailure = ({ reason }: { reason?: string }) =>
-      logger.warn({ reason }, 'expired idempotency keys could not be removed')
-    const housekeeping = setInterval(forget, hourMs)
-    forget()
+    const housekeeping = keepHouse(store, logger)
     return {
       origin,
       notes,
@@ -74,18 +75,42 @@ export async function serve(config: Config): Promise<Service> {
         await sleep(drainMs)
         clearInterval(housekeeping)
         // A connection whose answer is still under way closes right after it, and not when it has been idle for long.
-        app.server.keepAliveTimeout = 1
-        const deadline = setTimeout(() => app.server.closeAllConnections(), config.UGS_CLOSE_TIMEOUT_MS)
-        await app.close()
+        server.keepAliveTimeout = 1
+        const deadline = setTimeout(() => server.closeAllConnections(), config.UGS_CLOSE_TIMEOUT_MS)
+        await close()
         clearTimeout(deadline)
-        await store.close()
         logger.info('stopped')
       },
     }
   } catch (error) {
-    await store.close()
+    await close()
     throw error
   }
+}
+
+/** Writes to standard error: standard output is for the person who started the service. */
+function makeLogger(config: Config): Logger {
+  return pino(
+    {
+      level: config.LOG_LEVEL,
+      base: null,
+      // No stack and no driver's message reaches the log, whoever writes to it.
+      serializers: { err: ({ name, code }: { name: string; code?: unknown }) => ({ name, code }) },
+    },
+    pino.destination({ dest: 2, sync: true }),
+  )
+}
+
+/** Removes what has expired, now and every hour. */
+function keepHouse(store: Store, logger: Logger): NodeJS.Timeout {
+  const forget = () => {
+    store.forgetExpiredIdempotencyKeys(systemClock.now()).catch((error: unknown) => {
+      const reason = error instanceof Fault ? error.reason : undefined
+      logger.warn({ reason }, 'expired idempotency keys could not be removed')
+    })
+  }
+  forget()
+  return setInterval(forget, hourMs)
 }
 
 /** Where a person on this machine reaches the service: the unspecified address is no place to go to. */

@@ -6,6 +6,7 @@ import type { Store } from './domain/store.ts'
 import { UserGroupService } from './domain/user-group-service.ts'
 import { makeSecretKeyFile, readSecretKeyFile, secretKeyFile } from './secret-key-file.ts'
 import { openStore } from './store/open-store.ts'
+import { StoreError } from './store/store-error.ts'
 
 /** The secret keys are not those that the store's tokens were sealed with, or cannot be read. For the operator. */
 export class SecretKeyError extends Error {
@@ -14,13 +15,26 @@ export class SecretKeyError extends Error {
 
 /** @throws StoreError */
 export function openConfiguredStore(config: Config): Store {
-  if (config.DATABASE_URL === undefined) {
-    mkdirSync(config.UGS_DATA_DIR, { recursive: true, mode: 0o700 })
-  }
+  if (config.DATABASE_URL === undefined) makeDataFolder(config.UGS_DATA_DIR)
   return openStore(config.storeLocation, { lockTimeoutMs: config.UGS_LOCK_TIMEOUT_MS })
 }
 
-/** @throws SecretKeyError, Fault `unavailable` */
+/** @throws StoreError that names the folder and what the system says of it. */
+function makeDataFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new StoreError(
+      `${folder}: cannot be made a folder (${codeOf(error)}); name another one in UGS_DATA_DIR`,
+    )
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+}
+
+/** @throws StoreError, SecretKeyError, Fault `unavailable` */
 export async function openUserGroupService(config: Config, store: Store): Promise<UserGroupService> {
   return new UserGroupService({ store, keyring: await openKeyring(config, store), clock: systemClock })
 }
@@ -45,8 +59,11 @@ async function openKeyring(config: Config, store: Store): Promise<Keyring> {
     )
   }
   // A key is needed from when it first seals. One that only stands behind it can be taken away again.
-  const own = keyring.seal(checkedText, contextOfCheck(keyring.sealingKeyId))
-  for (const check of [...checks, await store.addSecretKeyCheck(own)]) {
+  if (!checks.some(({ keyId }) => keyId === keyring.sealingKeyId)) {
+    const own = keyring.seal(checkedText, contextOfCheck(keyring.sealingKeyId))
+    checks.push(await store.addSecretKeyCheck(own))
+  }
+  for (const check of checks) {
     try {
       keyring.open(check, contextOfCheck(check.keyId))
     } catch (error) {
@@ -64,13 +81,17 @@ function secretKeysOfFolder(dataFolder: string, mayMake: boolean): SecretKey[] {
   try {
     const keys = readSecretKeyFile(dataFolder)
     if (keys !== null) return keys
+    if (mayMake) {
+      makeDataFolder(dataFolder)
+      return makeSecretKeyFile(dataFolder)
+    }
   } catch (error) {
-    const what = error instanceof RangeError ? error.message : 'it cannot be read'
+    if (error instanceof StoreError) throw error
+    const what = error instanceof RangeError ? error.message : `it cannot be read or made (${codeOf(error)})`
     throw new SecretKeyError(
       `${file}: ${what}; put back the file that the service made, or set UGS_SECRET_KEYS`,
     )
   }
-  if (mayMake) return makeSecretKeyFile(dataFolder)
   throw new SecretKeyError(
     `${file}: is missing, and the store holds tokens sealed with it; put it back, or set UGS_SECRET_KEYS`,
   )

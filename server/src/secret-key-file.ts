@@ -1,4 +1,5 @@
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatSecretKey, generateSecretKey, parseSecretKeys, type SecretKey } from './domain/keyring.ts'
 
@@ -7,7 +8,7 @@ export function secretKeyFile(dataFolder: string): string {
   return join(dataFolder, 'secret-keys')
 }
 
-/** @throws RangeError where the file does not hold secret keys. */
+/** @throws RangeError where the file does not hold secret keys; the system's error where it cannot be read. */
 export function readSecretKeyFile(dataFolder: string): SecretKey[] | null {
   try {
     return parseSecretKeys(readFileSync(secretKeyFile(dataFolder), 'utf8').trim())
@@ -17,18 +18,32 @@ export function readSecretKeyFile(dataFolder: string): SecretKey[] | null {
   }
 }
 
-/** Makes a secret key and keeps it. Of several processes that do so at once, all return the key of one of them. */
+/**
+ * Makes a secret key and keeps it in the data folder, which exists. Of several processes that do so at once, all return
+ * the key of one of them. The key is on the disk before anything is sealed with it.
+ */
 export function makeSecretKeyFile(dataFolder: string): SecretKey[] {
-  mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
   const file = secretKeyFile(dataFolder)
-  const whole = `${file}.${process.pid}`
-  writeFileSync(whole, `${formatSecretKey(generateSecretKey('k1'))}\n`, { mode: 0o600, flush: true })
+  const whole = `${file}.${randomBytes(8).toString('hex')}`
   try {
+    writeFileSync(whole, `${formatSecretKey(generateSecretKey('k1'))}\n`, {
+      flag: 'wx',
+      mode: 0o600,
+      flush: true,
+    })
     linkSync(whole, file)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   } finally {
-    rmSync(whole)
+    rmSync(whole, { force: true })
   }
+  flushFolder(dataFolder)
   return readSecretKeyFile(dataFolder) as SecretKey[]
+}
+
+/** A file's name is on the disk only once its folder is. */
+function flushFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
 }

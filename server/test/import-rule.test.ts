@@ -10,7 +10,10 @@ const eslint = new ESLint({ cwd: root })
 async function judge(file: string, line: string): Promise<string[]> {
   const [result] = await eslint.lintText(`${line}\n`, { filePath: `${root}server/src/${file}` })
   return (result?.messages ?? [])
-    .filter(({ ruleId }) => ruleId === '@typescript-eslint/no-restricted-imports')
+    .filter(
+      ({ ruleId }) =>
+        ruleId === '@typescript-eslint/no-restricted-imports' || ruleId === 'no-restricted-syntax',
+    )
     .map(({ message }) => message)
 }
 
@@ -19,6 +22,7 @@ describe('the import rule (docs/decisions/0001)', () => {
     ['domain/token.ts', "import '../store/open-store.ts'"],
     ['domain/token.ts', "import '../contract/schemas.ts'"],
     ['domain/token.ts', "import 'typebox'"],
+    ['domain/token.ts', "await import('../store/open-store.ts')"],
     ['contract/schemas.ts', "import '../http/answer.ts'"],
     ['contract/schemas.ts', "import 'fastify'"],
     ['store/open-store.ts', "import '../http/answer.ts'"],

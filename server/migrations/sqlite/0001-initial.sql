@@ -56,7 +56,7 @@ CREATE TABLE idempotency_key (
   environment  TEXT    NOT NULL,
   key_hash     BLOB    NOT NULL,
   fingerprint  BLOB    NOT NULL,
-  team_id      INTEGER NOT NULL,
+  team_id      INTEGER NOT NULL REFERENCES user_group (team_id) ON DELETE CASCADE,
   provided_id  TEXT    NOT NULL,
   name         TEXT    NOT NULL,
   token_key_id TEXT    NOT NULL,
@@ -66,6 +66,8 @@ CREATE TABLE idempotency_key (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX idempotency_key_by_expiry ON idempotency_key (expires_at);
+
+CREATE INDEX idempotency_key_by_user_group ON idempotency_key (team_id);
 
 CREATE TABLE secret_key_check (
   key_id TEXT NOT NULL PRIMARY KEY,

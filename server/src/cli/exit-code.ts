@@ -24,10 +24,7 @@ export function complainOf(error: unknown): number {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
   if (code === 'EADDRINUSE') return complain('the address is already in use; set PORT to another port', 1)
   if (code === 'EADDRNOTAVAIL' || code === 'EACCES' || code === 'ENOTFOUND') {
-    return complain(
-      `cannot listen, or cannot write to the data folder (${code}); check HOST, PORT and UGS_DATA_DIR`,
-      1,
-    )
+    return complain(`cannot listen there (${code}); check HOST and PORT`, 1)
   }
   return complain(
     `internal error (${error instanceof Error ? error.name : typeof error}${code ? ` ${code}` : ''})`,

@@ -47,7 +47,10 @@ export const errorTable = {
   headers_too_large: { status: 431, meaning: 'The headers are too large.' },
   internal: { status: 500, meaning: 'A defect of the service; the request id finds it in the log.' },
   not_implemented: { status: 501, meaning: 'A transfer coding other than chunked.' },
-  unavailable: { status: 503, meaning: 'The store cannot be reached, or the service is shedding load.' },
+  unavailable: {
+    status: 503,
+    meaning: 'The store cannot be reached; on /readyz also: the service is stopping.',
+  },
 } as const satisfies Record<FaultCode, { status: number; meaning: string }>
 
 export const ErrorAnswer = Type.Object(

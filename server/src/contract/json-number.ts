@@ -16,6 +16,13 @@ function decimal(text: string): { digits: string; exponent: number } {
   const [, whole = '', fraction = '', exponent = '0'] =
     /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
   const written = (whole + fraction).replace(/^0+/, '')
-  const digits = written.replace(/0+$/, '')
+  const digits = withoutTrailingZeros(written)
   return { digits, exponent: Number(exponent) - fraction.length + (written.length - digits.length) }
+}
+
+/** By hand: `/0+$/` starts over at each zero, and a body may be a million of them and a one. */
+function withoutTrailingZeros(digits: string): string {
+  let end = digits.length
+  while (digits[end - 1] === '0') end--
+  return digits.slice(0, end)
 }

@@ -69,9 +69,9 @@ export function openApiDocument(version: string): object {
           summary: 'Get or create a user group',
           description:
             'Makes the user group be as described, creating it if needed. A field that is sent is stored, one that is left out stays as it is; `name` may be left out only where the user group exists. The token never changes here. Of any number of simultaneous first calls exactly one answers `new_user_group: true`, and all answer the same token. Scope: `read` where nothing changes, else `write`.',
-          requestBody: jsonBody('UserGroupBody', exampleUserGroupBody),
+          requestBody: jsonBody(reference('UserGroupBody'), exampleUserGroupBody),
           responses: responses({
-            answer: jsonAnswer('GetOrCreateAnswer', 'The user group.', {
+            answer: jsonAnswer(reference('GetOrCreateAnswer'), 'The user group.', {
               success: 1,
               new_user_group: true,
               user_group: { ...exampleGroup, properties: exampleProperties },
@@ -102,18 +102,26 @@ export function openApiDocument(version: string): object {
               schema: { type: 'string', enum: ['GET', 'PUT'] },
             },
           ],
-          requestBody: jsonBody('RotationBody', { current_token: exampleGroup.token }),
+          requestBody: jsonBody(anyOf('RotationBody', 'UserGroupBody'), {
+            current_token: exampleGroup.token,
+          }),
           responses: responses({
-            answer: jsonAnswer('RotationAnswer', 'The user group with its new token.', {
-              success: 1,
-              user_group: { ...exampleGroup, api_environment_tag: 'Customer' },
-            }),
+            answer: jsonAnswer(
+              anyOf('RotationAnswer', 'GetOrCreateAnswer', 'UpdateAnswer'),
+              'The user group with its new token.',
+              {
+                success: 1,
+                user_group: { ...exampleGroup, api_environment_tag: 'Customer' },
+              },
+            ),
             faults: [
               ...commonFaults,
               'invalid_method_override',
               'invalid_idempotency_key',
               'token_not_found',
               'token_superseded',
+              'name_required',
+              'user_group_not_found',
               'idempotency_key_in_use',
               'idempotency_key_reused',
             ],
@@ -125,9 +133,9 @@ export function openApiDocument(version: string): object {
           summary: 'Update a user group',
           description:
             'Changes an existing user group, by the same field rule as GET; creates nothing. Scope: `write`.',
-          requestBody: jsonBody('UserGroupBody', exampleUserGroupBody),
+          requestBody: jsonBody(reference('UserGroupBody'), exampleUserGroupBody),
           responses: responses({
-            answer: jsonAnswer('UpdateAnswer', 'The user group.', {
+            answer: jsonAnswer(reference('UpdateAnswer'), 'The user group.', {
               success: 1,
               new_user_group: false,
               user_group: {
@@ -170,17 +178,22 @@ function reference(schema: string): object {
   return { $ref: `#/components/schemas/${schema}` }
 }
 
-function jsonBody(schema: string, example: object): object {
-  return { required: true, content: { 'application/json': { schema: reference(schema), example } } }
+/** The method override gives POST the bodies and answers of the other operations too. */
+function anyOf(...schemas: string[]): object {
+  return { anyOf: schemas.map(reference) }
+}
+
+function jsonBody(schema: object, example: object): object {
+  return { required: true, content: { 'application/json': { schema, example } } }
 }
 
 const answerHeaders = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 
-function jsonAnswer(schema: string, description: string, example: object): object {
+function jsonAnswer(schema: object, description: string, example: object): object {
   return {
     description,
     headers: answerHeaders,
-    content: { 'application/json': { schema: reference(schema), example } },
+    content: { 'application/json': { schema, example } },
   }
 }
 

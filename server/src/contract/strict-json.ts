@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { Fault } from '../domain/fault.ts'
 import type { JsonText } from '../domain/json-text.ts'
-import { jsonPointer } from './json-pointer.ts'
 import { isExactNumber } from './json-number.ts'
+import { jsonPointer } from './json-pointer.ts'
+import { syntaxErrorOffset } from './json-syntax.ts'
 
 /** A JSON text that was read strictly (I-JSON, RFC 7493): its value, and how its top-level members were written. */
 export interface JsonDocument {
@@ -34,8 +35,8 @@ export function readStrictJson(bytes: Buffer): JsonDocument {
   let value: unknown
   try {
     value = JSON.parse(text)
-  } catch (error) {
-    throw notJson(text, error)
+  } catch {
+    throw notJson(text)
   }
   const scan = new Scan(text)
   scan.run()
@@ -44,11 +45,9 @@ export function readStrictJson(bytes: Buffer): JsonDocument {
   return { value, members: scan.members }
 }
 
-/** V8 tells the place of most syntax errors in words that also quote the text; only the place is taken over. */
-function notJson(text: string, error: unknown): Fault {
-  const position = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]
-  const offset = position === undefined ? text.length : Number(position)
-  const what = offset >= text.length ? 'it ends too early' : 'there is a character that JSON does not allow'
+function notJson(text: string): Fault {
+  const offset = syntaxErrorOffset(text)
+  const what = offset >= text.length ? 'it ends too early' : 'there is what JSON does not allow'
   return new Fault('malformed_json', `The body is not JSON: ${what}, at ${lineAndColumn(text, offset)}`)
 }
 
@@ -104,9 +103,9 @@ class Scan {
   keyCount = 0
 
   readonly #text: string
-  readonly #hasEscapes: boolean
   readonly #keysInScope: Set<string>[] | undefined
   #offset = 0
+  #escape = -1
   #depth = 0
   #expectsKey = false
   /** By depth: the offset of the current key in an object, or one's complement of the index in an array. */
@@ -120,7 +119,6 @@ class Scan {
 
   constructor(text: string, options: { compareKeys?: boolean } = {}) {
     this.#text = text
-    this.#hasEscapes = text.includes('\\')
     this.#keysInScope = options.compareKeys ? [] : undefined
   }
 
@@ -145,7 +143,7 @@ class Scan {
     this.#depth++
     this.#steps[this.#depth] = isObject ? 0 : ~0
     this.#expectsKey = isObject
-    if (this.#keysInScope) this.#keysInScope[this.#depth] = new Set()
+    if (isObject && this.#keysInScope) this.#keysInScope[this.#depth] = new Set()
     if (this.#depth - 1 > this.#memberDepth) this.#memberDepth = this.#depth - 1
   }
 
@@ -197,12 +195,21 @@ class Scan {
     const text = this.#text
     let offset = start + 1
     for (;;) {
-      const char = text.charCodeAt(offset)
-      if (char === quote) return offset + 1
-      if (char !== backslash) offset++
-      else if (text[offset + 1] !== 'u') offset += 2
-      else offset = this.#endOfUnicodeEscape(offset)
+      // Looking for the two characters that matter skips the others in long strings at the speed of memory.
+      const end = text.indexOf('"', offset)
+      const escape = this.#nextEscape(offset)
+      if (end < escape) return end + 1
+      offset = text[escape + 1] === 'u' ? this.#endOfUnicodeEscape(escape) : escape + 2
     }
+  }
+
+  /** The offset of the next backslash, or infinity. Offsets only grow, so that each is looked for once. */
+  #nextEscape(offset: number): number {
+    if (this.#escape < offset) {
+      const next = this.#text.indexOf('\\', offset)
+      this.#escape = next === -1 ? Infinity : next
+    }
+    return this.#escape
   }
 
   #endOfUnicodeEscape(offset: number): number {
@@ -247,27 +254,21 @@ class Scan {
   }
 
   #keyAt(start: number): string {
-    const end = this.#endOfString(start)
-    return this.#hasEscapes
-      ? (JSON.parse(this.#text.slice(start, end)) as string)
-      : this.#text.slice(start + 1, end - 1)
+    const hasEscapes = this.#escape !== Infinity
+    if (!hasEscapes) return this.#text.slice(start + 1, this.#text.indexOf('"', start + 1))
+    const end = /"[^"\\]*(?:\\.[^"\\]*)*"/y
+    end.lastIndex = start
+    return JSON.parse(end.exec(this.#text)?.[0] ?? '""') as string
   }
 
   #fail(offset: number, what: string): never {
-    const path = this.#steps.slice(1, this.#depth + 1).map((step) => (step < 0 ? ~step : this.#readKey(step)))
+    const path = this.#steps.slice(1, this.#depth + 1).map((step) => (step < 0 ? ~step : this.#keyAt(step)))
     const pointer = jsonPointer(path)
     throw new Fault(
       'malformed_json',
       `${path.length === 0 ? 'The body' : pointer} ${what}, at ${lineAndColumn(this.#text, offset)}`,
       { fields: [{ path: pointer, message: what }] },
     )
-  }
-
-  /** A key for a message: read without the checks of `#keyAt`, since it may be what is at fault. */
-  #readKey(start: number): string {
-    const end = /"(?:[^"\\]|\\.)*"/y
-    end.lastIndex = start
-    return JSON.parse(end.exec(this.#text)?.[0] ?? '""') as string
   }
 }
 

@@ -87,7 +87,7 @@ export type SecretKeyCheck = Sealed
  * What the service keeps, as a few whole operations. Each is atomic and durable when its promise resolves, and any
  * number of them, in this process and in others, may run at once. What an operation finds is a value; it rejects only
  * with a `Fault` of code `unavailable` (the store cannot be reached, is full or is damaged) or on a defect, and then
- * it has changed nothing.
+ * it has changed nothing, unless the disk failed in the very commit.
  */
 export interface Store {
   /**

@@ -48,7 +48,7 @@ export class UserGroupService {
     mayWrite: boolean,
   ): Promise<{ created: boolean; userGroup: OpenedUserGroup }> {
     const result = await this.#store.getOrCreateUserGroup({
-      key: { workspaceId: realm.workspaceId, environment: realm.environment, providedId },
+      key: keyOf(realm, providedId),
       change,
       mayWrite,
       mintToken: this.#mintToken,
@@ -76,7 +76,7 @@ export class UserGroupService {
   /** @throws Fault `user_group_not_found`, `unavailable` */
   async update(realm: Realm, providedId: string, change: UserGroupChange): Promise<OpenedUserGroup> {
     const result = await this.#store.updateUserGroup({
-      key: { workspaceId: realm.workspaceId, environment: realm.environment, providedId },
+      key: keyOf(realm, providedId),
       change,
       now: this.#clock.now(),
     })
@@ -95,7 +95,8 @@ export class UserGroupService {
     if (wasNeverIssued && idempotency === undefined) throw tokenNotFound()
     const now = this.#clock.now()
     const command: RotateUserGroupToken = {
-      ...realm,
+      workspaceId: realm.workspaceId,
+      environment: realm.environment,
       target: 'currentToken' in target ? { tokenHash: hashToken(target.currentToken) } : target,
       oldTokenValidUntil: now + request.gracePeriodSeconds * 1000,
       mintToken: this.#mintToken,
@@ -124,14 +125,14 @@ export class UserGroupService {
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
   async show(realm: Realm, providedId: string): Promise<OpenedUserGroup> {
-    const userGroup = await this.#store.findUserGroup({ ...realm, providedId })
+    const userGroup = await this.#store.findUserGroup(keyOf(realm, providedId))
     if (userGroup === null) throw userGroupNotFound()
     return this.#open(userGroup)
   }
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
   async delete(realm: Realm, providedId: string): Promise<void> {
-    if (!(await this.#store.deleteUserGroup({ ...realm, providedId }))) throw userGroupNotFound()
+    if (!(await this.#store.deleteUserGroup(keyOf(realm, providedId)))) throw userGroupNotFound()
   }
 
   async #rotateOnce(
@@ -172,6 +173,10 @@ export class UserGroupService {
   #openToken(userGroup: UserGroupKey & Pick<UserGroup, 'token'>): string {
     return this.#keyring.open(userGroup.token, sealingContext(userGroup))
   }
+}
+
+function keyOf({ workspaceId, environment }: Realm, providedId: string): UserGroupKey {
+  return { workspaceId, environment, providedId }
 }
 
 function userGroupNotFound(): Fault {

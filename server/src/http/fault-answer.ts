@@ -27,8 +27,19 @@ export function answerFault(error: unknown, request: FastifyRequest, reply: Fast
   return sendJson(reply.headers(extraHeaders[fault.code] ?? {}), status, errorAnswer(fault, request.id))
 }
 
+/** What Fastify itself refuses of a request, on the paths that leave reading it to Fastify. */
+const codeOfStatus: Partial<Record<number, FaultCode>> = {
+  400: 'malformed_request',
+  404: 'not_found',
+  413: 'body_too_large',
+  415: 'unsupported_media_type',
+}
+
 function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+  const code = codeOfStatus[status]
+  if (code !== undefined) return new Fault(code, errorTable[code].meaning)
   return new Fault('internal', 'Something went wrong on our side', { reason: reasonOf(error) })
 }
 

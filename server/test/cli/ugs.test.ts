@@ -18,7 +18,7 @@ describe('ugs, beside a running service', () => {
 
   /** What a command that succeeded wrote to standard output, as JSON. */
   // The shape is what the tests are about.
-   
+
   function json(result: CommandResult): any {
     assert.equal(result.code, 0, result.stderr)
     return JSON.parse(result.stdout)

@@ -16,6 +16,11 @@ describe('a number that a double holds', () => {
   for (const text of exact) it(`is ${text}`, () => assert.ok(isExactNumber(text)))
   for (const text of inexact) it(`is not ${text}`, () => assert.ok(!isExactNumber(text)))
 
+  it('is told of a number of a million digits', () => {
+    assert.ok(!isExactNumber(`0.1${'0'.repeat(1_000_000)}1`))
+    assert.ok(isExactNumber(`0.1${'0'.repeat(1_000_000)}`))
+  })
+
   it('is every double, as JSON writes it and as others do', () => {
     const view = new DataView(new ArrayBuffer(8))
     let state = 1

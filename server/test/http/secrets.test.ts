@@ -43,6 +43,7 @@ const misplaced: Record<string, (secret: string) => Promise<{ text: string; head
   'as a longer current_token': (secret) => api.post({ current_token: `${secret}x` }),
   'in a rotation with a field too many': (secret) => api.post({ current_token: secret, [secret]: secret }),
   'in the path': (secret) => call(service.origin, { path: `/api/user/${secret}`, token: Testing }),
+  'in a path below the docs': (secret) => call(service.origin, { path: `/docs/static/${secret}` }),
   'in a path that cannot be decoded': (secret) => call(service.origin, { path: `/%zz/${secret}` }),
   'in the query': (secret) => call(service.origin, { path: `/api/user?token=${secret}` }),
   'as a Bearer': (secret) => userApi(service.origin).get({}, { authorization: `Bearer ${secret}` }),

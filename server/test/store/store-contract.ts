@@ -281,6 +281,14 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.equal((await rotate(hashOf(group.token), { idempotency: other })).outcome, 'rotated')
       })
 
+      it('are forgotten with their user group', async () => {
+        const group = await created(freshKey())
+        const key = idempotency(group.providedId)
+        await rotate(hashOf(group.token), { idempotency: key })
+        await store.deleteUserGroup(group)
+        assert.equal((await rotate(hashOf(group.token), { idempotency: key })).outcome, 'not_found')
+      })
+
       it('are forgotten when they expire', async () => {
         const group = await created(freshKey())
         const key = idempotency(group.providedId, 'body', 10_000)

@@ -5,7 +5,7 @@ export interface Answer {
   readonly headers: Record<string, string>
   readonly text: string
   // The shape is what the tests are about.
-   
+
   readonly body: any
 }
 

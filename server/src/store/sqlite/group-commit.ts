@@ -1,5 +1,7 @@
-import type { Database, Statement } from 'better-sqlite3'
-import { faultOf } from './sqlite-fault.ts'
+import BetterSqlite3, { type Database, type Statement } from 'better-sqlite3'
+import { faultOf, isUnavailable } from './sqlite-fault.ts'
+
+const { SqliteError } = BetterSqlite3
 
 interface Pending {
   readonly operation: () => unknown
@@ -55,8 +57,10 @@ export class GroupCommit {
     try {
       return this.#transaction(batch)
     } catch (error) {
+      // The transaction itself failed, for all alike: trying each alone would only wait for the lock again and again.
+      if (!(error instanceof OperationError)) return batch.map(() => ({ error }))
+      if (batch.length === 1) return [{ error: error.cause }]
       // One operation failed and took the batch with it: each on its own, only the one at fault fails.
-      if (batch.length === 1) return [{ error }]
       return batch.flatMap((pending) => this.#runTogether([pending]))
     }
   }
@@ -75,16 +79,43 @@ export class GroupCommit {
   #attempt(begin: Statement, batch: readonly Pending[]): Result[] {
     begin.run()
     try {
-      const results = batch.map(({ operation }) => ({ value: operation() }))
+      const results = batch.map(({ operation }) => ({ value: runOperation(operation) }))
       this.#commit.run()
       return results
     } catch (error) {
-      if (this.#database.inTransaction) this.#rollback.run()
+      this.#undo()
       throw error
+    }
+  }
+
+  /** Leaves no transaction open. What made it fail is what is told, whatever the rollback says. */
+  #undo(): void {
+    try {
+      if (this.#database.inTransaction) this.#rollback.run()
+    } catch {
+      // SQLite rolls back by itself on the errors after which it cannot be told to.
     }
   }
 }
 
+/** An operation failed, as against its transaction. */
+class OperationError extends Error {
+  override readonly name = 'OperationError'
+}
+
+function runOperation(operation: () => unknown): unknown {
+  try {
+    return operation()
+  } catch (error) {
+    throw isOfTransaction(error) ? error : new OperationError('an operation failed', { cause: error })
+  }
+}
+
+/** Whether a statement failed for a reason that any other of its transaction would have met too. */
+function isOfTransaction(error: unknown): boolean {
+  return error instanceof SqliteError && isUnavailable(error)
+}
+
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
+  return error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY')
 }

@@ -15,38 +15,39 @@ import type { UserGroupKey } from '../../domain/user-group.ts'
 import { StoreError } from '../store-error.ts'
 import { ApiTokens } from './api-tokens.ts'
 import { GroupCommit } from './group-commit.ts'
-import { migrate } from './migrate.ts'
+import { checkOwner, migrate } from './migrate.ts'
 import { SecretKeyChecks } from './secret-key-checks.ts'
 import { UserGroups } from './user-groups.ts'
 import { Workspaces } from './workspaces.ts'
 
 /** @throws StoreError */
 export function openSqliteStore(path: string, options: { lockTimeoutMs: number }): Store {
-  const database = openDatabase(path, options.lockTimeoutMs)
-  try {
-    migrate(database)
-  } catch (error) {
-    database.close()
-    throw storeErrorOf(path, error)
-  }
-  return new SqliteStore(database)
-}
-
-function openDatabase(path: string, lockTimeoutMs: number): Database {
   if (!existsSync(dirname(path))) {
     throw new StoreError(`${path}: the folder does not exist; make it, or name another file in DATABASE_URL`)
   }
+  let database: Database | undefined
   try {
-    const database = new BetterSqlite3(path, { timeout: lockTimeoutMs })
-    // Readers, the `ugs` command among them, do not wait for the writer.
-    database.pragma('journal_mode = WAL')
-    // An answered call survives a power cut: WAL's NORMAL would let the last commits go with it.
-    database.pragma('synchronous = FULL')
-    database.pragma('foreign_keys = ON')
-    return database
+    database = new BetterSqlite3(path, { timeout: options.lockTimeoutMs })
+    // Before anything is set: another program's database is left as it is.
+    checkOwner(database)
+    configure(database)
+    migrate(database)
+    return new SqliteStore(database)
   } catch (error) {
+    database?.close()
     throw storeErrorOf(path, error)
   }
+}
+
+function configure(database: Database): void {
+  // Readers, the `ugs` command among them, do not wait for the writer. SQLite answers what it did, and does not fail.
+  const journalMode = database.pragma('journal_mode = WAL', { simple: true })
+  if (journalMode !== 'wal') {
+    throw new StoreError('the file system does not allow a write-ahead log; use a local disk')
+  }
+  // An answered call survives a power cut: WAL's NORMAL would let the last commits go with it.
+  database.pragma('synchronous = FULL')
+  database.pragma('foreign_keys = ON')
 }
 
 function storeErrorOf(path: string, error: unknown): StoreError {
