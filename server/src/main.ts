@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lookup } from 'node:dns/promises'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { pino, type Logger } from 'pino'
@@ -61,7 +62,9 @@ export async function serve(config: Config): Promise<Service> {
       version,
     })
     app = listening
-    await listening.listen({ host: config.HOST, port: config.PORT })
+    // One address: for a name with several, Fastify makes more servers, and those lack what is set on the first.
+    const { address: host } = await lookup(config.HOST)
+    await listening.listen({ host, port: config.PORT })
     const { server } = listening
     const origin = originOf(server.address() as AddressInfo)
     const notes = await prepareFirstCall(config, store, origin)
@@ -90,6 +93,9 @@ export async function serve(config: Config): Promise<Service> {
 
 /** Writes to standard error: standard output is for the person who started the service. */
 function makeLogger(config: Config): Logger {
+  const destination = pino.destination({ dest: 2, sync: true })
+  // A log that cannot be written (a full disk, a closed pipe) is lost; the service goes on, and can still be stopped.
+  destination.on('error', () => undefined)
   return pino(
     {
       level: config.LOG_LEVEL,
@@ -97,7 +103,7 @@ function makeLogger(config: Config): Logger {
       // No stack and no driver's message reaches the log, whoever writes to it.
       serializers: { err: ({ name, code }: { name: string; code?: unknown }) => ({ name, code }) },
     },
-    pino.destination({ dest: 2, sync: true }),
+    destination,
   )
 }
 

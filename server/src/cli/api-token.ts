@@ -11,7 +11,7 @@ import {
   parseName,
   workspaceOption,
 } from './options.ts'
-import { formatTime, printJson, printTable } from './output.ts'
+import { formatTime, printJson, printLine, printTable } from './output.ts'
 import { findWorkspace, withStore } from './with-store.ts'
 
 interface CreateOptions {
@@ -76,7 +76,7 @@ async function create(options: CreateOptions): Promise<void> {
     printJson({ ...shown(made, options.workspace), token })
     return
   }
-  console.log(token)
+  printLine(token)
   console.error(
     `Made API token ${made.id} "${made.name}" for ${made.environment} in the workspace "${options.workspace}", ` +
       `scopes ${made.scopes.join(', ')}, ${made.expiresAt === null ? 'without end' : `until ${formatTime(made.expiresAt)}`}. ` +

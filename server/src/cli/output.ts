@@ -1,6 +1,31 @@
+import { writeSync } from 'node:fs'
+import { CommandError } from './errors.ts'
+
 /** Writes one value as JSON, for a program. */
 export function printJson(value: unknown): void {
-  console.log(JSON.stringify(value, null, 2))
+  printLine(JSON.stringify(value, null, 2))
+}
+
+/**
+ * Writes a line, and knows that it is written: it may hold a token that is shown this once.
+ * @throws CommandError where standard output cannot take it.
+ */
+export function printLine(text: string): void {
+  const bytes = Buffer.from(`${text}\n`)
+  for (let written = 0; written < bytes.length;) {
+    try {
+      written += writeSync(1, bytes, written)
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined
+      // A pipe whose reader is slower.
+      if (code === 'EAGAIN') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+      else {
+        throw new CommandError(
+          `it is done, but standard output cannot be written (${String(code)}): a token that it would have shown is lost; make another`,
+        )
+      }
+    }
+  }
 }
 
 /** Writes rows in columns, for a person. Control characters, which could drive the terminal, are shown escaped. */

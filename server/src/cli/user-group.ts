@@ -8,7 +8,7 @@ import type { Store } from '../domain/store.ts'
 import type { UserGroup } from '../domain/user-group.ts'
 import type { OpenedUserGroup, Realm } from '../domain/user-group-service.ts'
 import { environmentOption, jsonOption, parseCount, parseDuration, workspaceOption } from './options.ts'
-import { formatTime, printJson, printTable } from './output.ts'
+import { formatTime, printJson, printLine, printTable } from './output.ts'
 import { findWorkspace, withStore, withUserGroups } from './with-store.ts'
 
 interface RealmOptions {
@@ -131,7 +131,7 @@ async function getOrCreate(id: string, options: FieldOptions): Promise<void> {
     printJson({ new_user_group: created, user_group: shownWithToken(userGroup) })
     return
   }
-  console.log(userGroup.token)
+  printLine(userGroup.token)
   console.error(`${created ? 'Created' : 'Found'} the user group "${userGroup.providedId}".`)
 }
 
@@ -163,7 +163,7 @@ async function rotate(id: string, options: RealmOptions & { grace?: number }): P
     })
     return
   }
-  console.log(rotated.token)
+  printLine(rotated.token)
   console.error(`The token of the user group "${rotated.providedId}" is replaced.`)
 }
 

@@ -1,6 +1,7 @@
 /**
- * Whether a JSON number keeps its value when it is read as an IEEE double and written again (RFC 7493, section 2.2):
- * true of `0.1`, `1.0` and `123e45`, false of `12345678901234567890`, `0.12345678901234567890` and `1e400`.
+ * Whether a JSON number keeps its value when it is read as an IEEE double (RFC 7493, section 2.2): it is the double, or it
+ * is how the double is written in the fewest digits. True of `0.1`, `1.0`, `123e45` and 2 to the 60th in full; false of
+ * `12345678901234567890`, `0.12345678901234567890` and `1e400`.
  */
 export function isExactNumber(text: string): boolean {
   const read = Number(text)
@@ -8,11 +9,17 @@ export function isExactNumber(text: string): boolean {
   const sent = decimal(text)
   const kept = decimal(String(read))
   if (sent.digits === '') return true // zero, however it is written
-  return sent.digits === kept.digits && sent.exponent === kept.exponent
+  return (sent.digits === kept.digits && sent.exponent === kept.exponent) || isDouble(sent, Math.abs(read))
 }
 
-/** A number's significant digits, without its sign, and the power of ten that its last one stands for. */
-function decimal(text: string): { digits: string; exponent: number } {
+interface Decimal {
+  /** The significant digits, without sign and without zeros at either end. */
+  readonly digits: string
+  /** The power of ten that the last digit stands for. */
+  readonly exponent: number
+}
+
+function decimal(text: string): Decimal {
   const [, whole = '', fraction = '', exponent = '0'] =
     /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
   const written = (whole + fraction).replace(/^0+/, '')
@@ -25,4 +32,31 @@ function withoutTrailingZeros(digits: string): string {
   let end = digits.length
   while (digits[end - 1] === '0') end--
   return digits.slice(0, end)
+}
+
+/** No double has more significant decimal digits: the smallest ones with a full fraction have as many. */
+const mostDigits = 767
+
+/** Whether a decimal is exactly the double that it was read as. */
+function isDouble({ digits, exponent }: Decimal, read: number): boolean {
+  if (digits.length > mostDigits) return false
+  const [significand, power] = binary(read)
+  // digits × 10^exponent = significand × 2^power, with the negative powers on the other side.
+  const left = BigInt(digits) * 10n ** positive(exponent) * 2n ** positive(-power)
+  const right = significand * 2n ** positive(power) * 10n ** positive(-exponent)
+  return left === right
+}
+
+function positive(power: number): bigint {
+  return BigInt(Math.max(0, power))
+}
+
+/** A positive double as a whole number times a power of two. */
+function binary(double: number): [significand: bigint, power: number] {
+  const view = new DataView(new ArrayBuffer(8))
+  view.setFloat64(0, double)
+  const bits = view.getBigUint64(0)
+  const exponent = Number(bits >> 52n)
+  const fraction = bits & 0xfffffffffffffn
+  return exponent === 0 ? [fraction, -1074] : [fraction | 0x10000000000000n, exponent - 1075]
 }

@@ -1,8 +1,10 @@
 const longestKey = 64
+const deepestStep = 64
 
-/** A JSON Pointer (RFC 6901); a very long key is cut, since the pointer is there for a person to find the place. */
+/** A JSON Pointer (RFC 6901); very long keys and paths are cut, since the pointer is there for a person to find the place. */
 export function jsonPointer(path: readonly (string | number)[]): string {
   return path
+    .slice(0, deepestStep)
     .map((step) => {
       const key = String(step)
       // Cut or not, half a surrogate pair is no text that an answer may hold.

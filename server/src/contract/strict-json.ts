@@ -104,6 +104,7 @@ class Scan {
 
   readonly #text: string
   readonly #keysInScope: Set<string>[] | undefined
+  readonly #hasEscapes: boolean
   #offset = 0
   #escape = -1
   #depth = 0
@@ -119,6 +120,7 @@ class Scan {
 
   constructor(text: string, options: { compareKeys?: boolean } = {}) {
     this.#text = text
+    this.#hasEscapes = text.includes('\\')
     this.#keysInScope = options.compareKeys ? [] : undefined
   }
 
@@ -254,8 +256,7 @@ class Scan {
   }
 
   #keyAt(start: number): string {
-    const hasEscapes = this.#escape !== Infinity
-    if (!hasEscapes) return this.#text.slice(start + 1, this.#text.indexOf('"', start + 1))
+    if (!this.#hasEscapes) return this.#text.slice(start + 1, this.#text.indexOf('"', start + 1))
     const end = /"[^"\\]*(?:\\.[^"\\]*)*"/y
     end.lastIndex = start
     return JSON.parse(end.exec(this.#text)?.[0] ?? '""') as string

@@ -29,7 +29,7 @@ export function answerFault(error: unknown, request: FastifyRequest, reply: Fast
 
 /** What Fastify itself refuses of a request, on the paths that leave reading it to Fastify. */
 const codeOfStatus: Partial<Record<number, FaultCode>> = {
-  400: 'malformed_request',
+  403: 'not_found',
   404: 'not_found',
   413: 'body_too_large',
   415: 'unsupported_media_type',
@@ -38,8 +38,10 @@ const codeOfStatus: Partial<Record<number, FaultCode>> = {
 function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  const code = codeOfStatus[status]
-  if (code !== undefined) return new Fault(code, errorTable[code].meaning)
+  if (status >= 400 && status < 500) {
+    const code = codeOfStatus[status] ?? 'malformed_request'
+    return new Fault(code, errorTable[code].meaning)
+  }
   return new Fault('internal', 'Something went wrong on our side', { reason: reasonOf(error) })
 }
 

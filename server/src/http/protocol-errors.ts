@@ -1,7 +1,7 @@
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import { STATUS_CODES, type Server } from 'node:http'
 import { errorAnswer, errorTable } from '../contract/errors.ts'
 import { Fault } from '../domain/fault.ts'
+import type { HttpSocket } from './http-socket.ts'
 
 /** What Node's HTTP parser refuses before there is a request, by its error code. */
 const faults: Record<string, () => Fault> = {
@@ -23,9 +23,6 @@ const unknownMethod = /^[\w!#$%&'*+.^`|~-]+ \/api\/user\/?(?:\?\S*)? HTTP\/1\.[0
 
 /** For how long what a client goes on sending is read and dropped once it has been answered, in milliseconds. */
 const lingerMs = 1000
-
-/** A connection, with what Node's HTTP server keeps on it: the answer that is next to be written to it. */
-type HttpSocket = Duplex & { _httpMessage?: (ServerResponse & { req: IncomingMessage }) | null }
 
 /** The connections that have had their last answer. */
 const answered = new WeakSet<HttpSocket>()

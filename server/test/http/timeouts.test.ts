@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, describe, test } from 'node:test'
+import { createConnection } from 'node:net'
+import { after, describe, test, type TestContext } from 'node:test'
 import type { Answer } from '../support/http.ts'
 import { RawConnection, requestText } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
@@ -52,5 +53,42 @@ describe('who is late is told so', { concurrency: true }, () => {
     assertSuccess(await connection.answer())
     const answers = await connection.send(request.slice(0, 40)).answersUntilClosed()
     assertLate(answers)
+  })
+})
+
+describe('nobody holds a connection for longer', { concurrency: true }, () => {
+  const connect = async (t: TestContext) => {
+    const impatient = await startService(t, {
+      UGS_HEADERS_TIMEOUT_MS: '300',
+      UGS_REQUEST_TIMEOUT_MS: '300',
+      UGS_KEEP_ALIVE_TIMEOUT_MS: '300',
+    })
+    const { hostname, port } = new URL(impatient.origin)
+    const socket = createConnection(Number(port), hostname)
+    // A connection that is closed on a client that is still sending is reset.
+    socket.on('error', () => undefined)
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+    return { socket, closed, token: impatient.tokens.Testing, origin: impatient.origin }
+  }
+
+  test('who goes on sending empty lines after an answer is closed', async (t) => {
+    const { socket, closed, token } = await connect(t)
+    socket.write(requestText({ token, body: JSON.stringify({ user_group_id: 'drip', name: 'Name' }) }))
+    const drip = setInterval(() => socket.write('\r\n'), 50)
+    socket.resume()
+    await closed
+    clearInterval(drip)
+  })
+
+  test('who asks for much and reads none of it is closed', async (t) => {
+    const { socket, closed, token, origin } = await connect(t)
+    const properties = { text: 'x'.repeat(60_000) }
+    assertSuccess(await userApi(origin, token).get({ user_group_id: 'big', name: 'Name', properties }))
+    socket.pause()
+    socket.write(requestText({ token, body: JSON.stringify({ user_group_id: 'big' }) }).repeat(300))
+    // Nothing arrives at who does not read, the end included: it is writing that fails.
+    const poke = setInterval(() => socket.write('\r\n'), 500)
+    await closed
+    clearInterval(poke)
   })
 })
