@@ -13,7 +13,7 @@ import { addDocsRoutes } from './http/docs-routes.ts'
 import { answerFault } from './http/fault-answer.ts'
 import { checkHost } from './http/check-host.ts'
 import { addHealthRoutes } from './http/health-routes.ts'
-import { closeIdleConnections } from './http/idle-connections.ts'
+import { closeStuckConnections } from './http/stuck-connections.ts'
 import { answerProtocolError, answerUnusualRequests } from './http/protocol-errors.ts'
 import { addUserRoutes } from './http/user-routes.ts'
 
@@ -49,8 +49,6 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     bodyLimit: limits.maxBody,
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
-    // For a client that takes none of its answer: what is late in any other way has been found before.
-    connectionTimeout: Math.max(limits.headersTimeout, limits.requestTimeout, limits.keepAliveTimeout) + 1000,
     return503OnClosing: false,
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true },
@@ -75,7 +73,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.addHttpMethod('GET', { hasBody: true, overrideExisting: true })
   addBodyReader(app)
   answerUnusualRequests(app.server, nextRequestId)
-  closeIdleConnections(app.server, limits.keepAliveTimeout + limits.headersTimeout)
+  closeStuckConnections(app.server, limits.keepAliveTimeout + limits.headersTimeout)
   // Node drops the headers beyond its limit without a word; the limit on their size is enough.
   app.server.maxHeadersCount = 0
 
