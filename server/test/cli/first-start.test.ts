@@ -4,6 +4,7 @@ import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
+import BetterSqlite3 from 'better-sqlite3'
 import { call } from '../support/http.ts'
 import { runUgs, startService, temporaryFolder } from '../support/service.ts'
 import { curl, findTool } from '../support/tool.ts'
@@ -73,6 +74,32 @@ describe('the first start', () => {
     assert.equal(made.code, 0)
     const service = await startService(t, { UGS_DATA_DIR: folder })
     assert.doesNotMatch(service.stdout(), /uga_/)
+  })
+})
+
+describe('a start that fails', () => {
+  it('ends the process, also once it listens', async (t) => {
+    const service = await startService(t)
+    await service.stop()
+    const database = new BetterSqlite3(join(service.dataFolder, 'ugs.db'))
+    database.exec('DELETE FROM api_token')
+    database.exec('BEGIN IMMEDIATE')
+    const settings = { PORT: '0', UGS_DATA_DIR: service.dataFolder, UGS_LOCK_TIMEOUT_MS: '50' }
+    const result = await runUgs(['serve'], settings)
+    database.close()
+    assert.equal(result.code, 1)
+    assert.match(result.stderr, /ugs: The store cannot be used at the moment \(SQLITE_BUSY\)/)
+    assert.doesNotMatch(result.stdout, /uga_/)
+  })
+
+  it('names the folder that cannot be one', async (t) => {
+    const file = join(temporaryFolder(t), 'file')
+    writeFileSync(file, '')
+    for (const folder of [file, join(file, 'below')]) {
+      const result = await runUgs(['serve'], { PORT: '0', UGS_DATA_DIR: folder })
+      assert.equal(result.code, 1)
+      assert.ok(result.stderr.startsWith(`ugs: ${folder}: cannot be made a folder (E`), result.stderr)
+    }
   })
 })
 

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:net'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { openSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { call } from '../support/http.ts'
 import {
@@ -8,6 +11,7 @@ import {
   sharedService,
   startService,
   temporaryFolder,
+  ugsFile,
   type CommandResult,
 } from '../support/service.ts'
 
@@ -289,5 +293,40 @@ describe('ugs', () => {
       assert.equal(await service.stop(signal), 0)
       for (const { status } of answers) assert.equal(status, 200)
     }
+  })
+
+  it('fails where a token that it made cannot be written', async (t) => {
+    const child = spawn(
+      process.execPath,
+      [ugsFile, 'api-token', 'create', '--environment', 'Testing', '--name', 'x'],
+      {
+        env: { UGS_DATA_DIR: temporaryFolder(t) },
+        stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+      },
+    )
+    let stderr = ''
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+    const [code] = (await once(child, 'close')) as [number]
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /standard output cannot be written \(ENOSPC\): a token that it would have shown is lost/,
+    )
+  })
+
+  it('serve goes on, and stops when it is told to, where its log cannot be written', async (t) => {
+    const child = spawn(process.execPath, [ugsFile, 'serve'], {
+      env: { PORT: '0', UGS_DATA_DIR: temporaryFolder(t), UGS_DRAIN_MS: '0' },
+      stdio: ['ignore', 'pipe', openSync('/dev/full', 'w')],
+    })
+    t.after(() => child.kill('SIGKILL'))
+    let stdout = ''
+    while (!stdout.includes('listens on')) {
+      const [text] = (await once(child.stdout as Readable, 'data')) as [Buffer]
+      stdout += text.toString()
+    }
+    child.kill('SIGTERM')
+    const [code] = (await once(child, 'exit')) as [number]
+    assert.equal(code, 0)
   })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { call, type Answer } from '../support/http.ts'
 import { answerTo, RawConnection, requestText } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
@@ -82,6 +82,8 @@ test('while it drains, /readyz fails, and all else is answered, on new connectio
   assertFault(ready, 'unavailable')
   assert.match(ready.headers['retry-after'] ?? '', /^\d+$/)
   assert.equal((await call(draining.origin, { path: '/healthz' })).status, 200)
+  const keepAlive = await call(draining.origin, { path: '/healthz', headers: { connection: 'keep-alive' } })
+  assert.equal(keepAlive.headers.connection, 'close')
   assertSuccess(await api.get({ user_group_id: 'drain' }))
   assert.equal(await stopped, 0)
   await assert.rejects(call(draining.origin, { path: '/healthz' }), { code: 'ECONNREFUSED' })
@@ -118,3 +120,25 @@ async function untilRefused(origin: string): Promise<void> {
     }
   }
 }
+
+describe('odd requests for the page and for health are the fault of who sends them', () => {
+  const odd: Record<string, { path: string; headers?: Record<string, string>; body?: string }> = {
+    'a path out of the folder': { path: '/docs/static/%2e%2e/%2e%2e/package.json' },
+    'a file with a NUL in its name': { path: '/docs/static/%00' },
+    'a range beyond the end': {
+      path: '/docs/static/swagger-ui.css',
+      headers: { range: 'bytes=999999999-' },
+    },
+    'a condition that does not hold': { path: '/docs/static/swagger-ui.css', headers: { 'if-match': '"x"' } },
+    'a body of no type': { path: '/healthz', headers: { 'content-type': 'garbage' }, body: 'xx' },
+  }
+  for (const [what, request] of Object.entries(odd)) {
+    test(what, async () => {
+      const answer = await call(service.origin, request)
+      assert.ok(answer.status >= 400 && answer.status < 500, answer.text)
+      assert.equal(answer.body.success, 0)
+      assert.equal(answer.headers['content-type'], 'application/json')
+      assert.equal(answer.headers['cache-control'], 'no-store')
+    })
+  }
+})

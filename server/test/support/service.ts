@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { after, before } from 'node:test'
 
-const ugs = fileURLToPath(new URL('../../bin/ugs.js', import.meta.url))
+/** The launcher of `ugs`. */
+export const ugsFile = fileURLToPath(new URL('../../bin/ugs.js', import.meta.url))
 
 export interface RunningService {
   readonly origin: string
@@ -55,7 +56,7 @@ export async function runUgs(
   environment: Environment,
   stdin = '',
 ): Promise<CommandResult> {
-  const child = spawn(process.execPath, [ugs, ...args], { env: environmentOf(environment) })
+  const child = spawn(process.execPath, [ugsFile, ...args], { env: environmentOf(environment) })
   const output = collect(child)
   child.stdin.end(stdin)
   const [code] = (await once(child, 'close')) as [number | null]
@@ -79,7 +80,7 @@ export function sharedService(environment: Environment = {}): () => RunningServi
 export async function startService(t: Scope, environment: Environment = {}): Promise<RunningService> {
   const dataFolder = environment.UGS_DATA_DIR ?? join(temporaryFolder(t), 'data')
   const settings = { PORT: '0', UGS_DATA_DIR: dataFolder, UGS_DRAIN_MS: '0', ...environment }
-  const child = spawn(process.execPath, [ugs, 'serve'], { env: environmentOf(settings) })
+  const child = spawn(process.execPath, [ugsFile, 'serve'], { env: environmentOf(settings) })
   const output = collect(child)
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     if (child.exitCode === null && child.signalCode === null) {
