@@ -10,16 +10,18 @@ import { bodyOf, groupCount, groupId } from '../lib/bodies.js'
  */
 
 const blocks = 20
-const bodiesPerBlock = 20 * groupCount
+/** Bytes to read in a block, so that bodies of all sizes take about as long. */
+const bytesPerBlock = 4_000_000
 
 /** Keeps what was read alive, so that no reading is optimised away. */
 let kept = /** @type {unknown} */ (undefined)
 
 /**
  * @param {readonly Buffer[]} bodies
+ * @param {number} bodiesPerBlock
  * @param {(bytes: Buffer) => unknown} read
  */
-function block(bodies, read) {
+function block(bodies, bodiesPerBlock, read) {
   const before = process.cpuUsage()
   for (let count = 0; count < bodiesPerBlock; count++)
     kept = read(/** @type {Buffer} */ (bodies[count % bodies.length]))
@@ -34,12 +36,13 @@ process.on('message', (size) => {
   const bodies = Array.from({ length: groupCount }, (_, index) =>
     Buffer.from(bodyOf(/** @type {import('../lib/bodies.js').BodySize} */ (size), groupId(index))),
   )
+  const bodiesPerBlock = Math.ceil(bytesPerBlock / (bodies[0]?.length ?? 1))
   let strict = 0
   let plain = 0
   // In short turns, so that whatever disturbs the machine disturbs both.
   for (let count = 0; count < blocks; count++) {
-    strict += block(bodies, readStrictJson)
-    plain += block(bodies, readPlainly)
+    strict += block(bodies, bodiesPerBlock, readStrictJson)
+    plain += block(bodies, bodiesPerBlock, readPlainly)
   }
   if (kept === undefined) throw new Error('nothing was read')
   const bodiesRead = blocks * bodiesPerBlock
