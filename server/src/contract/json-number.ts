@@ -9,6 +9,7 @@ export function isExactNumber(text: string): boolean {
   const sent = decimal(text)
   const kept = decimal(String(read))
   if (sent.digits === '') return true // zero, however it is written
+  if (read === 0) return false // too small for a double, by as much as an exponent can say
   return (sent.digits === kept.digits && sent.exponent === kept.exponent) || isDouble(sent, Math.abs(read))
 }
 
