@@ -1,7 +1,11 @@
 // Runs every test with Node's own runner: `npm test`, or `npm test -- PATTERN` for the files whose path has PATTERN in it.
-import { spawnSync } from 'node:child_process'
+// Those that use the service as a whole run on SQLite, and then once more on PostgreSQL.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { startPostgres } from './test-database.js'
 
 const pattern = process.argv[2] ?? ''
 const files = ['server/test', 'bench']
@@ -14,9 +18,45 @@ if (files.length === 0) {
   console.error(`no test file has "${pattern}" in its path`)
   process.exit(1)
 }
-const { status } = spawnSync(
-  process.execPath,
-  ['--import', 'tsx', '--test', '--test-timeout=120000', ...files],
-  { stdio: 'inherit' },
+// In *.sqlite.test.ts is what only SQLite has: a file, and a first start that needs no settings.
+const onEachStore = files.filter(
+  (file) => /^server\/test\/(cli|clients|http)\//.test(file) && !file.endsWith('.sqlite.test.ts'),
 )
-process.exit(status ?? 1)
+
+/** @type {import('node:child_process').ChildProcess | undefined} */
+let runner
+const interruption = new AbortController()
+for (const signal of /** @type {const} */ (['SIGHUP', 'SIGINT', 'SIGTERM'])) {
+  process.on(signal, () => {
+    interruption.abort()
+    runner?.kill(signal)
+  })
+}
+
+const postgres = process.env.TEST_DATABASE_URL ? undefined : await startPostgres()
+try {
+  const passed = await run('sqlite', files)
+  process.exitCode = passed ? 0 : 1
+  if (onEachStore.length > 0 && !interruption.signal.aborted) {
+    console.log('\n# Once more, on PostgreSQL:')
+    if (!(await run('postgres', onEachStore))) process.exitCode = 1
+    if (!passed) console.log('# Before those on PostgreSQL, tests failed too')
+  }
+} finally {
+  await postgres?.stop()
+}
+
+/**
+ * @param {'sqlite' | 'postgres'} store what `startService` has the service keep its data in
+ * @param {string[]} files
+ */
+async function run(store, files) {
+  if (interruption.signal.aborted) return false
+  const options = ['--test', '--test-timeout=120000', `--test-concurrency=${availableParallelism()}`]
+  runner = spawn(process.execPath, ['--import', 'tsx', ...options, ...files], {
+    stdio: 'inherit',
+    env: { ...process.env, ...(postgres && { TEST_DATABASE_URL: postgres.url }), UGS_TEST_STORE: store },
+  })
+  const [code] = /** @type {[number | null]} */ (await once(runner, 'exit'))
+  return code === 0
+}

@@ -1,9 +1,11 @@
 import { resolve } from 'node:path'
+import { parseDatabaseUrl } from './database-url.ts'
 import { parseSecretKeys } from './domain/keyring.ts'
-import type { StoreLocation } from './store/open-store.ts'
+import type { StoreLocation } from './store/location.ts'
+import type { MigrateMode } from './store/migrations.ts'
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
-type LogLevel = (typeof logLevels)[number]
+const migrateModes = ['auto', 'check'] as const satisfies readonly MigrateMode[]
 
 interface Setting<T> {
   readonly meaning: string
@@ -25,18 +27,23 @@ export const settings = {
     './data',
   ),
   DATABASE_URL: optional(
-    'Where the store is: sqlite:PATH. Unset, it is ugs.db in the data folder.',
+    'Where the store is: sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/DATABASE. Unset, it is ugs.db in the data folder.',
     parseDatabaseUrl,
   ),
   UGS_SECRET_KEYS: optional(
     'Keys that user group tokens are sealed with: id:base64 of 32 bytes, comma separated; the first seals, all open. Unset, one is made and kept in the data folder.',
     parseSecretKeys,
   ),
-  LOG_LEVEL: {
-    meaning: `What is logged to standard error: ${logLevels.join(', ')}. Requests are logged at debug.`,
-    default: 'info',
-    parse: parseLogLevel,
-  },
+  UGS_MIGRATE: choice(
+    'Whether a start brings the tables of the store up to date (auto), or refuses to go on where they are not (check).',
+    migrateModes,
+    'auto',
+  ),
+  LOG_LEVEL: choice(
+    `What is logged to standard error: ${logLevels.join(', ')}. Requests are logged at debug.`,
+    logLevels,
+    'info',
+  ),
   UGS_MAX_BODY_BYTES: integer('Size of a body, at most.', {
     default: 1_048_576,
     min: 1024,
@@ -72,8 +79,38 @@ export const settings = {
     max: 600_000,
   }),
   UGS_LOCK_TIMEOUT_MS: integer(
-    "Time to wait for another process's lock on the SQLite database; all calls wait meanwhile.",
+    "Time to wait for another process's lock: on the whole database with SQLite, where all calls wait meanwhile, on a row with PostgreSQL.",
     { default: 2000, min: 0, max: 20_000 },
+  ),
+  UGS_POSTGRES_POOL_SIZE: integer('Connections to PostgreSQL, at most, of each process.', {
+    default: 10,
+    min: 2,
+    max: 1000,
+  }),
+  UGS_POSTGRES_CONNECT_TIMEOUT_MS: integer(
+    'Time for a connection to PostgreSQL to be made, or to become free.',
+    {
+      default: 2000,
+      min: 100,
+      max: 20_000,
+    },
+  ),
+  UGS_POSTGRES_STATEMENT_TIMEOUT_MS: integer('Time for PostgreSQL to run one statement.', {
+    default: 5000,
+    min: 100,
+    max: 20_000,
+  }),
+  UGS_POSTGRES_IDLE_TIMEOUT_MS: integer(
+    'Time after which a connection to PostgreSQL that is not used is closed.',
+    {
+      default: 30_000,
+      min: 1000,
+      max: 3_600_000,
+    },
+  ),
+  UGS_POSTGRES_DEADLINE_MS: integer(
+    'Time for which a call is tried again while PostgreSQL cannot be reached; then it is answered 503.',
+    { default: 5000, min: 100, max: 20_000 },
   ),
   UGS_API_TOKEN_CACHE_MS: integer(
     'Time for which a looked-up API token is trusted: a revoked one may go on working for as long.',
@@ -132,6 +169,18 @@ function optional<T>(meaning: string, parse: (text: string) => T): Setting<T | u
   return { meaning, default: undefined, parse }
 }
 
+function choice<T extends string>(meaning: string, values: readonly T[], byDefault: T): Setting<T> {
+  return {
+    meaning,
+    default: byDefault,
+    parse: (text) => {
+      const value = values.find((candidate) => candidate === text)
+      if (value === undefined) throw new RangeError(`must be one of ${values.join(', ')}`)
+      return value
+    },
+  }
+}
+
 function integer(meaning: string, range: { default: number; min: number; max: number }): Setting<number> {
   return {
     meaning,
@@ -144,22 +193,4 @@ function integer(meaning: string, range: { default: number; min: number; max: nu
       return value
     },
   }
-}
-
-function parseLogLevel(text: string): LogLevel {
-  const level = logLevels.find((candidate) => candidate === text)
-  if (level === undefined) throw new RangeError(`must be one of ${logLevels.join(', ')}`)
-  return level
-}
-
-/** A URL may hold a password, so that no message repeats it. */
-function parseDatabaseUrl(text: string): StoreLocation {
-  if (/^postgres(ql)?:/.test(text)) {
-    throw new RangeError('PostgreSQL is not supported by this release; use the form sqlite:PATH')
-  }
-  if (!text.startsWith('sqlite:')) throw new RangeError('must have the form sqlite:PATH')
-  // sqlite:///var/lib/ugs.db is how a URL with an empty authority names the same file as sqlite:/var/lib/ugs.db.
-  const path = text.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
-  if (path === '' || path === ':memory:') throw new RangeError('must name a file, in the form sqlite:PATH')
-  return { kind: 'sqlite', path: resolve(path) }
 }

@@ -33,7 +33,7 @@ export interface Service {
  */
 export async function serve(config: Config): Promise<Service> {
   const logger = makeLogger(config)
-  const store = openConfiguredStore(config)
+  const store = await openConfiguredStore(config)
   let app: FastifyInstance | undefined
   const close = async () => {
     try {

@@ -5,7 +5,7 @@ import { Keyring, UnsealError, type SecretKey } from './domain/keyring.ts'
 import type { Store } from './domain/store.ts'
 import { UserGroupService } from './domain/user-group-service.ts'
 import { makeSecretKeyFile, readSecretKeyFile, secretKeyFile } from './secret-key-file.ts'
-import { openStore } from './store/open-store.ts'
+import { openStore, type StoreOptions } from './store/open-store.ts'
 import { StoreError } from './store/store-error.ts'
 
 /** The secret keys are not those that the store's tokens were sealed with, or cannot be read. For the operator. */
@@ -14,9 +14,21 @@ export class SecretKeyError extends Error {
 }
 
 /** @throws StoreError */
-export function openConfiguredStore(config: Config): Store {
+export async function openConfiguredStore(config: Config): Promise<Store> {
   if (config.DATABASE_URL === undefined) makeDataFolder(config.UGS_DATA_DIR)
-  return openStore(config.storeLocation, { lockTimeoutMs: config.UGS_LOCK_TIMEOUT_MS })
+  return openStore(config.storeLocation, storeOptionsOf(config))
+}
+
+export function storeOptionsOf(config: Config): StoreOptions {
+  return {
+    migrate: config.UGS_MIGRATE,
+    lockTimeoutMs: config.UGS_LOCK_TIMEOUT_MS,
+    poolSize: config.UGS_POSTGRES_POOL_SIZE,
+    connectTimeoutMs: config.UGS_POSTGRES_CONNECT_TIMEOUT_MS,
+    statementTimeoutMs: config.UGS_POSTGRES_STATEMENT_TIMEOUT_MS,
+    idleTimeoutMs: config.UGS_POSTGRES_IDLE_TIMEOUT_MS,
+    deadlineMs: config.UGS_POSTGRES_DEADLINE_MS,
+  }
 }
 
 /** @throws StoreError that names the folder and what the system says of it. */

@@ -1,12 +1,14 @@
 import type { Command } from 'commander'
-import { withStore } from './with-store.ts'
+import { readConfig } from '../config.ts'
+import { openConfiguredStore } from '../parts.ts'
 
 export function addMigrateCommand(program: Command): void {
   program
     .command('migrate')
-    .description("Bring the store's tables up to date, as `serve` does at its start.")
+    .description("Bring the store's tables up to date, whatever UGS_MIGRATE says.")
     .action(async () => {
-      await withStore((store) => store.ping())
+      const store = await openConfiguredStore({ ...readConfig(process.env), UGS_MIGRATE: 'auto' })
+      await store.close()
       console.error('The store is up to date.')
     })
 }

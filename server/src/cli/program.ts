@@ -3,6 +3,7 @@ import { version } from '../version.ts'
 import { addApiTokenCommands } from './api-token.ts'
 import { addMigrateCommand } from './migrate.ts'
 import { addServeCommand } from './serve.ts'
+import { addStoreCommands } from './store.ts'
 import { addUserGroupCommands } from './user-group.ts'
 import { addWorkspaceCommands } from './workspace.ts'
 
@@ -24,6 +25,7 @@ Exit codes: 0 done, 1 failed, 2 called in a wrong way.`,
     )
   addServeCommand(program)
   addMigrateCommand(program)
+  addStoreCommands(program)
   addWorkspaceCommands(program)
   addApiTokenCommands(program)
   addUserGroupCommands(program)

@@ -7,7 +7,7 @@ import { UsageError } from './errors.ts'
 
 /** Opens the store that the environment names for as long as `work` takes. */
 export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-  const store = openConfiguredStore(readConfig(process.env))
+  const store = await openConfiguredStore(readConfig(process.env))
   try {
     return await work(store)
   } finally {

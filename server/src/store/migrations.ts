@@ -1,4 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { StoreError } from './store-error.ts'
+
+/** `auto` brings the tables up to date; `check` refuses those that are not, and leaves it to `ugs migrate`. */
+export type MigrateMode = 'auto' | 'check'
 
 export interface Migration {
   readonly version: number
@@ -7,7 +11,7 @@ export interface Migration {
 }
 
 /** The numbered SQL files of a dialect (`migrations/<dialect>/0001-name.sql`), in order, without a gap. */
-export function readMigrations(dialect: 'sqlite'): Migration[] {
+export function readMigrations(dialect: 'sqlite' | 'postgres'): Migration[] {
   const folder = new URL(`../../migrations/${dialect}/`, import.meta.url)
   return readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
@@ -21,4 +25,26 @@ export function readMigrations(dialect: 'sqlite'): Migration[] {
         sql: readFileSync(new URL(file, folder), 'utf8'),
       }
     })
+}
+
+/**
+ * What a database of this version lacks.
+ * @throws StoreError where it is a newer release's, or lacks anything and the mode is `check`
+ */
+export function pendingMigrations(
+  migrations: readonly Migration[],
+  version: number,
+  mode: MigrateMode,
+): readonly Migration[] {
+  if (version > migrations.length) {
+    throw new StoreError(
+      `the database has schema version ${version}, and this release knows up to ${migrations.length}: start the release that wrote it, or a newer one`,
+    )
+  }
+  if (version < migrations.length && mode === 'check') {
+    throw new StoreError(
+      `the database has schema version ${version}, and this release needs ${migrations.length}: run \`ugs migrate\`, or set UGS_MIGRATE=auto`,
+    )
+  }
+  return migrations.slice(version)
 }

@@ -6,10 +6,11 @@ import { generateSecretKey, Keyring } from '../../src/domain/keyring.ts'
 import { hashToken } from '../../src/domain/token.ts'
 import { UserGroupService } from '../../src/domain/user-group-service.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { defaults } from '../store/store-options.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const path = join(temporaryFolder({ after }), 'ugs.db')
-const store = openStore({ kind: 'sqlite', path }, { lockTimeoutMs: 1000 })
+const store = await openStore({ kind: 'sqlite', path }, defaults)
 after(() => store.close())
 const keyring = new Keyring([generateSecretKey('k1')])
 const realm = { workspaceId: 1, environment: 'Customer' } as const

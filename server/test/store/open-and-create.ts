@@ -3,9 +3,10 @@
 import { writeSync } from 'node:fs'
 import { openStore } from '../../src/store/open-store.ts'
 import { mint } from './store-fixtures.ts'
+import { defaults } from './store-options.ts'
 
 const [path = '', prefix = '', count = '0'] = process.argv.slice(2)
-const store = openStore({ kind: 'sqlite', path }, { lockTimeoutMs: 30_000 })
+const store = await openStore({ kind: 'sqlite', path }, { ...defaults, lockTimeoutMs: 30_000 })
 for (let next = 0; next < Number(count); next += 4) {
   const ids = Array.from({ length: Math.min(4, Number(count) - next) }, (_, i) => `${prefix}-${next + i}`)
   const results = await Promise.all(

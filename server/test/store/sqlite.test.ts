@@ -12,13 +12,15 @@ import { StoreError } from '../../src/store/store-error.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { describeStore } from './store-contract.ts'
 import { mint } from './store-fixtures.ts'
+import { defaults } from './store-options.ts'
 
 const folder = temporaryFolder({ after })
 let files = 0
 const freshPath = () => join(folder, `${files++}.db`)
-const open = (path: string, lockTimeoutMs = 5000) => openStore({ kind: 'sqlite', path }, { lockTimeoutMs })
+const open = (path: string, lockTimeoutMs = 5000) =>
+  openStore({ kind: 'sqlite', path }, { ...defaults, lockTimeoutMs })
 
-describeStore('SQLite', () => Promise.resolve(open(freshPath())))
+describeStore('SQLite', () => open(freshPath()))
 
 const key = (providedId: string) => ({ workspaceId: 1, environment: 'Customer', providedId }) as const
 const create = (providedId: string, name = 'A') => ({
@@ -32,10 +34,10 @@ const create = (providedId: string, name = 'A') => ({
 describe('SQLite: the file', () => {
   it('keeps what was answered when it is opened again', async () => {
     const path = freshPath()
-    const first = open(path)
+    const first = await open(path)
     const created = await first.getOrCreateUserGroup(create('a'))
     await first.close()
-    const second = open(path)
+    const second = await open(path)
     const found = await second.getOrCreateUserGroup(create('a'))
     await second.close()
     assert.equal(found.outcome, 'unchanged')
@@ -69,7 +71,7 @@ describe('SQLite: the file', () => {
         if (acknowledged.length === 200) child.kill('SIGKILL')
       }
       assert.ok(acknowledged.length >= 200)
-      const store = open(path)
+      const store = await open(path)
       for (const line of acknowledged) {
         const [id = '', sealed] = line.split(' ')
         const found = await store.findUserGroup(key(id))
@@ -84,7 +86,7 @@ describe('SQLite: the file', () => {
 
   it('creates once between processes', async () => {
     const path = freshPath()
-    await open(path).close()
+    await (await open(path)).close()
     const script = fileURLToPath(new URL('./open-and-create.ts', import.meta.url))
     const outputs = await Promise.all(
       Array.from({ length: 4 }, async () => {
@@ -100,7 +102,7 @@ describe('SQLite: the file', () => {
 
   it('waits for another process that is writing, then says that the store cannot be reached', async () => {
     const path = freshPath()
-    const store = open(path, 50)
+    const store = await open(path, 50)
     const other = new BetterSqlite3(path)
     other.exec('BEGIN IMMEDIATE')
     await assert.rejects(store.getOrCreateUserGroup(create('a')), {
@@ -117,7 +119,7 @@ describe('SQLite: the file', () => {
 
   it('waits once for all that arrived together, and not for each', async () => {
     const path = freshPath()
-    const store = open(path, 300)
+    const store = await open(path, 300)
     const other = new BetterSqlite3(path)
     other.exec('BEGIN IMMEDIATE')
     const started = process.hrtime.bigint()
@@ -133,7 +135,7 @@ describe('SQLite: the file', () => {
 
   it('starts a turn over that read before another process wrote', async () => {
     const path = freshPath()
-    const store = open(path)
+    const store = await open(path)
     await store.getOrCreateUserGroup(create('a', 'Before'))
     const other = new BetterSqlite3(path)
     let interfered = false
@@ -153,7 +155,7 @@ describe('SQLite: the file', () => {
   })
 
   it('fails one operation of a turn without the others', async () => {
-    const store = open(freshPath())
+    const store = await open(freshPath())
     const [first, second, third] = await Promise.allSettled([
       store.getOrCreateUserGroup(create('a')),
       store.getOrCreateUserGroup({
@@ -173,7 +175,7 @@ describe('SQLite: the file', () => {
 
   it('is written to only where something changes', async () => {
     const path = freshPath()
-    const store = open(path)
+    const store = await open(path)
     await store.getOrCreateUserGroup(create('a'))
     const other = new BetterSqlite3(path)
     const version = () => other.pragma('data_version', { simple: true })
@@ -190,7 +192,7 @@ describe('SQLite: the file', () => {
   const refused: Record<string, { prepare: (path: string) => void | Promise<void>; message: RegExp }> = {
     'a newer version': {
       prepare: async (path) => {
-        await open(path).close()
+        await (await open(path)).close()
         const database = new BetterSqlite3(path)
         database.exec("INSERT INTO schema_migration VALUES (1000, 'from the future', 0)")
         database.close()
@@ -214,34 +216,31 @@ describe('SQLite: the file', () => {
     it(`is refused, with the file named, where it is of ${what}`, async () => {
       const path = freshPath()
       await prepare(path)
-      assert.throws(
-        () => open(path),
-        (error) => {
-          assert.ok(error instanceof StoreError)
-          assert.ok(error.message.startsWith(path))
-          assert.match(error.message, message)
-          return true
-        },
-      )
+      await assert.rejects(open(path), (error) => {
+        assert.ok(error instanceof StoreError)
+        assert.ok(error.message.startsWith(path))
+        assert.match(error.message, message)
+        return true
+      })
     })
   }
 
-  it('is left as it is where it is of another program', () => {
+  it('is left as it is where it is of another program', async () => {
     const path = freshPath()
     const other = new BetterSqlite3(path)
     other.exec('CREATE TABLE something (a)')
-    assert.throws(() => open(path), StoreError)
+    await assert.rejects(open(path), StoreError)
     assert.equal(other.pragma('journal_mode', { simple: true }), 'delete')
     other.close()
   })
 
-  it('is refused where its folder does not exist', () => {
-    assert.throws(() => open(join(folder, 'nowhere', 'ugs.db')), /the folder does not exist/)
+  it('is refused where its folder does not exist', async () => {
+    await assert.rejects(open(join(folder, 'nowhere', 'ugs.db')), /the folder does not exist/)
   })
 
-  it('is refused where it is a folder', () => {
+  it('is refused where it is a folder', async () => {
     const path = freshPath()
     mkdirSync(path)
-    assert.throws(() => open(path), { name: 'StoreError', message: /SQLITE_CANTOPEN/ })
+    await assert.rejects(open(path), { name: 'StoreError', message: /SQLITE_CANTOPEN/ })
   })
 })

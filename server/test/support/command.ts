@@ -9,15 +9,17 @@ export interface ShownUserGroup {
   readonly updated_at: string
 }
 
+type Commands = Pick<RunningService, 'ugs'>
+
 /** Runs a command that must succeed; returns what it wrote. */
-export async function runCommand(service: RunningService, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await service.ugs(...args)
+export async function runCommand({ ugs }: Commands, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await ugs(...args)
   assert.equal(code, 0, stderr)
   return stdout
 }
 
 export async function showUserGroup(
-  service: RunningService,
+  service: Commands,
   id: string,
   environment: 'Customer' | 'Testing' = 'Testing',
 ): Promise<ShownUserGroup> {
@@ -27,7 +29,7 @@ export async function showUserGroup(
 
 /** Makes an API token and returns it. */
 export async function createApiToken(
-  service: RunningService,
+  service: Commands,
   environment: 'Customer' | 'Testing',
   ...options: string[]
 ): Promise<string> {

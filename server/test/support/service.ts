@@ -6,6 +6,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { after, before } from 'node:test'
+import { createApiToken } from './command.ts'
+import { freshDatabase } from './database.ts'
+import type { Scope } from './scope.ts'
 
 /** The launcher of `ugs`. */
 export const ugsFile = fileURLToPath(new URL('../../bin/ugs.js', import.meta.url))
@@ -13,10 +16,12 @@ export const ugsFile = fileURLToPath(new URL('../../bin/ugs.js', import.meta.url
 export interface RunningService {
   readonly origin: string
   readonly dataFolder: string
+  /** The database of its own that it was given, where the tests run on PostgreSQL. */
+  readonly databaseUrl: string | undefined
   /** What it wrote, so far. */
   readonly stdout: () => string
   readonly stderr: () => string
-  /** The API tokens that the first start printed. */
+  /** The API tokens that the first start printed; on PostgreSQL, where none does, those that `ugs` made. */
   readonly tokens: { readonly Customer: string; readonly Testing: string }
   /** Runs `ugs` beside the service, on the same store. */
   readonly ugs: (...args: string[]) => Promise<CommandResult>
@@ -34,11 +39,6 @@ export interface CommandResult {
 }
 
 type Environment = Record<string, string>
-
-/** What cleans up: a test, or the hook of a suite. */
-interface Scope {
-  after(done: () => void | Promise<void>): void
-}
 
 export function temporaryFolder(t: Scope): string {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-test-'))
@@ -76,10 +76,20 @@ export function sharedService(environment: Environment = {}): () => RunningServi
   return () => service
 }
 
-/** Starts the service as a user does, on a free port and a folder of its own unless one is given. */
+/**
+ * Starts the service as a user does, on a free port and a folder of its own unless one is given. Where UGS_TEST_STORE is
+ * `postgres`, it gets a database of its own too, which goes with the folder.
+ */
 export async function startService(t: Scope, environment: Environment = {}): Promise<RunningService> {
   const dataFolder = environment.UGS_DATA_DIR ?? join(temporaryFolder(t), 'data')
-  const settings = { PORT: '0', UGS_DATA_DIR: dataFolder, UGS_DRAIN_MS: '0', ...environment }
+  const databaseUrl = process.env.UGS_TEST_STORE === 'postgres' ? await databaseOf(dataFolder, t) : undefined
+  const settings = {
+    PORT: '0',
+    UGS_DATA_DIR: dataFolder,
+    UGS_DRAIN_MS: '0',
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    ...environment,
+  }
   const child = spawn(process.execPath, [ugsFile, 'serve'], { env: environmentOf(settings) })
   const output = collect(child)
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
@@ -93,22 +103,41 @@ export async function startService(t: Scope, environment: Environment = {}): Pro
     await stop('SIGKILL')
   })
   const origin = await listening(child, output.stderr)
+  const ugs = (...args: string[]) => runUgs(args, settings)
   const token = (environment: string) =>
     new RegExp(`uga_${environment}_\\w+`).exec(output.stdout())?.[0] ?? ''
+  const made = databaseUrl === undefined ? undefined : await makeTokens({ ugs })
   return {
     origin,
     dataFolder,
+    databaseUrl,
     ...output,
     get tokens() {
-      return { Customer: token('customer'), Testing: token('testing') }
+      return made ?? { Customer: token('customer'), Testing: token('testing') }
     },
-    ugs: (...args) => runUgs(args, settings),
+    ugs,
     stop,
     pid: child.pid as number,
     logged: async (text) => {
       while (!output.stderr().includes(text)) await once(child.stderr, 'data')
     },
   }
+}
+
+const databases = new Map<string, string>()
+
+async function databaseOf(dataFolder: string, t: Scope): Promise<string> {
+  const url = databases.get(dataFolder) ?? (await freshDatabase(t))
+  databases.set(dataFolder, url)
+  return url
+}
+
+async function makeTokens(service: Pick<RunningService, 'ugs'>): Promise<RunningService['tokens']> {
+  const [Customer, Testing] = await Promise.all([
+    createApiToken(service, 'Customer'),
+    createApiToken(service, 'Testing'),
+  ])
+  return { Customer, Testing }
 }
 
 function collect(child: ChildProcess): { stdout: () => string; stderr: () => string } {
@@ -126,6 +155,6 @@ async function listening(child: ChildProcess, stderr: () => string): Promise<str
       // The line and the notes that follow it are written at once.
       if (origin !== undefined) setImmediate(resolve, origin)
     })
-    child.on('exit', (code) => reject(new Error(`the service ended with ${code}: ${stderr()}`)))
+    child.on('close', (code) => reject(new Error(`the service ended with ${code}: ${stderr()}`)))
   })
 }

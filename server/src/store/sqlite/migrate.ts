@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { readMigrations } from '../migrations.ts'
+import { pendingMigrations, readMigrations, type MigrateMode } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 
 /** Marks a file as this service's, in SQLite's own header field for that purpose: "UGS" and a NUL. */
@@ -18,26 +18,21 @@ export function checkOwner(database: Database): void {
 /**
  * Applies the migrations that the database lacks, under the write lock, so that of several processes that start at
  * once one does the work and the others find it done. One that is up to date is only read.
- * @throws StoreError where the database is a newer version's.
+ * @throws StoreError where the database is a newer release's, or, with the mode `check`, behind.
  */
-export function migrate(database: Database): void {
+export function migrate(database: Database, mode: MigrateMode): void {
   const migrations = readMigrations('sqlite')
-  if (isOurs(database) && readVersion(database) === migrations.length) return
+  const pending = () => pendingMigrations(migrations, isOurs(database) ? readVersion(database) : 0, mode)
+  if (pending().length === 0) return
   database
     .transaction(() => {
       if (!isOurs(database)) claim(database)
-      const version = readVersion(database)
-      if (version > migrations.length) {
-        throw new StoreError(
-          `the database has schema version ${version}, and this release knows up to ${migrations.length}: start the release that wrote it, or a newer one`,
-        )
-      }
       const record = database.prepare(
         'INSERT INTO schema_migration (version, name, applied_at) VALUES (?, ?, ?)',
       )
-      for (const { version: next, name, sql } of migrations.slice(version)) {
+      for (const { version, name, sql } of pending()) {
         database.exec(sql)
-        record.run(next, name, Date.now())
+        record.run(version, name, Date.now())
       }
     })
     .immediate()

@@ -12,16 +12,34 @@ import type {
   UpdateUserGroup,
 } from '../../domain/store.ts'
 import type { UserGroupKey } from '../../domain/user-group.ts'
+import type { MigrateMode } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
+import type { TableReader } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
 import { GroupCommit } from './group-commit.ts'
 import { checkOwner, migrate } from './migrate.ts'
 import { SecretKeyChecks } from './secret-key-checks.ts'
+import { SqliteTableReader } from './table-reader.ts'
 import { UserGroups } from './user-groups.ts'
 import { Workspaces } from './workspaces.ts'
 
+export interface SqliteOptions {
+  readonly migrate: MigrateMode
+  readonly lockTimeoutMs: number
+}
+
 /** @throws StoreError */
-export function openSqliteStore(path: string, options: { lockTimeoutMs: number }): Store {
+export function openSqliteStore(path: string, options: SqliteOptions): Store {
+  return new SqliteStore(openDatabase(path, options))
+}
+
+/** @throws StoreError */
+export function openSqliteToRead(path: string, options: SqliteOptions): TableReader {
+  if (!existsSync(path)) throw new StoreError(`${path}: there is no such file`)
+  return new SqliteTableReader(openDatabase(path, options))
+}
+
+function openDatabase(path: string, options: SqliteOptions): Database {
   if (!existsSync(dirname(path))) {
     throw new StoreError(`${path}: the folder does not exist; make it, or name another file in DATABASE_URL`)
   }
@@ -31,8 +49,8 @@ export function openSqliteStore(path: string, options: { lockTimeoutMs: number }
     // Before anything is set: another program's database is left as it is.
     checkOwner(database)
     configure(database)
-    migrate(database)
-    return new SqliteStore(database)
+    migrate(database, options.migrate)
+    return database
   } catch (error) {
     database?.close()
     throw storeErrorOf(path, error)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
@@ -100,78 +100,5 @@ describe('a start that fails', () => {
       assert.equal(result.code, 1)
       assert.ok(result.stderr.startsWith(`ugs: ${folder}: cannot be made a folder (E`), result.stderr)
     }
-  })
-})
-
-describe('the secret key', () => {
-  const create = { user_group_id: 'a', name: 'A' }
-
-  it('opens at the next start what it sealed', async (t) => {
-    const first = await startService(t)
-    const token = first.tokens.Customer
-    const before = await call(first.origin, { token, body: create })
-    await first.stop()
-    const second = await startService(t, { UGS_DATA_DIR: first.dataFolder })
-    const after = await call(second.origin, { token, body: create })
-    assert.equal(after.body.user_group.token, before.body.user_group.token)
-  })
-
-  const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
-
-  it('may be brought from outside, and then none is made', async (t) => {
-    const service = await startService(t, { UGS_SECRET_KEYS: `one:${key(1)},two:${key(2)}` })
-    const token = service.tokens.Customer
-    const before = await call(service.origin, { token, body: create })
-    assert.ok(!readdirSync(service.dataFolder).includes('secret-keys'))
-    await service.stop()
-    const turned = await startService(t, {
-      UGS_DATA_DIR: service.dataFolder,
-      UGS_SECRET_KEYS: `two:${key(2)},one:${key(1)}`,
-    })
-    const after = await call(turned.origin, { token, body: create })
-    assert.equal(after.body.user_group.token, before.body.user_group.token)
-  })
-
-  it('may be taken away again where it never sealed', async (t) => {
-    const keys = `one:${key(1)}`
-    const first = await startService(t, { UGS_SECRET_KEYS: `${keys},two:${key(2)}` })
-    await first.stop()
-    const second = await startService(t, { UGS_DATA_DIR: first.dataFolder, UGS_SECRET_KEYS: keys })
-    assert.equal(await second.stop(), 0)
-  })
-
-  it('is missed at the start, by name, and never silently made anew', async (t) => {
-    const first = await startService(t)
-    await first.stop()
-    rmSync(join(first.dataFolder, 'secret-keys'))
-    const lost = await runUgs(['serve'], { PORT: '0', UGS_DATA_DIR: first.dataFolder })
-    assert.equal(lost.code, 1)
-    assert.match(lost.stderr, /secret-keys: is missing, and the store holds tokens sealed with it/)
-    assert.ok(!readdirSync(first.dataFolder).includes('secret-keys'))
-
-    const other = await runUgs(['serve'], {
-      PORT: '0',
-      UGS_DATA_DIR: first.dataFolder,
-      UGS_SECRET_KEYS: `other:${key(1)}`,
-    })
-    assert.equal(other.code, 1)
-    assert.match(other.stderr, /"k1" is missing, which this store's tokens are sealed with/)
-
-    const wrong = await runUgs(['serve'], {
-      PORT: '0',
-      UGS_DATA_DIR: first.dataFolder,
-      UGS_SECRET_KEYS: `k1:${key(1)}`,
-    })
-    assert.equal(wrong.code, 1)
-    assert.match(wrong.stderr, /the key "k1" is not the one that this store was sealed with/)
-    assert.ok(!wrong.stderr.includes(key(1).slice(0, 10)))
-  })
-
-  it('is refused where its file is damaged', async (t) => {
-    const folder = temporaryFolder(t)
-    writeFileSync(join(folder, 'secret-keys'), 'k1:AAAA')
-    const result = await runUgs(['serve'], { PORT: '0', UGS_DATA_DIR: folder })
-    assert.equal(result.code, 1)
-    assert.match(result.stderr, /secret-keys: the key of entry 1 must be 32 bytes in base64/)
   })
 })

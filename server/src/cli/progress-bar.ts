@@ -1,0 +1,41 @@
+import { SingleBar } from 'cli-progress'
+
+/** Where there is no terminal, one line in as many milliseconds. */
+const lineEveryMs = 2000
+
+/** Shows on standard error how far a long task is: a bar in a terminal, plain lines elsewhere. */
+export class ProgressBar {
+  #task = ''
+  #bar: SingleBar | undefined
+  #lastLineAt = 0
+
+  show(task: string, done: number, total: number): void {
+    if (process.stderr.isTTY) this.#draw(task, done, total)
+    else this.#write(task, done, total)
+  }
+
+  stop(): void {
+    this.#bar?.stop()
+    this.#bar = undefined
+  }
+
+  #draw(task: string, done: number, total: number): void {
+    if (task !== this.#task) {
+      this.stop()
+      this.#task = task
+      this.#bar = new SingleBar({
+        format: `${task} [{bar}] {percentage}% {value} of {total} rows, {eta_formatted} to go`,
+        stream: process.stderr,
+      })
+      this.#bar.start(total, done)
+    } else this.#bar?.update(done)
+  }
+
+  #write(task: string, done: number, total: number): void {
+    const now = performance.now()
+    if (done < total && task === this.#task && now - this.#lastLineAt < lineEveryMs) return
+    this.#task = task
+    this.#lastLineAt = now
+    console.error(`${task}: ${done} of ${total} rows`)
+  }
+}

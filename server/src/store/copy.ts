@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { StoreError } from './store-error.ts'
+import { keyOf, tables, type Cells, type Table, type TableReader, type TableWriter } from './tables.ts'
+
+const batchSize = 1000
+
+/** What a copy is at: each table is counted up from 0 to `total` in each phase. */
+export interface CopyProgress {
+  readonly phase: 'comparing' | 'copying' | 'verifying'
+  readonly table: string
+  readonly done: number
+  readonly total: number
+}
+
+/** A table that is the same on both sides. */
+export interface CopiedTable {
+  readonly name: string
+  readonly rows: number
+  /** SHA-256 over all rows in the order of the key. */
+  readonly checksum: string
+}
+
+/**
+ * Copies all that one store holds into another that is empty, or that an earlier copy of the same store was interrupted
+ * in: what is there already is compared and left as it is. At the end both are read again and compared by their counts
+ * and checksums; only then will a service start on the target. Neither store may be in use meanwhile. One that was copied
+ * before and is still the same is left as it is.
+ * @throws StoreError where the target holds anything else, or the two are not the same in the end
+ */
+export async function copyStore(
+  from: TableReader,
+  to: TableWriter,
+  report: (progress: CopyProgress) => void,
+): Promise<CopiedTable[]> {
+  if (await to.isBeingFilled()) await compareWhatIsThere(from, to, report)
+  else if (await isFresh(to)) await to.beginFilling()
+  else {
+    const compared = await compareAll(from, to, report)
+    if (compared.every(isSame)) return compared.map(({ target }) => target)
+    throw new StoreError('the target holds something else already; name an empty database')
+  }
+  for (const table of tables) await copyTable(table, from, to, report)
+  const compared = await compareAll(from, to, report)
+  const different = compared.find((table) => !isSame(table))
+  if (different !== undefined) {
+    const { source, target } = different
+    throw new StoreError(
+      `${source.name}: the source has ${source.rows} rows (${source.checksum}), the target ${target.rows} (${target.checksum}): one of them was written to meanwhile; stop the service and copy again into an empty database`,
+    )
+  }
+  await to.finishFilling()
+  return compared.map(({ target }) => target)
+}
+
+/** Whether the store holds nothing but the workspace that the first migration makes. */
+async function isFresh(store: TableReader): Promise<boolean> {
+  for (const table of tables) {
+    if ((await store.count(table)) > (table.name === 'workspace' ? 1 : 0)) return false
+  }
+  return true
+}
+
+/** Before anything is written: every row of the target must be one of the source, cell by cell. */
+async function compareWhatIsThere(
+  from: TableReader,
+  to: TableReader,
+  report: (progress: CopyProgress) => void,
+): Promise<void> {
+  for (const table of tables) {
+    const progress = { phase: 'comparing', table: table.name, total: await to.count(table) } as const
+    let done = 0
+    const source = rowsOf(table, from)
+    for await (const row of rowsOf(table, to)) {
+      const key = keyOf(table, row)
+      let candidate = await source.next()
+      while (candidate.done !== true && !sameCells(keyOf(table, candidate.value), key))
+        candidate = await source.next()
+      if (candidate.done === true || !sameCells(candidate.value, row)) {
+        throw new StoreError(
+          `the target holds a row of ${table.name} that the source does not, or no longer: name an empty database`,
+        )
+      }
+      report({ ...progress, done: ++done })
+    }
+  }
+}
+
+async function copyTable(
+  table: Table,
+  from: TableReader,
+  to: TableWriter,
+  report: (progress: CopyProgress) => void,
+): Promise<void> {
+  const progress = { phase: 'copying', table: table.name, total: await from.count(table) } as const
+  let done = 0
+  for await (const batch of batchesOf(table, from)) {
+    await to.insert(table, batch)
+    report({ ...progress, done: (done += batch.length) })
+  }
+  await to.setCounter(table, await from.readCounter(table))
+}
+
+interface ComparedTable {
+  readonly source: CopiedTable
+  readonly target: CopiedTable
+}
+
+function isSame({ source, target }: ComparedTable): boolean {
+  return source.rows === target.rows && source.checksum === target.checksum
+}
+
+async function compareAll(
+  from: TableReader,
+  to: TableReader,
+  report: (progress: CopyProgress) => void,
+): Promise<ComparedTable[]> {
+  const compared: ComparedTable[] = []
+  for (const table of tables) {
+    const total = (await from.count(table)) + (await to.count(table))
+    let done = 0
+    const count = (rows: number) =>
+      report({ phase: 'verifying', table: table.name, total, done: (done += rows) })
+    compared.push({ source: await summarize(table, from, count), target: await summarize(table, to, count) })
+  }
+  return compared
+}
+
+async function summarize(
+  table: Table,
+  store: TableReader,
+  count: (rows: number) => void,
+): Promise<CopiedTable> {
+  const hash = createHash('sha256')
+  let rows = 0
+  for await (const batch of batchesOf(table, store)) {
+    for (const row of batch) hash.update(`${textOf(row)}\n`)
+    rows += batch.length
+    count(batch.length)
+  }
+  return { name: table.name, rows, checksum: hash.digest('hex') }
+}
+
+async function* batchesOf(table: Table, store: TableReader): AsyncGenerator<Cells[], void, undefined> {
+  let after: Cells | null = null
+  for (;;) {
+    const batch: Cells[] = await store.read(table, after, batchSize)
+    const last = batch.at(-1)
+    if (last === undefined) return
+    yield batch
+    after = keyOf(table, last)
+  }
+}
+
+async function* rowsOf(table: Table, store: TableReader): AsyncGenerator<Cells, void, undefined> {
+  for await (const batch of batchesOf(table, store)) yield* batch
+}
+
+function sameCells(a: Cells, b: Cells): boolean {
+  return isDeepStrictEqual(a.map(plain), b.map(plain))
+}
+
+function textOf(row: Cells): string {
+  return JSON.stringify(row.map(plain))
+}
+
+/** Bytes in a form that no text has, so that two drivers' kinds of byte arrays are alike. */
+function plain(cell: Cells[number]): unknown {
+  return cell instanceof Uint8Array ? { hex: Buffer.from(cell).toString('hex') } : cell
+}

@@ -1,0 +1,129 @@
+import { isScope, type ApiToken } from '../../domain/api-token.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { NewApiToken } from '../../domain/store.ts'
+import { Coalescer } from './coalescer.ts'
+import type { Primary, Query, Statement } from './primary.ts'
+import type { Retry } from './retry.ts'
+
+interface ApiTokenRow {
+  readonly token_hash: Uint8Array
+  readonly api_token_id: number
+  readonly workspace_id: number
+  readonly environment: Environment
+  readonly name: string
+  readonly scopes: string
+  readonly created_at: number
+  readonly expires_at: number | null
+  readonly revoked_at: number | null
+}
+
+const selectByHash: Statement<ApiTokenRow> = {
+  name: 'api_token_select_by_hash',
+  text: 'SELECT api_token.* FROM unnest($1::bytea[]) AS wanted (token_hash) JOIN api_token USING (token_hash)',
+}
+
+const insert = `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at)
+                VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (token_hash) DO NOTHING`
+
+export class ApiTokens {
+  readonly #primary: Primary
+  readonly #retry: Retry
+  readonly #selectByHash: Coalescer<Uint8Array, ApiToken | null>
+
+  constructor(primary: Primary, retry: Retry) {
+    this.#primary = primary
+    this.#retry = retry
+    this.#selectByHash = new Coalescer({
+      groupOf: () => '',
+      keysOf: (hash) => [hex(hash)],
+      sameKey: 'share',
+      run: async (hashes) => {
+        const rows = await primary.query(selectByHash, [hashes])
+        const found = new Map(rows.map((row) => [hex(row.token_hash), apiTokenOf(row)]))
+        return hashes.map((hash) => found.get(hex(hash)) ?? null)
+      },
+      maxInFlight: 1,
+    })
+  }
+
+  create(token: NewApiToken): Promise<ApiToken> {
+    return this.#retry.run(async (attempt) => {
+      await attempt.change(() => this.#primary.query(insert, valuesOf(token)))
+      // Found by its hash, whether or not an attempt before this one, which was in doubt, had made it.
+      return (await this.#selectByHash.add(token.tokenHash, attempt)) as ApiToken
+    })
+  }
+
+  createFirst(tokens: readonly NewApiToken[]): Promise<boolean> {
+    return this.#retry.run(async (attempt) => {
+      if (attempt.isInDoubt) {
+        const [first] = tokens
+        if (first !== undefined && (await this.#selectByHash.add(first.tokenHash, attempt)) !== null)
+          return true
+      }
+      return attempt.change(() => this.#primary.transaction((query) => createFirst(query, tokens)))
+    })
+  }
+
+  find(tokenHash: Uint8Array): Promise<ApiToken | null> {
+    return this.#retry.run((attempt) => this.#selectByHash.add(tokenHash, attempt))
+  }
+
+  list(): Promise<ApiToken[]> {
+    return this.#retry.run(async () => {
+      const rows = await this.#primary.query<ApiTokenRow>('SELECT * FROM api_token ORDER BY api_token_id')
+      return rows.map(apiTokenOf)
+    })
+  }
+
+  revoke(id: number, now: number): Promise<ApiToken | null> {
+    return this.#retry.run(async (attempt) => {
+      const [row] = await attempt.change(() =>
+        this.#primary.query<ApiTokenRow>(
+          'UPDATE api_token SET revoked_at = coalesce(revoked_at, $1) WHERE api_token_id = $2 RETURNING *',
+          [now, id],
+        ),
+      )
+      return row === undefined ? null : apiTokenOf(row)
+    })
+  }
+}
+
+async function createFirst(query: Query, tokens: readonly NewApiToken[]): Promise<boolean> {
+  await query('LOCK TABLE api_token IN SHARE ROW EXCLUSIVE MODE')
+  const [state] = await query(
+    'SELECT NOT EXISTS (SELECT 1 FROM api_token) AND NOT EXISTS (SELECT 1 FROM user_group) AS is_empty',
+  )
+  if (state?.is_empty !== true) return false
+  for (const token of tokens) await query(insert, valuesOf(token))
+  return true
+}
+
+function valuesOf(token: NewApiToken): unknown[] {
+  return [
+    token.tokenHash,
+    token.workspaceId,
+    token.environment,
+    token.name,
+    token.scopes.join(' '),
+    token.createdAt,
+    token.expiresAt,
+  ]
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}
+
+function apiTokenOf(row: ApiTokenRow): ApiToken {
+  return {
+    id: row.api_token_id,
+    workspaceId: row.workspace_id,
+    environment: row.environment,
+    name: row.name,
+    scopes: row.scopes.split(' ').filter(isScope),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  }
+}

@@ -1,0 +1,121 @@
+import { PostgresFailure } from './postgres-fault.ts'
+import type { Attempt } from './retry.ts'
+
+interface Pending<Item, Result> {
+  readonly item: Item
+  readonly attempt: Attempt
+  readonly resolve: (result: Result) => void
+  readonly reject: (reason: unknown) => void
+}
+
+export interface CoalescerOptions<Item, Result> {
+  /** Which items may share a statement: one statement serves one workspace and environment. */
+  readonly groupOf: (item: Item) => string
+  /** What an item is about, within its group. A statement is given each of these once. */
+  readonly keysOf: (item: Item) => readonly string[]
+  /** `share`: one with the same key gets the same result. `wait`: it goes with a later statement. */
+  readonly sameKey: 'share' | 'wait'
+  /** Runs one statement for items of one group; the results are in the order of the items. */
+  readonly run: (items: readonly Item[]) => Promise<readonly Result[]>
+  /** How many statements may be under way at once. What arrives meanwhile shares the next one. */
+  readonly maxInFlight: number
+}
+
+/** Fewer are not worth a statement of their own, while another can take them along. */
+const minItems = 8
+/** A statement has an end: its arrays, and how long the others wait for it. */
+const maxItems = 1000
+
+/**
+ * Turns what arrives within one turn of the event loop, and while the statements before are under way, into one
+ * statement: a statement for a hundred costs PostgreSQL and this process little more than a statement for one.
+ */
+export class Coalescer<Item, Result> {
+  readonly #options: CoalescerOptions<Item, Result>
+  readonly #queues = new Map<string, Pending<Item, Result>[]>()
+  #inFlight = 0
+  #isScheduled = false
+
+  constructor(options: CoalescerOptions<Item, Result>) {
+    this.#options = options
+  }
+
+  /** @throws PostgresFailure */
+  add(item: Item, attempt: Attempt): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const group = this.#options.groupOf(item)
+      const queue = this.#queues.get(group)
+      const pending = { item, attempt, resolve, reject }
+      if (queue === undefined) this.#queues.set(group, [pending])
+      else queue.push(pending)
+      if (!this.#isScheduled) {
+        this.#isScheduled = true
+        setImmediate(this.#flush)
+      }
+    })
+  }
+
+  readonly #flush = (): void => {
+    this.#isScheduled = false
+    // A group that is served goes to the end of the line, so that a busy one does not keep the others waiting.
+    for (const [group, queue] of this.#queues) {
+      if (this.#inFlight >= this.#options.maxInFlight) return
+      const { batch, rest } = this.#split(queue.filter(isAwaited))
+      this.#queues.delete(group)
+      if (rest.length > 0) this.#queues.set(group, rest)
+      if (batch.length === 0) continue
+      this.#inFlight++
+      void this.#runTogether(batch).then(() => {
+        this.#inFlight--
+        this.#flush()
+      })
+    }
+  }
+
+  #split(queue: Pending<Item, Result>[]): { batch: Pending<Item, Result>[]; rest: Pending<Item, Result>[] } {
+    // Where more statements may be under way, they share what there is: PostgreSQL works on them at the same time, and
+    // this process prepares one while it waits for another.
+    const free = this.#options.maxInFlight - this.#inFlight
+    const size = Math.min(Math.max(Math.ceil(queue.length / free), minItems), maxItems)
+    if (this.#options.sameKey === 'share') return { batch: queue.splice(0, size), rest: queue }
+    const taken = new Set<string>()
+    const batch: Pending<Item, Result>[] = []
+    const rest: Pending<Item, Result>[] = []
+    for (const pending of queue) {
+      const keys = this.#options.keysOf(pending.item)
+      if (batch.length >= size || keys.some((key) => taken.has(key))) rest.push(pending)
+      else batch.push(pending)
+      // Those that wait keep their turn too.
+      for (const key of keys) taken.add(key)
+    }
+    return { batch, rest }
+  }
+
+  async #runTogether(batch: readonly Pending<Item, Result>[]): Promise<void> {
+    const { keysOf, run } = this.#options
+    const slots = new Map<string, number>()
+    const items: Item[] = []
+    const slotOf = batch.map(({ item }) => {
+      const key = keysOf(item).join('\n')
+      const known = slots.get(key)
+      if (known !== undefined) return known
+      slots.set(key, items.length)
+      return items.push(item) - 1
+    })
+    try {
+      const results = await run(items)
+      batch.forEach(({ resolve }, i) => resolve(results[slotOf[i] as number] as Result))
+    } catch (error) {
+      // One item made the statement fail, and took the others with it: each on its own, only the one at fault fails.
+      if (batch.length > 1 && error instanceof PostgresFailure && error.isOfStatement) {
+        for (const pending of batch) await this.#runTogether([pending])
+      } else for (const { reject } of batch) reject(error)
+    }
+  }
+}
+
+/** Lets go of what nobody waits for any more: it was answered at its deadline. */
+function isAwaited({ attempt, reject }: Pick<Pending<unknown, unknown>, 'attempt' | 'reject'>): boolean {
+  if (attempt.isOver) reject(new PostgresFailure(attempt.reason, 'connecting'))
+  return !attempt.isOver
+}

@@ -1,0 +1,110 @@
+import { pendingMigrations, readMigrations, type MigrateMode } from '../migrations.ts'
+import { StoreError } from '../store-error.ts'
+import { cureOf, isForGood, PostgresFailure } from './postgres-fault.ts'
+import type { Primary, Query } from './primary.ts'
+
+/** What processes that migrate one database wait for in turn; any number that nobody else is likely to use. */
+const advisoryLock = 0x55475300
+
+const minimumVersion = 14
+/** Whose the tables are, as the comment of `schema_migration`. */
+const mark = 'User Group Service'
+const markOfFilling = `${mark}, being filled by ugs store copy`
+
+/**
+ * Applies the migrations that the database lacks, in one transaction and under an advisory lock, so that of several
+ * processes that start at once one does the work and the others find it done. One that is up to date is only read.
+ * @throws StoreError where the database is a newer release's, another program's, or, with the mode `check`, behind
+ */
+export async function migrate(primary: Primary, mode: MigrateMode): Promise<void> {
+  const migrations = readMigrations('postgres')
+  if (pendingMigrations(migrations, await readVersion(primary.query), mode).length === 0) return
+  try {
+    // A migration of a large table takes its time, and so does waiting for another process to finish it.
+    await primary.transaction(async (query) => {
+      await query('SELECT pg_advisory_xact_lock($1)', [advisoryLock])
+      const version = await readVersion(query)
+      if (version === 0) await claim(query)
+      for (const { version: next, name, sql } of pendingMigrations(migrations, version, mode)) {
+        await query(sql)
+        await query('INSERT INTO schema_migration (version, name, applied_at) VALUES ($1, $2, $3)', [
+          next,
+          name,
+          Date.now(),
+        ])
+      }
+    }, 'none')
+  } catch (error) {
+    if (!(error instanceof PostgresFailure)) throw error
+    if (error.code === '42P07') {
+      throw new StoreError(
+        'the database has tables of another program with the same names; use a database, or a role with a search_path, of its own',
+      )
+    }
+    if (error.code === '42501') {
+      throw new StoreError(
+        'the role may not make tables here; grant it CREATE on the schema, or run `ugs migrate` with a role that may',
+      )
+    }
+    throw error
+  }
+}
+
+/**
+ * Finds out whether the server can be reached and is fit for the service.
+ * @throws StoreError where it is not, or no time will make it reachable; PostgresFailure where it cannot be reached now
+ */
+export async function checkServer(primary: Primary): Promise<void> {
+  const [server] = await primary
+    .query<{ version: number; encoding: string }>(
+      "SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding",
+    )
+    .catch((error: unknown) => {
+      throw error instanceof PostgresFailure && isForGood(error.code)
+        ? new StoreError(`${cureOf(error.code)} (${error.code})`)
+        : error
+    })
+  if (server === undefined || server.version < minimumVersion) {
+    throw new StoreError(`the server is PostgreSQL ${server?.version}; ${minimumVersion} or newer is needed`)
+  }
+  if (server.encoding !== 'UTF8') {
+    throw new StoreError(
+      'the encoding of the database must be UTF8; create it with ENCODING UTF8 TEMPLATE template0',
+    )
+  }
+}
+
+/** @throws StoreError where a table of that name is not ours */
+async function readVersion(query: Query): Promise<number> {
+  const owner = await readMark(query)
+  if (owner === undefined) return 0
+  if (owner !== mark && owner !== markOfFilling) {
+    throw new StoreError('the database belongs to another program: name another one in DATABASE_URL')
+  }
+  const [row] = await query('SELECT coalesce(max(version), 0) AS version FROM schema_migration')
+  return Number(row?.version)
+}
+
+/** Whether `ugs store copy` began to fill the tables and has not finished. */
+export async function isBeingFilled(query: Query): Promise<boolean> {
+  return (await readMark(query)) === markOfFilling
+}
+
+export async function setFilling(query: Query, isFilling: boolean): Promise<void> {
+  await query(`COMMENT ON TABLE schema_migration IS '${isFilling ? markOfFilling : mark}'`)
+}
+
+/** Undefined where there is no such table. */
+async function readMark(query: Query): Promise<string | null | undefined> {
+  const [table] = await query<{ mark: string | null }>(
+    "SELECT obj_description(oid, 'pg_class') AS mark FROM pg_class WHERE oid = to_regclass('schema_migration')",
+  )
+  return table?.mark
+}
+
+async function claim(query: Query): Promise<void> {
+  await query(
+    'CREATE TABLE schema_migration (version integer PRIMARY KEY, name text NOT NULL, applied_at bigint NOT NULL)',
+  )
+  await setFilling(query, false)
+}

@@ -1,0 +1,97 @@
+import { Fault } from '../../domain/fault.ts'
+
+/**
+ * A statement or a connection failed: how, as far as the store must know. It carries no word of the server's or the
+ * driver's.
+ */
+export class PostgresFailure extends Error {
+  override readonly name = 'PostgresFailure'
+  /** The SQLSTATE, or the system's or our own name for it: for the log. */
+  readonly code: string
+  /** Whether the same may well succeed in a moment. */
+  readonly isTransient: boolean
+  /** Whether the statement may have taken effect all the same: the connection was lost before it was answered. */
+  readonly isInDoubt: boolean
+  /** Whether the statement failed for what it held, or for a row that is locked, and another may succeed. */
+  readonly isOfStatement: boolean
+  /** Whether the connection is of no more use. */
+  readonly closesConnection: boolean
+
+  constructor(code: string, phase: 'connecting' | 'querying') {
+    super(code)
+    const isState = /^[0-9A-Z]{5}$/.test(code)
+    const stateClass = isState ? code.slice(0, 2) : ''
+    this.code = code
+    this.isTransient =
+      !isState || transientClasses.has(stateClass) || transientStates.has(code) || phase === 'connecting'
+    const isRefusal = isState && !connectionClasses.has(stateClass) && !endsOfSession.has(code)
+    this.isInDoubt = phase === 'querying' && !isRefusal
+    this.isOfStatement = phase === 'querying' && isRefusal && (code === lockNotAvailable || !this.isTransient)
+    this.closesConnection = !isRefusal || code === readOnly || code === cachedPlanChanged
+  }
+}
+
+const lockNotAvailable = '55P03'
+/** What a demoted primary, or a standby, says to a write. */
+export const readOnly = '25006'
+/** A table was altered under a prepared statement. */
+const cachedPlanChanged = '0A000'
+
+/**
+ * Connection exception, transaction rollback (deadlock, serialization), insufficient resources, operator intervention,
+ * system error, internal error.
+ */
+const transientClasses = new Set(['08', '40', '53', '57', '58', 'XX'])
+const transientStates = new Set([
+  lockNotAvailable,
+  readOnly,
+  cachedPlanChanged,
+  '25P03', // idle in transaction session timeout
+  '26000', // invalid SQL statement name, behind PgBouncer
+  '42P05', // duplicate prepared statement, behind PgBouncer
+])
+/** With these the connection is over, and a commit that was under way may or may not have happened. */
+const connectionClasses = new Set(['08', '58'])
+const endsOfSession = new Set(['57P01', '57P02', '57P03', '57P05', '25P03'])
+
+/** What of this the caller is told of. */
+export function faultOf(error: unknown): unknown {
+  if (!(error instanceof PostgresFailure)) return error
+  return error.isTransient
+    ? unavailable(error.code, error.isInDoubt)
+    : new Fault('internal', 'Something went wrong on our side', { reason: error.code })
+}
+
+export function unavailable(reason: string, isInDoubt: boolean): Fault {
+  const message = isInDoubt
+    ? 'The store was lost in the middle of this call, which may have taken effect: GET the user group before you repeat it'
+    : 'The store cannot be used at the moment'
+  return new Fault('unavailable', message, { reason })
+}
+
+/** Whether a connection fails for a reason that waiting does not mend: the role, the database or a certificate. */
+export function isForGood(code: string): boolean {
+  return /^(28|3D|42501)/.test(code) || isOfTls(code)
+}
+
+/** What the operator can do about a database that cannot be opened. */
+export function cureOf(code: string): string {
+  if (code === readOnly) return 'no host takes writes; name the primary among the hosts of the URL'
+  if (code.startsWith('28'))
+    return 'the role or its password is refused; check the user and the password in the URL'
+  if (code === '3D000') return 'the database does not exist; create it, or name another one in the URL'
+  if (code === '42501')
+    return 'the role lacks rights; grant it CONNECT on the database, and all on its tables'
+  if (code === 'TLS_NOT_SUPPORTED') {
+    return 'the server does not encrypt; enable TLS there, or add sslmode=disable if the network in between is trusted'
+  }
+  if (isOfTls(code)) {
+    return "the server's certificate cannot be verified; name its authority's certificate in sslrootcert, and the host as the certificate does"
+  }
+  if (/^(53|57)/.test(code)) return 'the server takes no connection at the moment; try again'
+  return 'the server cannot be reached; check that it runs, and the hosts and ports in the URL'
+}
+
+function isOfTls(code: string): boolean {
+  return /CERT|TLS|SIGNATURE|ISSUER/.test(code)
+}

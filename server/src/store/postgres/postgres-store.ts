@@ -1,0 +1,191 @@
+import type { Environment } from '../../domain/environment.ts'
+import { Fault } from '../../domain/fault.ts'
+import type {
+  GetOrCreateUserGroup,
+  ListUserGroups,
+  NewApiToken,
+  RotateUserGroupToken,
+  SecretKeyCheck,
+  Store,
+  UpdateUserGroup,
+} from '../../domain/store.ts'
+import type { UserGroupKey } from '../../domain/user-group.ts'
+import type { PostgresServer } from '../location.ts'
+import type { MigrateMode } from '../migrations.ts'
+import { StoreError } from '../store-error.ts'
+import type { TableReader, TableWriter } from '../tables.ts'
+import { ApiTokens } from './api-tokens.ts'
+import { checkServer, isBeingFilled, migrate } from './migrate.ts'
+import { cureOf, PostgresFailure } from './postgres-fault.ts'
+import { Primary, type PrimaryOptions } from './primary.ts'
+import { Retry } from './retry.ts'
+import { SecretKeyChecks } from './secret-key-checks.ts'
+import { PostgresTableWriter } from './table-writer.ts'
+import { UserGroups } from './user-groups.ts'
+import { Workspaces } from './workspaces.ts'
+
+export interface PostgresOptions extends PrimaryOptions {
+  readonly migrate: MigrateMode
+  /** For how long, in milliseconds, an operation is repeated before it fails. */
+  readonly deadlineMs: number
+}
+
+/** For how long `ping` waits: a load balancer wants to know now. */
+const pingDeadlineMs = 1000
+
+/** @throws StoreError */
+export async function openPostgresStore(server: PostgresServer, options: PostgresOptions): Promise<Store> {
+  const retry = new Retry(options.deadlineMs)
+  return openWith(server, options, retry, async (primary) => {
+    await refuseUnfinished(primary)
+    return new PostgresStore(primary, retry)
+  })
+}
+
+/** @throws StoreError */
+export function openPostgresToRead(server: PostgresServer, options: PostgresOptions): Promise<TableReader> {
+  return openWith(server, options, new Retry(options.deadlineMs), async (primary) => {
+    await refuseUnfinished(primary)
+    return new PostgresTableWriter(primary)
+  })
+}
+
+/** @throws StoreError */
+export function openPostgresToWrite(server: PostgresServer, options: PostgresOptions): Promise<TableWriter> {
+  return openWith(server, options, new Retry(options.deadlineMs), (primary) =>
+    Promise.resolve(new PostgresTableWriter(primary)),
+  )
+}
+
+async function refuseUnfinished(primary: Primary): Promise<void> {
+  if (await isBeingFilled(primary.query)) {
+    throw new StoreError(
+      'a copy into this database was not finished; run `ugs store copy` again to finish it',
+    )
+  }
+}
+
+async function openWith<T>(
+  server: PostgresServer,
+  options: PostgresOptions,
+  retry: Retry,
+  make: (primary: Primary) => Promise<T>,
+): Promise<T> {
+  const primary = new Primary(server, options)
+  try {
+    await retry.run(() => checkServer(primary))
+    await migrate(primary, options.migrate)
+    return await make(primary)
+  } catch (error) {
+    await primary.close()
+    throw storeErrorOf(server, error)
+  }
+}
+
+function storeErrorOf({ hosts, database }: PostgresServer, error: unknown): unknown {
+  const place = `postgres://${hosts.map(({ host, port }) => `${host}:${port}`).join()}/${database}`
+  if (error instanceof StoreError) return new StoreError(`${place}: ${error.message}`)
+  const code =
+    error instanceof PostgresFailure
+      ? error.code
+      : error instanceof Fault
+        ? (error.reason ?? error.code)
+        : undefined
+  return code === undefined ? error : new StoreError(`${place}: ${cureOf(code)} (${code})`)
+}
+
+/** The store in a PostgreSQL database, for any number of processes. */
+class PostgresStore implements Store {
+  readonly #primary: Primary
+  readonly #retry: Retry
+  readonly #userGroups: UserGroups
+  readonly #workspaces: Workspaces
+  readonly #apiTokens: ApiTokens
+  readonly #secretKeyChecks: SecretKeyChecks
+
+  constructor(primary: Primary, retry: Retry) {
+    this.#primary = primary
+    this.#retry = retry
+    this.#userGroups = new UserGroups(primary, retry)
+    this.#workspaces = new Workspaces(primary, retry)
+    this.#apiTokens = new ApiTokens(primary, retry)
+    this.#secretKeyChecks = new SecretKeyChecks(primary, retry)
+  }
+
+  getOrCreateUserGroup(command: GetOrCreateUserGroup) {
+    return this.#userGroups.getOrCreate(command)
+  }
+
+  updateUserGroup(command: UpdateUserGroup) {
+    return this.#userGroups.update(command)
+  }
+
+  rotateUserGroupToken(command: RotateUserGroupToken) {
+    return this.#userGroups.rotateToken(command)
+  }
+
+  findByToken(workspaceId: number, environment: Environment, tokenHash: Uint8Array, now: number) {
+    return this.#userGroups.findByToken({ workspaceId, environment }, tokenHash, now)
+  }
+
+  findUserGroup(key: UserGroupKey) {
+    return this.#userGroups.find(key)
+  }
+
+  listUserGroups(query: ListUserGroups) {
+    return this.#userGroups.list(query)
+  }
+
+  deleteUserGroup(key: UserGroupKey) {
+    return this.#userGroups.delete(key)
+  }
+
+  forgetExpiredIdempotencyKeys(now: number) {
+    return this.#userGroups.forgetExpiredIdempotencyKeys(now)
+  }
+
+  createWorkspace(name: string, now: number) {
+    return this.#workspaces.create(name, now)
+  }
+
+  listWorkspaces() {
+    return this.#workspaces.list()
+  }
+
+  createApiToken(token: NewApiToken) {
+    return this.#apiTokens.create(token)
+  }
+
+  createFirstApiTokens(tokens: readonly NewApiToken[]) {
+    return this.#apiTokens.createFirst(tokens)
+  }
+
+  findApiToken(tokenHash: Uint8Array) {
+    return this.#apiTokens.find(tokenHash)
+  }
+
+  listApiTokens() {
+    return this.#apiTokens.list()
+  }
+
+  revokeApiToken(id: number, now: number) {
+    return this.#apiTokens.revoke(id, now)
+  }
+
+  listSecretKeyChecks() {
+    return this.#secretKeyChecks.list()
+  }
+
+  addSecretKeyCheck(check: SecretKeyCheck) {
+    return this.#secretKeyChecks.add(check)
+  }
+
+  ping() {
+    return new Retry(pingDeadlineMs).run(() => this.#workspaces.probe())
+  }
+
+  async close() {
+    await this.#retry.idle()
+    await this.#primary.close()
+  }
+}

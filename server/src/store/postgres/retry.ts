@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { faultOf, PostgresFailure, unavailable } from './postgres-fault.ts'
+
+const firstPauseMs = 20
+const longestPauseMs = 250
+
+/** One operation, from its first try to its answer. */
+export class Attempt {
+  /** Why the last try failed. */
+  reason = 'ETIMEDOUT'
+  /** Whether the operation was answered already, at its deadline: what is not yet under way is not to be begun. */
+  isOver = false
+  #isInDoubt = false
+
+  /** Whether a change of this operation may have taken effect without its being known. */
+  get isInDoubt(): boolean {
+    return this.#isInDoubt
+  }
+
+  /** Makes a change: until it is answered, and for good where its connection is lost before, it is in doubt. */
+  async change<T>(statement: () => Promise<T>): Promise<T> {
+    const wasInDoubt = this.#isInDoubt
+    this.#isInDoubt = true
+    try {
+      const result = await statement()
+      this.#isInDoubt = wasInDoubt
+      return result
+    } catch (error) {
+      this.#isInDoubt = wasInDoubt || (error instanceof PostgresFailure && error.isInDoubt)
+      throw error
+    }
+  }
+}
+
+/**
+ * Repeats what fails for a passing reason (a lost connection, a failover, a deadlock) until it succeeds or the deadline
+ * is over. An operation makes its changes by `Attempt.change`, and while one is in doubt it finds out from the store
+ * what came of it before it goes on.
+ */
+export class Retry {
+  readonly #deadlineMs: number
+  #running = 0
+  #whenIdle: (() => void) | undefined
+
+  constructor(deadlineMs: number) {
+    this.#deadlineMs = deadlineMs
+  }
+
+  /** @throws Fault `unavailable`, at the deadline at the latest */
+  run<T>(operation: (attempt: Attempt) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const attempt = new Attempt()
+      const timer = setTimeout(() => {
+        attempt.isOver = true
+        reject(unavailable(attempt.reason, attempt.isInDoubt))
+      }, this.#deadlineMs)
+      this.#running++
+      const finish = () => {
+        clearTimeout(timer)
+        if (--this.#running === 0) this.#whenIdle?.()
+      }
+      this.#repeat(operation, attempt).finally(finish).then(resolve, reject)
+    })
+  }
+
+  /** Resolves once no operation is running. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#running === 0) resolve()
+      else this.#whenIdle = resolve
+    })
+  }
+
+  async #repeat<T>(operation: (attempt: Attempt) => Promise<T>, attempt: Attempt): Promise<T> {
+    for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
+      try {
+        return await operation(attempt)
+      } catch (error) {
+        if (attempt.isOver || !(error instanceof PostgresFailure) || !error.isTransient) throw faultOf(error)
+        attempt.reason = error.code
+      }
+      // Not all at once: what was cut off together would come back together.
+      await sleep(pause * (0.5 + Math.random() / 2))
+    }
+  }
+}

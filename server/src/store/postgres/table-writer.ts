@@ -1,0 +1,78 @@
+import { keyOf, type Cells, type Table, type TableWriter } from '../tables.ts'
+import { isBeingFilled, setFilling } from './migrate.ts'
+import type { Primary, UnknownRow } from './primary.ts'
+
+/** The tables of a database. Each step is safe to repeat. */
+export class PostgresTableWriter implements TableWriter {
+  readonly #primary: Primary
+
+  constructor(primary: Primary) {
+    this.#primary = primary
+  }
+
+  async read(table: Table, after: Cells | null, limit: number): Promise<Cells[]> {
+    const columns = Object.keys(table.columns)
+    const key = keyOf(table, columns).join(', ')
+    const start = after === null ? '' : `WHERE (${key}) > (${after.map((_, i) => `$${i + 2}`).join(', ')})`
+    const rows = await this.#query(
+      `SELECT ${columns.join(', ')} FROM ${table.name} ${start} ORDER BY ${key} LIMIT $1`,
+      [limit, ...(after ?? [])],
+    )
+    return rows.map((row) => columns.map((column) => row[column] as Cells[number]))
+  }
+
+  count(table: Table): Promise<number> {
+    return this.#readNumber(`SELECT count(*) AS value FROM ${table.name}`)
+  }
+
+  readCounter({ name, counter }: Table): Promise<number> {
+    if (counter === undefined) return Promise.resolve(0)
+    return this.#readNumber(
+      `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS value FROM ${name}_${counter}_seq`,
+    )
+  }
+
+  isBeingFilled(): Promise<boolean> {
+    return isBeingFilled(this.#primary.query)
+  }
+
+  beginFilling(): Promise<void> {
+    return this.#primary.transaction(async (query) => {
+      await setFilling(query, true)
+      await query('DELETE FROM workspace')
+    })
+  }
+
+  async insert(table: Table, rows: readonly Cells[]): Promise<void> {
+    const columns = Object.entries(table.columns)
+    await this.#query(
+      `INSERT INTO ${table.name} (${columns.map(([name]) => name).join(', ')}) OVERRIDING SYSTEM VALUE
+       SELECT * FROM unnest(${columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')})
+       ON CONFLICT DO NOTHING`,
+      columns.map((_, i) => rows.map((row) => row[i])),
+    )
+  }
+
+  async setCounter({ name, counter }: Table, value: number): Promise<void> {
+    if (counter !== undefined && value > 0)
+      await this.#query(`SELECT setval('${name}_${counter}_seq', $1)`, [value])
+  }
+
+  finishFilling(): Promise<void> {
+    return setFilling(this.#primary.query, false)
+  }
+
+  close(): Promise<void> {
+    return this.#primary.close()
+  }
+
+  async #readNumber(statement: string): Promise<number> {
+    const [row] = await this.#query(statement)
+    return row?.value as number
+  }
+
+  /** A table may be long, and a statement on it take its time. */
+  #query(statement: string, values: readonly unknown[] = []): Promise<UnknownRow[]> {
+    return this.#primary.transaction((query) => query(statement, values), 'none')
+  }
+}

@@ -1,0 +1,48 @@
+import type { Database } from 'better-sqlite3'
+import { keyOf, type Cells, type Table, type TableReader } from '../tables.ts'
+
+/** The tables in a file that no service writes to meanwhile. */
+export class SqliteTableReader implements TableReader {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  read(table: Table, after: Cells | null, limit: number): Promise<Cells[]> {
+    const columns = Object.keys(table.columns)
+    const key = keyOf(table, columns).join(', ')
+    const start = after === null ? '' : `WHERE (${key}) > (${after.map(() => '?').join(', ')})`
+    const rows = this.#database
+      .prepare<unknown[], Cells>(
+        `SELECT ${columns.join(', ')} FROM ${table.name} ${start} ORDER BY ${key} LIMIT ?`,
+      )
+      .raw()
+      .all(...(after ?? []), limit)
+    return Promise.resolve(rows)
+  }
+
+  count(table: Table): Promise<number> {
+    return Promise.resolve(this.#readNumber(`SELECT count(*) FROM ${table.name}`))
+  }
+
+  readCounter({ name, counter }: Table): Promise<number> {
+    if (counter === undefined) return Promise.resolve(0)
+    const highest = this.#readNumber(`SELECT coalesce(max(${counter}), 0) FROM ${name}`)
+    // Of a table with AUTOINCREMENT; it knows those that were deleted too.
+    const given = this.#readNumber('SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?', name)
+    return Promise.resolve(Math.max(highest, given))
+  }
+
+  close(): Promise<void> {
+    this.#database.close()
+    return Promise.resolve()
+  }
+
+  #readNumber(statement: string, ...values: string[]): number {
+    return this.#database
+      .prepare(statement)
+      .pluck()
+      .get(...values) as number
+  }
+}

@@ -1,0 +1,124 @@
+/** What a cell of a table holds, in either dialect. */
+export type Cell = string | number | Uint8Array | null
+
+/** The cells of a row, in the order of the table's columns. */
+export type Cells = readonly Cell[]
+
+export interface Table {
+  readonly name: string
+  /** Each by its type in PostgreSQL; those of the key come first. */
+  readonly columns: Readonly<Record<string, 'bigint' | 'text' | 'bytea'>>
+  /** How many of the columns are the key that the rows are read in the order of; an index leads by it. */
+  readonly keyLength: number
+  /** The column that the store counts up, never to give a number twice. */
+  readonly counter?: string
+}
+
+/** All that a store keeps, each table after those that it refers to. */
+export const tables: readonly Table[] = [
+  {
+    name: 'workspace',
+    columns: { workspace_id: 'bigint', name: 'text', created_at: 'bigint' },
+    keyLength: 1,
+    counter: 'workspace_id',
+  },
+  {
+    name: 'api_token',
+    columns: {
+      api_token_id: 'bigint',
+      token_hash: 'bytea',
+      workspace_id: 'bigint',
+      environment: 'text',
+      name: 'text',
+      scopes: 'text',
+      created_at: 'bigint',
+      expires_at: 'bigint',
+      revoked_at: 'bigint',
+    },
+    keyLength: 1,
+    counter: 'api_token_id',
+  },
+  {
+    name: 'user_group',
+    columns: {
+      workspace_id: 'bigint',
+      environment: 'text',
+      provided_id: 'text',
+      team_id: 'bigint',
+      name: 'text',
+      mapping: 'text',
+      properties: 'text',
+      token_hash: 'bytea',
+      token_key_id: 'text',
+      token_sealed: 'bytea',
+      token_issued_at: 'bigint',
+      created_at: 'bigint',
+      updated_at: 'bigint',
+    },
+    keyLength: 3,
+    counter: 'team_id',
+  },
+  {
+    name: 'superseded_token',
+    columns: {
+      workspace_id: 'bigint',
+      token_hash: 'bytea',
+      team_id: 'bigint',
+      issued_at: 'bigint',
+      superseded_at: 'bigint',
+      valid_until: 'bigint',
+    },
+    keyLength: 2,
+  },
+  {
+    name: 'idempotency_key',
+    columns: {
+      workspace_id: 'bigint',
+      environment: 'text',
+      key_hash: 'bytea',
+      fingerprint: 'bytea',
+      team_id: 'bigint',
+      provided_id: 'text',
+      name: 'text',
+      token_key_id: 'text',
+      token_sealed: 'bytea',
+      expires_at: 'bigint',
+    },
+    keyLength: 3,
+  },
+  { name: 'secret_key_check', columns: { key_id: 'text', sealed: 'bytea' }, keyLength: 1 },
+]
+
+/** Reads the tables of a store as they are. */
+export interface TableReader {
+  /** Rows in the order of the key, from the first one after `key` on. */
+  read(table: Table, after: Cells | null, limit: number): Promise<Cells[]>
+
+  count(table: Table): Promise<number>
+
+  /** The highest number that the table's counter ever gave; 0 where it has none. */
+  readCounter(table: Table): Promise<number>
+
+  close(): Promise<void>
+}
+
+/** Fills an empty store with the rows of another. */
+export interface TableWriter extends TableReader {
+  /** Whether filling was begun and not finished. */
+  isBeingFilled(): Promise<boolean>
+
+  /** Marks the store, so that no service starts on it before `finishFilling`, and removes what every fresh store has. */
+  beginFilling(): Promise<void>
+
+  /** Adds rows in one transaction; a row whose key is there already is left as it is. */
+  insert(table: Table, rows: readonly Cells[]): Promise<void>
+
+  /** Has the counter go on after `value`. */
+  setCounter(table: Table, value: number): Promise<void>
+
+  finishFilling(): Promise<void>
+}
+
+export function keyOf(table: Table, row: Cells): Cells {
+  return row.slice(0, table.keyLength)
+}

@@ -1,0 +1,12 @@
+import type { StoreOptions } from '../../src/store/open-store.ts'
+
+/** What a service has by default, for the tests of the stores. */
+export const defaults: StoreOptions = {
+  migrate: 'auto',
+  lockTimeoutMs: 2000,
+  poolSize: 10,
+  connectTimeoutMs: 2000,
+  statementTimeoutMs: 5000,
+  idleTimeoutMs: 30_000,
+  deadlineMs: 5000,
+}
