@@ -38,9 +38,11 @@ function sqliteOf(text: string): StoreLocation {
 
 /** No parser of URLs takes several hosts, so that this one reads the form that libpq documents. */
 function postgresOf(text: string): StoreLocation {
-  const parts = /^postgres(?:ql)?:\/\/(?:([^@/?]*)@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/s.exec(text)
+  const parts = /^postgres(?:ql)?:\/\/(?:([^/?]*)@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/s.exec(text)
   if (parts === null) throw new RangeError('must have the form postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   const [, credentials = '', authority = '', path = '', query = ''] = parts
+  // A password may have ended up there, and no message about a parameter is to show any of it.
+  if (query.includes('@')) throw new RangeError('has an "@" after the "?": write "?" in a password as %3F')
   const given = parametersOf(query)
   const [user = '', ...password] = credentials.split(':')
   const hosts = hostsOf(given.host ?? authority, given.port)
@@ -69,7 +71,6 @@ function parametersOf(query: string): Partial<Record<string, string>> {
   const given = new URLSearchParams(query)
   for (const name of given.keys()) {
     if (!parameters.includes(name)) {
-      // An odd name may be a piece of a password that was not encoded.
       const shown = /^[a-z_]{1,40}$/.test(name) ? `"${name}"` : 'a parameter'
       throw new RangeError(`${shown} is not known after the "?"; known are ${parameters.join(', ')}`)
     }
@@ -81,7 +82,8 @@ function parametersOf(query: string): Partial<Record<string, string>> {
 function hostsOf(text: string, commonPort = '5432'): PostgresHost[] {
   return text.split(',').map((entry) => {
     // An address of IPv6 stands in brackets; a folder of a Unix socket has its slashes encoded, or is in "host".
-    const [, bracketed, plain, port = commonPort] = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d*))?$/.exec(entry) ?? []
+    const [, bracketed, plain, port = commonPort] =
+      /^(?:\[([^\]]+)\]|([^:[\]]*))(?::(\d*))?$/.exec(entry) ?? []
     const host = bracketed ?? plain ?? ''
     const number = Number(port === '' ? commonPort : port)
     if (host === '')

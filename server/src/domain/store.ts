@@ -9,7 +9,10 @@ export interface MintedToken extends Sealed {
   readonly hash: Uint8Array
 }
 
-/** Makes a fresh token for a user group. A store calls it inside an operation, and again if it starts that over. */
+/**
+ * Makes a fresh token for a user group. A store calls it inside an operation. If it starts that over, it may call it
+ * again only where it knows that the first token was not kept.
+ */
 export type MintToken = (key: UserGroupKey) => MintedToken
 
 export interface GetOrCreateUserGroup {
@@ -87,7 +90,7 @@ export type SecretKeyCheck = Sealed
  * What the service keeps, as a few whole operations. Each is atomic and durable when its promise resolves, and any
  * number of them, in this process and in others, may run at once. What an operation finds is a value; it rejects only
  * with a `Fault` of code `unavailable` (the store cannot be reached, is full or is damaged) or on a defect, and then
- * it has changed nothing, unless the disk failed in the very commit.
+ * it has changed nothing, unless the disk failed, or a server was lost for good, in the very commit: the fault says so.
  */
 export interface Store {
   /**

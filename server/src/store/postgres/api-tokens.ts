@@ -48,21 +48,21 @@ export class ApiTokens {
 
   create(token: NewApiToken): Promise<ApiToken> {
     return this.#retry.run(async (attempt) => {
-      await attempt.change(() => this.#primary.query(insert, valuesOf(token)))
+      await attempt.change((sent) => this.#primary.query(insert, valuesOf(token), sent))
       // Found by its hash, whether or not an attempt before this one, which was in doubt, had made it.
       return (await this.#selectByHash.add(token.tokenHash, attempt)) as ApiToken
     })
   }
 
   createFirst(tokens: readonly NewApiToken[]): Promise<boolean> {
-    return this.#retry.run(async (attempt) => {
-      if (attempt.isInDoubt) {
-        const [first] = tokens
-        if (first !== undefined && (await this.#selectByHash.add(first.tokenHash, attempt)) !== null)
-          return true
-      }
-      return attempt.change(() => this.#primary.transaction((query) => createFirst(query, tokens)))
-    })
+    return this.#retry.run((attempt) =>
+      attempt.change((sent) =>
+        this.#primary.transaction((query) => {
+          sent()
+          return createFirst(query, tokens)
+        }),
+      ),
+    )
   }
 
   find(tokenHash: Uint8Array): Promise<ApiToken | null> {
@@ -78,10 +78,11 @@ export class ApiTokens {
 
   revoke(id: number, now: number): Promise<ApiToken | null> {
     return this.#retry.run(async (attempt) => {
-      const [row] = await attempt.change(() =>
+      const [row] = await attempt.change((sent) =>
         this.#primary.query<ApiTokenRow>(
           'UPDATE api_token SET revoked_at = coalesce(revoked_at, $1) WHERE api_token_id = $2 RETURNING *',
           [now, id],
+          sent,
         ),
       )
       return row === undefined ? null : apiTokenOf(row)
@@ -94,9 +95,15 @@ async function createFirst(query: Query, tokens: readonly NewApiToken[]): Promis
   const [state] = await query(
     'SELECT NOT EXISTS (SELECT 1 FROM api_token) AND NOT EXISTS (SELECT 1 FROM user_group) AS is_empty',
   )
-  if (state?.is_empty !== true) return false
+  // Those of this very call, from an attempt that was in doubt, are no others.
+  if (state?.is_empty !== true)
+    return (await query(selectByHash, [tokens.slice(0, 1).map(hashOf)])).length > 0
   for (const token of tokens) await query(insert, valuesOf(token))
   return true
+}
+
+function hashOf({ tokenHash }: NewApiToken): Uint8Array {
+  return tokenHash
 }
 
 function valuesOf(token: NewApiToken): unknown[] {

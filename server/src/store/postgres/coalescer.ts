@@ -4,6 +4,7 @@ import type { Attempt } from './retry.ts'
 interface Pending<Item, Result> {
   readonly item: Item
   readonly attempt: Attempt
+  readonly sent: () => void
   readonly resolve: (result: Result) => void
   readonly reject: (reason: unknown) => void
 }
@@ -15,8 +16,8 @@ export interface CoalescerOptions<Item, Result> {
   readonly keysOf: (item: Item) => readonly string[]
   /** `share`: one with the same key gets the same result. `wait`: it goes with a later statement. */
   readonly sameKey: 'share' | 'wait'
-  /** Runs one statement for items of one group; the results are in the order of the items. */
-  readonly run: (items: readonly Item[]) => Promise<readonly Result[]>
+  /** Runs one statement for items of one group; the results are in the order of the items. Calls `sent` before it does. */
+  readonly run: (items: readonly Item[], sent: () => void) => Promise<readonly Result[]>
   /** How many statements may be under way at once. What arrives meanwhile shares the next one. */
   readonly maxInFlight: number
 }
@@ -41,11 +42,11 @@ export class Coalescer<Item, Result> {
   }
 
   /** @throws PostgresFailure */
-  add(item: Item, attempt: Attempt): Promise<Result> {
+  add(item: Item, attempt: Attempt, sent: () => void = () => undefined): Promise<Result> {
     return new Promise((resolve, reject) => {
       const group = this.#options.groupOf(item)
       const queue = this.#queues.get(group)
-      const pending = { item, attempt, resolve, reject }
+      const pending = { item, attempt, sent, resolve, reject }
       if (queue === undefined) this.#queues.set(group, [pending])
       else queue.push(pending)
       if (!this.#isScheduled) {
@@ -103,12 +104,14 @@ export class Coalescer<Item, Result> {
       return items.push(item) - 1
     })
     try {
-      const results = await run(items)
+      const results = await run(items, () => {
+        for (const { sent } of batch) sent()
+      })
       batch.forEach(({ resolve }, i) => resolve(results[slotOf[i] as number] as Result))
     } catch (error) {
       // One item made the statement fail, and took the others with it: each on its own, only the one at fault fails.
       if (batch.length > 1 && error instanceof PostgresFailure && error.isOfStatement) {
-        for (const pending of batch) await this.#runTogether([pending])
+        for (const pending of batch) if (isAwaited(pending)) await this.#runTogether([pending])
       } else for (const { reject } of batch) reject(error)
     }
   }

@@ -8,8 +8,10 @@ export class PostgresFailure extends Error {
   override readonly name = 'PostgresFailure'
   /** The SQLSTATE, or the system's or our own name for it: for the log. */
   readonly code: string
-  /** Whether the same may well succeed in a moment. */
+  /** Whether the same may well succeed later. */
   readonly isTransient: boolean
+  /** Whether it is worth trying again at once: it has not waited for long already. */
+  readonly isRepeatable: boolean
   /** Whether the statement may have taken effect all the same: the connection was lost before it was answered. */
   readonly isInDoubt: boolean
   /** Whether the statement failed for what it held, or for a row that is locked, and another may succeed. */
@@ -19,11 +21,13 @@ export class PostgresFailure extends Error {
 
   constructor(code: string, phase: 'connecting' | 'querying') {
     super(code)
-    const isState = /^[0-9A-Z]{5}$/.test(code)
+    // The system's names, such as EPIPE, have no digit.
+    const isState = /^(?=.*\d)[0-9A-Z]{5}$/.test(code)
     const stateClass = isState ? code.slice(0, 2) : ''
     this.code = code
     this.isTransient =
       !isState || transientClasses.has(stateClass) || transientStates.has(code) || phase === 'connecting'
+    this.isRepeatable = this.isTransient && code !== lockNotAvailable
     const isRefusal = isState && !connectionClasses.has(stateClass) && !endsOfSession.has(code)
     this.isInDoubt = phase === 'querying' && !isRefusal
     this.isOfStatement = phase === 'querying' && isRefusal && (code === lockNotAvailable || !this.isTransient)
@@ -85,6 +89,9 @@ export function cureOf(code: string): string {
   if (code === 'TLS_NOT_SUPPORTED') {
     return 'the server does not encrypt; enable TLS there, or add sslmode=disable if the network in between is trusted'
   }
+  if (code.startsWith('ERR_OSSL')) {
+    return 'the certificates cannot be used; check the files of sslrootcert, sslcert and sslkey, and that the last two belong together'
+  }
   if (isOfTls(code)) {
     return "the server's certificate cannot be verified; name its authority's certificate in sslrootcert, and the host as the certificate does"
   }
@@ -93,5 +100,5 @@ export function cureOf(code: string): string {
 }
 
 function isOfTls(code: string): boolean {
-  return /CERT|TLS|SIGNATURE|ISSUER/.test(code)
+  return /CERT|TLS|SSL|SIGNATURE|ISSUER/.test(code)
 }

@@ -36,12 +36,13 @@ export type Query = <Row = UnknownRow>(
  * good to PostgreSQL, and a plan that is kept would then be used when the table has grown: so each execution is planned
  * anew until there are statistics to plan by, and what no statement here has use for is turned off.
  */
-const plannerParameters = [
+const sessionParameters = [
   'plan_cache_mode=force_custom_plan',
   'enable_seqscan=off',
   'enable_hashjoin=off',
   'enable_mergejoin=off',
   'jit=off',
+  'default_transaction_isolation=read\\ committed',
 ]
   .map((parameter) => `-c ${parameter}`)
   .join(' ')
@@ -82,10 +83,18 @@ export class Primary {
   }
 
   /**
-   * Runs one statement, which is its own transaction.
+   * Runs one statement, which is its own transaction. Calls `sent` when there is a connection to send it over.
    * @throws PostgresFailure
    */
-  query: Query = (statement, values) => this.#use((run) => run(statement, values))
+  query = <Row = UnknownRow>(
+    statement: Statement<Row> | string,
+    values?: readonly unknown[],
+    sent?: () => void,
+  ): Promise<Row[]> =>
+    this.#use((run) => {
+      sent?.()
+      return run(statement, values)
+    })
 
   /**
    * Runs `work` in one transaction, which is rolled back if it throws. Without time-outs it may wait for a lock, or a
@@ -94,7 +103,8 @@ export class Primary {
    */
   transaction<T>(work: (query: Query) => Promise<T>, timeouts: 'usual' | 'none' = 'usual'): Promise<T> {
     return this.#use(async (run) => {
-      await run('BEGIN')
+      // What waits for a lock must then see what the holder of the lock has done.
+      await run('BEGIN ISOLATION LEVEL READ COMMITTED')
       try {
         if (timeouts === 'none') {
           await run('SET LOCAL statement_timeout = 0')
@@ -122,11 +132,6 @@ export class Primary {
     const { client, pool } = await this.#connect()
     const timeout = timeouts === 'none' ? longestTimeoutMs : this.#options.statementTimeoutMs + answerMarginMs
     let failure: PostgresFailure | undefined
-    // Without a listener, a connection that is lost between two statements of a transaction would end the process.
-    const noteLoss = (error: Error) => {
-      failure ??= failureOf(error, 'querying')
-    }
-    client.on('error', noteLoss)
     const run = async <R>(step: () => Promise<R>) => {
       try {
         return await step()
@@ -143,7 +148,6 @@ export class Primary {
         run(() => this.#query(client, timeout, statement, values)),
       )
     } finally {
-      client.off('error', noteLoss)
       client.release(failure)
       if (failure?.code === readOnly || failure?.code === timedOut) this.#leave(pool)
     }
@@ -225,19 +229,22 @@ export class Primary {
       connectionTimeoutMillis: connectTimeoutMs,
       idleTimeoutMillis: idleTimeoutMs,
       keepAlive: true,
+      // A server that no longer answers leaves connections half closed: the process does not wait for them to end.
+      allowExitOnIdle: true,
       query_timeout: connectTimeoutMs,
       ...(this.#setsParameters && {
         statement_timeout: statementTimeoutMs,
         // 0 would be without end.
         lock_timeout: Math.max(lockTimeoutMs, 1),
         idle_in_transaction_session_timeout: statementTimeoutMs,
-        options: plannerParameters,
+        options: sessionParameters,
       }),
       types,
       verify: (client, done) => void checkTakesWrites(client).then(() => done(), done),
     })
-    // An idle connection was lost: the pool drops it, and the next statement gets another.
+    // A connection that is lost while it is idle is dropped by the pool, and at any other time it fails what is run on it.
     pool.on('error', () => undefined)
+    pool.on('connect', (client) => client.on('error', () => undefined))
     return pool
   }
 }

@@ -17,12 +17,14 @@ export class Attempt {
     return this.#isInDoubt
   }
 
-  /** Makes a change: until it is answered, and for good where its connection is lost before, it is in doubt. */
-  async change<T>(statement: () => Promise<T>): Promise<T> {
+  /**
+   * Makes a change. From when `statement` calls `sent` until it is answered, and for good where the connection is lost
+   * before, it is in doubt.
+   */
+  async change<T>(statement: (sent: () => void) => Promise<T>): Promise<T> {
     const wasInDoubt = this.#isInDoubt
-    this.#isInDoubt = true
     try {
-      const result = await statement()
+      const result = await statement(() => (this.#isInDoubt = true))
       this.#isInDoubt = wasInDoubt
       return result
     } catch (error) {
@@ -76,7 +78,7 @@ export class Retry {
       try {
         return await operation(attempt)
       } catch (error) {
-        if (attempt.isOver || !(error instanceof PostgresFailure) || !error.isTransient) throw faultOf(error)
+        if (attempt.isOver || !(error instanceof PostgresFailure) || !error.isRepeatable) throw faultOf(error)
         attempt.reason = error.code
       }
       // Not all at once: what was cut off together would come back together.

@@ -27,10 +27,11 @@ export class SecretKeyChecks {
 
   add({ keyId, sealed }: SecretKeyCheck): Promise<SecretKeyCheck> {
     return this.#retry.run(async (attempt) => {
-      await attempt.change(() =>
+      await attempt.change((sent) =>
         this.#primary.query(
           'INSERT INTO secret_key_check (key_id, sealed) VALUES ($1, $2) ON CONFLICT (key_id) DO NOTHING',
           [keyId, sealed],
+          sent,
         ),
       )
       const [row] = await this.#primary.query<SecretKeyCheckRow>(

@@ -251,18 +251,22 @@ export class UserGroupStatements {
 
     this.insert = changing({
       keysOf: ({ providedId }) => [providedId],
-      run: async (realm, creations) => {
-        const made = await query(insert, [
-          ...realm,
-          creations.map(({ providedId }) => providedId),
-          creations.map(({ name }) => name),
-          creations.map(({ change }) => change.mapping ?? null),
-          creations.map(({ change }) => change.properties ?? null),
-          creations.map(({ token }) => token.hash),
-          creations.map(({ token }) => token.keyId),
-          creations.map(({ token }) => token.sealed),
-          creations.map(({ now }) => now),
-        ])
+      run: async (realm, creations, sent) => {
+        const made = await query(
+          insert,
+          [
+            ...realm,
+            creations.map(({ providedId }) => providedId),
+            creations.map(({ name }) => name),
+            creations.map(({ change }) => change.mapping ?? null),
+            creations.map(({ change }) => change.properties ?? null),
+            creations.map(({ token }) => token.hash),
+            creations.map(({ token }) => token.keyId),
+            creations.map(({ token }) => token.sealed),
+            creations.map(({ now }) => now),
+          ],
+          sent,
+        )
         const teamIds = new Map(made.map(({ provided_id, team_id }) => [provided_id, team_id]))
         return creations.map((creation) => {
           const teamId = teamIds.get(creation.providedId)
@@ -273,19 +277,23 @@ export class UserGroupStatements {
 
     this.update = changing({
       keysOf: ({ teamId }) => [String(teamId)],
-      run: async ([workspaceId], changes) =>
+      run: async ([workspaceId], changes, sent) =>
         byKey(
           changes.map(({ teamId }) => teamId),
-          await query(update, [
-            workspaceId,
-            changes.map(({ teamId }) => teamId),
-            changes.map(({ change }) => change.name ?? null),
-            changes.map(({ change }) => change.mapping !== undefined),
-            changes.map(({ change }) => change.mapping ?? null),
-            changes.map(({ change }) => change.properties !== undefined),
-            changes.map(({ change }) => change.properties ?? null),
-            changes.map(({ now }) => now),
-          ]),
+          await query(
+            update,
+            [
+              workspaceId,
+              changes.map(({ teamId }) => teamId),
+              changes.map(({ change }) => change.name ?? null),
+              changes.map(({ change }) => change.mapping !== undefined),
+              changes.map(({ change }) => change.mapping ?? null),
+              changes.map(({ change }) => change.properties !== undefined),
+              changes.map(({ change }) => change.properties ?? null),
+              changes.map(({ now }) => now),
+            ],
+            sent,
+          ),
           ({ team_id }) => team_id,
         ),
     })
@@ -295,22 +303,26 @@ export class UserGroupStatements {
         String(row.team_id),
         ...(idempotency === undefined ? [] : [hex(idempotency.keyHash)]),
       ],
-      run: async (realm, rotations) =>
+      run: async (realm, rotations, sent) =>
         byKey(
           rotations.map(({ row }) => row.team_id),
-          await query(replaceToken, [
-            ...realm,
-            rotations.map(({ row }) => row.team_id),
-            rotations.map(({ row }) => row.token_hash),
-            rotations.map(({ token }) => token.hash),
-            rotations.map(({ token }) => token.keyId),
-            rotations.map(({ token }) => token.sealed),
-            rotations.map(({ now }) => now),
-            rotations.map(({ oldTokenValidUntil }) => oldTokenValidUntil),
-            rotations.map(({ idempotency }) => idempotency?.keyHash ?? null),
-            rotations.map(({ idempotency }) => idempotency?.fingerprint ?? null),
-            rotations.map(({ idempotency }) => idempotency?.expiresAt ?? null),
-          ]),
+          await query(
+            replaceToken,
+            [
+              ...realm,
+              rotations.map(({ row }) => row.team_id),
+              rotations.map(({ row }) => row.token_hash),
+              rotations.map(({ token }) => token.hash),
+              rotations.map(({ token }) => token.keyId),
+              rotations.map(({ token }) => token.sealed),
+              rotations.map(({ now }) => now),
+              rotations.map(({ oldTokenValidUntil }) => oldTokenValidUntil),
+              rotations.map(({ idempotency }) => idempotency?.keyHash ?? null),
+              rotations.map(({ idempotency }) => idempotency?.fingerprint ?? null),
+              rotations.map(({ idempotency }) => idempotency?.expiresAt ?? null),
+            ],
+            sent,
+          ),
           ({ team_id }) => team_id,
         ),
     })
@@ -320,7 +332,7 @@ export class UserGroupStatements {
 type RealmValues = readonly [workspaceId: number, environment: Environment]
 
 type Kind<Item, Result> = Pick<CoalescerOptions<Item, Result>, 'keysOf'> & {
-  readonly run: (realm: RealmValues, items: readonly Item[]) => Promise<Result[]>
+  readonly run: (realm: RealmValues, items: readonly Item[], sent: () => void) => Promise<Result[]>
 }
 
 /** Calls that read the same share the result. */
@@ -341,9 +353,9 @@ function coalescing<Item extends Realm, Result>(
     groupOf: ({ workspaceId, environment }) => `${workspaceId}/${environment}`,
     keysOf,
     sameKey,
-    run: (items) => {
+    run: (items, sent) => {
       const { workspaceId, environment } = items[0] as Item
-      return run([workspaceId, environment], items)
+      return run([workspaceId, environment], items, sent)
     },
     maxInFlight,
   })

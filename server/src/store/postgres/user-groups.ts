@@ -48,7 +48,7 @@ export class UserGroups {
           if (change.name === undefined) return { outcome: 'name_required' }
           token ??= mintToken(key)
           const creation = { ...key, name: change.name, change, token, now }
-          const created = await attempt.change(() => this.#statements.insert.add(creation, attempt))
+          const created = await attempt.change((sent) => this.#statements.insert.add(creation, attempt, sent))
           if (created !== null) return { outcome: 'created', userGroup: userGroupOf(key, created) }
           continue
         }
@@ -103,7 +103,9 @@ export class UserGroups {
         if ('valid_until' in row && row.valid_until !== null) return { outcome: 'superseded' }
         token ??= mintToken({ ...realm, providedId: row.provided_id })
         const rotation = { ...command, row, token }
-        const rotated = await attempt.change(() => this.#statements.replaceToken.add(rotation, attempt))
+        const rotated = await attempt.change((sent) =>
+          this.#statements.replaceToken.add(rotation, attempt, sent),
+        )
         if (rotated !== null)
           return { outcome: 'rotated', userGroup: rotatedUserGroupOf(realm, rotated, token) }
       }
@@ -138,13 +140,16 @@ export class UserGroups {
   }
 
   delete(key: UserGroupKey): Promise<boolean> {
+    let teamId: number | undefined
     return this.#retry.run(async (attempt) => {
       const row = await this.#statements.select.add(key, attempt)
-      if (row === null) return attempt.isInDoubt
-      const deleted = await attempt.change(() =>
+      // Should the first try be in doubt, one that has the same id by now is another user group.
+      if (row?.team_id !== (teamId ??= row?.team_id) || row === null) return attempt.isInDoubt
+      const deleted = await attempt.change((sent) =>
         this.#primary.query(
           'DELETE FROM user_group WHERE workspace_id = $1 AND team_id = $2 RETURNING team_id',
           [key.workspaceId, row.team_id],
+          sent,
         ),
       )
       return deleted.length === 1 || attempt.isInDoubt
@@ -175,7 +180,7 @@ export class UserGroups {
     attempt: Attempt,
   ): Promise<UserGroupRow | null> {
     const item = { ...key, teamId: row.team_id, change, now }
-    return attempt.change(() => this.#statements.update.add(item, attempt))
+    return attempt.change((sent) => this.#statements.update.add(item, attempt, sent))
   }
 
   /** Whether this token is, or was, that of the user group. */

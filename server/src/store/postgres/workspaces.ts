@@ -19,10 +19,11 @@ export class Workspaces {
 
   create(name: string, now: number): Promise<Workspace | null> {
     return this.#retry.run(async (attempt) => {
-      const [made] = await attempt.change(() =>
+      const [made] = await attempt.change((sent) =>
         this.#primary.query<WorkspaceRow>(
           'INSERT INTO workspace (name, created_at) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING RETURNING *',
           [name, now],
+          sent,
         ),
       )
       if (made !== undefined) return workspaceOf(made)
