@@ -68,7 +68,7 @@ export function faultOf(error: unknown): unknown {
 
 export function unavailable(reason: string, isInDoubt: boolean): Fault {
   const message = isInDoubt
-    ? 'The store was lost in the middle of this call, which may have taken effect: GET the user group before you repeat it'
+    ? 'The store was lost in the middle of this call, which may have taken effect, or still may: GET the user group before you repeat it'
     : 'The store cannot be used at the moment'
   return new Fault('unavailable', message, { reason })
 }

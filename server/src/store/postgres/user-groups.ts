@@ -23,8 +23,9 @@ import {
 } from './user-group-statements.ts'
 
 /**
- * The operations on user groups and their tokens: each reads, decides, and makes one change that takes effect only where
- * what it read still holds, or else starts over. So it may be repeated at any point.
+ * The operations on user groups and their tokens: each reads, decides, and makes one change, and may be repeated at any
+ * point. A creation or a rotation takes effect only where what was read still holds, and otherwise starts over; an update
+ * sets what it was sent, whatever else was changed in between.
  */
 export class UserGroups {
   readonly #primary: Primary

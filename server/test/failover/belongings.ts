@@ -1,0 +1,44 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Note } from './keeper.ts'
+
+/** What is to be gone once the tests have ended, by whatever: a keeper of its own sees to it. */
+export class Belongings {
+  // In a session of its own, so that Ctrl-C does not end it with the tests.
+  readonly #keeper = spawn(
+    process.execPath,
+    ['--import', 'tsx', fileURLToPath(new URL('keeper.ts', import.meta.url))],
+    { stdio: ['pipe', 'ignore', 'inherit'], detached: true },
+  )
+
+  folder(): string {
+    const folder = mkdtempSync(join(tmpdir(), 'ugs-failover-'))
+    this.#note({ folder })
+    return folder
+  }
+
+  /** PostgreSQL ends its own processes on SIGQUIT; on SIGKILL it could not. */
+  child(child: ChildProcess, endWith: NodeJS.Signals): void {
+    this.process(child.pid as number, endWith)
+    child.on('exit', () => this.#note({ ended: child.pid as number }))
+  }
+
+  process(pid: number, endWith: NodeJS.Signals): void {
+    this.#note({ started: pid, endWith })
+  }
+
+  /** Resolves once all of it is gone. */
+  async end(): Promise<void> {
+    const gone = once(this.#keeper, 'exit')
+    this.#keeper.stdin.end()
+    await gone
+  }
+
+  #note(note: Note): void {
+    if (this.#keeper.stdin.writable) this.#keeper.stdin.write(`${JSON.stringify(note)}\n`)
+  }
+}

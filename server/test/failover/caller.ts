@@ -1,0 +1,103 @@
+import { Pool } from 'undici'
+import type { Call, Answered, Ledger, Outcome } from './ledger.ts'
+
+/** Long beyond every answer that is in time: what takes so long hangs. */
+const hangMs = 20_000
+
+type Sent = Pick<Call, 'kind' | 'id' | 'from' | 'key' | 'revision'>
+
+/** Calls the services, and keeps the ledger of it. */
+export class Caller {
+  readonly ledger: Ledger
+  readonly #apiToken: string
+  readonly #pools: readonly Pool[]
+
+  constructor(origins: readonly string[], apiToken: string, ledger: Ledger) {
+    this.ledger = ledger
+    this.#apiToken = apiToken
+    this.#pools = origins.map((origin) => new Pool(origin, { headersTimeout: hangMs, bodyTimeout: hangMs }))
+  }
+
+  get services(): number {
+    return this.#pools.length
+  }
+
+  each<T>(ask: (service: number) => T): T[] {
+    return this.#pools.map((_, service) => ask(service))
+  }
+
+  create(service: number, id: string): Promise<Call> {
+    const body = { user_group_id: id, name: id, properties: { revision: 0 } }
+    return this.#call(service, 'GET', { kind: 'create', id, revision: 0 }, body)
+  }
+
+  read(service: number, id: string): Promise<Call> {
+    return this.#call(service, 'GET', { kind: 'read', id }, { user_group_id: id })
+  }
+
+  update(service: number, id: string, revision: number): Promise<Call> {
+    const body = { user_group_id: id, properties: { revision } }
+    return this.#call(service, 'PUT', { kind: 'update', id, revision }, body)
+  }
+
+  rotate(service: number, id: string, from: string, grace: number, key?: string): Promise<Call> {
+    const body = { current_token: from, grace_period_seconds: grace }
+    return this.#call(service, 'POST', { kind: 'rotate', id, from, key }, body)
+  }
+
+  async #call(service: number, method: string, sent: Sent, body: object): Promise<Call> {
+    const pool = this.#pools[service] as Pool
+    const startedAt = performance.now()
+    let result: { outcome: Outcome; answer?: Answered }
+    try {
+      const {
+        statusCode,
+        headers,
+        body: stream,
+      } = await pool.request({
+        method,
+        path: '/api/user',
+        headers: {
+          authorization: `Token ${this.#apiToken}`,
+          'content-type': 'application/json',
+          ...(sent.key !== undefined && { 'idempotency-key': sent.key }),
+        },
+        body: JSON.stringify(body),
+      })
+      const text = await stream.text()
+      result = this.#judge(sent, statusCode, headers['retry-after'], text)
+    } catch (error) {
+      result = this.#violation(sent, `the call failed: ${String(error)}`)
+    }
+    const call = { ...sent, service, startedAt, endedAt: performance.now(), ...result }
+    this.ledger.record(call)
+    return call
+  }
+
+  #judge(
+    sent: Sent,
+    status: number,
+    retryAfter: unknown,
+    text: string,
+  ): { outcome: Outcome; answer?: Answered } {
+    const body = JSON.parse(text)
+    if (status === 200) {
+      const { token, properties, provided_id } = body.user_group
+      if (provided_id !== sent.id) return this.#violation(sent, `the answer is for another: ${provided_id}`)
+      const answer = { token, isNew: body.new_user_group === true, revision: properties?.revision }
+      return { outcome: 'done', answer }
+    }
+    const { code, message } = body.error
+    if (status === 503 && code === 'unavailable' && retryAfter === '1') {
+      // No other part of the answer tells whether the call may have taken effect.
+      return { outcome: message.includes('may have taken effect') ? 'in doubt' : 'undone' }
+    }
+    if (status === 409 && code === 'token_superseded') return { outcome: 'superseded' }
+    return this.#violation(sent, `answered ${status} ${text}`)
+  }
+
+  #violation({ kind, id }: Sent, what: string): { outcome: Outcome } {
+    this.ledger.violations.push(`${kind} of ${id}: ${what}`)
+    return { outcome: 'in doubt' }
+  }
+}

@@ -1,0 +1,180 @@
+import { hashToken } from '../../src/domain/token.ts'
+import type { Answered, Call } from './ledger.ts'
+
+/** What the database holds of a user group, once all is over; tokens by their hashes. */
+export interface Kept {
+  readonly current: KeptToken
+  readonly superseded: readonly KeptToken[]
+  readonly revision: number
+}
+
+interface KeptToken {
+  readonly hash: string
+  readonly issuedAt: number
+}
+
+type Done = Call & { readonly answer: Answered }
+
+/** Holds every answer about one user group to what the database has; returns what does not fit. */
+export function checkUserGroup(calls: readonly Call[], kept: Kept | undefined): string[] {
+  const done = calls.filter((call): call is Done => call.answer !== undefined)
+  if (kept === undefined) return done.length > 0 ? ['was acknowledged and is not there'] : []
+  const steps = stepsOf(done)
+  return [
+    ...checkCreation(calls, done),
+    ...checkRotations(calls, kept, steps),
+    ...checkRefusals(calls, kept),
+    ...checkTokensSeen(calls, done, chainOf(kept, steps)),
+    ...checkRevisions(calls, done, kept),
+  ]
+}
+
+/** The acknowledged rotations: from the hash of the old token, those of the new one. There is to be one of each. */
+function stepsOf(done: readonly Done[]): Map<string, Set<string>> {
+  const steps = new Map<string, Set<string>>()
+  for (const { kind, from, answer } of done) {
+    if (kind !== 'rotate' || from === undefined) continue
+    const old = hashOf(from)
+    steps.set(old, (steps.get(old) ?? new Set()).add(hashOf(answer.token)))
+  }
+  return steps
+}
+
+function* checkCreation(calls: readonly Call[], done: readonly Done[]): Generator<string> {
+  const creations = done.filter(({ answer }) => answer.isNew)
+  if (creations.length > 1) yield `was created ${creations.length} times`
+  const [creation] = creations
+  if (creation === undefined) {
+    const inDoubt = calls.some(({ kind, outcome }) => kind === 'create' && outcome === 'in doubt')
+    if (!inDoubt) yield 'is there, and no creation was acknowledged, nor any in doubt'
+  } else if (done.some(({ endedAt }) => endedAt < creation.startedAt)) yield 'was created when it was there'
+}
+
+function* checkRotations(
+  calls: readonly Call[],
+  { current, superseded }: Kept,
+  steps: ReadonlyMap<string, ReadonlySet<string>>,
+): Generator<string> {
+  const old = new Set(superseded.map(({ hash }) => hash))
+  for (const [from, to] of steps) {
+    if (to.size > 1) yield `one token was replaced by ${to.size}`
+    if (!old.has(from)) yield 'a token whose replacement was acknowledged is not superseded'
+    for (const hash of to) {
+      if (hash !== current.hash && !old.has(hash)) yield 'the token of an acknowledged rotation is not there'
+    }
+  }
+  const byKey = new Map<string, string>()
+  for (const { key, answer } of calls) {
+    if (key === undefined || answer === undefined) continue
+    if ((byKey.get(key) ?? answer.token) !== answer.token) yield 'one Idempotency-Key was answered two tokens'
+    byKey.set(key, answer.token)
+  }
+  // One row for each rotation that was acknowledged or, at most, for each that was in doubt: so none was done twice.
+  const doubted = new Set(
+    calls.flatMap(({ from, outcome }) =>
+      from !== undefined && outcome === 'in doubt' ? [hashOf(from)] : [],
+    ),
+  )
+  for (const hash of old) {
+    if (!steps.has(hash) && !doubted.has(hash)) yield 'a token was replaced without a rotation'
+  }
+}
+
+/** A rotation may be refused only where another one, acknowledged or in doubt, took its token away. */
+function* checkRefusals(calls: readonly Call[], { superseded }: Kept): Generator<string> {
+  const rotations = calls.filter(({ kind }) => kind === 'rotate')
+  for (const refused of rotations.filter(({ outcome }) => outcome === 'superseded')) {
+    const hasReason = rotations.some(
+      ({ from, key, outcome, startedAt }) =>
+        from === refused.from &&
+        (key === undefined || key !== refused.key) &&
+        (outcome === 'done' || outcome === 'in doubt') &&
+        startedAt < refused.endedAt,
+    )
+    const hash = hashOf(refused.from as string)
+    if (!hasReason || superseded.every((token) => token.hash !== hash))
+      yield '409, and nothing had replaced the token'
+  }
+}
+
+/** The tokens in the order in which each replaced the one before; those in doubt have their place by their time. */
+function chainOf(
+  { current, superseded }: Kept,
+  steps: ReadonlyMap<string, ReadonlySet<string>>,
+): Map<string, number> {
+  const replacements = new Set([...steps.values()].flatMap((to) => [...to]))
+  const starts = [...superseded, current]
+    .filter(({ hash }) => !replacements.has(hash))
+    .sort((a, b) => a.issuedAt - b.issuedAt)
+  const places = new Map<string, number>()
+  for (const start of starts) {
+    for (let hash: string | undefined = start.hash; hash !== undefined && !places.has(hash);) {
+      places.set(hash, places.size)
+      ;[hash] = steps.get(hash) ?? []
+    }
+  }
+  return places
+}
+
+/** No answer has a token that the database does not know, or one that was older than what an answer before it had. */
+function* checkTokensSeen(
+  calls: readonly Call[],
+  done: readonly Done[],
+  places: ReadonlyMap<string, number>,
+): Generator<string> {
+  const sightings: Sighting[] = []
+  for (const { key, startedAt, endedAt, answer } of done) {
+    const place = places.get(hashOf(answer.token))
+    if (place === undefined) yield 'an answer has a token that is not there'
+    else {
+      // A repeat is answered what the first was, whatever came in between.
+      const first = key === undefined ? undefined : calls.find((call) => call.key === key)
+      sightings.push({ value: place, from: first?.startedAt ?? startedAt, to: endedAt })
+    }
+  }
+  if (goesBack(sightings)) yield 'an answer has an older token than one before it'
+}
+
+/** No acknowledged update is lost, nor replaced by one that was sent before it; none that was told as not done is there. */
+function* checkRevisions(calls: readonly Call[], done: readonly Done[], kept: Kept): Generator<string> {
+  const writes = calls.filter(({ revision }) => revision !== undefined)
+  const sightings = done.flatMap(({ answer, startedAt, endedAt }) =>
+    answer.revision === undefined ? [] : [{ value: answer.revision, from: startedAt, to: endedAt }],
+  )
+  sightings.push({ value: kept.revision, from: Infinity, to: Infinity })
+  for (const { value, to } of sightings) {
+    const isSent = writes.some(
+      ({ revision, outcome, startedAt }) =>
+        revision === value && (outcome === 'done' || outcome === 'in doubt') && startedAt < to,
+    )
+    if (!isSent) yield `has the revision ${value}, which was never sent or was told as not done`
+  }
+  if (done.some(({ revision, answer }) => revision !== undefined && revision !== answer.revision)) {
+    yield 'an update was answered with another one'
+  }
+  if (goesBack(sightings)) yield 'an update was lost: an answer has an older revision than one before it'
+}
+
+interface Sighting {
+  readonly value: number
+  readonly from: number
+  readonly to: number
+}
+
+/** Whether one that began after another had ended has a lower value. */
+function goesBack(sightings: readonly Sighting[]): boolean {
+  const byEnd = sightings.toSorted((a, b) => a.to - b.to)
+  let ended = 0
+  let highest = -Infinity
+  for (const { from, value } of sightings.toSorted((a, b) => a.from - b.from)) {
+    for (let next = byEnd[ended]; next !== undefined && next.to < from; next = byEnd[++ended]) {
+      highest = Math.max(highest, next.value)
+    }
+    if (value < highest) return true
+  }
+  return false
+}
+
+export function hashOf(token: string): string {
+  return hashToken(token).toString('hex')
+}

@@ -1,0 +1,40 @@
+// Ends what the failover tests started and removes their folders, however those tests end, by SIGKILL too: it is a process
+// of its own, and its input ends with theirs. Each line of the input is a `Note`.
+import { rmSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type Note =
+  | { readonly started: number; readonly endWith: NodeJS.Signals }
+  | { readonly ended: number }
+  | { readonly folder: string }
+
+/** For how long a process may take to end. */
+const patienceMs = 10_000
+
+const processes = new Map<number, NodeJS.Signals>()
+const folders: string[] = []
+for await (const line of createInterface({ input: process.stdin })) {
+  const note = JSON.parse(line) as Note
+  if ('folder' in note) folders.push(note.folder)
+  else if ('started' in note) processes.set(note.started, note.endWith)
+  else processes.delete(note.ended)
+}
+
+for (const [pid, signal] of processes) {
+  send(pid, signal)
+  // It may have been stopped on the way to its end.
+  send(pid, 'SIGCONT')
+}
+const deadline = Date.now() + patienceMs
+while ([...processes.keys()].some((pid) => send(pid, 0)) && Date.now() < deadline) await sleep(20)
+for (const pid of processes.keys()) send(pid, 'SIGKILL')
+for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch {
+    return false
+  }
+}

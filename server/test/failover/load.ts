@@ -1,0 +1,139 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import type { Caller } from './caller.ts'
+import type { Call } from './ledger.ts'
+
+const soloClients = 16
+const crowds = 2
+const crowdSize = 4
+/** A client whose call is answered 503 so often gives up: the service does not come back. */
+const maxTries = 10
+
+interface Group {
+  readonly id: string
+  token: string
+  /** The last one that was sent. */
+  revision: number
+}
+
+/**
+ * Clients that call the services without a pause, each call another service at random. A solo client has user groups that
+ * no other client knows. Those of a crowd all do the same at once.
+ */
+export class Load {
+  readonly #caller: Caller
+  readonly #prefix: string
+  readonly #clients: Promise<void>[]
+  #isStopped = false
+  #isAbandoned = false
+  #made = 0
+
+  constructor(caller: Caller, prefix: string) {
+    this.#caller = caller
+    this.#prefix = prefix
+    this.#clients = [
+      ...Array.from({ length: soloClients }, () => this.#runSolo()),
+      ...Array.from({ length: crowds }, () => this.#runCrowd()),
+    ]
+  }
+
+  /** Resolves once every client has had the last answer that it waits for. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await Promise.all(this.#clients)
+  }
+
+  /** As `stop`, but nothing is tried again. */
+  async abandon(): Promise<void> {
+    this.#isAbandoned = true
+    await this.stop()
+  }
+
+  async #runSolo(): Promise<void> {
+    const groups: Group[] = []
+    while (!this.#isStopped) {
+      const group = groups[randomInt(groups.length + 1)]
+      const dice = randomInt(100)
+      if (group === undefined || dice < 15) {
+        const id = this.#newId('solo')
+        const { answer } = await this.#untilDone(id, (service) => this.#caller.create(service, id))
+        if (answer !== undefined) groups.push({ id, token: answer.token, revision: 0 })
+      } else if (dice < 35) await this.#caller.read(this.#anyService(), group.id)
+      else if (dice < 60) await this.#caller.update(this.#anyService(), group.id, ++group.revision)
+      else if (dice < 80) await this.#rotate(group)
+      else await this.#rotateWithKey(group)
+    }
+  }
+
+  async #rotate(group: Group): Promise<void> {
+    const { id, token } = group
+    const once = () => this.#caller.rotate(this.#anyService(), id, token, anyGrace())
+    let call = await once()
+    // Some repeat it all the same: then the first may turn out to have taken effect.
+    if (isUnavailable(call) && randomInt(2) === 0) call = await once()
+    if (call.outcome !== 'done') {
+      call = await this.#untilDone(id, (service) => this.#caller.read(service, id))
+    }
+    if (call.answer !== undefined) group.token = call.answer.token
+  }
+
+  async #rotateWithKey(group: Group): Promise<void> {
+    const { id, token } = group
+    const key = randomUUID()
+    const grace = anyGrace()
+    let tries = 0
+    const same = (service: number) => {
+      tries++
+      return this.#caller.rotate(service, id, token, grace, key)
+    }
+    const { answer } = await this.#untilDone(id, same)
+    // The answer stands, whichever service is asked for it.
+    if (tries > 1 || randomInt(10) === 0) await this.#untilDone(id, same)
+    if (answer !== undefined) group.token = answer.token
+  }
+
+  async #runCrowd(): Promise<void> {
+    while (!this.#isStopped) {
+      const id = this.#newId('crowd')
+      const all = (does: (service: number) => Promise<Call>) =>
+        Promise.all(Array.from({ length: crowdSize }, (_, i) => does(i % this.#caller.services)))
+      await all((service) => this.#caller.create(service, id))
+      for (let turns = 0; turns < 3; turns++) {
+        const { answer } = await this.#untilDone(id, (service) => this.#caller.create(service, id))
+        if (answer === undefined) break
+        await all((service) => this.#caller.rotate(service, id, answer.token, anyGrace()))
+      }
+    }
+  }
+
+  /** Repeats a call for as long as it is answered 503. */
+  async #untilDone(id: string, does: (service: number) => Promise<Call>): Promise<Call> {
+    for (let tries = 1; ; tries++) {
+      const call = await does(this.#anyService())
+      if (!isUnavailable(call)) {
+        if (call.outcome !== 'done') this.#caller.ledger.violations.push(`${call.kind} of ${id}: refused`)
+        return call
+      }
+      if (this.#isAbandoned) return call
+      if (tries === maxTries) {
+        this.#caller.ledger.violations.push(`${call.kind} of ${id}: 503, ${maxTries} times`)
+        return call
+      }
+    }
+  }
+
+  #newId(kind: string): string {
+    return `${this.#prefix}${kind}-${++this.#made}`
+  }
+
+  #anyService(): number {
+    return randomInt(this.#caller.services)
+  }
+}
+
+function isUnavailable({ outcome }: Call): boolean {
+  return outcome === 'undone' || outcome === 'in doubt'
+}
+
+function anyGrace(): number {
+  return randomInt(3) * 60
+}

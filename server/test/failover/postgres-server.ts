@@ -1,0 +1,208 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { chownSync, closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import type { Belongings } from './belongings.ts'
+import { Network } from './network.ts'
+import { poll } from './poll.ts'
+import { childrenOf, findPrograms, isAnyRunning, runProgram } from './programs.ts'
+
+/** For how long a server may take to start or to be promoted. */
+const startBoundMs = 30_000
+
+/** A PostgreSQL server of this machine, on a free port, with the settings that it has by default. */
+export class PostgresServer {
+  /** By what the other servers know it. */
+  readonly name: string
+  readonly port: number
+  readonly #belongings: Belongings
+  readonly #programs = findPrograms()
+  readonly #folder: string
+  readonly #network: Network
+  readonly #password: string
+  #child: ChildProcess | undefined
+
+  private constructor(belongings: Belongings, name: string, port: number, password: string) {
+    this.name = name
+    this.port = port
+    this.#belongings = belongings
+    this.#password = password
+    this.#folder = belongings.folder()
+    this.#network = new Network(port)
+    const { uid, gid } = this.#programs.user
+    if (uid !== undefined && gid !== undefined) chownSync(this.#folder, uid, gid)
+  }
+
+  static async startPrimary(belongings: Belongings, name: string): Promise<PostgresServer> {
+    const server = new PostgresServer(belongings, name, await freePort(), randomUUID())
+    const passwordFile = join(server.#folder, 'password')
+    writeFileSync(passwordFile, server.#password)
+    await server.#run(
+      'initdb',
+      ...['--pgdata=data', '--no-sync', '--encoding=UTF8', '--locale=C'],
+      ...['--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256'],
+    )
+    await server.start()
+    await server.writable()
+    return server
+  }
+
+  static async startStandby(
+    belongings: Belongings,
+    name: string,
+    primary: PostgresServer,
+  ): Promise<PostgresServer> {
+    const server = new PostgresServer(belongings, name, await freePort(), primary.#password)
+    await server.follow(primary)
+    return server
+  }
+
+  /** Where it is, as it stands in a URL. */
+  get host(): string {
+    return `127.0.0.1:${this.port}`
+  }
+
+  /** Where it is as seen from another machine. */
+  get remoteHost(): string {
+    return this.#network.host
+  }
+
+  get credentials(): string {
+    return `postgres:${this.#password}`
+  }
+
+  async start(): Promise<void> {
+    const log = openSync(join(this.#folder, 'log'), 'a')
+    const settings = {
+      port: this.port,
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: '',
+      cluster_name: this.name,
+    }
+    const child = spawn(
+      join(this.#programs.folder, 'postgres'),
+      ['-D', 'data', ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+      {
+        cwd: this.#folder,
+        env: { LC_ALL: 'C' },
+        stdio: ['ignore', log, log],
+        // Ctrl-C would have it shut down while the tests still use it.
+        detached: true,
+        ...this.#programs.user,
+      },
+    )
+    closeSync(log)
+    this.#belongings.child(child, 'SIGQUIT')
+    this.#child = child
+    await this.#network.open()
+  }
+
+  /** Ends all of its processes at once, and the network to it. */
+  async kill(): Promise<void> {
+    const child = this.#child as ChildProcess
+    const pid = child.pid as number
+    const ended = once(child, 'exit')
+    // Each of its processes leads a process group, so that there is none to kill. While it is stopped it makes no more.
+    const most = await childrenOf(pid)
+    process.kill(pid, 'SIGSTOP')
+    most.forEach(endNow)
+    this.#network.cut()
+    const rest = await childrenOf(pid)
+    for (const each of [...rest, pid]) endNow(each)
+    await ended
+    const children = [...most, ...rest]
+    await poll(`the end of ${this.name}`, 5000, async () =>
+      (await isAnyRunning(children)) ? undefined : true,
+    )
+  }
+
+  /** Resolves with when a direct connection could write. */
+  async writable(): Promise<number> {
+    return this.#whileItRuns(`a write on ${this.name}`, async () => {
+      await this.query('CREATE TABLE IF NOT EXISTS written (); INSERT INTO written DEFAULT VALUES')
+      return performance.now()
+    })
+  }
+
+  /** Copies the primary and goes on as its standby; resolves once a commit there waits for this one. */
+  async follow(primary: PostgresServer): Promise<void> {
+    rmSync(join(this.#folder, 'data'), { recursive: true, force: true })
+    await primary.#setSynchronousStandby(this.name)
+    await this.#run(
+      'pg_basebackup',
+      ...['--pgdata=data', '--no-sync', '--checkpoint=fast', '--write-recovery-conf'],
+      `--dbname=postgres://${primary.credentials}@${primary.host}`,
+    )
+    await this.start()
+    await this.#whileItRuns(`${this.name} to be synchronous`, async () => {
+      const [standby] = await primary.query('SELECT application_name, sync_state FROM pg_stat_replication')
+      return standby?.application_name === this.name && standby.sync_state === 'sync' ? standby : undefined
+    })
+  }
+
+  /** Makes a standby the primary. */
+  async promote(): Promise<void> {
+    await this.query('SELECT pg_promote()')
+    // It was copied with the setting that has commits wait for a standby, and has none.
+    await this.#setSynchronousStandby('')
+  }
+
+  async query(statement: string, values: readonly unknown[] = [], database = 'postgres'): Promise<any[]> {
+    const client = new Client({
+      connectionString: `postgres://${this.credentials}@${this.host}/${database}`,
+      connectionTimeoutMillis: 2000,
+      query_timeout: 30_000,
+    })
+    // Of the connection's end the statement that is under way tells.
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      return (await client.query(statement, values.length > 0 ? [...values] : undefined)).rows
+    } finally {
+      await client.end()
+    }
+  }
+
+  async #setSynchronousStandby(name: string): Promise<void> {
+    await this.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
+    await this.query('SELECT pg_reload_conf()')
+  }
+
+  #run(program: string, ...args: string[]): Promise<void> {
+    return runProgram(this.#programs, this.#folder, program, args)
+  }
+
+  async #whileItRuns<T extends object | number>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+    const child = this.#child as ChildProcess
+    try {
+      const answer = await poll<T | 'ended'>(what, startBoundMs, async () =>
+        child.exitCode === null ? await ask() : 'ended',
+      )
+      if (answer !== 'ended') return answer
+      throw new Error(`${this.name} ended with ${child.exitCode}`)
+    } catch (error) {
+      const log = readFileSync(join(this.#folder, 'log'), 'utf8').split('\n').slice(-20).join('\n')
+      throw new Error(`${what}: in vain; ${this.name} says:\n${log}`, { cause: error })
+    }
+  }
+}
+
+function endNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It ended by itself meanwhile.
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,71 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** Where Debian has them: a folder for each version. */
+const debianFolder = '/usr/lib/postgresql'
+
+/** The programs of PostgreSQL, and the user who runs them. */
+export interface Programs {
+  readonly folder: string
+  /** PostgreSQL refuses to run as root; it is then run by the user that its package made. */
+  readonly user: { readonly uid?: number; readonly gid?: number }
+}
+
+/** @throws Error that says what to install */
+export function findPrograms(): Programs {
+  const versions = existsSync(debianFolder)
+    ? readdirSync(debianFolder).sort((a, b) => Number(b) - Number(a))
+    : []
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    ...versions.map((version) => join(debianFolder, version, 'bin')),
+  ]
+  const folder = folders.find((folder) =>
+    ['initdb', 'postgres', 'pg_basebackup'].every((program) => existsSync(join(folder, program))),
+  )
+  if (folder === undefined) {
+    throw new Error(
+      `initdb, postgres and pg_basebackup are neither on the PATH nor under ${debianFolder}: install the Debian package postgresql`,
+    )
+  }
+  return { folder, user: process.getuid?.() === 0 ? idsOf('postgres') : {} }
+}
+
+function idsOf(name: string): { uid: number; gid: number } {
+  const id = (option: string) => Number(execFileSync('id', [option, name], { encoding: 'utf8' }))
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+export async function runProgram(
+  { folder, user }: Programs,
+  cwd: string,
+  program: string,
+  args: readonly string[],
+): Promise<void> {
+  // Without the environment: it may name another PostgreSQL, or another language.
+  await run(join(folder, program), args, { cwd, env: { LC_ALL: 'C' }, ...user })
+}
+
+/** The processes whose parent this one is; what has ended and was not yet collected is left out. */
+export async function childrenOf(parent: number): Promise<number[]> {
+  return (await runningProcesses()).flatMap(({ pid, parentPid }) => (parentPid === parent ? [pid] : []))
+}
+
+export async function isAnyRunning(pids: readonly number[]): Promise<boolean> {
+  return (await runningProcesses()).some(({ pid }) => pids.includes(pid))
+}
+
+async function runningProcesses(): Promise<{ pid: number; parentPid: number }[]> {
+  // Not the synchronous way: while the clients stand still, no call would be under way when PostgreSQL is killed.
+  const { stdout } = await run('ps', ['-A', '-o', 'pid=', '-o', 'ppid=', '-o', 'stat='])
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/ +/))
+    .filter(([, , state = '']) => !state.startsWith('Z'))
+    .map(([pid, parentPid]) => ({ pid: Number(pid), parentPid: Number(parentPid) }))
+}

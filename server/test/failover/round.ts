@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Caller } from './caller.ts'
+import { Ledger, type Call, type Outcome } from './ledger.ts'
+import { Load } from './load.ts'
+import type { PostgresServer } from './postgres-server.ts'
+import { assertLive, database, readiness, type Services } from './services.ts'
+import { verify } from './verify.ts'
+
+/** UGS_POSTGRES_DEADLINE_MS, by default. A request may look up its API token first, and has that time for each. */
+const deadlineMs = 5000
+/** What a machine that is busy with all of this may add. */
+const marginMs = 2000
+/** Within what time of the database the service is to be back. */
+const recoveryBoundMs = 5000
+/** An outage that is shorter may be over before `/readyz` was asked. */
+const noticedMs = 1500
+
+export interface Round {
+  readonly name: string
+  /** What the ids of its user groups begin with. */
+  readonly prefix: string
+  /** For how long there is no server that runs: once for each time that it is killed. */
+  readonly outagesMs: readonly number[]
+  /** The server that is killed. */
+  readonly victim: PostgresServer
+  /** Brings the database back; resolves with the server that takes writes from then on. */
+  readonly bringBack: () => Promise<PostgresServer>
+}
+
+export interface Result {
+  readonly caller: Caller
+  readonly inDoubt: number
+}
+
+/** Puts the services under load, takes the database away and brings it back, and holds what was acknowledged to it. */
+export async function runRound(services: Services, round: Round): Promise<Result> {
+  const caller = new Caller(services.origins, services.apiToken, new Ledger())
+  const load = new Load(caller, round.prefix)
+  let outage: Outage
+  try {
+    outage = await takeAway(services, round, caller.ledger)
+  } catch (error) {
+    await load.abandon()
+    assertLive(services)
+    throw error
+  }
+  await load.stop()
+
+  assertLive(services)
+  const violations = await verify(caller, outage.server, database, round.prefix)
+  const { line, slowestMs, counts } = figures(caller, outage)
+  console.log(`${round.name}: ${line}`)
+  assert.deepEqual(violations.slice(0, 10), [], `${violations.length} violations`)
+  assert.ok(outage.isOver, `not every service made a change within ${recoveryBoundMs} ms of the database`)
+  assert.ok(slowestMs < 2 * deadlineMs + marginMs, `an answer took ${slowestMs} ms`)
+  if (Math.max(...round.outagesMs) > deadlineMs + 1000) assert.ok(counts.undone + counts['in doubt'] > 0)
+  return { caller, inDoubt: counts['in doubt'] }
+}
+
+interface Outage {
+  /** When the server was killed, the first time. */
+  readonly killedAt: number
+  /** When a direct connection could write, and to which server. */
+  readonly writableAt: number
+  readonly server: PostgresServer
+  /** Whether each service made a change soon after. */
+  readonly isOver: boolean
+}
+
+async function takeAway(services: Services, round: Round, ledger: Ledger): Promise<Outage> {
+  await acknowledges(ledger, 300 + randomInt(1500))
+  let last = await takeAwayOnce(services, round, round.outagesMs[0] ?? 0)
+  for (const downMs of round.outagesMs.slice(1)) {
+    // Before the services have all of their connections again.
+    await acknowledges(ledger, ledger.acknowledged + 1 + randomInt(30))
+    last = { ...(await takeAwayOnce(services, round, downMs)), killedAt: last.killedAt }
+  }
+  const { writableAt } = last
+  const hasChanged = () =>
+    services.origins.every((_, service) => (ledger.changedAt[service] ?? 0) > writableAt)
+  const isOver = await ledger.until(hasChanged, recoveryBoundMs)
+  if (isOver) await readiness(services, 200, writableAt + recoveryBoundMs - performance.now())
+  await acknowledges(ledger, ledger.acknowledged + 500)
+  return { ...last, isOver }
+}
+
+async function takeAwayOnce(
+  services: Services,
+  { victim, bringBack }: Round,
+  downMs: number,
+): Promise<Omit<Outage, 'isOver'>> {
+  await victim.kill()
+  const killedAt = performance.now()
+  if (downMs > noticedMs) await readiness(services, 503, downMs)
+  await sleep(Math.max(0, killedAt + downMs - performance.now()))
+  const server = await bringBack()
+  return { killedAt, writableAt: await server.writable(), server }
+}
+
+async function acknowledges(ledger: Ledger, count: number): Promise<void> {
+  assert.ok(await ledger.until(() => ledger.acknowledged >= count, 20_000), 'the load does not get on')
+}
+
+function figures(caller: Caller, { killedAt, writableAt }: Outage) {
+  const { calls } = caller.ledger
+  const counts: Record<Outcome, number> = { done: 0, undone: 0, 'in doubt': 0, superseded: 0 }
+  for (const { outcome } of calls) counts[outcome]++
+  const slowestMs = Math.max(...calls.map(({ startedAt, endedAt }) => endedAt - startedAt))
+  const answered = caller.each((service) =>
+    calls.filter((call) => call.service === service && call.outcome === 'done'),
+  )
+  const gaps = answered.map(longestGap)
+  const recoveries = answered.map((calls) => {
+    const first = calls.find(({ kind, endedAt }) => kind !== 'read' && endedAt > writableAt)
+    return first === undefined ? 'never' : `${Math.round(first.endedAt - writableAt)} ms`
+  })
+  const line = [
+    `down for ${seconds(writableAt - killedAt)}`,
+    `${calls.length} answers: ${counts.done} × 200, ${counts.superseded} × 409, ${counts.undone + counts['in doubt']} × 503 (${counts['in doubt']} in doubt)`,
+    `slowest answer ${seconds(slowestMs)}`,
+    `longest gap ${gaps.map(seconds).join(' and ')}`,
+    `back ${recoveries.join(' and ')} after the database`,
+  ].join('; ')
+  return { line, slowestMs, counts }
+}
+
+function longestGap(calls: readonly Call[]): number {
+  return Math.max(...calls.slice(1).map(({ endedAt }, i) => endedAt - (calls[i] as Call).endedAt))
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { createApiToken } from '../support/command.ts'
+import { call } from '../support/http.ts'
+import { startService, type RunningService } from '../support/service.ts'
+import type { Belongings } from './belongings.ts'
+import { poll } from './poll.ts'
+import type { PostgresServer } from './postgres-server.ts'
+
+export interface Services {
+  readonly running: readonly RunningService[]
+  readonly origins: readonly string[]
+  readonly apiToken: string
+}
+
+export const database = 'ugs'
+
+/**
+ * Two services with default settings on one database, which they are told to find at any of these servers. The first is
+ * on the same machine as the servers, the second elsewhere.
+ */
+export async function startServices(
+  belongings: Belongings,
+  primary: PostgresServer,
+  standbys: readonly PostgresServer[] = [],
+): Promise<Services> {
+  await primary.query(`CREATE DATABASE ${database}`)
+  const servers = [primary, ...standbys]
+  const secretKeys = `failover:${randomBytes(32).toString('base64')}`
+  const dataFolder = belongings.folder()
+  const start = async (hosts: readonly string[]) => {
+    const service = await startService(
+      // It ends with the rest.
+      { after: () => undefined },
+      {
+        DATABASE_URL: `postgres://${primary.credentials}@${hosts.join()}/${database}?target_session_attrs=read-write`,
+        UGS_SECRET_KEYS: secretKeys,
+        UGS_DATA_DIR: dataFolder,
+      },
+    )
+    belongings.process(service.pid, 'SIGKILL')
+    return service
+  }
+  const running = await Promise.all([
+    start(servers.map(({ host }) => host)),
+    start(servers.map(({ remoteHost }) => remoteHost)),
+  ])
+  const apiToken = await createApiToken(running[0], 'Testing')
+  return { running, origins: running.map(({ origin }) => origin), apiToken }
+}
+
+/** Resolves once `/readyz` of every service answers so; /healthz always says 200. */
+export async function readiness({ origins }: Services, status: 200 | 503, boundMs: number): Promise<void> {
+  await Promise.all(
+    origins.map(async (origin) => {
+      await poll(`/readyz says ${status}`, boundMs, async () => {
+        const answer = await call(origin, { path: '/readyz' })
+        return answer.status === status ? answer : undefined
+      })
+      assert.equal((await call(origin, { path: '/healthz' })).status, 200)
+    }),
+  )
+}
+
+/** The processes that were started live on, and no token nor a defect has reached their logs. */
+export function assertLive({ running }: Services): void {
+  for (const { pid, stderr } of running) {
+    const lastLines = stderr().split('\n').slice(-20).join('\n')
+    assert.ok(isAlive(pid), `a service has ended:\n${lastLines}`)
+    assert.ok(!/ug[at]_(customer|testing)_\w/.test(stderr()), 'a token is in the log of a service')
+    assert.ok(!stderr().includes('"code":"internal"'), `a service has a defect:\n${lastLines}`)
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
