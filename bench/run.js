@@ -2,6 +2,9 @@
 // all figures to results/. Runs on Linux only.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { postgresDrivers } from './cases/postgres-drivers.js'
+import { postgresGetCreate, postgresGetUnchanged } from './cases/postgres-requests.js'
+import { postgresSize } from './cases/postgres-size.js'
 import { strictJson } from './cases/strict-json.js'
 import { getCreate, getUnchanged } from './cases/side-by-side.js'
 import { start } from './cases/start.js'
@@ -20,6 +23,10 @@ const cases = {
   'get-unchanged': getUnchanged,
   'get-create': getCreate,
   start,
+  'postgres-get-unchanged': postgresGetUnchanged,
+  'postgres-get-create': postgresGetCreate,
+  'postgres-drivers': postgresDrivers,
+  'postgres-size': postgresSize,
 }
 
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(cases)

@@ -1,4 +1,5 @@
 import { bodySizes } from '../lib/bodies.js'
+import { freshIds, knownIds } from '../lib/ids.js'
 import { loadRound } from '../lib/load.js'
 import { createGroups } from '../lib/seed.js'
 import { startBareFastify, startService } from '../lib/service.js'
@@ -19,7 +20,7 @@ export const getCreate = () =>
 /**
  * The service and a bare Fastify route under the same load, in turns. Both run all the time, the one that is not loaded
  * idle.
- * @param {import('../lib/load.js').LoadKind} kind
+ * @param {'unchanged' | 'create'} kind
  * @param {string} title
  * @returns {Promise<import('../run.js').Report>}
  */
@@ -27,12 +28,12 @@ async function sideBySide(kind, title) {
   const bare = await startBareFastify()
   const service = await startService()
   try {
-    if (kind === 'unchanged') await createGroups(service, size)
+    if (kind === 'unchanged') await createGroups(service, size, knownIds)
     /** @param {import('../lib/service.js').Server} server */
     const load = (server) =>
       loadRound(server, {
-        kind,
         size,
+        ...(kind === 'unchanged' ? { ids: knownIds, order: 'random' } : { ids: freshIds(), order: 'once' }),
         seconds: 3,
         expected: `"new_user_group":${kind === 'create' && server === service}`,
       })
@@ -68,12 +69,13 @@ async function sideBySide(kind, title) {
 }
 
 /** @param {import('../lib/load.js').Round} round */
-function figuresOf({ requestsPerSecond, p50Ms, p99Ms, cpuMicroseconds, cpuShare }) {
+function figuresOf({ requestsPerSecond, p50Ms, p99Ms, cpuMicroseconds, cpuShare, loadCpuMicroseconds }) {
   return {
     'requests/s': requestsPerSecond,
     'p50, ms': p50Ms,
     'p99, ms': p99Ms,
     'CPU/request, µs': cpuMicroseconds,
     'CPU, % of a core': cpuShare * 100,
+    'load CPU/request, µs': loadCpuMicroseconds,
   }
 }

@@ -1,13 +1,12 @@
-import { fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { bodySizes } from '../lib/bodies.js'
+import { knownIds } from '../lib/ids.js'
 import { loadRound } from '../lib/load.js'
 import { createGroups } from '../lib/seed.js'
 import { startService } from '../lib/service.js'
 import { summaries } from '../lib/statistics.js'
+import { startWorker } from '../lib/worker.js'
 
 const rounds = 5
-const script = fileURLToPath(new URL('../processes/json-reading.js', import.meta.url))
 
 /**
  * What reading JSON strictly costs on the hot path: the CPU time that it adds to `JSON.parse`, as a share of the CPU time
@@ -25,25 +24,23 @@ export async function strictJson() {
 /** @param {import('../lib/bodies.js').BodySize} size */
 async function measure(size) {
   const service = await startService()
-  const reader = fork(script)
+  const reader = startWorker('json-reading.js')
   try {
-    await createGroups(service, size)
+    await createGroups(service, size, knownIds)
     const load = () =>
-      loadRound(service, { kind: 'unchanged', size, seconds: 2, expected: '"new_user_group":false' })
-    /** @returns {Promise<import('../processes/json-reading.js').ReadingCosts>} */
-    const read = () =>
-      new Promise((resolve, reject) => {
-        reader.once('message', (costs) =>
-          resolve(/** @type {import('../processes/json-reading.js').ReadingCosts} */ (costs)),
-        )
-        // Does nothing where the costs have come.
-        reader.once('exit', (code) => reject(new Error(`the reader ended with ${code}`)))
-        reader.send(size)
+      loadRound(service, {
+        size,
+        ids: knownIds,
+        order: 'random',
+        seconds: 2,
+        expected: '"new_user_group":false',
       })
     const results = []
     for (let round = 0; round <= rounds; round++) {
       const { cpuMicroseconds } = await load()
-      const { strict, plain } = await read()
+      const { strict, plain } = /** @type {import('../processes/json-reading.js').ReadingCosts} */ (
+        await reader.ask(size)
+      )
       const added = strict - plain
       const figures = {
         'JSON.parse, µs': plain,
@@ -57,7 +54,7 @@ async function measure(size) {
     }
     return results
   } finally {
-    reader.disconnect()
+    await reader.stop()
     await service.stop()
   }
 }

@@ -17,7 +17,7 @@ export function bodyOf(size, id) {
   return JSON.stringify({ user_group_id: id, name: 'Example customer', ...fieldsOf[size] })
 }
 
-/** @type {Record<BodySize, object>} */
+/** @type {Record<BodySize, { mapping?: object, properties: object }>} */
 const fieldsOf = {
   small: { properties: { region: 'EU', plan: 'gold' } },
   typical: {
@@ -34,13 +34,15 @@ const fieldsOf = {
   },
 }
 
-/** As many user groups as the loads ask for over and over. */
-export const groupCount = 1024
-
 /**
- * The id of one of them.
- * @param {number} index from 0 to {@link groupCount} - 1
+ * What such a body sets, as the store takes it.
+ * @param {BodySize} size
  */
-export function groupId(index) {
-  return `customer-${10_000 + index}`
+export function changeOf(size) {
+  const { mapping, properties } = fieldsOf[size]
+  return {
+    name: 'Example customer',
+    mapping: mapping === undefined ? null : JSON.stringify(mapping),
+    properties: JSON.stringify(properties),
+  }
 }

@@ -1,21 +1,15 @@
-import { fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { cpuTime } from './cpu.js'
+import { startWorker } from './worker.js'
 
 /**
- * Of what kind the requests are; each is a GET of /api/user with a body.
- * - `unchanged`: user groups that exist and stay as they are
- * - `create`: one that is new with each request
- * @typedef {'unchanged' | 'create'} LoadKind
- */
-
-/**
+ * Requests, each a GET of /api/user with a body.
  * @typedef {object} Load
  * @property {string} origin
  * @property {string} token
- * @property {LoadKind} kind
  * @property {import('./bodies.js').BodySize} size
- * @property {number} seconds
+ * @property {import('./ids.js').Ids} ids whom the requests are about
+ * @property {'random' | 'once'} order
+ * @property {number} seconds after which no more are sent
  * @property {string} expected what each answer must hold
  */
 
@@ -27,56 +21,50 @@ import { cpuTime } from './cpu.js'
  * @property {number} seconds
  * @property {number} p50 milliseconds
  * @property {number} p99 milliseconds
+ * @property {number} cpuMicroseconds of the load's process
  */
 
 /**
  * What one round of load on a server came to.
  * @typedef {object} Round
+ * @property {number} answers
  * @property {number} requestsPerSecond
  * @property {number} p50Ms
  * @property {number} p99Ms
  * @property {number} cpuMicroseconds of the server, for each request
  * @property {number} cpuShare of one core, that the server was busy: well below 1, the load was the limit
+ * @property {number} loadCpuMicroseconds of the load, for each request
  */
 
 export const connections = 32
 
-const script = fileURLToPath(new URL('../processes/load.js', import.meta.url))
+/** @type {import('./worker.js').Worker | undefined} */
+let worker
 
 /**
  * Loads a server for some seconds, from a process of its own.
  * @param {import('./service.js').Server} server
- * @param {Pick<Load, 'kind' | 'size' | 'seconds' | 'expected'>} load
+ * @param {Omit<Load, 'origin' | 'token'>} load
  * @returns {Promise<Round>}
  * @throws {Error} where any answer was an error: its speed is no figure to report
  */
 export async function loadRound({ origin, pid, token }, load) {
+  worker ??= startWorker('load.js')
   const before = cpuTime(pid)
-  const { answers, failures, seconds, p50, p99 } = await run({ origin, token, ...load })
+  const { answers, failures, seconds, p50, p99, cpuMicroseconds } = /** @type {LoadResult} */ (
+    await worker.ask({ origin, token, ...load })
+  )
   const cpu = cpuTime(pid) - before
   if (failures > 0 || answers === 0) {
     throw new Error(`${failures} of ${answers + failures} requests failed: there is nothing to report`)
   }
   return {
+    answers,
     requestsPerSecond: answers / seconds,
     p50Ms: p50,
     p99Ms: p99,
     cpuMicroseconds: cpu / answers,
     cpuShare: cpu / 1e6 / seconds,
+    loadCpuMicroseconds: cpuMicroseconds / answers,
   }
-}
-
-/**
- * @param {Load} load
- * @returns {Promise<LoadResult>}
- */
-function run(load) {
-  return new Promise((resolve, reject) => {
-    const child = fork(script)
-    child.once('message', (result) => resolve(/** @type {LoadResult} */ (result)))
-    // Does nothing where the result has come.
-    child.once('exit', (code) => reject(new Error(`the load ended with ${code} and no result`)))
-    child.once('error', reject)
-    child.send(load)
-  })
 }

@@ -1,25 +1,14 @@
-import assert from 'node:assert/strict'
-import { bodyOf, groupCount, groupId } from './bodies.js'
+import { loadRound } from './load.js'
+
+/** More than any of the benchmarks needs; what is not created then is missed later. */
+const seconds = 120
 
 /**
- * Creates the user groups that a load of the kind `unchanged` asks for.
+ * Creates the user groups that a load asks for, as any client would.
  * @param {import('./service.js').Server} service
  * @param {import('./bodies.js').BodySize} size
+ * @param {import('./ids.js').Ids} ids
  */
-export async function createGroups({ origin, token }, size) {
-  await Promise.all(
-    Array.from({ length: groupCount }, async (_, index) => {
-      // fetch sends no GET with a body.
-      const answer = await fetch(`${origin}/api/user`, {
-        method: 'POST',
-        headers: {
-          authorization: `Token ${token}`,
-          'content-type': 'application/json',
-          'x-http-method-override': 'GET',
-        },
-        body: bodyOf(size, groupId(index)),
-      })
-      assert.equal(answer.status, 200, await answer.text())
-    }),
-  )
+export async function createGroups(service, size, ids) {
+  await loadRound(service, { size, ids, order: 'once', seconds, expected: '"new_user_group":true' })
 }

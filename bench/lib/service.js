@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
 const ugs = fileURLToPath(new URL('../../server/bin/ugs.js', import.meta.url))
 const bareFastify = fileURLToPath(new URL('../baselines/bare-fastify.js', import.meta.url))
@@ -25,21 +26,56 @@ process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 /**
  * Starts the built service as its users do, `ugs serve` with default settings, but for a free port and a temporary data
  * folder.
+ * @param {string} [databaseUrl] where the store is, if not in that folder
  * @returns {Promise<Server>}
  */
-export async function startService() {
+export async function startService(databaseUrl) {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-bench-'))
-  const settings = { PORT: '0', UGS_DATA_DIR: join(folder, 'data'), UGS_DRAIN_MS: '0' }
+  const settings = {
+    PORT: '0',
+    UGS_DATA_DIR: join(folder, 'data'),
+    UGS_DRAIN_MS: '0',
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+  }
   const { stdout, ...server } = await startServer([ugs, 'serve'], settings)
   return {
     ...server,
-    // The first start prints one for each environment.
-    token: /uga_testing_\w+/.exec(stdout)?.[0] ?? '',
+    // The first start of a store of its own prints one for each environment.
+    token:
+      databaseUrl === undefined ? (/uga_testing_\w+/.exec(stdout)?.[0] ?? '') : await makeToken(settings),
     stop: async () => {
       await server.stop()
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/**
+ * Makes the tables of the service.
+ * @param {string} databaseUrl
+ */
+export async function migrate(databaseUrl) {
+  await runUgs(['migrate'], { DATABASE_URL: databaseUrl })
+}
+
+/** @param {Record<string, string>} settings */
+async function makeToken(settings) {
+  const stdout = await runUgs(
+    ['api-token', 'create', '--environment', 'Testing', '--name', 'bench'],
+    settings,
+  )
+  return stdout.trim()
+}
+
+/**
+ * @param {readonly string[]} args
+ * @param {Record<string, string>} settings
+ */
+async function runUgs(args, settings) {
+  const { stdout } = await promisify(execFile)(process.execPath, [ugs, ...args], {
+    env: environmentOf(settings),
+  })
+  return stdout
 }
 
 /**
@@ -53,11 +89,11 @@ export async function startBareFastify() {
 
 /**
  * @param {readonly [script: string, ...args: string[]]} command
- * @param {Record<string, string>} settings besides PATH and HOME, so that no setting of this machine reaches it
+ * @param {Record<string, string>} settings
  */
 async function startServer([script, ...args], settings) {
   const child = spawn(process.execPath, [...profiling(), script, ...args], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
+    env: environmentOf(settings),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   running.add(child)
@@ -80,6 +116,14 @@ async function startServer([script, ...args], settings) {
     child.on('exit', (code) => reject(new Error(`${script} ended with ${code}: ${stderr}`)))
   })
   return { origin, pid: child.pid ?? 0, stdout, stop }
+}
+
+/**
+ * PATH and HOME besides the settings, so that no setting of this machine reaches the process.
+ * @param {Record<string, string>} settings
+ */
+function environmentOf(settings) {
+  return { PATH: process.env.PATH, HOME: process.env.HOME, ...settings }
 }
 
 /** `BENCH_CPU_PROF=FOLDER` has each server leave a CPU profile there when it stops. */

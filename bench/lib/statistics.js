@@ -19,6 +19,15 @@ export function quantile(values, share) {
 }
 
 /**
+ * @param {readonly number[]} milliseconds that each of some answers took
+ * @returns {{ p50: number, p99: number }}
+ */
+export function percentiles(milliseconds) {
+  if (milliseconds.length === 0) return { p50: NaN, p99: NaN }
+  return { p50: quantile(milliseconds, 0.5), p99: quantile(milliseconds, 0.99) }
+}
+
+/**
  * @param {readonly number[]} values at least one
  * @returns {Summary}
  */

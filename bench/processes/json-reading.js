@@ -1,7 +1,9 @@
 // Reads the bodies that the load sends, strictly and plainly, and tells the parent process what each costs. One round a
 // message, so that the parent can put rounds of load between them.
 import { readStrictJson } from '../../server/dist/contract/strict-json.js'
-import { bodyOf, groupCount, groupId } from '../lib/bodies.js'
+import { bodyOf } from '../lib/bodies.js'
+import { idAt, knownIds } from '../lib/ids.js'
+import { answerEach } from '../lib/worker.js'
 
 /**
  * @typedef {object} ReadingCosts
@@ -32,9 +34,9 @@ function block(bodies, bodiesPerBlock, read) {
 /** @param {Buffer} bytes */
 const readPlainly = (bytes) => /** @type {unknown} */ (JSON.parse(bytes.toString('utf8')))
 
-process.on('message', (size) => {
-  const bodies = Array.from({ length: groupCount }, (_, index) =>
-    Buffer.from(bodyOf(/** @type {import('../lib/bodies.js').BodySize} */ (size), groupId(index))),
+answerEach((size) => {
+  const bodies = Array.from({ length: knownIds.count }, (_, index) =>
+    Buffer.from(bodyOf(/** @type {import('../lib/bodies.js').BodySize} */ (size), idAt(knownIds, index))),
   )
   const bodiesPerBlock = Math.ceil(bytesPerBlock / (bodies[0]?.length ?? 1))
   let strict = 0
@@ -48,5 +50,5 @@ process.on('message', (size) => {
   const bodiesRead = blocks * bodiesPerBlock
   /** @type {ReadingCosts} */
   const costs = { strict: strict / bodiesRead, plain: plain / bodiesRead }
-  process.send?.(costs)
+  return costs
 })

@@ -1,64 +1,87 @@
 // Loads a server and tells the parent process, over its channel, what came of it. A process of its own, so that neither
 // the server nor whoever measures it pays for the load.
-import autocannon from 'autocannon'
-import { bodyOf, groupCount, groupId } from '../lib/bodies.js'
+import { bodyOf } from '../lib/bodies.js'
+import { HttpConnection } from '../lib/http-connection.js'
+import { idAt, indexes, shares } from '../lib/ids.js'
 import { connections } from '../lib/load.js'
-import { quantile } from '../lib/statistics.js'
+import { percentiles } from '../lib/statistics.js'
+import { answerEach } from '../lib/worker.js'
 
-/** @param {import('../lib/load.js').Load} load */
-async function run({ origin, token, kind, size, seconds, expected }) {
-  const round = Date.now().toString(36)
-  let made = 0
-  const create = () => bodyOf(size, `${round}-${1_000_000 + made++}`)
+/** An answer that takes longer is a failure. */
+const patienceMs = 30_000
+
+/**
+ * One request for all ids of a range: the next id is written over the last.
+ * @param {import('../lib/load.js').Load} load
+ * @param {import('../lib/ids.js').Ids} ids
+ */
+function requestTemplate({ origin, token, size }, ids) {
+  const body = bodyOf(size, idAt(ids, 0))
+  const text =
+    `GET /api/user HTTP/1.1\r\nHost: ${new URL(origin).host}\r\nAuthorization: Token ${token}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  const bytes = Buffer.from(text)
+  const at = bytes.lastIndexOf(idAt(ids, 0)) + ids.prefix.length
+  /** @param {number} index */
+  return (index) => {
+    bytes.write(String(ids.first + index), at, 'latin1')
+    return bytes
+  }
+}
+
+/**
+ * @param {import('../lib/load.js').Load} load
+ * @returns {Promise<import('../lib/load.js').LoadResult>}
+ */
+async function run(load) {
   /** @type {number[]} */
   const latencies = []
   let failures = 0
-  let connection = 0
+  const cpuBefore = process.cpuUsage()
   const started = performance.now()
   let finished = started
-  // Each connection asks for user groups of its own, so that no two ask for the same one at the same time.
-  const share = () => {
-    const each = groupCount / connections
-    const first = connection++ * each
-    return Array.from({ length: each }, (_, index) => ({ body: bodyOf(size, groupId(first + index)) }))
-  }
-  /** @type {import('autocannon').Options} */
-  const options = {
-    url: `${origin}/api/user`,
-    method: 'GET',
-    headers: { authorization: `Token ${token}`, 'content-type': 'application/json' },
-    connections,
-    duration: seconds,
-    // How often it looks whether the time is over.
-    sampleInt: 50,
-    setupClient: (client) => {
-      client.setRequests(
-        kind === 'create' ? [{ setupRequest: (request) => ({ ...request, body: create() }) }] : share(),
-      )
-    },
-    verifyBody: (body) => String(body).includes(expected),
-  }
-  /** @type {import('autocannon').Result} */
-  const { errors, timeouts, mismatches, resets } = await new Promise((resolve, reject) => {
-    const running = autocannon(options, (error, result) => {
-      if (error) reject(new Error(String(error)))
-      else resolve(result)
-    })
-    running.on('response', (_client, status, _bytes, milliseconds) => {
-      finished = performance.now()
-      if (status === 200) latencies.push(milliseconds)
-      else failures++
-    })
-  })
-  /** @type {import('../lib/load.js').LoadResult} */
-  const result = {
+  const end = started + load.seconds * 1000
+  await Promise.all(
+    shares(load.ids, connections).map(
+      (ids) =>
+        new Promise((resolve) => {
+          const requestFor = requestTemplate(load, ids)
+          const nextIndex = indexes(ids, load.order)
+          let sent = started
+          const connection = new HttpConnection(new URL(load.origin), {
+            expected: load.expected,
+            onAnswer: (isGood) => {
+              finished = performance.now()
+              if (isGood) latencies.push(finished - sent)
+              else failures++
+              next(isGood ? finished : Infinity)
+            },
+          })
+          /** @param {number} now */
+          function next(now) {
+            const index = now < end ? nextIndex() : undefined
+            if (index === undefined) {
+              clearTimeout(patience)
+              connection.close()
+              resolve(undefined)
+              return
+            }
+            sent = now
+            connection.send(requestFor(index))
+          }
+          const patience = setTimeout(() => connection.fail(), load.seconds * 1000 + patienceMs)
+          next(started)
+        }),
+    ),
+  )
+  const { user, system } = process.cpuUsage(cpuBefore)
+  return {
     answers: latencies.length,
-    failures: failures + errors + timeouts + mismatches + resets,
+    failures,
     seconds: (finished - started) / 1000,
-    p50: latencies.length === 0 ? NaN : quantile(latencies, 0.5),
-    p99: latencies.length === 0 ? NaN : quantile(latencies, 0.99),
+    ...percentiles(latencies),
+    cpuMicroseconds: user + system,
   }
-  process.send?.(result, () => process.disconnect())
 }
 
-process.once('message', (load) => void run(/** @type {import('../lib/load.js').Load} */ (load)))
+answerEach((load) => run(/** @type {import('../lib/load.js').Load} */ (load)))

@@ -1,5 +1,5 @@
 /** What a cell of a table holds, in either dialect. */
-export type Cell = string | number | Uint8Array | null
+type Cell = string | number | Uint8Array | null
 
 /** The cells of a row, in the order of the table's columns. */
 export type Cells = readonly Cell[]

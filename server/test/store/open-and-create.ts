@@ -1,12 +1,12 @@
-// A process of its own for the tests of the SQLite store: opens it and creates user groups, a few at a time, writing a
-// line for each that was acknowledged. Arguments: the file, a prefix for the ids, how many.
-import { writeSync } from 'node:fs'
+// A process of its own for the tests of the stores: opens one and creates user groups, a few at a time, writing a line
+// for each that was acknowledged. Arguments: the URL of the database, a prefix for the ids, how many.
+import { parseDatabaseUrl } from '../../src/database-url.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { mint } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
-const [path = '', prefix = '', count = '0'] = process.argv.slice(2)
-const store = await openStore({ kind: 'sqlite', path }, { ...defaults, lockTimeoutMs: 30_000 })
+const [url = '', prefix = '', count = '0'] = process.argv.slice(2)
+const store = await openStore(parseDatabaseUrl(url), { ...defaults, lockTimeoutMs: 30_000 })
 for (let next = 0; next < Number(count); next += 4) {
   const ids = Array.from({ length: Math.min(4, Number(count) - next) }, (_, i) => `${prefix}-${next + i}`)
   const results = await Promise.all(
@@ -20,10 +20,10 @@ for (let next = 0; next < Number(count); next += 4) {
       }),
     ),
   )
-  results.forEach((result, i) => {
-    if ('userGroup' in result) {
-      writeSync(1, `${ids[i]} ${Buffer.from(result.userGroup.token.sealed).toString('hex')}\n`)
-    }
-  })
+  const lines = results.map((result, i) =>
+    'userGroup' in result ? `${ids[i]} ${Buffer.from(result.userGroup.token.sealed).toString('hex')}\n` : '',
+  )
+  // Whoever reads may be slower.
+  await new Promise((resolve) => process.stdout.write(lines.join(''), resolve))
 }
 await store.close()

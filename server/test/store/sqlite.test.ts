@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { after, describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import BetterSqlite3 from 'better-sqlite3'
 import { openStore } from '../../src/store/open-store.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { describeStore } from './store-contract.ts'
+import { describeProcesses } from './store-processes.ts'
 import { mint } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
@@ -21,6 +18,21 @@ const open = (path: string, lockTimeoutMs = 5000) =>
   openStore({ kind: 'sqlite', path }, { ...defaults, lockTimeoutMs })
 
 describeStore('SQLite', () => open(freshPath()))
+
+const pathOf = (url: string) => url.replace('sqlite:', '')
+
+describeProcesses('SQLite', {
+  dialect: 'sqlite',
+  freshUrl: () => `sqlite:${freshPath()}`,
+  placeOf: pathOf,
+  count: (url, table) => {
+    const database = new BetterSqlite3(pathOf(url))
+    assert.equal(database.pragma('integrity_check', { simple: true }), 'ok')
+    const count = database.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number
+    database.close()
+    return count
+  },
+})
 
 const key = (providedId: string) => ({ workspaceId: 1, environment: 'Customer', providedId }) as const
 const create = (providedId: string, name = 'A') => ({
@@ -42,62 +54,6 @@ describe('SQLite: the file', () => {
     await second.close()
     assert.equal(found.outcome, 'unchanged')
     assert.deepEqual({ ...found, outcome: 0 }, { ...created, outcome: 0 })
-  })
-
-  it('is brought up to date once by several processes that start at once', async () => {
-    const path = freshPath()
-    const script = fileURLToPath(new URL('./open-and-create.ts', import.meta.url))
-    const codes = await Promise.all(
-      Array.from({ length: 6 }, async (_, i) => {
-        const child = spawn(process.execPath, ['--import', 'tsx', script, path, `p${i}`, '1'])
-        return (await once(child, 'exit'))[0] as number
-      }),
-    )
-    assert.deepEqual(codes, [0, 0, 0, 0, 0, 0])
-    const database = new BetterSqlite3(path)
-    assert.equal(database.prepare('SELECT count(*) FROM schema_migration').pluck().get(), 1)
-    assert.equal(database.prepare('SELECT count(*) FROM user_group').pluck().get(), 6)
-    database.close()
-  })
-
-  it('has every acknowledged user group after kill -9', async () => {
-    const path = freshPath()
-    const script = fileURLToPath(new URL('./open-and-create.ts', import.meta.url))
-    for (const round of ['r0', 'r1', 'r2']) {
-      const child = spawn(process.execPath, ['--import', 'tsx', script, path, round, '100000'])
-      const acknowledged: string[] = []
-      for await (const line of createInterface({ input: child.stdout })) {
-        acknowledged.push(line)
-        if (acknowledged.length === 200) child.kill('SIGKILL')
-      }
-      assert.ok(acknowledged.length >= 200)
-      const store = await open(path)
-      for (const line of acknowledged) {
-        const [id = '', sealed] = line.split(' ')
-        const found = await store.findUserGroup(key(id))
-        assert.equal(found && Buffer.from(found.token.sealed).toString('hex'), sealed)
-      }
-      await store.close()
-    }
-    const database = new BetterSqlite3(path)
-    assert.equal(database.pragma('integrity_check', { simple: true }), 'ok')
-    database.close()
-  })
-
-  it('creates once between processes', async () => {
-    const path = freshPath()
-    await (await open(path)).close()
-    const script = fileURLToPath(new URL('./open-and-create.ts', import.meta.url))
-    const outputs = await Promise.all(
-      Array.from({ length: 4 }, async () => {
-        const child = spawn(process.execPath, ['--import', 'tsx', script, path, 'same', '300'])
-        const lines: string[] = []
-        for await (const line of createInterface({ input: child.stdout })) lines.push(line)
-        return lines
-      }),
-    )
-    for (const lines of outputs) assert.deepEqual(lines, outputs[0])
-    assert.equal(outputs[0]?.length, 300)
   })
 
   it('waits for another process that is writing, then says that the store cannot be reached', async () => {

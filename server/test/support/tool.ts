@@ -23,7 +23,10 @@ export const curl: Tool = {
  * Finds a program that is no dependency of the project. Where it is missing the test is skipped, loudly, and the caller
  * returns; on CI (`CI=true`) the test fails, so that a skip cannot go unnoticed where nobody reads the output.
  */
-export function findTool(t: TestContext, { name, hint, commands, probe }: Tool): string | undefined {
+export function findTool(
+  t: Pick<TestContext, 'name' | 'skip'>,
+  { name, hint, commands, probe }: Tool,
+): string | undefined {
   const found = commands.find(
     (command) => command !== undefined && spawnSync(command, probe, { stdio: 'ignore' }).status === 0,
   )

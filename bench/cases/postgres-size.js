@@ -1,0 +1,55 @@
+import { startDatabase } from '../lib/postgres.js'
+import { summaries } from '../lib/statistics.js'
+import { insertUserGroups } from '../lib/user-groups.js'
+
+const count = Number(process.env.BENCH_USER_GROUPS ?? 1_000_000)
+
+/**
+ * How much disk a user group takes, and a token of its own that was replaced: in the table and in each of its indexes.
+ * `BENCH_USER_GROUPS` says how many to insert.
+ * @type {import('../run.js').Case}
+ */
+export async function postgresSize() {
+  const database = await startDatabase()
+  const { client } = database
+  try {
+    await insertUserGroups(client, { prefix: 'customer-', first: 10_000_000, count }, { order: 'random' })
+    await client.query(
+      `INSERT INTO superseded_token (workspace_id, token_hash, team_id, issued_at, superseded_at, valid_until)
+       SELECT workspace_id, sha256(token_hash), team_id, token_issued_at, token_issued_at, token_issued_at
+       FROM user_group ORDER BY token_hash`,
+    )
+    const rows = []
+    for (const table of ['user_group', 'superseded_token']) {
+      await client.query(`VACUUM (ANALYZE) ${table}`)
+      rows.push(...(await sizes(client, table)))
+    }
+    return {
+      title: `Disk for ${count} user groups with a body of about 200 B, each with one replaced token`,
+      rows,
+      notes: [`PostgreSQL ${database.version}.`],
+    }
+  } finally {
+    await database.stop()
+  }
+}
+
+/**
+ * @param {import('pg').Client} client
+ * @param {string} table
+ */
+async function sizes(client, table) {
+  /** @type {{ rows: { name: string, bytes: number }[] }} */
+  const { rows } = await client.query(
+    `SELECT relname AS name, pg_relation_size(oid)::float8 AS bytes
+     FROM pg_class
+     WHERE oid = $1::regclass OR oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = $1::regclass)
+     ORDER BY relkind DESC, relname`,
+    [table],
+  )
+  const total = rows.reduce((sum, { bytes }) => sum + bytes, 0)
+  return [...rows, { name: `${table} in all`, bytes: total }].map(({ name, bytes }) => ({
+    name,
+    figures: summaries([{ 'B/row': bytes / count, MB: bytes / 1e6 }]),
+  }))
+}

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { cpuTimeOfEnded } from './cpu.js'
+import { findPgbench } from './postgres.js'
+
+/**
+ * @typedef {object} PgbenchRun
+ * @property {string} script one transaction
+ * @property {Record<string, string | number>} [variables] that the script starts with
+ * @property {number} clients connections, each with one transaction after another
+ * @property {number} threads that pgbench drives them with
+ * @property {number} seconds
+ */
+
+/**
+ * @typedef {object} PgbenchRound
+ * @property {number} transactions
+ * @property {number} transactionsPerSecond
+ * @property {number} averageMs
+ * @property {number} cpuMicroseconds of pgbench, for each transaction
+ * @property {number} serverCpuMicroseconds of PostgreSQL, for each transaction; NaN where it is not ours
+ */
+
+/**
+ * Runs pgbench with prepared statements.
+ * @param {import('./postgres.js').Database} database
+ * @param {PgbenchRun} run
+ * @returns {Promise<PgbenchRound>}
+ * @throws {Error} where any transaction failed
+ */
+export async function pgbenchRound(database, { script, variables = {}, clients, threads, seconds }) {
+  const url = new URL(database.url)
+  const password = decodeURIComponent(url.password)
+  url.password = ''
+  const cpuBefore = cpuTimeOfEnded(process.pid)
+  const serverBefore = database.cpuTime()
+  const child = spawn(
+    findPgbench(),
+    [
+      ...[
+        '--no-vacuum',
+        '--protocol=prepared',
+        `--client=${clients}`,
+        `--jobs=${threads}`,
+        `--time=${seconds}`,
+      ],
+      ...Object.entries(variables).map(([name, value]) => `--define=${name}=${value}`),
+      ...['--file=-', url.href],
+    ],
+    { env: { PATH: process.env.PATH, LC_ALL: 'C', PGPASSWORD: password } },
+  )
+  child.stdin.end(script)
+  const [output, problems, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    /** @type {Promise<[number | null]>} */ (once(child, 'exit')),
+  ])
+  const number = (/** @type {RegExp} */ pattern) => Number(pattern.exec(output)?.[1])
+  const transactions = number(/transactions actually processed: (\d+)/)
+  // Before version 15 it counts no failures: what fails ends its client, and the exit code tells.
+  const failures = output.includes('failed transactions') ? number(/failed transactions: (\d+)/) : 0
+  if (code !== 0 || failures !== 0 || !(transactions > 0)) {
+    throw new Error(`pgbench ended with ${code}, and ${failures} transactions failed: ${problems}`)
+  }
+  return {
+    transactions,
+    transactionsPerSecond: number(/tps = ([\d.]+) \((?:without|excluding)/),
+    averageMs: number(/latency average = ([\d.]+) ms/),
+    cpuMicroseconds: (cpuTimeOfEnded(process.pid) - cpuBefore) / transactions,
+    serverCpuMicroseconds: (database.cpuTime() - serverBefore) / transactions,
+  }
+}

@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { accessSync, constants, readdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { cpuTimeOfFamily } from './cpu.js'
+import { migrate } from './service.js'
+
+/**
+ * A database of its own, with the tables of the service, on a PostgreSQL server with the durability that it has by default.
+ * @typedef {object} Database
+ * @property {string} url
+ * @property {string} version of the server
+ * @property {pg.Client} client
+ * @property {() => number} cpuTime microseconds that the server has used since it started; NaN where it is not ours
+ * @property {() => Promise<void>} stop removes the database, and the server where it is ours
+ */
+
+/** Where Debian and Ubuntu keep the programs of each version. */
+const debianFolder = '/usr/lib/postgresql'
+const ownServer = fileURLToPath(new URL('../processes/postgres.js', import.meta.url))
+
+/**
+ * On the server that `BENCH_DATABASE_URL` names, by a URL of a role that may create databases; else on a server of its
+ * own, which ends with this process.
+ * @returns {Promise<Database>}
+ */
+export async function startDatabase() {
+  const { url: serverUrl, pid, stop } = await startServer()
+  const name = `ugs_bench_${randomUUID().replaceAll('-', '')}`
+  const admin = await connected(serverUrl)
+  await admin.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`)
+  const url = new URL(serverUrl)
+  url.pathname = name
+  await migrate(url.href)
+  const client = await connected(url.href)
+  const { rows } = await client.query(
+    "SELECT current_setting('server_version') AS version, current_setting('fsync') || current_setting('synchronous_commit') AS durability",
+  )
+  const { version, durability } = /** @type {{ version: string, durability: string }} */ (rows[0])
+  if (durability !== 'onon') throw new Error('the server does not write to its disk as it does by default')
+  return {
+    url: url.href,
+    version,
+    client,
+    cpuTime: () => (pid === undefined ? NaN : cpuTimeOfFamily(pid)),
+    stop: async () => {
+      await client.end()
+      await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
+      await admin.end()
+      await stop()
+    },
+  }
+}
+
+/** The newest version of PostgreSQL on this machine. */
+function programFolder() {
+  try {
+    const versions = readdirSync(debianFolder).sort((a, b) => Number(b) - Number(a))
+    return versions.map((version) => join(debianFolder, version, 'bin'))[0]
+  } catch {
+    return undefined
+  }
+}
+
+/** @returns {string} the path of pgbench */
+export function findPgbench() {
+  const folders = [programFolder() ?? [], (process.env.PATH ?? '').split(delimiter)].flat()
+  const found = folders.map((folder) => join(folder, 'pgbench')).find(isProgram)
+  if (found === undefined) {
+    throw new Error(
+      `pgbench is on neither PATH nor in ${debianFolder}/*/bin; it comes with PostgreSQL (Debian and Ubuntu: apt-get install postgresql)`,
+    )
+  }
+  return found
+}
+
+/** @param {string} path */
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** @returns {Promise<{ url: string, pid?: number, stop: () => Promise<void> }>} */
+async function startServer() {
+  const url = process.env.BENCH_DATABASE_URL
+  if (url) return { url, stop: () => Promise.resolve() }
+  const folder = programFolder()
+  if (folder === undefined) {
+    throw new Error(
+      `there is no PostgreSQL in ${debianFolder} (Debian and Ubuntu: apt-get install postgresql); BENCH_DATABASE_URL can name one that runs`,
+    )
+  }
+  // In a session of its own, so that Ctrl-C ends it by the end of its input alone.
+  const child = spawn(process.execPath, [ownServer, folder], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+  })
+  const exited = once(child, 'exit')
+  const failed = exited.then(() => {
+    throw new Error('no PostgreSQL could be started')
+  })
+  const [line] = /** @type {[string]} */ (
+    await Promise.race([once(createInterface({ input: child.stdout }), 'line'), failed])
+  )
+  /** @type {{ url: string, pid: number }} */
+  const started = JSON.parse(line)
+  return {
+    ...started,
+    stop: async () => {
+      child.stdin.end()
+      await exited
+    },
+  }
+}
+
+/** @param {string} url */
+async function connected(url) {
+  const client = new pg.Client(url)
+  await client.connect()
+  return client
+}

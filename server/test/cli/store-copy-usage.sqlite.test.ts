@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:os'
+import { after, describe, it, type TestContext } from 'node:test'
+import { Client } from 'pg'
+import { sourceFile } from '../store/copy-support.ts'
+import { freshDatabase } from '../support/database.ts'
+import { DatabaseProxy } from '../support/database-proxy.ts'
+import { freshRole } from '../support/role.ts'
+import { runUgs, ugsFile } from '../support/service.ts'
+import { openSession } from '../support/session.ts'
+import { assertSameRows, copiedTables, copyStore } from '../support/store-copy.ts'
+import { findTool, type Tool } from '../support/tool.ts'
+
+/** Runs a command in a terminal of its own. */
+const script: Tool = {
+  name: 'script (of util-linux)',
+  hint: 'apt-get install bsdutils',
+  commands: ['script'],
+  probe: ['--version'],
+}
+
+const source = await sourceFile({ after }, 2345)
+
+/** A copy in a terminal of its own; undefined where there is none to be had, and the test is skipped. */
+function inTerminal(t: TestContext, to: string) {
+  const command = findTool(t, script)
+  if (command === undefined) return undefined
+  const args = ['-qec', '"$NODE" "$UGS" store copy --from "$FROM" --to "$TO"', '/dev/null']
+  const child = spawn(command, args, {
+    env: {
+      ...{ PATH: process.env.PATH, SHELL: '/bin/sh' },
+      ...{ NODE: process.execPath, UGS: ugsFile, FROM: source.url, TO: to },
+    },
+  })
+  t.after(() => void child.kill('SIGKILL'))
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+  return {
+    output: () => output,
+    type: (text: string) => child.stdin.write(text),
+    exitCode: once(child, 'close').then(([code]) => code as number | null),
+  }
+}
+
+/** That whatever was turned off, such as the wrapping of lines, is on again. */
+function assertModesRestored(output: string): void {
+  const modes = new Map<string, string>()
+  for (const part of output.split('\u001b[?').slice(1)) {
+    const [, mode = '', state = ''] = /^(\d+)([hl])/.exec(part) ?? []
+    modes.set(mode, state)
+  }
+  for (const [mode, state] of modes) assert.equal(state, 'h', `mode ${mode}`)
+}
+
+describe('ugs store copy: how far it is', () => {
+  it('is told in plain lines where there is no terminal', async (t) => {
+    const { code, stdout, stderr } = await copyStore(source.url, await freshDatabase(t))
+    assert.equal(code, 0, stderr)
+    assert.equal(stdout, '')
+    const lines = stderr.trimEnd().split('\n')
+    const isProgress = (line: string) => /^(copying|verifying) \w+: \d+ of \d+ rows$/.test(line)
+    const ends = ['copying', 'verifying'].flatMap((phase, i) =>
+      Object.entries({ workspace: 2, user_group: 2345, secret_key_check: 2 }).map(
+        ([table, rows]) => `${phase} ${table}: ${(i + 1) * rows} of ${(i + 1) * rows} rows`,
+      ),
+    )
+    for (const line of [...ends, 'copying user_group: 1000 of 2345 rows'])
+      assert.ok(lines.includes(line), stderr)
+    const rest = lines.filter((line) => !isProgress(line))
+    assert.equal(rest.length, 7)
+    for (const line of rest.slice(0, -1))
+      assert.match(line, /^\w+: \d+ rows, the same on both sides \(SHA-256 \w+\)$/)
+    assert.match(
+      rest.at(-1) ?? '',
+      /^Copied\. Start the service with the new DATABASE_URL and the same secret keys\.$/,
+    )
+    assert.ok(!Array.from(stderr).some((char) => char < ' ' && char !== '\n'))
+  })
+
+  it('is shown as a bar in a terminal', async (t) => {
+    const terminal = inTerminal(t, await freshDatabase(t))
+    if (terminal === undefined) return
+    assert.equal(await terminal.exitCode, 0)
+    const output = terminal.output()
+    for (const end of ['copying user_group', 'verifying user_group', 'verifying secret_key_check']) {
+      assert.match(output, new RegExp(`${end} \\[=+\\] 100% `))
+    }
+    assert.match(output, /copying user_group \[=+\] 100% 2345 of 2345 rows, /)
+    assert.doesNotMatch(output, /: \d+ of \d+ rows/)
+    assert.match(output, /\nuser_group: 2345 rows, the same on both sides \(SHA-256 \w+\)\r\n/)
+    assertModesRestored(output)
+  })
+
+  it('leaves the terminal as it was when Ctrl-C ends it', async (t) => {
+    const url = await freshDatabase(t)
+    const proxy = await DatabaseProxy.start(t, url)
+    const caught = proxy.next(/^INSERT INTO superseded_token/)
+    const terminal = inTerminal(t, proxy.url)
+    if (terminal === undefined) return
+    await caught
+    terminal.type('\u0003')
+    assert.equal(await terminal.exitCode, 128 + constants.signals.SIGINT)
+    assert.match(terminal.output(), /copying user_group \[/)
+    assertModesRestored(terminal.output())
+    copiedTables(await copyStore(source.url, url))
+  })
+
+  it('is not told on standard output, which has the JSON alone', async (t) => {
+    const { stdout, stderr } = await copyStore(source.url, await freshDatabase(t), '--json')
+    const tables = JSON.parse(stdout) as { name: string; rows: number; checksum: string }[]
+    assert.deepEqual(
+      tables.map(({ name, rows }) => [name, rows]),
+      [
+        ['workspace', 2],
+        ['api_token', 2],
+        ['user_group', 2345],
+        ['superseded_token', 2],
+        ['idempotency_key', 2],
+        ['secret_key_check', 2],
+      ],
+    )
+    for (const { checksum } of tables) assert.match(checksum, /^[0-9a-f]{64}$/)
+    assert.match(stderr, /^verifying user_group: 4690 of 4690 rows$/m)
+    assert.doesNotMatch(stderr, /SHA-256|Copied/)
+  })
+})
+
+describe('ugs store copy, called in a wrong way,', () => {
+  const to = 'postgres://u:s3cret@127.0.0.1/d'
+  const calls: Record<string, { args: string[]; message: RegExp }> = {
+    'without a source': { args: ['--to', to], message: /'--from <url>' not specified/ },
+    'without a target': { args: ['--from', source.url], message: /'--to <url>' not specified/ },
+    'into a file': {
+      args: ['--from', source.url, '--to', 'sqlite:there.db'],
+      message: /^ugs: --to: must be a PostgreSQL database, in the form postgres:\/\/…$/m,
+    },
+    'from another kind of database': {
+      args: ['--from', 'mysql://u:s3cret@h/d', '--to', to],
+      message: /^ugs: --from: must have the form sqlite:PATH or postgres:/m,
+    },
+    'from no file': { args: ['--from', 'sqlite:', '--to', to], message: /^ugs: --from: must name a file/m },
+    'from memory': { args: ['--from', 'sqlite::memory:', '--to', to], message: /--from: must name a file/ },
+    'into no database': {
+      args: ['--from', source.url, '--to', 'postgres://u:s3cret@h'],
+      message: /^ugs: --to: must name the database/m,
+    },
+    'with a wrong port': {
+      args: ['--from', source.url, '--to', 'postgres://u:s3cret@h:x/d'],
+      message: /^ugs: --to: must name a host|^ugs: --to: the port must be a whole number/m,
+    },
+    'with an unknown parameter': {
+      args: ['--from', source.url, '--to', `${to}?passwort=s3cret`],
+      message: /^ugs: --to: "passwort" is not known after the "\?"/m,
+    },
+    'with a "%" in the password': {
+      args: ['--from', source.url, '--to', 'postgres://u:s3cret%@h/d'],
+      message: /^ugs: --to: the password is not encoded as in a URL: write "%" as %25$/m,
+    },
+    'with a "/" in the password': {
+      args: ['--from', source.url, '--to', 'postgres://u:a/s3cret@h/d'],
+      message: /^ugs: --to: must name/m,
+    },
+    'with a "?" in the password': {
+      args: ['--from', source.url, '--to', 'postgres://u:a?s3cret@h/d'],
+      message: /^ugs: --to: /m,
+    },
+    'with a URL that belongs to no option': {
+      args: ['--from', source.url, '--to', to, to],
+      message: /too many arguments/,
+    },
+    'with a URL of an unknown option': {
+      args: ['--from', source.url, '--to', to, `--into=${to}`],
+      message: /unknown option '--into/,
+    },
+  }
+  for (const [what, { args, message }] of Object.entries(calls)) {
+    it(`${what}, ends with exit code 2 and repeats no password`, async () => {
+      const { code, stdout, stderr } = await runUgs(['store', 'copy', ...args], {})
+      assert.doesNotMatch(stdout + stderr, /s3cret/)
+      assert.equal(code, 2, stderr)
+      assert.match(stderr, message)
+    })
+  }
+})
+
+describe('ugs store copy: the password', () => {
+  /** A database that a role of its own may fill; its URL with the password. */
+  async function ownedDatabase(t: TestContext): Promise<URL> {
+    const url = await freshDatabase(t)
+    const owned = new URL(await freshRole(t, url))
+    await (await openSession(t, url)).query(`GRANT CREATE ON SCHEMA public TO ${owned.username}`)
+    return owned
+  }
+
+  async function isAskedFor(url: URL): Promise<boolean> {
+    const client = new Client(Object.assign(new URL(url), { password: 'wrong' }).href)
+    return client.connect().then(
+      () => client.end().then(() => false),
+      () => true,
+    )
+  }
+
+  it('may stand in PGPASSWORD', async (t) => {
+    const url = await ownedDatabase(t)
+    const { password: PGPASSWORD } = url
+    url.password = ''
+    const copy = (environment: Record<string, string>) =>
+      runUgs(['store', 'copy', '--from', source.url, '--to', url.href], environment)
+    copiedTables(await copy({ PGPASSWORD }))
+    await assertSameRows(t, source.path, Object.assign(new URL(url), { password: PGPASSWORD }).href)
+    if (!(await isAskedFor(url))) {
+      t.diagnostic('the server asks for no password: whether one is sent is seen elsewhere')
+      return
+    }
+    for (const environment of [{}, { PGPASSWORD: 's3cret' }]) {
+      const { code, stderr } = await copy(environment)
+      assert.equal(code, 1)
+      assert.match(stderr, /^ugs: postgres:\/\/\S+: the role or its password is refused; .* \(28P01\)$/m)
+      assert.doesNotMatch(stderr, /s3cret/)
+    }
+  })
+})

@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
+import { parseDatabaseUrl } from '../../src/database-url.ts'
+import { hashToken } from '../../src/domain/token.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { defaults } from '../store/store-options.ts'
+import { createApiToken, runCommand } from '../support/command.ts'
+import { freshDatabase } from '../support/database.ts'
+import { sharedService, startService, temporaryFolder, type RunningService } from '../support/service.ts'
+import { assertSameRows, copiedTables, copyStore, stateOf } from '../support/store-copy.ts'
+import { assertFault, assertSuccess, tokenIn, userApi, userGroupIn } from '../support/user-api.ts'
+
+const key = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`
+const dataFolder = join(temporaryFolder({ after }), 'data')
+const sourceUrl = `sqlite:${join(dataFolder, 'ugs.db')}`
+const grace = 3600
+const realms = ['Customer', 'Testing', 'second Customer', 'second Testing'] as const
+type Realm = (typeof realms)[number]
+
+/** What is easily changed on the way: as it is sent. */
+const oddBodies = [
+  String.raw`{"user_group_id":"escapes","name":"A","mapping":{"\u0000":"\u0000","\u001f":"\\u0000"}}`,
+  String.raw`{"user_group_id":"more","name":"\\","properties":{"\u0001":"\\ \" \/ \b\f\n\r\t \u007f \u00e9"}}`,
+  '{"user_group_id":"😀","name":"\u{10ffff}","mapping":{"😀":"𝟚"},"properties":{"𝔘":"\u0085\u2028"}}',
+  '{"user_group_id":"\uff61","name":"after 😀 in UTF-16, before it in UTF-8"}',
+  '{"user_group_id":"e\u0301","name":"\u00e9"}',
+  '{"user_group_id":"\u00e9","name":"e\u0301"}',
+  '{"user_group_id":"NULL","name":"null","mapping":null,"properties":null}',
+  '{"user_group_id":"{NULL,\\"a\\"}","name":"{}","mapping":{},"properties":{}}',
+  '{"user_group_id":"\\\\x00","name":"\'; DROP TABLE user_group; --"}',
+  '{"user_group_id":"Case","name":" spaces  kept "}',
+  '{"user_group_id":"case","name":"A"}',
+  '{"user_group_id":"__proto__","name":"__proto__","mapping":{"__proto__":"1"},"properties":{"__proto__":{"a":1}}}',
+  '{"user_group_id":"numbers","name":"1","properties":{"n":[1.50,1E2,-0,1e-7,9007199254740991,true,null]}}',
+  `{"user_group_id":"64 KiB","name":"A","properties":{"text":"${'x'.repeat(64 * 1024 - 11)}"}}`,
+  `{"user_group_id":"64 KiB of quotes","name":"A","properties":{"t":"${'\\"'.repeat(32 * 1024 - 4)}"}}`,
+  JSON.stringify({
+    user_group_id: 'i'.repeat(255),
+    name: 'n'.repeat(255),
+    mapping: { ['k'.repeat(255)]: 'v' },
+  }),
+  JSON.stringify({
+    user_group_id: '𝔘'.repeat(255),
+    name: '𝔫'.repeat(255),
+    properties: { a: [[{}], [], ''] },
+  }),
+]
+const oddIds = oddBodies.map((body) => (JSON.parse(body) as { user_group_id: string }).user_group_id)
+const bulkIds = Array.from({ length: 1100 }, (_, i) => `bulk ${i}`)
+
+const first = await startService({ after }, { UGS_DATA_DIR: dataFolder, UGS_SECRET_KEYS: key('one', 1) })
+await runCommand(first, 'workspace', 'create', 'second')
+const ofSecond = ['--workspace', 'second']
+const apiTokens: Record<Realm, string> = {
+  ...first.tokens,
+  'second Customer': await createApiToken(first, 'Customer', ...ofSecond, '--scopes', 'write,introspect'),
+  'second Testing': await createApiToken(first, 'Testing', ...ofSecond, '--expires-in', '90d'),
+}
+const otherApiTokens = {
+  read: await createApiToken(first, 'Testing', '--scopes', 'read'),
+  expired: await createApiToken(first, 'Testing', '--expires-in', '1s', '--name', 'expired'),
+  revoked: await createApiToken(first, 'Customer', '--name', 'revoked'),
+}
+const revoked = /^(\d+) .* revoked /m.exec(await runCommand(first, 'api-token', 'list'))?.[1] ?? ''
+await runCommand(first, 'api-token', 'revoke', revoked)
+const outdated = new BetterSqlite3(join(dataFolder, 'ugs.db'))
+outdated.exec("UPDATE api_token SET expires_at = 1000 WHERE name = 'expired'")
+outdated.close()
+for (const realm of realms) {
+  for (const body of oddBodies) assertSuccess(await userApi(first.origin, apiTokens[realm]).get(body))
+}
+await first.stop()
+
+// Another key seals from here on.
+const keys = { UGS_SECRET_KEYS: `${key('two', 2)},${key('one', 1)}` }
+const source = await startService({ after }, { UGS_DATA_DIR: dataFolder, ...keys })
+const atSource = (realm: Realm) => userApi(source.origin, apiTokens[realm])
+for (let next = 0; next < bulkIds.length; next += 50) {
+  const ids = bulkIds.slice(next, next + 50)
+  const created = ids.map((id) => atSource('Customer').get({ user_group_id: id, name: `name of ${id}` }))
+  for (const answer of await Promise.all(created)) assertSuccess(answer)
+}
+
+async function rotate(id: string, gracePeriod: number, headers = {}) {
+  const current_token = tokenIn(await atSource('Testing').get({ user_group_id: id }))
+  const body = { current_token, grace_period_seconds: gracePeriod }
+  const answer = await atSource('Testing').post(body, headers)
+  assertSuccess(answer)
+  return { old: current_token, body, answer }
+}
+const idempotencyKey = { 'idempotency-key': 'moved' }
+const withKey = await rotate('escapes', 0, idempotencyKey)
+const rotations = {
+  stopped: await rotate('😀', 0),
+  withGrace: await rotate('more', grace),
+  again: await rotate('more', grace),
+  withKey,
+  afterKey: await rotate('escapes', 0),
+}
+const highestTeamId = userGroupIn(
+  await atSource('second Testing').get({ user_group_id: 'newest', name: 'A' }),
+).team_id
+await runCommand(source, ...['user-group', 'delete', 'newest', '--environment', 'Testing', ...ofSecond])
+
+/** All that the two ways to ask a service tell. */
+async function toldBy(service: RunningService): Promise<Record<string, string>> {
+  const told: Record<string, string> = {}
+  for (const realm of realms) {
+    for (const id of [...oddIds, ...(realm === 'Customer' ? bulkIds : [])]) {
+      const answer = await userApi(service.origin, apiTokens[realm]).get({ user_group_id: id })
+      assertSuccess(answer)
+      told[`${realm} ${id}`] = answer.text
+    }
+  }
+  const commands = [
+    ['workspace', 'list'],
+    ['api-token', 'list'],
+    ['user-group', 'list', '--environment', 'Customer', '--limit', '2000'],
+    ['user-group', 'list', '--environment', 'Customer', ...ofSecond],
+    // Their mappings are shown nowhere else.
+    ...oddIds.map((id) => ['user-group', 'show', id, '--environment', 'Testing']),
+  ]
+  const outputs = await Promise.all(commands.map((args) => runCommand(service, ...args, '--json')))
+  commands.forEach((args, i) => (told[args.join(' ')] = outputs[i] ?? ''))
+  return told
+}
+const toldBySource = await toldBy(source)
+// What was answered has to be moved, wherever in its files the store has it.
+await source.stop('SIGKILL')
+
+const targetUrl = await freshDatabase({ after })
+const copied = copiedTables(await copyStore(sourceUrl, targetUrl))
+
+describe('ugs store copy', () => {
+  it('moves every row', async (t) => {
+    await assertSameRows(t, join(dataFolder, 'ugs.db'), targetUrl)
+  })
+
+  it('says how many rows each table has, and their SHA-256', () => {
+    assert.deepEqual(
+      copied.map(({ name, rows }) => [name, rows]),
+      [
+        ['workspace', 2],
+        ['api_token', 7],
+        ['user_group', 4 * oddBodies.length + bulkIds.length],
+        ['superseded_token', 5],
+        ['idempotency_key', 1],
+        ['secret_key_check', 2],
+      ],
+    )
+    assert.equal(new Set(copied.map(({ checksum }) => checksum)).size, copied.length)
+  })
+
+  it('says the same when it is run again, as JSON too, and changes nothing', async (t) => {
+    const before = await stateOf(t, targetUrl)
+    assert.deepEqual(copiedTables(await copyStore(sourceUrl, targetUrl)), copied)
+    const asJson = await copyStore(sourceUrl, targetUrl, '--json')
+    assert.equal(asJson.code, 0, asJson.stderr)
+    assert.deepEqual(JSON.parse(asJson.stdout), copied)
+    assert.deepEqual(await stateOf(t, targetUrl), before)
+  })
+
+  it('says the same of a PostgreSQL database that is copied into another', async (t) => {
+    const url = await freshDatabase(t)
+    assert.deepEqual(copiedTables(await copyStore(targetUrl, url)), copied)
+    await assertSameRows(t, join(dataFolder, 'ugs.db'), url)
+  })
+})
+
+describe('a service on the copy', () => {
+  const target = sharedService({ DATABASE_URL: targetUrl, ...keys })
+  const atTarget = (realm: Realm) => userApi(target().origin, apiTokens[realm])
+
+  it('tells the same of all, byte for byte', async () => {
+    const told = await toldBy(target())
+    for (const [question, answer] of Object.entries(toldBySource))
+      assert.equal(told[question], answer, question)
+    assert.equal(Object.keys(told).length, Object.keys(toldBySource).length)
+  })
+
+  it('takes the API tokens that were taken before, for what they may do', async () => {
+    const { read, ...others } = otherApiTokens
+    assertSuccess(await userApi(target().origin, read).get({ user_group_id: 'case' }))
+    assertFault(await userApi(target().origin, read).put({ user_group_id: 'case', name: 'B' }), 'forbidden')
+    for (const token of Object.values(others)) {
+      assertFault(await userApi(target().origin, token).get({ user_group_id: 'case' }), 'unauthenticated')
+    }
+  })
+
+  it('rotates no token that was replaced before', async () => {
+    for (const { old } of Object.values(rotations)) {
+      assertFault(await atTarget('Testing').post({ current_token: old }), 'token_superseded')
+    }
+  })
+
+  it('gives a retry the first answer, and refuses its key for anything else', async () => {
+    const { body, answer } = rotations.withKey
+    assert.equal((await atTarget('Testing').post(body, idempotencyKey)).text, answer.text)
+    const other = await atTarget('Testing').post({ ...body, grace_period_seconds: 1 }, idempotencyKey)
+    assertFault(other, 'idempotency_key_reused')
+  })
+
+  it('keeps the grace periods, to the millisecond', async (t) => {
+    const stores = [sourceUrl, targetUrl].map((url) => openStore(parseDatabaseUrl(url), defaults))
+    const [before, now] = await Promise.all(stores)
+    assert.ok(before && now)
+    t.after(async () => {
+      await before.close()
+      await now.close()
+    })
+    const validUntil = async (token: string, at: number) => {
+      const found = [before, now].map((store) => store.findByToken(1, 'Testing', hashToken(token), at))
+      const [expected, actual] = (await Promise.all(found)).map((owner) => owner?.validUntil)
+      assert.equal(actual, expected)
+      return actual
+    }
+    for (const { old } of [rotations.withGrace, rotations.again]) {
+      const until = await validUntil(old, Date.now())
+      assert.ok(until)
+      assert.equal(await validUntil(old, until - 1), until)
+      assert.equal(await validUntil(old, until), undefined)
+    }
+    assert.equal(await validUntil(tokenIn(rotations.again.answer), Date.now()), null)
+    assert.equal(await validUntil(rotations.stopped.old, Date.now()), undefined)
+  })
+
+  it('rotates a token that was current, and works on what it has', async () => {
+    const before = userGroupIn(await atTarget('second Testing').get({ user_group_id: 'case' }))
+    const rotated = await atTarget('second Testing').post({ current_token: before.token })
+    assert.equal(userGroupIn(rotated).team_id, before.team_id)
+    const updated = await atTarget('second Testing').put({ user_group_id: 'case', name: 'B' })
+    assert.deepEqual(
+      [userGroupIn(updated).name, userGroupIn(updated).token],
+      ['B', userGroupIn(rotated).token],
+    )
+    await runCommand(target(), 'user-group', 'delete', 'escapes', '--environment', 'Testing')
+  })
+
+  it('goes on with ids after the highest that was ever given', async () => {
+    const created = await atTarget('Customer').get({ user_group_id: 'first after it', name: 'A' })
+    assert.equal(userGroupIn(created).team_id, highestTeamId + 1)
+    const token = JSON.parse(
+      await runCommand(
+        target(),
+        ...['api-token', 'create', '--environment', 'Testing', '--name', 'x', '--json'],
+      ),
+    ) as { id: number }
+    assert.equal(token.id, 8)
+    const workspace = JSON.parse(await runCommand(target(), 'workspace', 'create', 'third', '--json')) as {
+      id: number
+    }
+    assert.equal(workspace.id, 3)
+  })
+
+  it('is missed by another copy, which is refused then and changes nothing', async (t) => {
+    const before = await stateOf(t, targetUrl)
+    const { code, stderr } = await copyStore(sourceUrl, targetUrl)
+    assert.equal(code, 1)
+    assert.match(stderr, /^ugs: the target holds something else already; name an empty database$/m)
+    assert.deepEqual(await stateOf(t, targetUrl), before)
+  })
+})

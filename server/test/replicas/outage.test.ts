@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { createApiToken } from '../support/command.ts'
+import { DatabaseProxy } from '../support/database-proxy.ts'
+import { freshDatabase } from '../support/database.ts'
+import { call } from '../support/http.ts'
+import { freshRole } from '../support/role.ts'
+import { startService, type RunningService } from '../support/service.ts'
+import { openSession } from '../support/session.ts'
+import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
+
+interface Proxied {
+  readonly service: RunningService
+  readonly proxy: DatabaseProxy
+  readonly api: ReturnType<typeof userApi>
+  /** Asserts that neither the log nor any output holds the password or words of the driver, the server or the system. */
+  readonly assertDiscreet: () => void
+}
+
+/** A service by way of a proxy, with a role that has a password, and with all that it logs. */
+async function start(t: TestContext, environment: Record<string, string> = {}): Promise<Proxied> {
+  const url = await freshDatabase(t)
+  const role = await freshRole(t, url)
+  const { username, password } = new URL(role)
+  const session = await openSession(t, url)
+  await session.query(`GRANT CREATE ON SCHEMA public TO ${username}`)
+  const proxy = await DatabaseProxy.start(t, role)
+  const service = await startService(t, {
+    DATABASE_URL: proxy.url,
+    UGS_SECRET_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+    UGS_POSTGRES_CONNECT_TIMEOUT_MS: '1000',
+    UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '500',
+    UGS_POSTGRES_DEADLINE_MS: '1000',
+    LOG_LEVEL: 'trace',
+    ...environment,
+  })
+  const api = userApi(service.origin, await createApiToken(service, 'Testing'))
+  return {
+    service,
+    proxy,
+    api,
+    assertDiscreet: () => {
+      const written = service.stdout() + service.stderr()
+      assert.ok(!written.includes(password))
+      assert.ok(!written.includes(username))
+      assert.doesNotMatch(
+        written,
+        /terminat|refused|timeout exceeded|connect E|node:|\bat .*:\d+:\d+|SELECT|INSERT/i,
+      )
+    },
+  }
+}
+
+const readiness = async ({ origin }: RunningService) => (await call(origin, { path: '/readyz' })).status
+
+const outages: Record<string, (proxy: DatabaseProxy) => unknown> = {
+  'refuses connections': (proxy) => proxy.refuse(),
+  'no longer answers': (proxy) => proxy.swallow(),
+  'takes no writes': (proxy) => proxy.becomeReadOnly(),
+}
+for (const [what, begin] of Object.entries(outages)) {
+  test(`while PostgreSQL ${what}, calls are answered 503, and all is well by itself once it is back`, async (t) => {
+    const { service, proxy, api, assertDiscreet } = await start(t)
+    const old = tokenIn(await api.get({ user_group_id: 'before', name: 'Name' }))
+    await begin(proxy)
+    const create = () => api.get({ user_group_id: 'new', name: 'Name' })
+    const answers = await Promise.all([
+      create(),
+      api.put({ user_group_id: 'before', name: 'B' }),
+      api.post({ current_token: old }),
+      ...Array.from({ length: 20 }, create),
+    ])
+    for (const answer of answers) assertFault(answer, 'unavailable')
+    assert.equal(await readiness(service), 503)
+    assert.equal((await call(service.origin, { path: '/healthz' })).status, 200)
+    proxy.becomeWritable()
+    proxy.open()
+    // A connection that no longer answers is given up after its time.
+    while ((await create()).status !== 200);
+    assert.equal(await readiness(service), 200)
+    assertSuccess(await api.post({ current_token: tokenIn(await api.get({ user_group_id: 'before' })) }))
+    assertDiscreet()
+  })
+
+  test(`while PostgreSQL ${what}, the service stops as it is told`, { timeout: 30_000 }, async (t) => {
+    const { service, proxy, api, assertDiscreet } = await start(t)
+    await Promise.all(
+      Array.from({ length: 8 }, (_, i) => api.get({ user_group_id: `before ${i}`, name: 'Name' })),
+    )
+    await begin(proxy)
+    assertFault(await api.get({ user_group_id: 'new', name: 'Name' }), 'unavailable')
+    assert.equal(await service.stop('SIGTERM'), 0)
+    assertDiscreet()
+  })
+}
+
+test('a service that starts while PostgreSQL is away ends with the place and the cure, and no password', async (t) => {
+  const url = await freshRole(t, await freshDatabase(t))
+  const proxy = await DatabaseProxy.start(t, url)
+  proxy.refuse()
+  await assert.rejects(
+    startService(t, { DATABASE_URL: proxy.url, UGS_POSTGRES_DEADLINE_MS: '1000' }),
+    (error) => {
+      assert.ok(error instanceof Error)
+      assert.match(
+        error.message,
+        /^the service ended with 1: ugs: postgres:\/\/127\.0\.0\.1:\d+\/\w+: the server cannot be reached; [^\n]+ \(ECONNRESET\)\n$/,
+      )
+      assert.ok(!error.message.includes(new URL(url).password))
+      return true
+    },
+  )
+})

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createApiToken, runCommand } from '../support/command.ts'
+import { call, type Answer } from '../support/http.ts'
+import { startReplicas, type Replica } from '../support/replicas.ts'
+import { runUgs } from '../support/service.ts'
+import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
+
+const { all, environment } = await startReplicas({ after }, 3)
+const [first, second] = all
+
+/** So many calls at once, spread over all replicas. */
+const together = (count: number, work: (replica: Replica, i: number) => Promise<Answer>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => work(all[i % all.length] ?? first, i)))
+
+const rounds = [0, 1, 2, 3]
+
+for (const round of rounds) {
+  test(`of 64 first GETs at once over all replicas one creates, and all answer its token (round ${round})`, async () => {
+    const body = { user_group_id: `created ${round}`, name: 'Name' }
+    const bodies = (await together(64, ({ api }) => api.get(body))).map(assertSuccess)
+    assert.equal(bodies.filter(({ new_user_group }) => new_user_group).length, 1)
+    assert.equal(new Set(bodies.map(({ user_group }) => user_group.token)).size, 1)
+    assert.equal(new Set(bodies.map(({ user_group }) => user_group.team_id)).size, 1)
+    for (const { api } of all) assert.equal(tokenIn(await api.get(body)), bodies[0]?.user_group.token)
+  })
+
+  test(`of 32 rotations of one token at once over all replicas one succeeds (round ${round})`, async () => {
+    const body = { user_group_id: `rotated ${round}`, name: 'Name' }
+    const old = tokenIn(await first.api.get(body))
+    const answers = await together(32, ({ api }) => api.post({ current_token: old }))
+    const [rotated, ...more] = answers.filter(({ status }) => status === 200)
+    assert.ok(rotated)
+    assert.deepEqual(more, [])
+    for (const answer of answers) if (answer !== rotated) assertFault(answer, 'token_superseded')
+    for (const { api } of all) assert.equal(tokenIn(await api.get(body)), tokenIn(rotated))
+  })
+
+  test(`of 32 rotations with one key at once over all replicas one rotates (round ${round})`, async () => {
+    const body = { user_group_id: `key ${round}`, name: 'Name' }
+    const old = tokenIn(await first.api.get(body))
+    const rotate = ({ api }: Replica) =>
+      api.post({ current_token: old }, { 'idempotency-key': `key-${round}` })
+    const answers = await together(32, rotate)
+    const succeeded = answers.filter(({ status }) => status === 200)
+    assert.notEqual(succeeded.length, 0)
+    assert.equal(new Set(succeeded.map(({ text }) => text)).size, 1)
+    for (const answer of answers) {
+      if (!succeeded.includes(answer)) assertFault(answer, 'idempotency_key_in_use')
+    }
+    const rotated = succeeded.map(tokenIn)[0]
+    assert.notEqual(rotated, old)
+    for (const replica of all) {
+      assert.equal(tokenIn(await replica.api.get(body)), rotated)
+      assert.equal((await rotate(replica)).text, succeeded[0]?.text)
+    }
+  })
+
+  test(`of one key with a body of each replica one rotates (round ${round})`, async () => {
+    const ids = all.map((_, i) => `body ${i} of ${round}`)
+    const old = await Promise.all(
+      ids.map(async (id) => tokenIn(await first.api.get({ user_group_id: id, name: 'Name' }))),
+    )
+    const answers = await together(24, ({ api }, i) =>
+      api.post({ current_token: old[i % all.length] }, { 'idempotency-key': `bodies-${round}` }),
+    )
+    assert.equal(new Set(answers.filter(({ status }) => status === 200).map(tokenIn)).size, 1)
+    for (const answer of answers) {
+      if (answer.status === 409) assertFault(answer, 'idempotency_key_in_use')
+      else if (answer.status !== 200) assertFault(answer, 'idempotency_key_reused')
+    }
+    const now = await Promise.all(ids.map(async (id) => tokenIn(await second.api.get({ user_group_id: id }))))
+    assert.equal(now.filter((token, i) => token !== old[i]).length, 1)
+  })
+
+  test(`changes at once over all replicas leave one whole (round ${round})`, async () => {
+    const id = `changed ${round}`
+    assertSuccess(await first.api.get({ user_group_id: id, name: 'Name' }))
+    const answers = await together(24, ({ api }, i) =>
+      api.put({ user_group_id: id, name: `name ${i}`, properties: { of: i } }),
+    )
+    answers.forEach((answer, i) => {
+      const { name, properties } = assertSuccess(answer).user_group
+      assert.deepEqual([name, properties], [`name ${i}`, { of: i }])
+    })
+    const shown = await Promise.all(
+      all.map(async ({ api }) => assertSuccess(await api.get({ user_group_id: id })).user_group),
+    )
+    const { of } = shown[0]?.properties as { of: number }
+    for (const { name, properties } of shown) assert.deepEqual([name, properties], [`name ${of}`, { of }])
+  })
+}
+
+test('what one replica has answered, the others know in the very next call', async () => {
+  const body = { user_group_id: 'next call', name: 'Name' }
+  let token = tokenIn(await first.api.get(body))
+  for (const [i, replica] of [...all, ...all].entries()) {
+    const others = all.filter((other) => other !== replica)
+    const old = token
+    token = tokenIn(await replica.api.post({ current_token: old }))
+    for (const { api } of others) {
+      assertFault(await api.post({ current_token: old }), 'token_superseded')
+      assert.equal(tokenIn(await api.get(body)), token)
+    }
+    assertSuccess(await replica.api.put({ user_group_id: 'next call', name: `Name ${i}` }))
+    body.name = `Name ${i}`
+    for (const { api } of others) {
+      assert.equal(assertSuccess(await api.get({ user_group_id: 'next call' })).user_group.name, body.name)
+    }
+  }
+})
+
+test('a user group that is deleted by an operator is unknown to every replica in the very next call', async () => {
+  const body = { user_group_id: 'deleted', name: 'Name' }
+  const { token, team_id } = assertSuccess(await first.api.get(body)).user_group
+  for (const { api } of all) assert.equal(tokenIn(await api.get(body)), token)
+  await runCommand(second.service, 'user-group', 'delete', 'deleted', '--environment', 'Testing')
+  for (const { api } of all) {
+    assertFault(await api.post({ current_token: token }), 'token_not_found')
+    assertFault(await api.put({ user_group_id: 'deleted', name: 'B' }), 'user_group_not_found')
+  }
+  assert.notEqual(assertSuccess(await first.api.get(body)).user_group.team_id, team_id)
+})
+
+test('an API token is known to every replica as soon as it is made, and revoked on every one within 5 s', async () => {
+  const token = await createApiToken(first.service, 'Testing')
+  const apis = all.map(({ service }) => userApi(service.origin, token))
+  const body = { user_group_id: 'revoked', name: 'Name' }
+  for (const api of apis) assertSuccess(await api.get(body))
+  const { id } = (
+    JSON.parse(await runCommand(first.service, 'api-token', 'list', '--json')) as { id: number }[]
+  ).reduce((latest, made) => (made.id > latest.id ? made : latest))
+  // They have just looked it up.
+  await Promise.all(apis.map(async (api) => assertSuccess(await api.get(body))))
+  await runCommand(first.service, 'api-token', 'revoke', String(id))
+  const revoked = performance.now()
+  for (const api of apis) {
+    let answer = await api.get(body)
+    while (answer.status === 200 && performance.now() - revoked < 5000) answer = await api.get(body)
+    assertFault(answer, 'unauthenticated')
+    // And it stays so.
+    assertFault(await api.get(body), 'unauthenticated')
+  }
+})
+
+test('every replica is ready', async () => {
+  for (const { service } of all) assert.equal((await call(service.origin, { path: '/readyz' })).status, 200)
+})
+
+test('no replica starts with another secret key, and says what to put back', async () => {
+  const otherKey = (id: string) => `${id}:${Buffer.alloc(32, 7).toString('base64')}`
+  for (const [keys, problem] of [
+    [otherKey('k1'), 'the key "k1" is not the one that this store was sealed with'],
+    [otherKey('k2'), '"k1" is missing, which this store\'s tokens are sealed with; put it back'],
+  ] as const) {
+    const { code, stderr } = await runUgs(['serve'], { ...environment, PORT: '0', UGS_SECRET_KEYS: keys })
+    assert.equal(code, 1)
+    assert.ok(stderr.startsWith(`ugs: UGS_SECRET_KEYS: ${problem}`), stderr)
+  }
+})

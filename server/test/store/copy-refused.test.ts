@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, it, type TestContext } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
+import type { Client } from 'pg'
+import type { Store } from '../../src/domain/store.ts'
+import { freshDatabase } from '../support/database.ts'
+import { openSession } from '../support/session.ts'
+import { runUgs, temporaryFolder } from '../support/service.ts'
+import { assertCopyFails, copiedTables, copyStore, stateOf } from '../support/store-copy.ts'
+import { changing, markUnfinished, sourceFile, type SourceFile } from './copy-support.ts'
+import { created, placeOf } from './postgres-support.ts'
+
+describe('ugs store copy: a target', async () => {
+  const source = await sourceFile({ after })
+
+  /** That it is refused, and left as it is. */
+  async function isRefused(t: TestContext, url: string, message: RegExp, from = source): Promise<void> {
+    const before = await stateOf(t, url)
+    assertCopyFails(await copyStore(from.url, url), message)
+    assert.deepEqual(await stateOf(t, url), before)
+  }
+
+  const holdsSomething = /^ugs: the target holds something else already; name an empty database$/
+  const belongings: Record<string, (store: Store) => Promise<unknown>> = {
+    'one user group': (store) => created(store),
+    'one API token': (store) =>
+      store.createApiToken({
+        ...{ workspaceId: 1, environment: 'Testing', name: 'a', scopes: ['read'] },
+        ...{ createdAt: 1, expiresAt: null, tokenHash: Buffer.alloc(32) },
+      }),
+    'another workspace': (store) => store.createWorkspace('other', 1),
+    'the check of a secret key': (store) => store.addSecretKeyCheck({ keyId: 'a', sealed: Buffer.alloc(40) }),
+  }
+  for (const [what, add] of Object.entries(belongings)) {
+    it(`is refused, and left as it is, where it holds ${what}`, async (t) => {
+      const url = await freshDatabase(t)
+      await changing({ url }, add)
+      await isRefused(t, url, holdsSomething)
+    })
+  }
+
+  it('is refused where it holds the copy of another store', async (t) => {
+    const url = await freshDatabase(t)
+    copiedTables(await copyStore((await sourceFile(t)).url, url))
+    await isRefused(t, url, holdsSomething)
+  })
+
+  it('is refused where it was copied and then used', async (t) => {
+    const url = await freshDatabase(t)
+    copiedTables(await copyStore(source.url, url))
+    await changing({ url }, created)
+    await isRefused(t, url, holdsSomething)
+  })
+
+  it('is taken where the tables were made before, and nothing else', async (t) => {
+    const url = await freshDatabase(t)
+    await changing({ url }, () => Promise.resolve())
+    copiedTables(await copyStore(source.url, url))
+  })
+
+  const others: Record<string, { statement: string; message: RegExp }> = {
+    'a table of another program, with the name of one of ours': {
+      statement: 'CREATE TABLE user_group (id int PRIMARY KEY, name text); INSERT INTO user_group VALUES (1)',
+      message: /: the database has tables of another program with the same names; use a database, or a role/,
+    },
+    "another program's record of its migrations": {
+      statement: 'CREATE TABLE schema_migration (version int); INSERT INTO schema_migration VALUES (1)',
+      message: /: the database belongs to another program: name another one/,
+    },
+  }
+  for (const [what, { statement, message }] of Object.entries(others)) {
+    it(`is refused, and left as it is, where it holds ${what}`, async (t) => {
+      const url = await freshDatabase(t)
+      await (await openSession(t, url)).query(statement)
+      await isRefused(t, url, message)
+    })
+  }
+
+  it('is refused, and left as it is, where it is of a newer release', async (t) => {
+    const url = await freshDatabase(t)
+    await changing({ url }, () => Promise.resolve())
+    const session = await openSession(t, url)
+    await session.query("INSERT INTO schema_migration VALUES (1000, 'from the future', 0)")
+    await isRefused(t, url, /: the database has schema version 1000, and this release knows up to \d+/)
+  })
+
+  describe('in which an earlier copy was interrupted', () => {
+    const notOfSource = (table: string) =>
+      new RegExp(
+        `^ugs: the target holds a row of ${table} that the source does not, or no longer: name an empty database$`,
+      )
+    const tamperings: Record<string, { table: string; statement: string }> = {
+      'a row was changed': {
+        table: 'user_group',
+        statement: "UPDATE user_group SET name = 'x' WHERE team_id = 2",
+      },
+      'a row was added': {
+        table: 'secret_key_check',
+        statement: "INSERT INTO secret_key_check VALUES ('x', '\\x00')",
+      },
+    }
+    const unfinished = async (t: TestContext, from: SourceFile): Promise<[url: string, session: Client]> => {
+      const url = await freshDatabase(t)
+      copiedTables(await copyStore(from.url, url))
+      const session = await openSession(t, url)
+      await session.query('DELETE FROM idempotency_key')
+      await markUnfinished(session)
+      return [url, session]
+    }
+    for (const [what, { table, statement }] of Object.entries(tamperings)) {
+      it(`is refused, and left as it is, where ${what} in it`, async (t) => {
+        const [url, session] = await unfinished(t, source)
+        assert.equal((await session.query(statement)).rowCount, 1)
+        await isRefused(t, url, notOfSource(table))
+      })
+    }
+
+    it('is refused, and left as it is, where that was of another store', async (t) => {
+      const [url] = await unfinished(t, source)
+      await isRefused(t, url, notOfSource('workspace'), await sourceFile(t))
+    })
+
+    it('is refused where the source has changed a row since', async (t) => {
+      const changed = await sourceFile(t)
+      const [url] = await unfinished(t, changed)
+      await changing(changed, async (store) => {
+        const [group] = await store.listUserGroups({
+          ...{ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 1 },
+        })
+        assert.ok(group)
+        await store.updateUserGroup({ key: group, change: { name: 'new' }, now: 3000 })
+      })
+      await isRefused(t, url, notOfSource('user_group'), changed)
+    })
+
+    it('is no source', async (t) => {
+      const [url] = await unfinished(t, source)
+      const to = await freshDatabase(t)
+      assertCopyFails(
+        await copyStore(url, to),
+        /: a copy into this database was not finished; run `ugs store copy` again to finish it$/,
+      )
+      assert.deepEqual((await stateOf(t, to)).relations, [])
+    })
+  })
+
+  it('is refused, and left as it is, where it is the source', async (t) => {
+    const url = await freshDatabase(t)
+    await changing({ url }, () => Promise.resolve())
+    const before = await stateOf(t, url)
+    const { code } = await copyStore(url, url)
+    assert.deepEqual(await stateOf(t, url), before)
+    assert.notEqual(code, 0)
+  })
+})
+
+describe('ugs store copy: a source', () => {
+  /** That nothing has been made of either. */
+  async function isRefused(t: TestContext, folder: string, from: string, message: RegExp): Promise<void> {
+    const to = await freshDatabase(t)
+    const read = () => readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'hex')])
+    const before = read()
+    assertCopyFails(await copyStore(from, to), message)
+    assert.deepEqual(read(), before)
+    assert.deepEqual((await stateOf(t, to)).relations, [])
+  }
+
+  it('is refused, and not made, where there is none', async (t) => {
+    const folder = temporaryFolder(t)
+    for (const path of [join(folder, 'ugs.db'), join(folder, 'nowhere', 'ugs.db')]) {
+      await isRefused(t, folder, `sqlite:${path}`, /ugs\.db: there is no such file$/)
+    }
+  })
+
+  const files: Record<string, { make: (path: string) => void; message: RegExp }> = {
+    'is no database': {
+      make: (path) => writeFileSync(path, 'This is a text and not a database. '.repeat(100)),
+      message: /ugs\.db: the file is not a SQLite database; .* \(SQLITE_NOTADB\)$/,
+    },
+    "is another program's": {
+      make: (path) => {
+        const database = new BetterSqlite3(path)
+        database.exec('CREATE TABLE user_group (a)')
+        database.close()
+      },
+      message: /ugs\.db: the database belongs to another program/,
+    },
+  }
+  for (const [what, { make, message }] of Object.entries(files)) {
+    it(`is refused, and left as it is, where it ${what}`, async (t) => {
+      const folder = temporaryFolder(t)
+      const path = join(folder, 'ugs.db')
+      make(path)
+      await isRefused(t, folder, `sqlite:${path}`, message)
+    })
+  }
+
+  const versions: Record<string, { statement: string; message: RegExp }> = {
+    'a newer release': {
+      statement: "INSERT INTO schema_migration VALUES (1000, 'from the future', 0)",
+      message: /: the database has schema version 1000, and this release knows up to \d+: start the release/,
+    },
+    'an older release': {
+      statement: 'DELETE FROM schema_migration',
+      message: /: the database has schema version 0, and this release needs \d+: run `ugs migrate`/,
+    },
+  }
+  for (const [what, { statement, message }] of Object.entries(versions)) {
+    it(`is refused, and left as it is, where it is a file of ${what}`, async (t) => {
+      const { path, url } = await sourceFile(t)
+      const database = new BetterSqlite3(path)
+      database.exec(statement)
+      database.close()
+      await isRefused(t, join(path, '..'), url, message)
+    })
+
+    it(`is refused, and left as it is, where it is a PostgreSQL database of ${what}`, async (t) => {
+      const url = await freshDatabase(t)
+      await changing({ url }, () => Promise.resolve())
+      await (await openSession(t, url)).query(statement)
+      const before = await stateOf(t, url)
+      await isRefused(t, temporaryFolder(t), url, message)
+      assert.deepEqual(await stateOf(t, url), before)
+    })
+  }
+
+  it('is refused, and left as it is, where it is a PostgreSQL database without our tables', async (t) => {
+    const url = await freshDatabase(t)
+    await isRefused(t, temporaryFolder(t), url, /: the database has schema version 0, and this release needs/)
+    assert.deepEqual((await stateOf(t, url)).relations, [])
+  })
+})
+
+describe('ugs store copy: a database that cannot be used', async () => {
+  const source = await sourceFile({ after })
+
+  it('is named, with the cure and without a stack', async (t) => {
+    const url = new URL(await freshDatabase(t))
+    url.pathname = 'there_is_none'
+    assertCopyFails(
+      await copyStore(source.url, url.href),
+      new RegExp(`^ugs: ${placeOf(url.href)}: the database does not exist; create it, or .* \\(3D000\\)$`),
+    )
+    const { code, stderr } = await runUgs(
+      ['store', 'copy', '--from', source.url, '--to', 'postgres://u:s3cret@127.0.0.1:1/d'],
+      { UGS_POSTGRES_DEADLINE_MS: '100' },
+    )
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /^ugs: postgres:\/\/127\.0\.0\.1:1\/d: the server cannot be reached; .* \(ECONNREFUSED\)$/m,
+    )
+    assert.doesNotMatch(stderr, /s3cret/)
+  })
+})

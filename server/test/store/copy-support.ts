@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { Client } from 'pg'
+import { parseDatabaseUrl } from '../../src/database-url.ts'
+import type { Store } from '../../src/domain/store.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import type { Scope } from '../support/scope.ts'
+import { temporaryFolder } from '../support/service.ts'
+import { created, creation, rotation } from './postgres-support.ts'
+import { defaults } from './store-options.ts'
+
+export interface SourceFile {
+  readonly path: string
+  /** As `--from` has it. */
+  readonly url: string
+}
+
+/** A SQLite file with rows in every table, with at least so many user groups; nobody has it open. */
+export async function sourceFile(t: Scope, userGroups = 2): Promise<SourceFile> {
+  const path = join(temporaryFolder(t), 'ugs.db')
+  const source = { path, url: `sqlite:${path}` }
+  await changing(source, (store) => fill(store, userGroups))
+  return source
+}
+
+/** Opens the store for as long as `work` takes. */
+export async function changing(
+  { url }: Pick<SourceFile, 'url'>,
+  work: (store: Store) => Promise<unknown>,
+): Promise<void> {
+  const store = await openStore(parseDatabaseUrl(url), defaults)
+  try {
+    await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+async function fill(store: Store, userGroups: number): Promise<void> {
+  await store.createWorkspace('second', 1000)
+  const token = { environment: 'Customer', scopes: ['write'], createdAt: 1000 } as const
+  await store.createApiToken({
+    ...token,
+    workspaceId: 1,
+    name: 'a',
+    expiresAt: null,
+    tokenHash: randomBytes(32),
+  })
+  const { id } = await store.createApiToken({
+    ...{ ...token, workspaceId: 2, name: 'b', expiresAt: 2000, tokenHash: randomBytes(32) },
+  })
+  await store.revokeApiToken(id, 1500)
+  await store.addSecretKeyCheck({ keyId: 'one', sealed: randomBytes(40) })
+  await store.addSecretKeyCheck({ keyId: 'two', sealed: randomBytes(40) })
+  await Promise.all(Array.from({ length: userGroups - 2 }, () => store.getOrCreateUserGroup(creation())))
+  const [first, second] = [
+    await created(store),
+    await created(store, { change: { name: 'B', mapping: '{"40":"213"}', properties: '{"a":1}' } }),
+  ]
+  const idempotency = { keyHash: randomBytes(32), fingerprint: randomBytes(32), expiresAt: 9_000_000_000_000 }
+  await store.rotateUserGroupToken(rotation(first.token, { idempotency }))
+  const again = { ...idempotency, keyHash: randomBytes(32) }
+  await store.rotateUserGroupToken(rotation(second.token, { idempotency: again, oldTokenValidUntil: 5000 }))
+}
+
+/** Has a copy into this database look as if it had been interrupted. */
+export async function markUnfinished(session: Client): Promise<void> {
+  await session.query(
+    "COMMENT ON TABLE schema_migration IS 'User Group Service, being filled by ugs store copy'",
+  )
+}

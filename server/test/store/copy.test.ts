@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
+import { parseDatabaseUrl } from '../../src/database-url.ts'
+import { copyStore, type CopiedTable, type CopyProgress } from '../../src/store/copy.ts'
+import { openTablesToRead, openTablesToWrite } from '../../src/store/open-store.ts'
+import { tables } from '../../src/store/tables.ts'
+import { freshDatabase } from '../support/database.ts'
+import { openSession } from '../support/session.ts'
+import { assertSameRows } from '../support/store-copy.ts'
+import { markUnfinished, sourceFile } from './copy-support.ts'
+import { openPostgres, suiteScope } from './postgres-support.ts'
+import { defaults } from './store-options.ts'
+
+/** Copies in this process; returns what was reported too. */
+async function copy(from: string, to: string): Promise<{ copied: CopiedTable[]; progress: CopyProgress[] }> {
+  const progress: CopyProgress[] = []
+  const source = await openTablesToRead(parseDatabaseUrl(from), { ...defaults, migrate: 'check' })
+  try {
+    const target = await openTablesToWrite(parseDatabaseUrl(to), defaults)
+    try {
+      return { copied: await copyStore(source, target, (step) => progress.push(step)), progress }
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+describe('copying a store: the tables', () => {
+  const columnsOf = (columns: Iterable<{ name: string; column: string }>) => {
+    const found: Record<string, string[]> = {}
+    for (const { name, column } of columns) (found[name] ??= []).push(column)
+    return Object.fromEntries(Object.entries(found).map(([name, list]) => [name, list.sort()]))
+  }
+  const copied = Object.fromEntries(
+    tables.map(({ name, columns }) => [name, Object.keys(columns).sort()] as const),
+  )
+
+  it('are all that SQLite has, with all their columns', async (t) => {
+    const { path } = await sourceFile(t)
+    const database = new BetterSqlite3(path, { readonly: true })
+    const columns = database
+      .prepare<[], { name: string; column: string }>(
+        `SELECT t.name, c.name AS column FROM sqlite_schema t, pragma_table_info(t.name) c
+         WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name <> 'schema_migration'`,
+      )
+      .all()
+    database.close()
+    assert.deepEqual(columnsOf(columns), copied)
+  })
+
+  it('are all that PostgreSQL has, with all their columns in their types', async (t) => {
+    const url = await freshDatabase(t)
+    await openPostgres(t, url)
+    const session = await openSession(t, url)
+    const { rows } = await session.query<{ name: string; column: string; type: string }>(
+      `SELECT table_name AS name, column_name AS column, data_type AS type FROM information_schema.columns
+       WHERE table_schema = 'public' AND table_name <> 'schema_migration'`,
+    )
+    assert.deepEqual(columnsOf(rows), copied)
+    for (const { name, column, type } of rows) {
+      const table = tables.find((candidate) => candidate.name === name)
+      assert.equal(table?.columns[column], type, `${name}.${column}`)
+    }
+  })
+})
+
+describe('copying a store', () => {
+  it('moves tables of more than one batch, and says how far it is', async (t) => {
+    const source = await sourceFile(t, 2345)
+    const url = await freshDatabase(t)
+    const { copied, progress } = await copy(source.url, url)
+    await assertSameRows(t, source.path, url)
+    assert.equal(copied.find(({ name }) => name === 'user_group')?.rows, 2345)
+    const ofUserGroups = progress.filter(({ table }) => table === 'user_group')
+    assert.deepEqual(
+      ofUserGroups.map(({ phase, done, total }) => [phase, done, total]),
+      [
+        ...[1000, 2000, 2345].map((done) => ['copying', done, 2345]),
+        ...[1000, 2000, 2345, 3345, 4345, 4690].map((done) => ['verifying', done, 4690]),
+      ],
+    )
+    const ends = progress.filter(({ done, total }) => done === total)
+    assert.deepEqual(
+      ends.map(({ phase, table }) => `${phase} ${table}`),
+      ['copying', 'verifying'].flatMap((phase) => tables.map(({ name }) => `${phase} ${name}`)),
+    )
+  })
+
+  it('goes on where it was interrupted, at any row', async (t) => {
+    const source = await sourceFile(t, 1500)
+    const url = await freshDatabase(t)
+    const whole = await copy(source.url, url)
+    const session = await openSession(t, url)
+    for (const missing of [1, 500, 501, 1499]) {
+      await session.query(
+        `DELETE FROM user_group WHERE (workspace_id, environment, provided_id) IN
+         (SELECT workspace_id, environment, provided_id FROM user_group ORDER BY 1, 2, 3 DESC LIMIT ${missing})`,
+      )
+      await markUnfinished(session)
+      const { copied, progress } = await copy(source.url, url)
+      assert.deepEqual(copied, whole.copied)
+      assert.deepEqual(
+        progress.filter(({ phase, table }) => phase === 'comparing' && table === 'user_group').at(-1),
+        { phase: 'comparing', table: 'user_group', done: 1500 - missing, total: 1500 - missing },
+      )
+      await assertSameRows(t, source.path, url)
+    }
+  })
+
+  it('moves what has nothing in it', async (t) => {
+    const [from, to] = [await freshDatabase(t), await freshDatabase(t)]
+    await openPostgres(t, from)
+    const { copied } = await copy(from, to)
+    assert.deepEqual(
+      copied.map(({ rows }) => rows),
+      [1, 0, 0, 0, 0, 0],
+    )
+    assert.deepEqual((await (await openPostgres(t, to)).listWorkspaces()).length, 1)
+  })
+})
+
+describe('copying a store: in the target,', async () => {
+  const scope = suiteScope()
+  const source = await sourceFile({ after })
+  const url = await freshDatabase(scope)
+  await copy(source.url, url)
+  const session = await openSession(scope, url)
+  // Rows may refer to none for a while.
+  await session.query('SET session_replication_role = replica')
+  await session.query('CREATE SCHEMA kept')
+  for (const { name, counter } of tables) {
+    await session.query(`CREATE TABLE kept.${name} AS TABLE ${name}`)
+    if (counter !== undefined)
+      await session.query(`ALTER TABLE ${name} ALTER COLUMN ${counter} SET GENERATED BY DEFAULT`)
+  }
+
+  /** The same for each: found out in one that was finished, and in one that was not. */
+  function isFoundOut(what: string, table: string, change: string): void {
+    it(`${what} is found out, finished or not`, async () => {
+      const { rowCount } = await session.query(change)
+      assert.equal(rowCount, 1)
+      await assert.rejects(copy(source.url, url), {
+        name: 'StoreError',
+        message: 'the target holds something else already; name an empty database',
+      })
+      await markUnfinished(session)
+      await assert.rejects(copy(source.url, url), {
+        name: 'StoreError',
+        message: `the target holds a row of ${table} that the source does not, or no longer: name an empty database`,
+      })
+      await session.query(`DELETE FROM ${table}`)
+      await session.query(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE TABLE kept.${table}`)
+      await copy(source.url, url)
+    })
+  }
+
+  const other = {
+    bigint: (column: string) => `coalesce(${column}, 0) + 1`,
+    text: (column: string) =>
+      column === 'environment'
+        ? "CASE environment WHEN 'Testing' THEN 'Customer' ELSE 'Testing' END"
+        : `${column} || 'x'`,
+    bytea: (column: string) => `${column} || '\\x00'`,
+  }
+  for (const { name, columns } of tables) {
+    for (const [column, type] of Object.entries(columns)) {
+      const row = `SELECT ctid FROM ${name} ORDER BY ${column} DESC NULLS LAST LIMIT 1`
+      isFoundOut(
+        `another ${column} of a ${name}`,
+        name,
+        `UPDATE ${name} SET ${column} = ${other[type](column)} WHERE ctid = (${row})`,
+      )
+    }
+  }
+  for (const column of ['expires_at', 'revoked_at']) {
+    isFoundOut(
+      `an api_token without its ${column}`,
+      'api_token',
+      `UPDATE api_token SET ${column} = NULL WHERE ${column} IS NOT NULL`,
+    )
+  }
+  isFoundOut(
+    'a user_group with null for no properties',
+    'user_group',
+    "UPDATE user_group SET properties = 'null' WHERE properties IS NULL",
+  )
+  isFoundOut(
+    'a row too many',
+    'workspace',
+    "INSERT INTO workspace (workspace_id, name, created_at) OVERRIDING SYSTEM VALUE VALUES (0, 'zero', 0)",
+  )
+})

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto'
+import { createApiToken } from './command.ts'
+import { freshDatabase } from './database.ts'
+import type { Scope } from './scope.ts'
+import { startService, type RunningService } from './service.ts'
+import { userApi } from './user-api.ts'
+
+export interface Replica {
+  readonly service: RunningService
+  /** `/api/user` as a caller with an API token of the environment Testing sees it. */
+  readonly api: ReturnType<typeof userApi>
+}
+
+export interface Replicas {
+  readonly databaseUrl: string
+  /** What they all were started with. */
+  readonly environment: Record<string, string>
+  /** An API token of the environment Testing. */
+  readonly token: string
+  readonly all: readonly [Replica, Replica, ...Replica[]]
+}
+
+/** Services on one database and with the same secret keys, all started at once. */
+export async function startReplicas(
+  t: Scope,
+  count: number,
+  { DATABASE_URL, ...more }: Record<string, string> = {},
+): Promise<Replicas> {
+  const databaseUrl = DATABASE_URL ?? (await freshDatabase(t))
+  const environment = {
+    DATABASE_URL: databaseUrl,
+    UGS_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    ...more,
+  }
+  const services = await Promise.all(Array.from({ length: count }, () => startService(t, environment)))
+  const [first, second, ...others] = services
+  if (first === undefined || second === undefined) throw new Error('one is no replica')
+  const token = await createApiToken(first, 'Testing')
+  const replicaOf = (service: RunningService): Replica => ({ service, api: userApi(service.origin, token) })
+  return {
+    databaseUrl,
+    environment,
+    token,
+    all: [replicaOf(first), replicaOf(second), ...others.map(replicaOf)],
+  }
+}
