@@ -3,7 +3,7 @@ import { bodySizes } from '../lib/bodies.js'
 import { freshIds, manyKnownIds } from '../lib/ids.js'
 import { connections, loadRound } from '../lib/load.js'
 import { pgbenchRound } from '../lib/pgbench.js'
-import { startDatabase } from '../lib/postgres.js'
+import { findPgbench, startDatabase } from '../lib/postgres.js'
 import { createGroups } from '../lib/seed.js'
 import { startBareFastify, startService } from '../lib/service.js'
 import { summaries } from '../lib/statistics.js'
@@ -129,6 +129,8 @@ VALUES (1, 'Testing', :id, :name, :mapping, :properties, sha256(int8send(:id)), 
  * @returns {Promise<import('../run.js').Report>}
  */
 async function onDatabase(measure) {
+  // Said before anything is started, where there is none.
+  findPgbench()
   const database = await startDatabase()
   try {
     const service = await startService(database.url)

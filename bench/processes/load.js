@@ -30,6 +30,43 @@ function requestTemplate({ origin, token, size }, ids) {
 }
 
 /**
+ * One connection: sends a request once the one before is answered, until the time or the ids are over or one fails.
+ * @param {import('../lib/load.js').Load} load
+ * @param {import('../lib/ids.js').Ids} ids
+ * @param {(isGood: boolean, milliseconds: number) => void} count
+ * @returns {Promise<void>}
+ */
+function keepAsking(load, ids, count) {
+  const requestFor = requestTemplate(load, ids)
+  const nextIndex = indexes(ids, load.order)
+  return new Promise((resolve) => {
+    let sent = performance.now()
+    const end = sent + load.seconds * 1000
+    const connection = new HttpConnection(new URL(load.origin), {
+      expected: load.expected,
+      onAnswer: (isGood) => {
+        const now = performance.now()
+        count(isGood, now - sent)
+        ask(isGood ? now : Infinity)
+      },
+    })
+    const patience = setTimeout(() => connection.fail(), load.seconds * 1000 + patienceMs)
+    const ask = (/** @type {number} */ now) => {
+      const index = now < end ? nextIndex() : undefined
+      if (index === undefined) {
+        clearTimeout(patience)
+        connection.close()
+        resolve()
+        return
+      }
+      sent = now
+      connection.send(requestFor(index))
+    }
+    ask(sent)
+  })
+}
+
+/**
  * @param {import('../lib/load.js').Load} load
  * @returns {Promise<import('../lib/load.js').LoadResult>}
  */
@@ -39,46 +76,20 @@ async function run(load) {
   let failures = 0
   const cpuBefore = process.cpuUsage()
   const started = performance.now()
-  let finished = started
-  const end = started + load.seconds * 1000
   await Promise.all(
-    shares(load.ids, connections).map(
-      (ids) =>
-        new Promise((resolve) => {
-          const requestFor = requestTemplate(load, ids)
-          const nextIndex = indexes(ids, load.order)
-          let sent = started
-          const connection = new HttpConnection(new URL(load.origin), {
-            expected: load.expected,
-            onAnswer: (isGood) => {
-              finished = performance.now()
-              if (isGood) latencies.push(finished - sent)
-              else failures++
-              next(isGood ? finished : Infinity)
-            },
-          })
-          /** @param {number} now */
-          function next(now) {
-            const index = now < end ? nextIndex() : undefined
-            if (index === undefined) {
-              clearTimeout(patience)
-              connection.close()
-              resolve(undefined)
-              return
-            }
-            sent = now
-            connection.send(requestFor(index))
-          }
-          const patience = setTimeout(() => connection.fail(), load.seconds * 1000 + patienceMs)
-          next(started)
-        }),
+    shares(load.ids, connections).map((ids) =>
+      keepAsking(load, ids, (isGood, milliseconds) => {
+        if (isGood) latencies.push(milliseconds)
+        else failures++
+      }),
     ),
   )
+  const seconds = (performance.now() - started) / 1000
   const { user, system } = process.cpuUsage(cpuBefore)
   return {
     answers: latencies.length,
     failures,
-    seconds: (finished - started) / 1000,
+    seconds,
     ...percentiles(latencies),
     cpuMicroseconds: user + system,
   }

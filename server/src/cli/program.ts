@@ -14,6 +14,8 @@ export function buildProgram(): Command {
     .version(version)
     // Before the commands are added: they take this over.
     .exitOverride()
+    // What was called in a wrong way is repeated, and may be the URL of a database.
+    .configureOutput({ writeErr: (text) => process.stderr.write(withoutPasswords(text)) })
     .showHelpAfterError('(add --help for how to use it)')
     .addHelpText(
       'after',
@@ -30,4 +32,8 @@ Exit codes: 0 done, 1 failed, 2 called in a wrong way.`,
   addApiTokenCommands(program)
   addUserGroupCommands(program)
   return program
+}
+
+function withoutPasswords(text: string): string {
+  return text.replace(/(:\/\/[^:@/\s]*):[^@\s]*@/g, '$1:…@')
 }

@@ -24,8 +24,12 @@ export class ProgressBar {
       this.stop()
       this.#task = task
       this.#bar = new SingleBar({
-        format: `${task} [{bar}] {percentage}% {value} of {total} rows, {eta_formatted} to go`,
+        format: `${task} [{bar}] {percentage}% {value} of {total} rows, {eta_formatted}`,
+        // With it the longest line fits into 80 columns.
+        barsize: 16,
         stream: process.stderr,
+        // Without it the bar turns wrapping off, and leaves it so where Ctrl-C ends the process.
+        linewrap: true,
       })
       this.#bar.start(total, done)
     } else this.#bar?.update(done)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { parseDatabaseUrl } from '../database-url.ts'
@@ -35,6 +36,7 @@ async function copy(options: CopyOptions): Promise<void> {
   const to = locationOf('--to', options.to)
   if (to.kind !== 'postgres')
     throw new UsageError('--to: must be a PostgreSQL database, in the form postgres://…')
+  if (isDeepStrictEqual(from, to)) throw new UsageError('--to: is the store that --from names')
   const storeOptions = storeOptionsOf(readConfig(process.env))
   const source = await openTablesToRead(from, { ...storeOptions, migrate: 'check' })
   try {

@@ -3,8 +3,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { StoreError } from './store-error.ts'
 import { keyOf, tables, type Cells, type Table, type TableReader, type TableWriter } from './tables.ts'
 
-const batchSize = 1000
-
 /** What a copy is at: each table is counted up from 0 to `total` in each phase. */
 export interface CopyProgress {
   readonly phase: 'comparing' | 'copying' | 'verifying'
@@ -144,7 +142,7 @@ async function summarize(
 async function* batchesOf(table: Table, store: TableReader): AsyncGenerator<Cells[], void, undefined> {
   let after: Cells | null = null
   for (;;) {
-    const batch: Cells[] = await store.read(table, after, batchSize)
+    const batch: Cells[] = await store.read(table, after)
     const last = batch.at(-1)
     if (last === undefined) return
     yield batch

@@ -10,6 +10,8 @@ export interface Table {
   readonly columns: Readonly<Record<string, 'bigint' | 'text' | 'bytea'>>
   /** How many of the columns are the key that the rows are read in the order of; an index leads by it. */
   readonly keyLength: number
+  /** The columns that may be long. */
+  readonly longColumns?: readonly string[]
   /** The column that the store counts up, never to give a number twice. */
   readonly counter?: string
 }
@@ -56,6 +58,7 @@ export const tables: readonly Table[] = [
       updated_at: 'bigint',
     },
     keyLength: 3,
+    longColumns: ['mapping', 'properties'],
     counter: 'team_id',
   },
   {
@@ -91,8 +94,8 @@ export const tables: readonly Table[] = [
 
 /** Reads the tables of a store as they are. */
 export interface TableReader {
-  /** Rows in the order of the key, from the first one after `key` on. */
-  read(table: Table, after: Cells | null, limit: number): Promise<Cells[]>
+  /** A batch of rows in the order of the key, from the first one after `key` on; empty where there are no more. */
+  read(table: Table, after: Cells | null): Promise<Cells[]>
 
   count(table: Table): Promise<number>
 
@@ -118,6 +121,11 @@ export interface TableWriter extends TableReader {
 
   finishFilling(): Promise<void>
 }
+
+/** How many rows a batch has at most. */
+export const maxBatchRows = 1000
+/** After how many bytes in long columns a batch ends, so that it fits into memory whatever the rows hold. */
+export const maxBatchBytes = 1_048_576
 
 export function keyOf(table: Table, row: Cells): Cells {
   return row.slice(0, table.keyLength)

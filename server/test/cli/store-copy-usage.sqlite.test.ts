@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { after, describe, it, type TestContext } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
 import { Client } from 'pg'
 import { sourceFile } from '../store/copy-support.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -183,6 +184,28 @@ describe('ugs store copy, called in a wrong way,', () => {
       assert.match(stderr, message)
     })
   }
+})
+
+describe('ugs store copy: its memory', () => {
+  it('does not grow with the size of the user groups', async (t) => {
+    const large = await sourceFile(t)
+    const entries = Array.from({ length: 1000 }, (_, i) => [String(i).padEnd(255, 'k'), '"'.repeat(255)])
+    const database = new BetterSqlite3(large.path)
+    database
+      .prepare(
+        `INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, token_hash, token_key_id,
+                                 token_sealed, token_issued_at, created_at, updated_at)
+         WITH RECURSIVE number (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM number WHERE i < 60)
+         SELECT 1, 'Customer', 'large ' || i, 'A', ?, randomblob(32), 'one', randomblob(80), 1, 1, 1 FROM number`,
+      )
+      .run(JSON.stringify(Object.fromEntries(entries)))
+    database.close()
+    const url = await freshDatabase(t)
+    // Of all of them it would be several times as much.
+    const little = { NODE_OPTIONS: '--max-old-space-size=128' }
+    copiedTables(await runUgs(['store', 'copy', '--from', large.url, '--to', url], little))
+    await assertSameRows(t, large.path, url)
+  })
 })
 
 describe('ugs store copy: the password', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import type { RotateOutcome, RotateUserGroupToken } from '../../src/domain/store.ts'
-import type { CaughtStatement, DatabaseProxy } from '../support/database-proxy.ts'
 import { openSession } from '../support/session.ts'
+import { eachLoss, losing, type Lose } from './losing-connections.ts'
 import {
   created,
   creation,
@@ -12,53 +12,9 @@ import {
   rotation,
   statements,
   valueOf,
+  waitingForLocks,
 } from './postgres-support.ts'
-import { count, freshKey, hashOf, plain, text } from './store-fixtures.ts'
-
-/** Loses the connection under a statement; `repeated` is the next such statement. */
-type Lose = (caught: CaughtStatement, repeated: () => Promise<CaughtStatement>) => void | Promise<void>
-
-const drop: Lose = (caught) => caught.drop()
-
-const runUntold: Lose = async (caught) => {
-  await caught.run()
-  caught.cutOff()
-}
-
-const runLate: Lose = async (caught, repeated) => {
-  const next = repeated()
-  caught.cutOff()
-  const repetition = await next
-  await caught.run()
-  repetition.pass()
-}
-
-/** Where a connection is lost, as the test's title says it. */
-const losses = {
-  'before the server has it': drop,
-  'after it has happened, before anybody knows': runUntold,
-  'and it happens after all, beside its repetition': runLate,
-}
-
-/** A test for each way in which the connection under a statement can be lost. */
-function eachLoss(title: string, test: (t: TestContext, lose: Lose) => Promise<void>): void {
-  for (const [when, lose] of Object.entries(losses))
-    it(`${title}, where its connection is lost ${when}`, (t) => test(t, lose))
-}
-
-/** Loses the connection under the next such statement of `operation`; what that then comes to. */
-async function losing<T>(
-  proxy: DatabaseProxy,
-  pattern: RegExp,
-  lose: Lose,
-  operation: () => Promise<T>,
-  repeatedPattern = pattern,
-): Promise<T> {
-  const next = proxy.next(pattern)
-  const result = operation()
-  await lose(await next, () => proxy.next(repeatedPattern))
-  return result
-}
+import { count, hashOf, plain, text } from './store-fixtures.ts'
 
 function tokenOf(outcome: RotateOutcome): string {
   assert.ok('userGroup' in outcome, outcome.outcome)
@@ -185,6 +141,41 @@ describe('PostgreSQL: a creation', () => {
     assert.equal((await store.getOrCreateUserGroup(command)).outcome, 'unchanged')
   })
 
+  it('says created where the lost statement happens in the middle of its repetition', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const session = await openSession(t, url)
+    await session.query('SELECT pg_advisory_lock(1)')
+    // The first row waits after it was found to be new, and before it is in the indexes that hold the ids and tokens.
+    const [ofIds, ofTokens] = ['workspace_id, environment, provided_id', 'workspace_id, token_hash']
+    const constraintOf = (columns: string) => `user_group_${columns.replaceAll(', ', '_')}_key`
+    await session.query(`
+      CREATE SEQUENCE rows_so_far;
+      CREATE FUNCTION wait_as_first(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('rows_so_far') = 1 THEN PERFORM pg_advisory_lock(1); END IF;
+        RETURN $1;
+      END $$;
+      CREATE INDEX before_the_others ON user_group (wait_as_first(name));
+      ALTER TABLE user_group DROP CONSTRAINT ${constraintOf(ofIds)}, DROP CONSTRAINT ${constraintOf(ofTokens)};
+      ALTER TABLE user_group ADD UNIQUE (${ofIds}), ADD UNIQUE (${ofTokens})`)
+    const command = creation()
+    const lose: Lose = async (caught, repeated) => {
+      const next = repeated()
+      caught.cutOff()
+      ;(await next).pass()
+      await waitingForLocks(session)
+      await caught.run()
+      await session.query('SELECT pg_advisory_unlock(1)')
+    }
+    const result = await losing(proxy, statements.createUserGroup, lose, () =>
+      store.getOrCreateUserGroup(command),
+    )
+    assert.equal(result.outcome, 'created')
+    assert.deepEqual(
+      plain(await store.findUserGroup(command.key)),
+      plain('userGroup' in result && result.userGroup),
+    )
+  })
+
   eachLoss('says created to each of many that share the statement', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const results = await losing(proxy, statements.createUserGroup, lose, () =>
@@ -240,132 +231,5 @@ describe('PostgreSQL: a creation', () => {
     )
     assert.equal(result.outcome, 'created')
     assert.equal((await other.findUserGroup(command.key))?.name, 'A')
-  })
-})
-
-describe('PostgreSQL: an update', () => {
-  eachLoss('says updated', async (t, lose) => {
-    const { store, proxy } = await openProxied(t)
-    const key = await created(store)
-    const command = { key, change: { name: 'B', properties: '{"a":1}' }, now: 3000 }
-    const result = await losing(proxy, statements.update, lose, () => store.updateUserGroup(command))
-    assert.equal(result.outcome, 'updated')
-    const group = await store.findUserGroup(key)
-    assert.deepEqual([group?.name, group?.properties, group?.updatedAt], ['B', '{"a":1}', 3000])
-    assert.deepEqual(plain('userGroup' in result && result.userGroup), plain(group))
-  })
-
-  eachLoss('is made once by a get too', async (t, lose) => {
-    const { store, proxy } = await openProxied(t)
-    const { token } = await created(store, { key: { ...freshKey(), providedId: 'got' } })
-    const key = { ...freshKey(), providedId: 'got' }
-    const result = await losing(proxy, statements.update, lose, () =>
-      store.getOrCreateUserGroup(creation({ key, change: { name: 'B' }, now: 3000 })),
-    )
-    assert.notEqual(result.outcome, 'created')
-    const group = await store.findUserGroup(key)
-    assert.deepEqual([group?.name, group?.updatedAt], ['B', 3000])
-    assert.deepEqual(plain(group?.token), plain(token))
-  })
-})
-
-describe('PostgreSQL: whatever else changes the store', () => {
-  eachLoss('deletes a user group once', async (t, lose) => {
-    const { store, proxy } = await openProxied(t)
-    const key = await created(store)
-    assert.equal(
-      await losing(proxy, statements.deleteUserGroup, lose, () => store.deleteUserGroup(key)),
-      true,
-    )
-    assert.equal(await store.findUserGroup(key), null)
-    assert.equal(await store.deleteUserGroup(key), false)
-  })
-
-  it('deletes no other that has been created with the same id before it is known', async (t) => {
-    const { store, proxy, url } = await openProxied(t)
-    const other = await openPostgres(t, url)
-    const key = await created(store)
-    const others: number[] = []
-    const lose: Lose = async (caught) => {
-      await caught.run()
-      others.push((await created(other, { key })).teamId)
-      caught.cutOff()
-    }
-    const wasDeleted = await losing(proxy, statements.deleteUserGroup, lose, () => store.deleteUserGroup(key))
-    assert.equal(wasDeleted, true)
-    assert.deepEqual([(await store.findUserGroup(key))?.teamId], others)
-    assert.notEqual(others[0], key.teamId)
-  })
-
-  eachLoss('makes a workspace once', async (t, lose) => {
-    const { store, proxy } = await openProxied(t)
-    const made = await losing(proxy, statements.createWorkspace, lose, () => store.createWorkspace('new', 7))
-    assert.equal(made?.name, 'new')
-    assert.equal((await store.listWorkspaces()).length, 2)
-    assert.equal(await store.createWorkspace('new', 8), null)
-  })
-
-  it('makes no workspace whose name another process has taken meanwhile', async (t) => {
-    const { store, proxy, url } = await openProxied(t)
-    const other = await openPostgres(t, url)
-    const lose: Lose = async (caught) => {
-      assert.notEqual(await other.createWorkspace('new', 8), null)
-      caught.drop()
-    }
-    assert.equal(
-      await losing(proxy, statements.createWorkspace, lose, () => store.createWorkspace('new', 7)),
-      null,
-    )
-  })
-
-  const apiToken = () =>
-    ({
-      tokenHash: randomBytes(32),
-      workspaceId: 1,
-      environment: 'Customer',
-      name: 'A',
-      scopes: ['write'],
-      createdAt: 1000,
-      expiresAt: null,
-    }) as const
-
-  eachLoss('makes an API token once', async (t, lose) => {
-    const { store, proxy } = await openProxied(t)
-    const token = apiToken()
-    const made = await losing(proxy, statements.createApiToken, lose, () => store.createApiToken(token))
-    assert.deepEqual(await store.listApiTokens(), [made])
-    assert.deepEqual(await store.findApiToken(token.tokenHash), made)
-  })
-
-  eachLoss('makes the first API tokens once, and says so', async (t, lose) => {
-    const { store, proxy } = await openProxied(t)
-    const tokens = [apiToken(), apiToken()]
-    const wereMade = await losing(
-      proxy,
-      statements.commit,
-      lose,
-      () => store.createFirstApiTokens(tokens),
-      // The repetition waits there, until the commit.
-      /^LOCK TABLE/,
-    )
-    assert.equal(wereMade, true)
-    assert.equal((await store.listApiTokens()).length, 2)
-    assert.equal(await store.createFirstApiTokens([apiToken()]), false)
-  })
-
-  eachLoss('revokes an API token once', async (t, lose) => {
-    const { store, proxy } = await openProxied(t)
-    const { id } = await store.createApiToken(apiToken())
-    const revoked = await losing(proxy, statements.revokeApiToken, lose, () => store.revokeApiToken(id, 2000))
-    assert.equal(revoked?.revokedAt, 2000)
-    assert.equal((await store.revokeApiToken(id, 3000))?.revokedAt, 2000)
-  })
-
-  eachLoss('keeps the check of a secret key', async (t, lose) => {
-    const { store, proxy } = await openProxied(t)
-    const check = { keyId: 'k1', sealed: Buffer.from([1, 2, 3]) }
-    const kept = await losing(proxy, statements.addSecretKeyCheck, lose, () => store.addSecretKeyCheck(check))
-    assert.deepEqual(plain(kept), plain(check))
-    assert.deepEqual(plain(await store.listSecretKeyChecks()), plain([check]))
   })
 })

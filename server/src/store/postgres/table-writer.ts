@@ -1,5 +1,7 @@
-import { keyOf, type Cells, type Table, type TableWriter } from '../tables.ts'
+import { StoreError } from '../store-error.ts'
+import { keyOf, maxBatchBytes, maxBatchRows, type Cells, type Table, type TableWriter } from '../tables.ts'
 import { isBeingFilled, setFilling } from './migrate.ts'
+import { PostgresFailure } from './postgres-fault.ts'
 import type { Primary, UnknownRow } from './primary.ts'
 
 /** The tables of a database. Each step is safe to repeat. */
@@ -10,13 +12,23 @@ export class PostgresTableWriter implements TableWriter {
     this.#primary = primary
   }
 
-  async read(table: Table, after: Cells | null, limit: number): Promise<Cells[]> {
+  async read(table: Table, after: Cells | null): Promise<Cells[]> {
     const columns = Object.keys(table.columns)
     const key = keyOf(table, columns).join(', ')
-    const start = after === null ? '' : `WHERE (${key}) > (${after.map((_, i) => `$${i + 2}`).join(', ')})`
+    const start = after === null ? '' : `WHERE (${key}) > (${after.map((_, i) => `$${i + 3}`).join(', ')})`
+    const bytes = [
+      '0',
+      ...(table.longColumns ?? []).map((column) => `coalesce(octet_length(${column}), 0)`),
+    ].join(' + ')
+    // The bytes of the rows before: the first row is always there.
     const rows = await this.#query(
-      `SELECT ${columns.join(', ')} FROM ${table.name} ${start} ORDER BY ${key} LIMIT $1`,
-      [limit, ...(after ?? [])],
+      `SELECT ${columns.join(', ')}
+       FROM (
+         SELECT *, coalesce(sum(${bytes}) OVER (ORDER BY ${key} ROWS UNBOUNDED PRECEDING EXCLUDE CURRENT ROW), 0) AS bytes_before
+         FROM ${table.name} ${start} ORDER BY ${key} LIMIT $1
+       ) AS page
+       WHERE bytes_before < $2 ORDER BY ${key}`,
+      [maxBatchRows, maxBatchBytes, ...(after ?? [])],
     )
     return rows.map((row) => columns.map((column) => row[column] as Cells[number]))
   }
@@ -33,14 +45,15 @@ export class PostgresTableWriter implements TableWriter {
   }
 
   isBeingFilled(): Promise<boolean> {
-    return isBeingFilled(this.#primary.query)
+    return isBeingFilled(this.#primary.query).catch(interrupted)
   }
 
   beginFilling(): Promise<void> {
-    return this.#primary.transaction(async (query) => {
+    const begun = this.#primary.transaction(async (query) => {
       await setFilling(query, true)
       await query('DELETE FROM workspace')
     })
+    return begun.catch(interrupted)
   }
 
   async insert(table: Table, rows: readonly Cells[]): Promise<void> {
@@ -59,7 +72,7 @@ export class PostgresTableWriter implements TableWriter {
   }
 
   finishFilling(): Promise<void> {
-    return setFilling(this.#primary.query, false)
+    return setFilling(this.#primary.query, false).catch(interrupted)
   }
 
   close(): Promise<void> {
@@ -73,6 +86,13 @@ export class PostgresTableWriter implements TableWriter {
 
   /** A table may be long, and a statement on it take its time. */
   #query(statement: string, values: readonly unknown[] = []): Promise<UnknownRow[]> {
-    return this.#primary.transaction((query) => query(statement, values), 'none')
+    return this.#primary.transaction((query) => query(statement, values), 'none').catch(interrupted)
   }
+}
+
+function interrupted(error: unknown): never {
+  if (!(error instanceof PostgresFailure)) throw error
+  throw new StoreError(
+    `the database failed in the middle; run the same command again, and it goes on (${error.code})`,
+  )
 }

@@ -12,7 +12,7 @@ import type {
   UpdateUserGroup,
 } from '../../domain/store.ts'
 import type { UserGroup, UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
-import type { Primary } from './primary.ts'
+import type { Primary, Statement } from './primary.ts'
 import type { Attempt, Retry } from './retry.ts'
 import {
   selectPage,
@@ -157,20 +157,17 @@ export class UserGroups {
     })
   }
 
-  forgetExpiredIdempotencyKeys(now: number): Promise<number> {
-    return this.#retry.run(async () => {
-      // Each process does this every hour: those of another are passed over rather than waited for.
-      const forgotten = await this.#primary.query(
-        `DELETE FROM idempotency_key
-         WHERE (workspace_id, environment, key_hash) IN (
-           SELECT workspace_id, environment, key_hash FROM idempotency_key
-           WHERE expires_at <= $1 FOR UPDATE SKIP LOCKED
-         )
-         RETURNING workspace_id`,
-        [now],
+  async forgetExpiredIdempotencyKeys(now: number): Promise<number> {
+    // In batches, so that a statement never takes long. Each process does this every hour: what another one is about to
+    // remove is passed over rather than waited for.
+    for (let total = 0; ;) {
+      const [row] = await this.#retry.run(() =>
+        this.#primary.query(deleteExpiredIdempotencyKeys, [now, batchSize]),
       )
-      return forgotten.length
-    })
+      const deleted = row?.count ?? 0
+      total += deleted
+      if (deleted < batchSize) return total
+    }
   }
 
   #change(
@@ -198,6 +195,21 @@ export class UserGroups {
     )
     return owner?.team_id === row.team_id
   }
+}
+
+const batchSize = 1000
+
+const deleteExpiredIdempotencyKeys: Statement<{ count: number }> = {
+  text: `WITH expired AS (
+           SELECT workspace_id, environment, key_hash FROM idempotency_key
+           WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
+         ), deleted AS (
+           DELETE FROM idempotency_key USING expired
+           WHERE idempotency_key.workspace_id = expired.workspace_id
+             AND idempotency_key.environment = expired.environment AND idempotency_key.key_hash = expired.key_hash
+           RETURNING 1
+         )
+         SELECT count(*) AS count FROM deleted`,
 }
 
 function changesNothing(row: UserGroupRow, change: UserGroupChange): boolean {

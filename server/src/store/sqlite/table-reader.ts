@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { keyOf, type Cells, type Table, type TableReader } from '../tables.ts'
+import { keyOf, maxBatchBytes, maxBatchRows, type Cells, type Table, type TableReader } from '../tables.ts'
 
 /** The tables in a file that no service writes to meanwhile. */
 export class SqliteTableReader implements TableReader {
@@ -9,7 +9,7 @@ export class SqliteTableReader implements TableReader {
     this.#database = database
   }
 
-  read(table: Table, after: Cells | null, limit: number): Promise<Cells[]> {
+  read(table: Table, after: Cells | null): Promise<Cells[]> {
     const columns = Object.keys(table.columns)
     const key = keyOf(table, columns).join(', ')
     const start = after === null ? '' : `WHERE (${key}) > (${after.map(() => '?').join(', ')})`
@@ -18,8 +18,16 @@ export class SqliteTableReader implements TableReader {
         `SELECT ${columns.join(', ')} FROM ${table.name} ${start} ORDER BY ${key} LIMIT ?`,
       )
       .raw()
-      .all(...(after ?? []), limit)
-    return Promise.resolve(rows)
+      .iterate(...(after ?? []), maxBatchRows)
+    const long = (table.longColumns ?? []).map((column) => columns.indexOf(column))
+    const batch: Cells[] = []
+    let bytes = 0
+    for (const row of rows) {
+      batch.push(row)
+      for (const column of long) bytes += Buffer.byteLength((row[column] as string | null) ?? '')
+      if (bytes >= maxBatchBytes) break
+    }
+    return Promise.resolve(batch)
   }
 
   count(table: Table): Promise<number> {

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { test } from 'node:test'
+import { HttpConnection } from './http-connection.js'
+
+const body = '{"new_user_group":false}'
+const good = `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+
+test('an answer counts once all of it is there', async (t) => {
+  for (const pieces of [[good], Array.from(good), [good.slice(0, 20), good.slice(20)]]) {
+    assert.deepEqual(await verdicts(t, pieces, 3), [true, true, true])
+  }
+})
+
+for (const [what, answer] of Object.entries({
+  'another status': good.replace('200 OK', '503 Service Unavailable'),
+  'another text': good.replace('false', ' true'),
+  'the text in the header alone': `HTTP/1.1 200 OK\r\nX-Text: ${body}\r\nContent-Length: 2\r\n\r\n{}`,
+  'no length': good.replace('Content-Length', 'X-Length'),
+  'more than its length says': `${good} `,
+  'the end of the connection': good.slice(0, -1),
+})) {
+  test(`${what} is a failure, and the end`, async (t) => {
+    assert.deepEqual(await verdicts(t, [answer], 1, { ends: true }), [false])
+  })
+}
+
+test('a connection that is closed between two requests is a failure', async (t) => {
+  assert.deepEqual(await verdicts(t, [good], 2, { ends: true }), [true, false])
+})
+
+/**
+ * Sends some requests, each once the one before is answered, to a server that gives the same answer to all.
+ * @param {import('node:test').TestContext} t
+ * @param {readonly string[]} pieces of the answer
+ * @param {number} requests
+ * @param {{ ends?: boolean }} [options] whether the server then closes the connection
+ */
+async function verdicts(t, pieces, requests, { ends = false } = {}) {
+  const answer = async (/** @type {import('node:net').Socket} */ socket) => {
+    for (const piece of pieces) await new Promise((resolve) => socket.write(piece, resolve))
+    if (ends) socket.end()
+  }
+  const server = createServer((socket) => {
+    socket.setNoDelay(true).on('error', () => undefined)
+    socket.on('data', () => {
+      void answer(socket)
+    })
+  }).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  /** @type {boolean[]} */
+  const seen = []
+  await new Promise((resolve) => {
+    const connection = new HttpConnection(new URL(`http://127.0.0.1:${port}`), {
+      expected: '"new_user_group":false',
+      onAnswer: (isGood) => {
+        seen.push(isGood)
+        if (isGood && seen.length < requests) connection.send(Buffer.from('GET'))
+        else {
+          connection.close()
+          resolve(undefined)
+        }
+      },
+    })
+    connection.send(Buffer.from('GET'))
+  })
+  return seen
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { eachLoss, losing, type Lose } from './losing-connections.ts'
+import { created, creation, openPostgres, openProxied, statements } from './postgres-support.ts'
+import { freshKey, plain } from './store-fixtures.ts'
+
+describe('PostgreSQL: an update', () => {
+  eachLoss('says updated', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const key = await created(store)
+    const command = { key, change: { name: 'B', properties: '{"a":1}' }, now: 3000 }
+    const result = await losing(proxy, statements.update, lose, () => store.updateUserGroup(command))
+    assert.equal(result.outcome, 'updated')
+    const group = await store.findUserGroup(key)
+    assert.deepEqual([group?.name, group?.properties, group?.updatedAt], ['B', '{"a":1}', 3000])
+    assert.deepEqual(plain('userGroup' in result && result.userGroup), plain(group))
+  })
+
+  eachLoss('is made once by a get too', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const { token } = await created(store, { key: { ...freshKey(), providedId: 'got' } })
+    const key = { ...freshKey(), providedId: 'got' }
+    const result = await losing(proxy, statements.update, lose, () =>
+      store.getOrCreateUserGroup(creation({ key, change: { name: 'B' }, now: 3000 })),
+    )
+    assert.notEqual(result.outcome, 'created')
+    const group = await store.findUserGroup(key)
+    assert.deepEqual([group?.name, group?.updatedAt], ['B', 3000])
+    assert.deepEqual(plain(group?.token), plain(token))
+  })
+})
+
+describe('PostgreSQL: whatever else changes the store', () => {
+  eachLoss('deletes a user group once', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const key = await created(store)
+    assert.equal(
+      await losing(proxy, statements.deleteUserGroup, lose, () => store.deleteUserGroup(key)),
+      true,
+    )
+    assert.equal(await store.findUserGroup(key), null)
+    assert.equal(await store.deleteUserGroup(key), false)
+  })
+
+  it('deletes no other that has been created with the same id before it is known', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const key = await created(store)
+    const others: number[] = []
+    const lose: Lose = async (caught) => {
+      await caught.run()
+      others.push((await created(other, { key })).teamId)
+      caught.cutOff()
+    }
+    const wasDeleted = await losing(proxy, statements.deleteUserGroup, lose, () => store.deleteUserGroup(key))
+    assert.equal(wasDeleted, true)
+    assert.deepEqual([(await store.findUserGroup(key))?.teamId], others)
+    assert.notEqual(others[0], key.teamId)
+  })
+
+  eachLoss('makes a workspace once', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const made = await losing(proxy, statements.createWorkspace, lose, () => store.createWorkspace('new', 7))
+    assert.equal(made?.name, 'new')
+    assert.equal((await store.listWorkspaces()).length, 2)
+    assert.equal(await store.createWorkspace('new', 8), null)
+  })
+
+  it('makes no workspace whose name another process has taken meanwhile', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const lose: Lose = async (caught) => {
+      assert.notEqual(await other.createWorkspace('new', 8), null)
+      caught.drop()
+    }
+    assert.equal(
+      await losing(proxy, statements.createWorkspace, lose, () => store.createWorkspace('new', 7)),
+      null,
+    )
+  })
+
+  const apiToken = () =>
+    ({
+      tokenHash: randomBytes(32),
+      workspaceId: 1,
+      environment: 'Customer',
+      name: 'A',
+      scopes: ['write'],
+      createdAt: 1000,
+      expiresAt: null,
+    }) as const
+
+  eachLoss('makes an API token once', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const token = apiToken()
+    const made = await losing(proxy, statements.createApiToken, lose, () => store.createApiToken(token))
+    assert.deepEqual(await store.listApiTokens(), [made])
+    assert.deepEqual(await store.findApiToken(token.tokenHash), made)
+  })
+
+  eachLoss('makes the first API tokens once, and says so', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const tokens = [apiToken(), apiToken()]
+    const wereMade = await losing(
+      proxy,
+      statements.commit,
+      lose,
+      () => store.createFirstApiTokens(tokens),
+      // The repetition waits there, until the commit.
+      /^LOCK TABLE/,
+    )
+    assert.equal(wereMade, true)
+    assert.equal((await store.listApiTokens()).length, 2)
+    assert.equal(await store.createFirstApiTokens([apiToken()]), false)
+  })
+
+  eachLoss('revokes an API token once', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const { id } = await store.createApiToken(apiToken())
+    const revoked = await losing(proxy, statements.revokeApiToken, lose, () => store.revokeApiToken(id, 2000))
+    assert.equal(revoked?.revokedAt, 2000)
+    assert.equal((await store.revokeApiToken(id, 3000))?.revokedAt, 2000)
+  })
+
+  eachLoss('keeps the check of a secret key', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const check = { keyId: 'k1', sealed: Buffer.from([1, 2, 3]) }
+    const kept = await losing(proxy, statements.addSecretKeyCheck, lose, () => store.addSecretKeyCheck(check))
+    assert.deepEqual(plain(kept), plain(check))
+    assert.deepEqual(plain(await store.listSecretKeyChecks()), plain([check]))
+  })
+})
