@@ -251,6 +251,7 @@ export class Primary {
 
 const poolExhausted = 'POOL_EXHAUSTED'
 const timedOut = 'ETIMEDOUT'
+const passwordRefused = '28P01'
 
 /** @throws PostgresFailure where the server takes no writes */
 async function checkTakesWrites(client: pg.ClientBase): Promise<void> {
@@ -280,6 +281,7 @@ function codeOf(error: unknown): string {
   // The driver tells its own failures apart by their messages alone.
   if (error.message.includes('timeout exceeded when trying to connect')) return poolExhausted
   if (/timeout/i.test(error.message)) return timedOut
+  if (error.message.includes('client password must be')) return passwordRefused
   if (error.message.includes('does not support SSL')) return 'TLS_NOT_SUPPORTED'
   return 'ECONNRESET'
 }
