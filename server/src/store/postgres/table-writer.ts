@@ -24,7 +24,7 @@ export class PostgresTableWriter implements TableWriter {
     const rows = await this.#query(
       `SELECT ${columns.join(', ')}
        FROM (
-         SELECT *, coalesce(sum(${bytes}) OVER (ORDER BY ${key} ROWS UNBOUNDED PRECEDING EXCLUDE CURRENT ROW), 0) AS bytes_before
+         SELECT *, coalesce(sum(${bytes}) OVER (ORDER BY ${key} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
          FROM ${table.name} ${start} ORDER BY ${key} LIMIT $1
        ) AS page
        WHERE bytes_before < $2 ORDER BY ${key}`,
