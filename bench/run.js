@@ -2,6 +2,7 @@
 // all figures to results/. Runs on Linux only.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { introspect, postgresIntrospect } from './cases/introspect.js'
 import { postgresDrivers } from './cases/postgres-drivers.js'
 import { postgresGetCreate, postgresGetUnchanged } from './cases/postgres-requests.js'
 import { postgresSize } from './cases/postgres-size.js'
@@ -22,9 +23,11 @@ const cases = {
   'strict-json': strictJson,
   'get-unchanged': getUnchanged,
   'get-create': getCreate,
+  introspect,
   start,
   'postgres-get-unchanged': postgresGetUnchanged,
   'postgres-get-create': postgresGetCreate,
+  'postgres-introspect': postgresIntrospect,
   'postgres-drivers': postgresDrivers,
   'postgres-size': postgresSize,
 }

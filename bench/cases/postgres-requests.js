@@ -1,27 +1,18 @@
 import assert from 'node:assert/strict'
 import { bodySizes } from '../lib/bodies.js'
+import { compare, httpFigures } from '../lib/compare.js'
 import { freshIds, manyKnownIds } from '../lib/ids.js'
 import { connections, loadRound } from '../lib/load.js'
 import { pgbenchRound } from '../lib/pgbench.js'
 import { findPgbench, startDatabase } from '../lib/postgres.js'
 import { createGroups } from '../lib/seed.js'
 import { startBareFastify, startService } from '../lib/service.js'
-import { summaries } from '../lib/statistics.js'
-import { rotated } from '../lib/turns.js'
 import { startStore, storeRound } from '../lib/store.js'
 import { countRows, insertUserGroups, readColumns, typicalRow, writtenColumns } from '../lib/user-groups.js'
 
-const rounds = 5
 const seconds = 4
 /** @type {import('../lib/bodies.js').BodySize} */
 const size = 'typical'
-
-/**
- * One of those that are compared.
- * @typedef {object} Contestant
- * @property {string} name
- * @property {() => Promise<Record<string, number>>} round the figures of some seconds; throws where anything failed
- */
 
 /**
  * Reading. pgbench selects, one a transaction, the very rows that the service reads, by the key that it reads them by. The
@@ -29,7 +20,7 @@ const size = 'typical'
  * @type {import('../run.js').Case}
  */
 export async function postgresGetUnchanged() {
-  return onDatabase(async ({ database, service, store }) => {
+  return onDatabase(async ({ database, service, workers, store }) => {
     await createGroups(service, size, manyKnownIds)
     await database.client.query('VACUUM (ANALYZE) user_group')
     const select = `SELECT ${readColumns} FROM user_group WHERE workspace_id = 1 AND environment = 'Testing' AND provided_id`
@@ -42,9 +33,10 @@ export async function postgresGetUnchanged() {
     const expected = '"new_user_group":false'
     const bare = await startBareFastify()
     try {
-      const report = await compare([
+      const contestants = [
         ...pgbenches((threads) => pgbenchRound(database, { script, clients: connections, threads, seconds })),
-        serviceContestant(database, () => loadRound(service, { ...load, expected })),
+        serviceContestant('service', database, () => loadRound(service, { ...load, expected })),
+        serviceContestant(workersName, database, () => loadRound(workers, { ...load, expected })),
         storeContestant(database, () =>
           storeRound(store, { ...load, url: database.url, expected: 'unchanged' }),
         ),
@@ -52,7 +44,8 @@ export async function postgresGetUnchanged() {
           name: 'bare Fastify route',
           round: async () => httpFigures(await loadRound(bare, { ...load, expected })),
         },
-      ])
+      ]
+      const report = await compare(contestants, { baselines: pgbenchNames })
       return {
         title: `GET of ${count} user groups that exist and stay as they are (body of ${bodySizes[size]})`,
         ...report,
@@ -69,7 +62,7 @@ export async function postgresGetUnchanged() {
  * @type {import('../run.js').Case}
  */
 export async function postgresGetCreate() {
-  return onDatabase(async ({ database, service, store }) => {
+  return onDatabase(async ({ database, service, workers, store }) => {
     const { client, url } = database
     await client.query('CREATE TABLE baseline (LIKE user_group INCLUDING ALL)')
     for (const table of ['user_group', 'baseline']) {
@@ -95,11 +88,16 @@ VALUES (1, 'Testing', :id, :name, :mapping, :properties, sha256(int8send(:id)), 
         inserted += round.transactions
         return round
       }),
-      serviceContestant(database, async () => {
-        const round = await loadRound(service, { ...load(), expected: '"new_user_group":true' })
-        created += round.answers
-        return round
-      }),
+      ...[
+        { name: 'service', server: service },
+        { name: workersName, server: workers },
+      ].map(({ name, server }) =>
+        serviceContestant(name, database, async () => {
+          const round = await loadRound(server, { ...load(), expected: '"new_user_group":true' })
+          created += round.answers
+          return round
+        }),
+      ),
       storeContestant(database, async () => {
         const round = await storeRound(store, { ...load(), url, expected: 'created' })
         created += round.calls
@@ -107,7 +105,10 @@ VALUES (1, 'Testing', :id, :name, :mapping, :properties, sha256(int8send(:id)), 
       }),
     ]
     // Otherwise one contestant's round would pay for the pages that another one changed.
-    const report = await compare(contestants, () => client.query('CHECKPOINT'))
+    const report = await compare(contestants, {
+      baselines: pgbenchNames,
+      beforeEach: () => client.query('CHECKPOINT'),
+    })
     assert.equal(await countRows(client, 'baseline'), inserted)
     assert.equal(await countRows(client, 'user_group'), created)
     return {
@@ -121,6 +122,7 @@ VALUES (1, 'Testing', :id, :name, :mapping, :properties, sha256(int8send(:id)), 
  * @typedef {object} Running
  * @property {import('../lib/postgres.js').Database} database
  * @property {import('../lib/service.js').Server} service
+ * @property {import('../lib/service.js').Server} workers the same, with a worker for each core
  * @property {import('../lib/worker.js').Worker} store
  */
 
@@ -134,12 +136,14 @@ async function onDatabase(measure) {
   const database = await startDatabase()
   try {
     const service = await startService(database.url)
+    const workers = await startService(database.url, ['--workers', 'auto'])
     const store = startStore()
     try {
-      const report = await measure({ database, service, store })
+      const report = await measure({ database, service, workers, store })
       return { ...report, notes: [`PostgreSQL ${database.version}, ${connections} connections each.`] }
     } finally {
       await store.stop()
+      await workers.stop()
       await service.stop()
     }
   } finally {
@@ -147,12 +151,14 @@ async function onDatabase(measure) {
   }
 }
 
+const workersName = 'service --workers auto'
 const baselines = [1, 2].map((threads) => ({ name: `pgbench -j ${threads}`, threads }))
+const pgbenchNames = baselines.map(({ name }) => name)
 
 /**
  * Two baselines: pgbench with one thread, which is its default, and with two, where its own CPU time is no limit.
  * @param {(threads: number) => Promise<import('../lib/pgbench.js').PgbenchRound>} run
- * @returns {Contestant[]}
+ * @returns {import('../lib/compare.js').Contestant[]}
  */
 function pgbenches(run) {
   return baselines.map(({ name, threads }) => ({
@@ -170,13 +176,14 @@ function pgbenches(run) {
 }
 
 /**
+ * @param {string} name
  * @param {import('../lib/postgres.js').Database} database
  * @param {() => Promise<import('../lib/load.js').Round>} run
- * @returns {Contestant}
+ * @returns {import('../lib/compare.js').Contestant}
  */
-function serviceContestant(database, run) {
+function serviceContestant(name, database, run) {
   return {
-    name: 'service',
+    name,
     round: async () => {
       const before = database.cpuTime()
       const round = await run()
@@ -185,21 +192,10 @@ function serviceContestant(database, run) {
   }
 }
 
-/** @param {import('../lib/load.js').Round} round */
-function httpFigures({ requestsPerSecond, p50Ms, p99Ms, cpuMicroseconds, loadCpuMicroseconds }) {
-  return {
-    'requests/s': requestsPerSecond,
-    'p50, ms': p50Ms,
-    'p99, ms': p99Ms,
-    'CPU/request, µs': cpuMicroseconds,
-    'load, µs': loadCpuMicroseconds,
-  }
-}
-
 /**
  * @param {import('../lib/postgres.js').Database} database
  * @param {() => Promise<import('../lib/store.js').StoreRound>} run
- * @returns {Contestant}
+ * @returns {import('../lib/compare.js').Contestant}
  */
 function storeContestant(database, run) {
   return {
@@ -215,45 +211,5 @@ function storeContestant(database, run) {
         'PostgreSQL, µs': (database.cpuTime() - before) / round.calls,
       }
     },
-  }
-}
-
-/**
- * In turns; the first round of each warms up. Ratios of throughput are taken within a round, so that what disturbs the
- * machine for longer disturbs both sides.
- * @param {readonly Contestant[]} contestants whose first figure is their throughput
- * @param {() => Promise<unknown>} [beforeEach]
- * @returns {Promise<Pick<import('../run.js').Report, 'rows'>>}
- */
-async function compare(contestants, beforeEach) {
-  /** @type {Record<string, Record<string, number>[]>} */
-  const results = Object.fromEntries(contestants.map(({ name }) => [name, []]))
-  for (let round = 0; round <= rounds; round++) {
-    for (const { name, round: run } of rotated(contestants, round)) {
-      await beforeEach?.()
-      const figures = await run()
-      if (round > 0) results[name]?.push(figures)
-    }
-  }
-  const throughputs = (/** @type {string} */ name) =>
-    (results[name] ?? []).map((figures) => Object.values(figures)[0] ?? NaN)
-  const compared = contestants.filter(({ name }) => !baselines.some((baseline) => baseline.name === name))
-  return {
-    rows: [
-      ...contestants.map(({ name }) => ({ name, figures: summaries(results[name] ?? []) })),
-      ...compared.map(({ name }) => ({
-        name: `${name}, throughput`,
-        figures: summaries(
-          throughputs(name).map((value, round) =>
-            Object.fromEntries(
-              baselines.map((baseline) => [
-                `÷ ${baseline.name}`,
-                value / (throughputs(baseline.name)[round] ?? NaN),
-              ]),
-            ),
-          ),
-        ),
-      })),
-    ],
   }
 }

@@ -1,13 +1,14 @@
-import { cpuTime } from './cpu.js'
+import { cpuTimeOfFamily } from './cpu.js'
 import { startWorker } from './worker.js'
 
 /**
- * Requests, each a GET of /api/user with a body.
+ * Requests: GETs of /api/user with a body, or, where there are tokens, introspections.
  * @typedef {object} Load
  * @property {string} origin
  * @property {string} token
  * @property {import('./bodies.js').BodySize} size
  * @property {import('./ids.js').Ids} ids whom the requests are about
+ * @property {readonly string[]} [tokens] the user group tokens of those, in their order
  * @property {'random' | 'once'} order
  * @property {number} seconds after which no more are sent
  * @property {string} expected what each answer must hold
@@ -50,11 +51,12 @@ let worker
  */
 export async function loadRound({ origin, pid, token }, load) {
   worker ??= startWorker('load.js')
-  const before = cpuTime(pid)
+  // With `--workers` the service is a family of processes.
+  const before = cpuTimeOfFamily(pid)
   const { answers, failures, seconds, p50, p99, cpuMicroseconds } = /** @type {LoadResult} */ (
     await worker.ask({ origin, token, ...load })
   )
-  const cpu = cpuTime(pid) - before
+  const cpu = cpuTimeOfFamily(pid) - before
   if (failures > 0 || answers === 0) {
     throw new Error(`${failures} of ${answers + failures} requests failed: there is nothing to report`)
   }

@@ -17,6 +17,10 @@ const bareFastify = fileURLToPath(new URL('../baselines/bare-fastify.js', import
  * @property {string} token what to send as the API token
  * @property {() => Promise<void>} stop ends the process and removes what it kept
  */
+/**
+ * @typedef {Server & { makeToken: (scope: string) => Promise<string>, ugs: (...args: string[]) => Promise<string> }} Service
+ * `makeToken` makes an API token, `ugs` runs a command beside the service
+ */
 
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set()
@@ -27,9 +31,10 @@ process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
  * Starts the built service as its users do, `ugs serve` with default settings, but for a free port and a temporary data
  * folder.
  * @param {string} [databaseUrl] where the store is, if not in that folder
- * @returns {Promise<Server>}
+ * @param {readonly string[]} [args] of `ugs serve`
+ * @returns {Promise<Service>}
  */
-export async function startService(databaseUrl) {
+export async function startService(databaseUrl, args = []) {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-bench-'))
   const settings = {
     PORT: '0',
@@ -37,12 +42,16 @@ export async function startService(databaseUrl) {
     UGS_DRAIN_MS: '0',
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
   }
-  const { stdout, ...server } = await startServer([ugs, 'serve'], settings)
+  const { stdout, ...server } = await startServer([ugs, 'serve', ...args], settings)
   return {
     ...server,
     // The first start of a store of its own prints one for each environment.
     token:
-      databaseUrl === undefined ? (/uga_testing_\w+/.exec(stdout)?.[0] ?? '') : await makeToken(settings),
+      databaseUrl === undefined
+        ? (/uga_testing_\w+/.exec(stdout)?.[0] ?? '')
+        : await makeToken(settings, 'write'),
+    makeToken: (scope) => makeToken(settings, scope),
+    ugs: (...args) => runUgs(args, settings),
     stop: async () => {
       await server.stop()
       rmSync(folder, { recursive: true, force: true })
@@ -58,10 +67,13 @@ export async function migrate(databaseUrl) {
   await runUgs(['migrate'], { DATABASE_URL: databaseUrl })
 }
 
-/** @param {Record<string, string>} settings */
-async function makeToken(settings) {
+/**
+ * @param {Record<string, string>} settings
+ * @param {string} scope
+ */
+async function makeToken(settings, scope) {
   const stdout = await runUgs(
-    ['api-token', 'create', '--environment', 'Testing', '--name', 'bench'],
+    ['api-token', 'create', '--environment', 'Testing', '--name', 'bench', '--scopes', scope],
     settings,
   )
   return stdout.trim()

@@ -11,19 +11,31 @@ import { answerEach } from '../lib/worker.js'
 const patienceMs = 30_000
 
 /**
- * One request for all ids of a range: the next id is written over the last.
+ * One request for all ids of a range: what differs is written over what stood there for the last.
  * @param {import('../lib/load.js').Load} load
  * @param {import('../lib/ids.js').Ids} ids
  */
-function requestTemplate({ origin, token, size }, ids) {
-  const body = bodyOf(size, idAt(ids, 0))
-  const text =
-    `GET /api/user HTTP/1.1\r\nHost: ${new URL(origin).host}\r\nAuthorization: Token ${token}\r\n` +
-    `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
-  const bytes = Buffer.from(text)
+function requestTemplate({ origin, token, size, ids: all, tokens }, ids) {
+  const host = new URL(origin).host
+  /** @type {(start: string, type: string, body: string) => Buffer} */
+  const request = (start, type, body) =>
+    Buffer.from(
+      `${start} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Token ${token}\r\n` +
+        `Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    )
+  if (tokens !== undefined) {
+    const own = tokens.slice(ids.first - all.first)
+    const body = `token=${own[0]}`
+    const bytes = request('POST /oauth2/introspect', 'application/x-www-form-urlencoded', body)
+    const at = bytes.length - body.length + 'token='.length
+    return (/** @type {number} */ index) => {
+      bytes.write(own[index] ?? '', at, 'latin1')
+      return bytes
+    }
+  }
+  const bytes = request('GET /api/user', 'application/json', bodyOf(size, idAt(ids, 0)))
   const at = bytes.lastIndexOf(idAt(ids, 0)) + ids.prefix.length
-  /** @param {number} index */
-  return (index) => {
+  return (/** @type {number} */ index) => {
     bytes.write(String(ids.first + index), at, 'latin1')
     return bytes
   }

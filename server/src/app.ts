@@ -7,12 +7,12 @@ import { Fault } from './domain/fault.ts'
 import type { Store } from './domain/store.ts'
 import type { UserGroupService } from './domain/user-group-service.ts'
 import { setCommonHeaders } from './http/answer.ts'
-import { Authentication } from './http/authentication.ts'
-import { addBodyReader } from './http/body.ts'
+import { leaveBodiesUnread } from './http/body.ts'
 import { addDocsRoutes } from './http/docs-routes.ts'
 import { answerFault } from './http/fault-answer.ts'
 import { checkHost } from './http/check-host.ts'
 import { addHealthRoutes } from './http/health-routes.ts'
+import { addIntrospectionRoute } from './http/introspection-route.ts'
 import { closeStuckConnections } from './http/stuck-connections.ts'
 import { answerProtocolError, answerUnusualRequests } from './http/protocol-errors.ts'
 import { addUserRoutes } from './http/user-routes.ts'
@@ -70,8 +70,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   })
   // One logger for all: a child for each request costs more than the requests that log are worth.
   app.setChildLoggerFactory(() => logger)
-  app.addHttpMethod('GET', { hasBody: true, overrideExisting: true })
-  addBodyReader(app)
+  leaveBodiesUnread(app)
   answerUnusualRequests(app.server, nextRequestId)
   closeStuckConnections(app.server, limits.keepAliveTimeout + limits.headersTimeout)
   // Node drops the headers beyond its limit without a word; the limit on their size is enough.
@@ -103,8 +102,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
           request_id: request.id,
           method: request.method,
           route: request.routeOptions.url,
-          operation: request.userCall?.operation,
-          api_token_id: request.userCall?.apiToken.id,
+          operation: request.call?.operation,
+          api_token_id: request.call?.apiToken.id,
           status: reply.statusCode,
           duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
         },
@@ -114,8 +113,10 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     })
   }
 
-  const authentication = new Authentication({ store, clock, cacheMs: limits.apiTokenCache })
+  app.decorateRequest('call', undefined)
+  const authentication = { store, clock, cacheMs: limits.apiTokenCache }
   addUserRoutes(app, { authentication, userGroups })
+  addIntrospectionRoute(app, { authentication, userGroups })
   addHealthRoutes(app, { store, isDraining })
   await app.register((docs) => addDocsRoutes(docs, openApiDocument(parts.version)))
   return app

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { parseDatabaseUrl } from './database-url.ts'
+import { mappingModes } from './domain/data-source.ts'
 import { parseSecretKeys } from './domain/keyring.ts'
 import type { StoreLocation } from './store/location.ts'
 import type { MigrateMode } from './store/migrations.ts'
@@ -38,6 +39,11 @@ export const settings = {
     'Whether a start brings the tables of the store up to date (auto), or refuses to go on where they are not (check).',
     migrateModes,
     'auto',
+  ),
+  UGS_MAPPING: choice(
+    'What mappings may hold: any strings (free), or only schemas and data sources that are registered (registered).',
+    mappingModes,
+    'free',
   ),
   LOG_LEVEL: choice(
     `What is logged to standard error: ${logLevels.join(', ')}. Requests are logged at debug.`,

@@ -43,6 +43,7 @@ function postgresOf(text: string): StoreLocation {
   const [, credentials = '', authority = '', path = '', query = ''] = parts
   // A password may have ended up there, and no message about a parameter is to show any of it.
   if (query.includes('@')) throw new RangeError('has an "@" after the "?": write "?" in a password as %3F')
+  if (path.includes('@')) throw new RangeError('has an "@" after the "/": write "/" in a password as %2F')
   const given = parametersOf(query)
   const [user = '', ...password] = credentials.split(':')
   const hosts = hostsOf(given.host ?? authority, given.port)
@@ -68,7 +69,8 @@ function postgresOf(text: string): StoreLocation {
 }
 
 function parametersOf(query: string): Partial<Record<string, string>> {
-  const given = new URLSearchParams(query)
+  // Unlike in a form, "+" stands for itself.
+  const given = new URLSearchParams(query.replaceAll('+', '%2B'))
   for (const name of given.keys()) {
     if (!parameters.includes(name)) {
       const shown = /^[a-z_]{1,40}$/.test(name) ? `"${name}"` : 'a parameter'

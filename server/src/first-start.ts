@@ -45,9 +45,11 @@ function welcome(config: Config, origin: string, tokens: Record<Environment, str
       `    -H 'Content-Type: application/json' \\`,
       `    -d ${body}`,
     ].join('\n')
+  // Nothing is registered yet.
+  const mapping = config.UGS_MAPPING === 'free' ? ',"mapping":{"40":"213"}' : ''
   const create = call(
     'GET',
-    `'{"user_group_id":"customer-42","name":"Example customer","mapping":{"40":"213"},"properties":{"region":"EU"}}'`,
+    `'{"user_group_id":"customer-42","name":"Example customer"${mapping},"properties":{"region":"EU"}}'`,
   )
   const currentToken = `$(curl -s -X GET ${origin}/api/user -H 'Authorization: Token ${tokens.Testing}' -H 'Content-Type: application/json' -d '{"user_group_id":"customer-42"}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`
   return `

@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { lookup } from 'node:dns/promises'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { pino, type Logger } from 'pino'
+import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import type { Config } from './config.ts'
 import { systemClock } from './domain/clock.ts'
 import { Fault } from './domain/fault.ts'
 import type { Store } from './domain/store.ts'
 import { prepareFirstCall } from './first-start.ts'
+import { makeLogger } from './logger.ts'
 import { openConfiguredStore, openUserGroupService } from './parts.ts'
 import { version } from './version.ts'
 
@@ -32,7 +33,7 @@ export interface Service {
  * @throws StoreError, SecretKeyError, or the system's error where it cannot listen
  */
 export async function serve(config: Config): Promise<Service> {
-  const logger = makeLogger(config)
+  const logger = makeLogger(config.LOG_LEVEL)
   const store = await openConfiguredStore(config)
   let app: FastifyInstance | undefined
   const close = async () => {
@@ -89,22 +90,6 @@ export async function serve(config: Config): Promise<Service> {
     await close()
     throw error
   }
-}
-
-/** Writes to standard error: standard output is for the person who started the service. */
-function makeLogger(config: Config): Logger {
-  const destination = pino.destination({ dest: 2, sync: true })
-  // A log that cannot be written (a full disk, a closed pipe) is lost; the service goes on, and can still be stopped.
-  destination.on('error', () => undefined)
-  return pino(
-    {
-      level: config.LOG_LEVEL,
-      base: null,
-      // No stack and no driver's message reaches the log, whoever writes to it.
-      serializers: { err: ({ name, code }: { name: string; code?: unknown }) => ({ name, code }) },
-    },
-    destination,
-  )
 }
 
 /** Removes what has expired, now and every hour. */

@@ -48,7 +48,12 @@ function codeOf(error: unknown): string {
 
 /** @throws StoreError, SecretKeyError, Fault `unavailable` */
 export async function openUserGroupService(config: Config, store: Store): Promise<UserGroupService> {
-  return new UserGroupService({ store, keyring: await openKeyring(config, store), clock: systemClock })
+  return new UserGroupService({
+    store,
+    keyring: await openKeyring(config, store),
+    clock: systemClock,
+    mappingMode: config.UGS_MAPPING,
+  })
 }
 
 const checkedText = 'User Group Service'

@@ -21,9 +21,9 @@ export function parseDuration(text: string): number {
   return Number(count) * unitsMs[unit as keyof typeof unitsMs]
 }
 
-/** A name that an operator gives: 1 to 255 characters, none of them a control character. */
+/** A name or an id that an operator gives: 1 to 255 characters, none of them a control character or U+FFFF. */
 export function parseName(text: string): string {
-  if (!/^[^\p{Cc}]{1,255}$/u.test(text) || text.trim() === '') {
+  if (!/^[^\p{Cc}\uffff]{1,255}$/u.test(text) || text.trim() === '') {
     throw new InvalidArgumentError('It must be 1 to 255 characters, none of them a control character.')
   }
   return text

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { version } from '../version.ts'
 import { addApiTokenCommands } from './api-token.ts'
+import { addDataSourceCommands, addSchemaCommands } from './data-source.ts'
 import { addMigrateCommand } from './migrate.ts'
 import { addServeCommand } from './serve.ts'
 import { addStoreCommands } from './store.ts'
@@ -31,9 +32,11 @@ Exit codes: 0 done, 1 failed, 2 called in a wrong way.`,
   addWorkspaceCommands(program)
   addApiTokenCommands(program)
   addUserGroupCommands(program)
+  addSchemaCommands(program)
+  addDataSourceCommands(program)
   return program
 }
 
 function withoutPasswords(text: string): string {
-  return text.replace(/(:\/\/[^:@/\s]*):[^@\s]*@/g, '$1:…@')
+  return text.replace(/(:\/\/[^:@/\s]*):\S*@/g, '$1:…@')
 }

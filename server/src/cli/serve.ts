@@ -1,21 +1,77 @@
-import type { Command } from 'commander'
-import { readConfig, settings } from '../config.ts'
+import cluster from 'node:cluster'
+import { availableParallelism } from 'node:os'
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { readConfig, settings, type Config } from '../config.ts'
+import { superviseWorkers, tellSupervisor, toldBySupervisor } from '../workers.ts'
+import { complainOf } from './exit-code.ts'
+import { parseCount } from './options.ts'
 
 export function addServeCommand(program: Command): void {
   program
     .command('serve')
     .description('Run the service until SIGTERM or SIGINT.')
+    .addOption(
+      new Option('--workers <count>', 'processes that share the port, or auto: one for each core')
+        .argParser(parseWorkers)
+        .default(1),
+    )
     .addHelpText('after', settingsHelp())
-    .action(async () => {
+    .action(async ({ workers }: { workers: number }) => {
       const config = readConfig(process.env)
-      // Only now: no other command needs the HTTP server, and loading it takes most of the time that they take.
-      const { serve } = await import('../main.ts')
-      // From here on a signal stops the service in good order, even one that comes while it starts.
-      const toldToStop = firstSignal(config.UGS_DRAIN_MS)
-      const service = await serve(config)
-      console.log(`User Group Service listens on ${service.origin}${service.notes && `\n${service.notes}`}`)
-      await service.stop(await toldToStop)
+      if (cluster.isWorker) await serveAsWorker(config)
+      else if (workers > 1) await serveByWorkers(config, workers)
+      else await serveAlone(config)
     })
+}
+
+async function serveAlone(config: Config): Promise<void> {
+  // Only now: no other command needs the HTTP server, and loading it takes most of the time that they take.
+  const { serve } = await import('../main.ts')
+  // From here on a signal stops the service in good order, even one that comes while it starts.
+  const toldToStop = firstSignal(config.UGS_DRAIN_MS)
+  const service = await serve(config)
+  tellWhere(service)
+  await service.stop(await toldToStop)
+}
+
+async function serveByWorkers(config: Config, count: number): Promise<void> {
+  const { makeLogger } = await import('../logger.ts')
+  process.exitCode = await superviseWorkers({
+    count,
+    logger: makeLogger(config.LOG_LEVEL),
+    onListening: tellWhere,
+    toldToStop: firstSignal(config.UGS_DRAIN_MS),
+  })
+}
+
+async function serveAsWorker(config: Config): Promise<void> {
+  // A signal to all processes at once, as Ctrl-C and supervisors send it, is the supervising one's to pass on.
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => undefined)
+  const toldToStop = toldBySupervisor()
+  try {
+    const { serve } = await import('../main.ts')
+    const service = await serve(config)
+    tellSupervisor(service)
+    await service.stop(await toldToStop)
+  } catch (error) {
+    process.exitCode = complainOf(error)
+  }
+  // It would not end by itself as long as it may be told anything.
+  process.exit()
+}
+
+function tellWhere({ origin, notes }: { origin: string; notes: string }): void {
+  console.log(`User Group Service listens on ${origin}${notes && `\n${notes}`}`)
+}
+
+function parseWorkers(text: string): number {
+  return text === 'auto' ? availableParallelism() : parseWorkerCount(text)
+}
+
+function parseWorkerCount(text: string): number {
+  const count = parseCount(text)
+  if (count > 256) throw new InvalidArgumentError('It must be auto, or a whole number from 1 to 256.')
+  return count
 }
 
 /** Resolves with how long to drain: SIGINT is a person at a terminal, whom no load balancer stands in front of. */

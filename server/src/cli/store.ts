@@ -43,15 +43,19 @@ async function copy(options: CopyOptions): Promise<void> {
     const target = await openTablesToWrite(to, { ...storeOptions, migrate: 'auto' })
     try {
       const bar = new ProgressBar()
-      const copied = await copyStore(source, target, ({ phase, table, done, total }) =>
+      const { hasCopied, tables } = await copyStore(source, target, ({ phase, table, done, total }) =>
         bar.show(`${phase} ${table}`, done, total),
       ).finally(() => bar.stop())
-      if (options.json) printJson(copied)
+      if (options.json) printJson(tables)
       else {
-        for (const { name, rows, checksum } of copied) {
-          console.error(`${name}: ${rows} rows, the same on both sides (SHA-256 ${checksum})`)
+        for (const { name, rows, checksum } of tables) {
+          console.error(
+            `${name}: ${rows} ${rows === 1 ? 'row' : 'rows'}, the same on both sides (SHA-256 ${checksum})`,
+          )
         }
-        console.error('Copied. Start the service with the new DATABASE_URL and the same secret keys.')
+        console.error(
+          `${hasCopied ? 'Copied' : 'It was copied already'}. Start the service with the new DATABASE_URL and the same secret keys.`,
+        )
       }
     } finally {
       await target.close()

@@ -2,20 +2,12 @@ import { InvalidArgumentError, type Command } from 'commander'
 import type { UserGroupRequest } from '../contract/bodies.ts'
 import { limits } from '../contract/limits.ts'
 import { readStrictJson } from '../contract/strict-json.ts'
-import type { Environment } from '../domain/environment.ts'
 import { Fault } from '../domain/fault.ts'
-import type { Store } from '../domain/store.ts'
 import type { UserGroup } from '../domain/user-group.ts'
-import type { OpenedUserGroup, Realm } from '../domain/user-group-service.ts'
+import type { OpenedUserGroup } from '../domain/user-group-service.ts'
 import { environmentOption, jsonOption, parseCount, parseDuration, workspaceOption } from './options.ts'
 import { formatTime, printJson, printLine, printTable } from './output.ts'
-import { findWorkspace, withStore, withUserGroups } from './with-store.ts'
-
-interface RealmOptions {
-  environment: Environment
-  workspace: string
-  json?: boolean
-}
+import { realmOf, withStore, withUserGroups, type RealmOptions } from './with-store.ts'
 
 interface FieldOptions extends RealmOptions {
   name?: string
@@ -171,10 +163,6 @@ async function remove(id: string, options: RealmOptions): Promise<void> {
   await withUserGroups(async (userGroups, store) => userGroups.delete(await realmOf(store, options), id))
   if (options.json) printJson({ deleted: true, provided_id: id })
   else console.error(`The user group "${id}" is deleted.`)
-}
-
-async function realmOf(store: Store, { workspace, environment }: RealmOptions): Promise<Realm> {
-  return { workspaceId: (await findWorkspace(store, workspace)).id, environment }
 }
 
 /** Reads the options as the body of a call, so that what the API refuses is refused here too, in the same words. */

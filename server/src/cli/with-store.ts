@@ -1,6 +1,7 @@
 import { readConfig } from '../config.ts'
+import type { Environment } from '../domain/environment.ts'
 import type { Store } from '../domain/store.ts'
-import type { UserGroupService } from '../domain/user-group-service.ts'
+import type { Realm, UserGroupService } from '../domain/user-group-service.ts'
 import type { Workspace } from '../domain/workspace.ts'
 import { openConfiguredStore, openUserGroupService } from '../parts.ts'
 import { UsageError } from './errors.ts'
@@ -30,4 +31,16 @@ export async function findWorkspace(store: Store, name: string): Promise<Workspa
   if (workspace !== undefined) return workspace
   const names = workspaces.map((candidate) => `"${candidate.name}"`).join(', ')
   throw new UsageError(`there is no workspace "${name}"; there are ${names}`)
+}
+
+/** What the commands on one environment have in common. */
+export interface RealmOptions {
+  environment: Environment
+  workspace: string
+  json?: boolean
+}
+
+/** @throws UsageError where there is no such workspace */
+export async function realmOf(store: Store, { workspace, environment }: RealmOptions): Promise<Realm> {
+  return { workspaceId: (await findWorkspace(store, workspace)).id, environment }
 }

@@ -1,6 +1,7 @@
+import type { TokenOwner } from '../domain/store.ts'
 import type { OpenedUserGroup, RotationResult } from '../domain/user-group-service.ts'
 
-// The answers of `/api/user`, byte for byte. They are spliced rather than built and serialised, since `properties` is
+// The answers of `/api/user` and of introspection, byte for byte. They are spliced rather than built and serialised, since `properties` is
 // kept as the JSON text that was sent and goes out as that. A test holds them to the schemas.
 
 export function getOrCreateAnswer(created: boolean, userGroup: OpenedUserGroup): string {
@@ -15,10 +16,35 @@ export function rotationAnswer(userGroup: RotationResult): string {
   return `{"success":1,"user_group":{${identity(userGroup)},${environmentTag(userGroup)}}}`
 }
 
+/** RFC 7662, section 2.2: what is not active is told nothing else of. Times are in seconds. */
+export function introspectionAnswer(owner: TokenOwner | null): string {
+  if (owner === null) return '{"active":false}'
+  const { userGroup, issuedAt, validUntil, dataSources } = owner
+  const { providedId, teamId, name, environment, mapping, properties } = userGroup
+  const expiry = validUntil === null ? '' : `,"exp":${secondsOf(validUntil)}`
+  return (
+    `{"active":true,"token_type":"user_group","sub":${JSON.stringify(providedId)},"iat":${secondsOf(issuedAt)}${expiry},` +
+    `"team_id":${teamId},"name":${JSON.stringify(name)},${environmentTag({ environment })},` +
+    `"mapping":${mapping},"data_sources":${dataSourcesObject(dataSources)},"properties":${properties}}`
+  )
+}
+
+function secondsOf(ms: number): number {
+  return Math.floor(ms / 1000)
+}
+
+function dataSourcesObject(entries: TokenOwner['dataSources']): string {
+  const members = entries.map(
+    ({ schemaKey, dataSource: { id, providedId, name } }) =>
+      `${JSON.stringify(schemaKey)}:${JSON.stringify({ id, provided_id: providedId, name })}`,
+  )
+  return `{${members.join()}}`
+}
+
 function identity({ teamId, token, name, providedId }: RotationResult): string {
   return `"team_id":${teamId},"token":"${token}","name":${JSON.stringify(name)},"provided_id":${JSON.stringify(providedId)}`
 }
 
-function environmentTag({ environment }: RotationResult): string {
+function environmentTag({ environment }: Pick<RotationResult, 'environment'>): string {
   return `"api_environment_tag":"${environment}"`
 }

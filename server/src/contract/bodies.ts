@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
+import { validationFailed } from '../domain/fault.ts'
 import type { UserGroupChange } from '../domain/user-group.ts'
 import type { RotationRequest } from '../domain/user-group-service.ts'
 import { limits } from './limits.ts'
 import { RotationBody, UserGroupBody } from './schemas.ts'
 import { readStrictJson, type JsonMember } from './strict-json.ts'
-import { compileValidator, validationFailed } from './validator.ts'
+import { compileValidator } from './validator.ts'
 
 const validateUserGroupBody: (value: unknown) => asserts value is UserGroupBody =
   compileValidator(UserGroupBody)
@@ -24,15 +25,14 @@ export function readUserGroupBody(bytes: Buffer): UserGroupRequest {
   validateUserGroupBody(value)
   const properties = members.get('properties')
   if (properties !== undefined) checkProperties(properties)
-  return {
-    providedId: value.user_group_id,
-    change: {
-      ...(value.name !== undefined && { name: value.name }),
-      ...(value.mapping !== undefined && { mapping: mappingText(value.mapping, members.get('mapping')) }),
-      ...(properties !== undefined && { properties: value.properties === null ? null : properties.text }),
-    },
-  }
+  const change: Writable<UserGroupChange> = {}
+  if (value.name !== undefined) change.name = value.name
+  if (value.mapping !== undefined) change.mapping = mappingText(value.mapping, members.get('mapping'))
+  if (properties !== undefined) change.properties = value.properties === null ? null : properties.text
+  return { providedId: value.user_group_id, change }
 }
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /**
  * Reads the body of a rotation (specification 2.3, contract POST).

@@ -22,7 +22,7 @@ export const errorTable = {
   },
   unauthenticated: {
     status: 401,
-    meaning: 'Authorization is missing, or is not "Token" with a valid API token.',
+    meaning: 'Authorization is missing, or holds no valid API token in a form that the path takes.',
   },
   forbidden: { status: 403, meaning: 'The API token lacks the scope that this call needs.' },
   user_group_not_found: { status: 404, meaning: 'No user group has this id in this environment.' },
@@ -41,7 +41,7 @@ export const errorTable = {
   },
   unsupported_media_type: {
     status: 415,
-    meaning: 'Content-Type is not application/json in UTF-8, or there is a Content-Encoding.',
+    meaning: 'Content-Type is not the one that the path takes, in UTF-8, or there is a Content-Encoding.',
   },
   idempotency_key_reused: { status: 422, meaning: 'The key was already used with another body.' },
   headers_too_large: { status: 431, meaning: 'The headers are too large.' },

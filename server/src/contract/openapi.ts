@@ -3,6 +3,8 @@ import { ErrorAnswer, errorTable } from './errors.ts'
 import { limits } from './limits.ts'
 import {
   GetOrCreateAnswer,
+  IntrospectionAnswer,
+  IntrospectionBody,
   RotationAnswer,
   RotationBody,
   tokenExample,
@@ -10,10 +12,9 @@ import {
   UserGroupBody,
 } from './schemas.ts'
 
-/** Faults that every call of `/api/user` can meet. */
-const commonFaults: readonly FaultCode[] = [
+/** Faults that every call with an API token can meet. */
+const callFaults: readonly FaultCode[] = [
   'malformed_request',
-  'malformed_json',
   'body_required',
   'validation_failed',
   'unauthenticated',
@@ -27,6 +28,8 @@ const commonFaults: readonly FaultCode[] = [
   'not_implemented',
   'unavailable',
 ]
+/** And of those, the calls of `/api/user`. */
+const commonFaults: readonly FaultCode[] = [...callFaults, 'malformed_json']
 
 const exampleGroup = {
   team_id: 1,
@@ -52,13 +55,14 @@ export function openApiDocument(version: string): object {
       version,
       summary: 'A token for each user group to view its embedded dashboards with.',
       description:
-        'One path, three operations. GET carries a JSON body; where a proxy, CDN or client cannot send one, use POST with the header `X-HTTP-Method-Override: GET`.',
+        'For your backend one path, `/api/user`, with three operations; for the dashboard renderer, `/oauth2/introspect`. GET carries a JSON body; where a proxy, CDN or client cannot send one, use POST with the header `X-HTTP-Method-Override: GET`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The service that serves this document' }],
     security: [{ apiToken: [] }],
     tags: [
       { name: 'User groups', description: 'Get or create, update, and rotate the token of a user group.' },
+      { name: 'Renderer', description: 'Whose token a dashboard was opened with.' },
       { name: 'Operation', description: 'For supervisors and load balancers.' },
     ],
     paths: {
@@ -148,6 +152,40 @@ export function openApiDocument(version: string): object {
           }),
         },
       },
+      '/oauth2/introspect': {
+        post: {
+          operationId: 'introspectUserGroupToken',
+          tags: ['Renderer'],
+          summary: 'Whose token is this, and what may it see',
+          description:
+            'Token introspection (RFC 7662). A token that is unknown, replaced, expired, malformed, or of another workspace or environment is answered `{"active":false}` and nothing else. Each answer is read from the store: a token that was rotated is inactive in the very next call. Scope: `introspect`.',
+          security: [{ apiToken: [] }, { bearer: [] }, { basic: [] }],
+          requestBody: {
+            required: true,
+            content: {
+              'application/x-www-form-urlencoded': {
+                schema: reference('IntrospectionBody'),
+                example: { token: exampleGroup.token },
+              },
+            },
+          },
+          responses: responses({
+            answer: jsonAnswer(reference('IntrospectionAnswer'), 'Whose token it is, if it is active.', {
+              active: true,
+              token_type: 'user_group',
+              sub: exampleGroup.provided_id,
+              iat: 1_790_000_000,
+              team_id: exampleGroup.team_id,
+              name: exampleGroup.name,
+              api_environment_tag: 'Customer',
+              mapping: { '40': '213' },
+              data_sources: { '40': { id: 213, provided_id: 'warehouse-eu', name: 'Warehouse EU' } },
+              properties: exampleProperties,
+            }),
+            faults: callFaults,
+          }),
+        },
+      },
       '/healthz': healthPath('healthz', 'Whether the process lives', 'ok', ['internal']),
       '/readyz': healthPath('readyz', 'Whether the store answers and the service is not stopping', 'ready', [
         'unavailable',
@@ -162,8 +200,23 @@ export function openApiDocument(version: string): object {
           description:
             'The value is `Token <API_TOKEN>`. An API token belongs to one workspace and one environment; `ugs api-token create` makes one.',
         },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The API token.' },
+        basic: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'Any user name, and the API token as the password.',
+        },
       },
-      schemas: { UserGroupBody, RotationBody, GetOrCreateAnswer, UpdateAnswer, RotationAnswer, ErrorAnswer },
+      schemas: {
+        UserGroupBody,
+        RotationBody,
+        GetOrCreateAnswer,
+        UpdateAnswer,
+        RotationAnswer,
+        IntrospectionBody,
+        IntrospectionAnswer,
+        ErrorAnswer,
+      },
       headers: {
         RequestId: {
           description: 'Finds the request in the log of the service.',

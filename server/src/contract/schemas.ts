@@ -128,3 +128,46 @@ export const RotationAnswer = answer({
   success,
   user_group: answer({ ...identity, api_environment_tag: environmentTag }),
 })
+
+/** RFC 7662, section 2.1, as form fields. */
+export const IntrospectionBody = Type.Object({
+  token: Type.String({
+    description: 'The user group token that a dashboard was opened with.',
+    examples: [tokenExample],
+  }),
+  token_type_hint: Type.Optional(Type.String({ description: 'Is not looked at.', examples: ['user_group'] })),
+})
+
+const seconds = (description: string, example: number) =>
+  Type.Integer({ description: `${description}, in seconds since the Unix epoch.`, examples: [example] })
+
+/** RFC 7662, section 2.2. */
+export const IntrospectionAnswer = Type.Union([
+  answer({
+    active: Type.Literal(true),
+    token_type: Type.Literal('user_group'),
+    sub: Type.String({ description: 'The user_group_id.', examples: ['customer-42'] }),
+    iat: seconds('When the token was made', 1_790_000_000),
+    exp: Type.Optional(
+      seconds('When the token stops; only where it was replaced, with a grace period', 1_790_000_600),
+    ),
+    team_id: identity.team_id,
+    name: identity.name,
+    api_environment_tag: environmentTag,
+    mapping: Mapping,
+    data_sources: Type.Record(
+      Type.String(),
+      answer({
+        id: Type.Integer({ minimum: 1, examples: [213] }),
+        provided_id: Type.String({ examples: ['warehouse-eu'] }),
+        name: Type.String({ examples: ['Warehouse EU'] }),
+      }),
+      {
+        description:
+          'By the keys of the mapping, those entries that name a registered schema and data source.',
+      },
+    ),
+    properties,
+  }),
+  answer({ active: Type.Literal(false, { description: 'Whatever the reason.' }) }),
+])

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { Fault } from '../domain/fault.ts'
 import type { JsonText } from '../domain/json-text.ts'
 import { isExactNumber } from './json-number.ts'
-import { jsonPointer } from './json-pointer.ts'
+import { jsonPointer } from '../domain/json-pointer.ts'
 import { syntaxErrorOffset } from './json-syntax.ts'
 
 /** A JSON text that was read strictly (I-JSON, RFC 7493): its value, and how its top-level members were written. */

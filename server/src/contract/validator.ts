@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import type { Static, TSchema } from 'typebox'
-import { Fault, type FieldFault } from '../domain/fault.ts'
-import { jsonPointer } from './json-pointer.ts'
+import { validationFailed, type FieldFault } from '../domain/fault.ts'
+import { jsonPointer } from '../domain/json-pointer.ts'
 import { limits } from './limits.ts'
 import { notOnlyWhiteSpace, withoutControlCharacters } from './schemas.ts'
 
@@ -20,14 +20,6 @@ export function compileValidator<T extends TSchema>(
   return (value) => {
     if (!validate(value)) throw validationFailed(fieldFaults(validate.errors ?? []))
   }
-}
-
-export function validationFailed(fields: readonly FieldFault[]): Fault {
-  const shown = fields
-    .slice(0, 3)
-    .map(({ path, message }) => `${path === '' ? 'body' : path.slice(1)}: ${message}`)
-  const rest = fields.length - shown.length
-  return new Fault('validation_failed', shown.join('; ') + (rest > 0 ? `; and ${rest} more` : ''), { fields })
 }
 
 /** One fault a field, the first that was found. */

@@ -55,6 +55,15 @@ export class Fault extends Error {
   }
 }
 
+/** The fields of an input that are at fault, those at the root with an empty path. */
+export function validationFailed(fields: readonly FieldFault[]): Fault {
+  const shown = fields
+    .slice(0, 3)
+    .map(({ path, message }) => `${path === '' ? 'body' : path.slice(1)}: ${message}`)
+  const rest = fields.length - shown.length
+  return new Fault('validation_failed', shown.join('; ') + (rest > 0 ? `; and ${rest} more` : ''), { fields })
+}
+
 /** Replaces what looks like a token: a message may quote the name of an unknown field, and that may be anything. */
 function withoutTokens(text: string): string {
   return text.replace(/ug[at]_(?:customer|testing)_\w+/gi, '[token]')

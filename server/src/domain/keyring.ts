@@ -1,9 +1,13 @@
-import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
+import { Cache } from './cache.ts'
+import { randomBytes } from './random.ts'
 
 const algorithm = 'aes-256-gcm'
 const ivLength = 12
 const tagLength = 16
 const secretKeyLength = 32
+/** Opening a token costs a view more than its look-up. Twice as many are some 20 MB. */
+const openedSize = 20_000
 
 /** A key that user group tokens are sealed with. Its id is public and stands beside what it sealed. */
 export interface SecretKey {
@@ -26,6 +30,7 @@ export class UnsealError extends Error {
 /** The secret keys of one service: the first seals, all of them open. */
 export class Keyring {
   readonly #keys: ReadonlyMap<string, KeyObject>
+  readonly #opened = new Cache<string>(openedSize)
   /** The key that seals: the first. */
   readonly sealingKeyId: string
 
@@ -48,24 +53,32 @@ export class Keyring {
     const iv = randomBytes(ivLength)
     const cipher = createCipheriv(algorithm, this.#key(keyId), iv)
     cipher.setAAD(Buffer.from(context))
-    return {
-      keyId,
-      sealed: Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]),
-    }
+    const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+    this.#opened.set(cacheKeyOf(keyId, sealed, context), text)
+    return { keyId, sealed }
   }
 
   /** @throws UnsealError */
   open({ keyId, sealed }: Sealed, context: string): string {
+    const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
+    // What was sealed opens to the same text for ever: each sealing has a nonce of its own.
+    const cacheKey = cacheKeyOf(keyId, bytes, context)
+    const known = this.#opened.get(cacheKey)
+    if (known !== undefined) return known
+    const text = this.#decrypt(keyId, bytes, context)
+    this.#opened.set(cacheKey, text)
+    return text
+  }
+
+  #decrypt(keyId: string, bytes: Buffer, context: string): string {
     const key = this.#key(keyId)
     try {
-      const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivLength), {
+      const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivLength), {
         authTagLength: tagLength,
       })
       decipher.setAAD(Buffer.from(context))
-      decipher.setAuthTag(sealed.subarray(-tagLength))
-      return (
-        decipher.update(sealed.subarray(ivLength, -tagLength), undefined, 'utf8') + decipher.final('utf8')
-      )
+      decipher.setAuthTag(bytes.subarray(-tagLength))
+      return decipher.update(bytes.subarray(ivLength, -tagLength), undefined, 'utf8') + decipher.final('utf8')
     } catch {
       throw new UnsealError(`what was sealed with the secret key "${keyId}" cannot be opened with it`)
     }
@@ -76,6 +89,10 @@ export class Keyring {
     if (key === undefined) throw new UnsealError(`the secret key "${keyId}" is not in the keyring`)
     return key
   }
+}
+
+function cacheKeyOf(keyId: string, sealed: Buffer, context: string): string {
+  return `${keyId}/${context}/${sealed.toString('latin1')}`
 }
 
 const keyIdPattern = /^[\w-]{1,32}$/

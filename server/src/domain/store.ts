@@ -1,4 +1,5 @@
 import type { ApiToken } from './api-token.ts'
+import type { DataSource, MappingMode, RegisteredEntry, ResolvedEntry, Schema } from './data-source.ts'
 import type { Environment } from './environment.ts'
 import type { Sealed } from './keyring.ts'
 import type { UserGroup, UserGroupChange, UserGroupKey } from './user-group.ts'
@@ -20,6 +21,8 @@ export interface GetOrCreateUserGroup {
   readonly change: UserGroupChange
   /** Where false, an operation that would create or change anything does nothing and says `write_required`. */
   readonly mayWrite: boolean
+  /** `free` where it is left out. */
+  readonly mappingMode?: MappingMode
   readonly mintToken: MintToken
   readonly now: number
 }
@@ -27,16 +30,27 @@ export interface GetOrCreateUserGroup {
 export type GetOrCreateOutcome =
   | { readonly outcome: 'created' | 'updated' | 'unchanged'; readonly userGroup: UserGroup }
   | { readonly outcome: 'name_required' | 'write_required' }
+  | UnregisteredMapping
+
+/** The mapping that was sent names what is not registered. Only with the mode `registered`. */
+export interface UnregisteredMapping {
+  readonly outcome: 'mapping_unregistered'
+  /** Those at fault. */
+  readonly entries: readonly ResolvedEntry[]
+}
 
 export interface UpdateUserGroup {
   readonly key: UserGroupKey
   readonly change: UserGroupChange
+  /** `free` where it is left out. */
+  readonly mappingMode?: MappingMode
   readonly now: number
 }
 
 export type UpdateOutcome =
   | { readonly outcome: 'updated' | 'unchanged'; readonly userGroup: UserGroup }
   | { readonly outcome: 'not_found' }
+  | UnregisteredMapping
 
 export interface RotateUserGroupToken {
   readonly workspaceId: number
@@ -67,11 +81,19 @@ export type RotateOutcome =
   | { readonly outcome: 'rotated' | 'replayed'; readonly userGroup: RotatedUserGroup }
   | { readonly outcome: 'superseded' | 'not_found' | 'idempotency_key_reused' }
 
-/** A token's user group, and until when the token is valid where it was replaced (`null`: it is the current one). */
+/** A token's user group, as it is now. */
 export interface TokenOwner {
   readonly userGroup: UserGroup
+  readonly issuedAt: number
+  /** Until when the token is valid where it was replaced (`null`: it is the current one). */
   readonly validUntil: number | null
+  /** Those entries of the user group's mapping that name what is registered. */
+  readonly dataSources: readonly RegisteredEntry[]
 }
+
+export type NotRegistered = 'provided_id_taken' | 'provided_id_mapped'
+
+export type DeleteOutcome = 'deleted' | 'not_found' | 'in_use'
 
 export interface ListUserGroups {
   readonly workspaceId: number
@@ -80,6 +102,10 @@ export interface ListUserGroups {
   readonly afterProvidedId: string | null
   readonly limit: number
 }
+
+export type NewSchema = Omit<Schema, 'id'>
+
+export type NewDataSource = Omit<DataSource, 'id'>
 
 export type NewApiToken = Omit<ApiToken, 'id' | 'revokedAt'> & { readonly tokenHash: Uint8Array }
 
@@ -90,7 +116,8 @@ export type SecretKeyCheck = Sealed
  * What the service keeps, as a few whole operations. Each is atomic and durable when its promise resolves, and any
  * number of them, in this process and in others, may run at once. What an operation finds is a value; it rejects only
  * with a `Fault` of code `unavailable` (the store cannot be reached, is full or is damaged) or on a defect, and then
- * it has changed nothing, unless the disk failed, or a server was lost for good, in the very commit: the fault says so.
+ * it has changed nothing, unless the disk failed, or the server was lost for good, in the very commit. Where a server was
+ * lost, the fault says so.
  */
 export interface Store {
   /**
@@ -109,7 +136,7 @@ export interface Store {
    */
   rotateUserGroupToken(command: RotateUserGroupToken): Promise<RotateOutcome>
 
-  /** Whose token this is, if it is the current one or still within its grace period at `now`. */
+  /** Whose token this is, if it is the current one or still within its grace period at `now`. Never from a cache. */
   findByToken(
     workspaceId: number,
     environment: Environment,
@@ -126,6 +153,34 @@ export interface Store {
 
   /** Forgets the idempotency keys that have expired; returns how many. */
   forgetExpiredIdempotencyKeys(now: number): Promise<number>
+
+  /**
+   * Registers a schema, unless its provided id is taken, or is what a mapping names another one by: that mapping must not
+   * come to mean this one.
+   */
+  createSchema(schema: NewSchema): Promise<Schema | NotRegistered>
+
+  /** In the order of their ids. */
+  listSchemas(workspaceId: number, environment: Environment): Promise<Schema[]>
+
+  /** Removes the schema, unless it has data sources. */
+  deleteSchema(workspaceId: number, environment: Environment, id: number): Promise<DeleteOutcome>
+
+  /** Registers a data source, by the same rules within its schema. */
+  createDataSource(
+    workspaceId: number,
+    environment: Environment,
+    dataSource: NewDataSource,
+  ): Promise<DataSource | NotRegistered | 'schema_not_found'>
+
+  /** In the order of their ids. */
+  listDataSources(workspaceId: number, environment: Environment): Promise<DataSource[]>
+
+  /**
+   * Removes the data source, unless a user group's mapping has it. With the mode `registered`, a mapping that is written
+   * at the same time is either seen here or refused there.
+   */
+  deleteDataSource(workspaceId: number, environment: Environment, id: number): Promise<DeleteOutcome>
 
   /** Returns null where the name is taken. */
   createWorkspace(name: string, now: number): Promise<Workspace | null>

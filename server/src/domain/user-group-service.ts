@@ -1,14 +1,26 @@
 import { hash } from 'node:crypto'
 import type { Clock } from './clock.ts'
+import type { MappingMode, ResolvedEntry } from './data-source.ts'
 import type { Environment } from './environment.ts'
-import { Fault } from './fault.ts'
+import { Fault, validationFailed } from './fault.ts'
+import { jsonPointer } from './json-pointer.ts'
 import type { Keyring } from './keyring.ts'
-import type { MintToken, RotatedUserGroup, RotateOutcome, RotateUserGroupToken, Store } from './store.ts'
+import type {
+  MintToken,
+  RotatedUserGroup,
+  RotateOutcome,
+  RotateUserGroupToken,
+  Store,
+  TokenOwner,
+} from './store.ts'
 import { generateToken, hashToken, isWellFormedToken } from './token.ts'
 import { sealingContext, type UserGroup, type UserGroupChange, type UserGroupKey } from './user-group.ts'
 
 /** How long a retry with an idempotency key gets the first answer again. */
 const idempotencyWindowMs = 24 * 60 * 60 * 1000
+
+/** How many entries of a mapping are told to be at fault, at most. */
+const faultsShown = 100
 
 /** Whose user groups an operation works on. What is another workspace's or environment's looks absent. */
 export interface Realm {
@@ -32,15 +44,17 @@ export class UserGroupService {
   readonly #store: Store
   readonly #keyring: Keyring
   readonly #clock: Clock
+  readonly #mappingMode: MappingMode
   readonly #runningIdempotencyKeys = new Set<string>()
 
-  constructor(parts: { store: Store; keyring: Keyring; clock: Clock }) {
+  constructor(parts: { store: Store; keyring: Keyring; clock: Clock; mappingMode: MappingMode }) {
     this.#store = parts.store
     this.#keyring = parts.keyring
     this.#clock = parts.clock
+    this.#mappingMode = parts.mappingMode
   }
 
-  /** @throws Fault `name_required`, `forbidden` (a creation or change without `mayWrite`), `unavailable` */
+  /** @throws Fault `name_required`, `validation_failed` (an unregistered mapping), `forbidden` (a creation or change without `mayWrite`), `unavailable` */
   async getOrCreate(
     realm: Realm,
     providedId: string,
@@ -51,6 +65,7 @@ export class UserGroupService {
       key: keyOf(realm, providedId),
       change,
       mayWrite,
+      mappingMode: this.#mappingMode,
       mintToken: this.#mintToken,
       now: this.#clock.now(),
     })
@@ -68,19 +83,23 @@ export class UserGroupService {
           'forbidden',
           'This API token may only read, and this call would create or change the user group; use one with the scope "write"',
         )
+      case 'mapping_unregistered':
+        throw mappingUnregistered(result.entries)
       default:
         return { created: result.outcome === 'created', userGroup: this.#open(result.userGroup) }
     }
   }
 
-  /** @throws Fault `user_group_not_found`, `unavailable` */
+  /** @throws Fault `user_group_not_found`, `validation_failed` (an unregistered mapping), `unavailable` */
   async update(realm: Realm, providedId: string, change: UserGroupChange): Promise<OpenedUserGroup> {
     const result = await this.#store.updateUserGroup({
       key: keyOf(realm, providedId),
       change,
+      mappingMode: this.#mappingMode,
       now: this.#clock.now(),
     })
     if (result.outcome === 'not_found') throw userGroupNotFound()
+    if (result.outcome === 'mapping_unregistered') throw mappingUnregistered(result.entries)
     return this.#open(result.userGroup)
   }
 
@@ -121,6 +140,16 @@ export class UserGroupService {
       default:
         return { ...result.userGroup, token: this.#openToken(result.userGroup) }
     }
+  }
+
+  /**
+   * Whose user group token this is, or was until a grace period is over; null for any other text.
+   * @throws Fault `unavailable`
+   */
+  async introspect({ workspaceId, environment }: Realm, token: string): Promise<TokenOwner | null> {
+    // No need to look up what was never issued.
+    if (!isWellFormedToken('userGroup', token)) return null
+    return this.#store.findByToken(workspaceId, environment, hashToken(token), this.#clock.now())
   }
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
@@ -181,6 +210,15 @@ function keyOf({ workspaceId, environment }: Realm, providedId: string): UserGro
 
 function userGroupNotFound(): Fault {
   return new Fault('user_group_not_found', 'No user group has this user_group_id in this environment')
+}
+
+function mappingUnregistered(entries: readonly ResolvedEntry[]): Fault {
+  return validationFailed(
+    entries.slice(0, faultsShown).map(({ schemaKey, hasSchema }) => ({
+      path: jsonPointer(['mapping', schemaKey]),
+      message: hasSchema ? 'is no registered data source of this schema' : 'is no registered schema',
+    })),
+  )
 }
 
 /** The same answer for a token that is malformed, unknown, or of another workspace or environment (contract, POST). */

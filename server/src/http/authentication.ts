@@ -1,4 +1,5 @@
 import { isUsable, type ApiToken } from '../domain/api-token.ts'
+import { Cache } from '../domain/cache.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Store } from '../domain/store.ts'
@@ -11,52 +12,91 @@ export interface AuthenticationParts {
   readonly cacheMs: number
 }
 
-/** More API tokens than any service has; beyond it the cache starts over rather than grow. */
-const cacheSize = 10_000
+/** More API tokens than any service has. */
+const cacheSize = 5_000
+/** Far longer than any API token with its user name; what is longer is looked up each time. */
+const longestKept = 512
+
+/** How a request may carry its API token. */
+const readers = {
+  Token: (credentials: string) => credentials,
+  /** RFC 6750. */
+  Bearer: (credentials: string) => credentials,
+  /** RFC 7617: any user name, and the API token as the password, which OAuth clients encode (RFC 6749, section 2.3.1). */
+  Basic: (credentials: string) =>
+    decoded(/^[^:]*:(.*)$/s.exec(Buffer.from(credentials, 'base64').toString('latin1'))?.[1] ?? ''),
+}
+
+export type AuthenticationScheme = keyof typeof readers
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
 
 /** Finds out which API token a request carries (specification 5, contract "Who may call"). */
 export class Authentication {
+  readonly #schemes: readonly AuthenticationScheme[]
   readonly #parts: AuthenticationParts
-  readonly #cache = new Map<string, { readonly apiToken: ApiToken; readonly until: number }>()
+  /** By the header as it was sent. Only what names an API token of the store is kept. */
+  readonly #cache = new Cache<{ readonly apiToken: ApiToken; readonly until: number }>(cacheSize)
 
-  constructor(parts: AuthenticationParts) {
+  constructor(schemes: readonly AuthenticationScheme[], parts: AuthenticationParts) {
+    this.#schemes = schemes
     this.#parts = parts
+  }
+
+  /** What `WWW-Authenticate` says of it (RFC 9110, section 11.6.1). */
+  get challenge(): string {
+    return this.#schemes
+      .map((scheme) => (scheme === 'Token' ? scheme : `${scheme} realm="User Group Service"`))
+      .join(', ')
   }
 
   /**
    * Answers at once where the API token was looked up lately.
    * @throws Fault `unauthenticated`, `unavailable`
    */
-  authenticate(authorization: string | undefined): ApiToken | Promise<ApiToken> {
-    const token = /^token +(\S+)$/i.exec(authorization ?? '')?.[1]
-    if (token === undefined || !isWellFormedToken('api', token)) throw unauthenticated()
-    const hash = hashToken(token)
-    const key = hash.toString('latin1')
-    const now = this.#parts.clock.now()
-    const known = this.#cache.get(key)
+  authenticate(authorization = ''): ApiToken | Promise<ApiToken> {
+    const { clock, cacheMs } = this.#parts
+    const known = this.#cache.get(authorization)
+    const now = clock.now()
     // A clock that was set back does not make the trust last longer.
-    if (known !== undefined && now < known.until && now >= known.until - this.#parts.cacheMs) {
-      return usable(known.apiToken, now)
-    }
-    return this.#lookUp(hash, key)
+    return known !== undefined && now < known.until && now >= known.until - cacheMs
+      ? this.#usable(known.apiToken, now)
+      : this.#lookUp(authorization)
   }
 
-  async #lookUp(hash: Buffer, key: string): Promise<ApiToken> {
-    const apiToken = await this.#parts.store.findApiToken(hash)
-    if (apiToken === null) throw unauthenticated()
-    const now = this.#parts.clock.now()
-    if (this.#cache.size >= cacheSize) this.#cache.clear()
-    this.#cache.set(key, { apiToken, until: now + this.#parts.cacheMs })
-    return usable(apiToken, now)
+  async #lookUp(authorization: string): Promise<ApiToken> {
+    const { store, clock, cacheMs } = this.#parts
+    const token = this.#tokenOf(authorization)
+    if (token === undefined || !isWellFormedToken('api', token)) throw this.#unauthenticated()
+    const apiToken = await store.findApiToken(hashToken(token))
+    if (apiToken === null) throw this.#unauthenticated()
+    const now = clock.now()
+    if (authorization.length <= longestKept)
+      this.#cache.set(authorization, { apiToken, until: now + cacheMs })
+    return this.#usable(apiToken, now)
   }
-}
 
-function usable(apiToken: ApiToken, now: number): ApiToken {
-  if (!isUsable(apiToken, now)) throw unauthenticated()
-  return apiToken
-}
+  #tokenOf(authorization: string): string | undefined {
+    const [, name = '', credentials = ''] = /^([a-z]+) +(\S+)$/i.exec(authorization) ?? []
+    const scheme = this.#schemes.find((known) => known.toLowerCase() === name.toLowerCase())
+    return scheme && readers[scheme](credentials)
+  }
 
-/** One answer for all causes: it tells a stranger nothing of which tokens exist. */
-function unauthenticated(): Fault {
-  return new Fault('unauthenticated', 'Authorization: must be "Token" and a valid API token')
+  #usable(apiToken: ApiToken, now: number): ApiToken {
+    if (!isUsable(apiToken, now)) throw this.#unauthenticated()
+    return apiToken
+  }
+
+  /** One answer for all causes: it tells a stranger nothing of which tokens exist. */
+  #unauthenticated(): Fault {
+    const [last, ...others] = [...this.#schemes].reverse().map((scheme) => `"${scheme}"`)
+    const schemes = others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`
+    return new Fault('unauthenticated', `Authorization: must be ${schemes} and a valid API token`)
+  }
 }

@@ -6,7 +6,7 @@ import { Fault } from '../domain/fault.ts'
  * Judges a request's body by its headers, before any of it is read (contract, "Input").
  * @throws Fault `not_implemented`, `body_required`, `unsupported_media_type`, `body_too_large`
  */
-export function checkBodyHeaders(request: FastifyRequest): void {
+export function checkBodyHeaders(request: FastifyRequest, mediaType: string): void {
   const { headers } = request.raw
   const coding = headers['transfer-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
@@ -17,53 +17,49 @@ export function checkBodyHeaders(request: FastifyRequest): void {
   if (headers['content-encoding'] !== undefined) {
     throw new Fault('unsupported_media_type', 'Content-Encoding: is not supported; send the body as it is')
   }
-  if (!isJson(headers['content-type'])) {
-    throw new Fault('unsupported_media_type', 'Content-Type: must be application/json, in UTF-8')
+  if (!isOfType(headers['content-type'], mediaType)) {
+    throw new Fault('unsupported_media_type', `Content-Type: must be ${mediaType}, in UTF-8`)
   }
   if (length > request.routeOptions.bodyLimit) throw bodyTooLarge(request.routeOptions.bodyLimit)
 }
 
-/** The whole body. @throws Fault `body_required`, `body_too_large` */
-export function bodyOf(request: FastifyRequest): Buffer {
-  const body = request.body as Buffer | Fault
-  if (body instanceof Fault) throw body
-  if (body.length === 0) throw bodyRequired(request.method)
-  return body
-}
-
 /**
- * Reads bodies as bytes. One that turns out too large is answered while the rest of it is read and dropped, so that
+ * Reads the whole body. One that turns out too large is refused at once, and the rest of it is read and dropped, so that
  * the client, still sending, gets to see the answer; `UGS_REQUEST_TIMEOUT_MS` bounds how long that may take.
+ * @throws Fault `body_required`, `body_too_large`, `malformed_request`
  */
-export function addBodyReader(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (request, payload, done) => {
-    const limit = request.routeOptions.bodyLimit
+export function readBody({ raw, method, routeOptions }: FastifyRequest): Promise<Buffer> {
+  const limit = routeOptions.bodyLimit
+  return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
-    payload.on('data', (chunk: Buffer) => {
-      if (length > limit) return
+    raw.on('data', (chunk: Buffer) => {
       length += chunk.length
       if (length <= limit) chunks.push(chunk)
       else {
         chunks.length = 0
-        done(null, bodyTooLarge(limit))
+        reject(bodyTooLarge(limit))
       }
     })
-    payload.on('end', () => {
-      if (length <= limit) done(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length))
+    raw.on('end', () => {
+      if (length === 0) reject(bodyRequired(method))
+      else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
     })
-    payload.on('error', () => {
-      if (length <= limit) done(new Fault('malformed_request', 'The request ended before its body did'))
-    })
+    raw.on('error', () => reject(new Fault('malformed_request', 'The request ended before its body did')))
   })
 }
 
-function isJson(contentType: string | undefined): boolean {
-  if (contentType === 'application/json') return true
+/** Has Fastify hand over each request with its body unread: a GET has one too, and what is read is bounded by `readBody`. */
+export function leaveBodiesUnread(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+}
+
+function isOfType(contentType: string | undefined, mediaType: string): boolean {
+  if (contentType === mediaType) return true
   try {
     const { essence, params } = new MIMEType(contentType ?? '')
-    return essence === 'application/json' && /^utf-?8$/i.test(params.get('charset') ?? 'utf-8')
+    return essence === mediaType && /^utf-?8$/i.test(params.get('charset') ?? 'utf-8')
   } catch {
     return false
   }
@@ -74,7 +70,7 @@ function bodyRequired(method: string): Fault {
     'body_required',
     method === 'GET'
       ? 'The GET has no body. A proxy or client on the way may have dropped it: send POST with the header X-HTTP-Method-Override: GET instead'
-      : 'The request has no body; send a JSON object',
+      : 'The request has no body',
   )
 }
 

@@ -3,10 +3,11 @@ import { errorAnswer, errorTable } from '../contract/errors.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
 import { sendJson } from './answer.ts'
 
-/** What an answer carries besides the error, by its code. */
-const extraHeaders: Partial<Record<FaultCode, Record<string, string>>> = {
-  unauthenticated: { 'www-authenticate': 'Token' },
-  unavailable: { 'retry-after': '1' },
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a caller without a valid API token is told of how to send one. */
+    challenge?: string
+  }
 }
 
 /** The one place where a failure becomes an answer, and where the log is told of those that are ours. */
@@ -17,14 +18,17 @@ export function answerFault(error: unknown, request: FastifyRequest, reply: Fast
     request.log.error(
       {
         request_id: request.id,
-        operation: request.userCall?.operation,
+        operation: request.call?.operation,
         code: fault.code,
         reason: fault.reason,
       },
       'request failed',
     )
   }
-  return sendJson(reply.headers(extraHeaders[fault.code] ?? {}), status, errorAnswer(fault, request.id))
+  if (fault.code === 'unauthenticated')
+    reply.header('www-authenticate', request.routeOptions.config.challenge)
+  if (fault.code === 'unavailable') reply.header('retry-after', '1')
+  return sendJson(reply, status, errorAnswer(fault, request.id))
 }
 
 /** What Fastify itself refuses of a request, on the paths that leave reading it to Fastify. */

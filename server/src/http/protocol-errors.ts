@@ -16,10 +16,12 @@ const faults: Record<string, () => Fault> = {
 /** What Node tells of a request that it could not take. */
 type ProtocolError = Error & { code?: string; reason?: unknown; rawPacket?: unknown; bytesParsed?: unknown }
 
-const allowedMethods = 'GET, POST, PUT'
-
-/** A call of `/api/user` with a method that Node's parser does not know: 405 like any other, and not a broken request. */
-const unknownMethod = /^[\w!#$%&'*+.^`|~-]+ \/api\/user\/?(?:\?\S*)? HTTP\/1\.[01]\r\n/
+/** The paths on which a method that Node's parser does not know is 405 like any other, and not a broken request. */
+const methodsOf = new Map([
+  ['/api/user', 'GET, POST, PUT'],
+  ['/oauth2/introspect', 'POST'],
+])
+const requestLine = /^[\w!#$%&'*+.^`|~-]+ (\/[^ ?]*?)\/?(?:\?\S*)? HTTP\/1\.[01]\r\n/
 
 /** For how long what a client goes on sending is read and dropped once it has been answered, in milliseconds. */
 const lingerMs = 1000
@@ -35,43 +37,61 @@ export function answerProtocolError(
 ): void {
   if (answered.has(socket)) return
   if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
-  else answerLast(faultOf(error), socket, nextRequestId)
+  else {
+    const allowed = methodsOf.get(unknownMethodAt(error) ?? '')
+    answerLast(allowed === undefined ? faultOf(error) : notAllowed(allowed), socket, nextRequestId)
+  }
 }
 
 /** Answers the two kinds of request that Node's server would answer by itself, in another shape or not at all. */
 export function answerUnusualRequests(server: Server, nextRequestId: () => string): void {
   server.on('connect', (_request, socket) => {
-    answerLast(new Fault('method_not_allowed', 'CONNECT is not supported'), socket, nextRequestId)
+    answerLast(
+      { fault: new Fault('method_not_allowed', 'CONNECT is not supported'), allow: '' },
+      socket,
+      nextRequestId,
+    )
   })
   // RFC 9110, section 10.1.1: an expectation other than 100-continue may be ignored.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
 }
 
-function faultOf({ code = '', reason, rawPacket, bytesParsed }: ProtocolError): Fault {
-  const invalid = new Fault('malformed_request', 'The request is not valid HTTP/1.1')
-  if (code === 'HPE_INVALID_METHOD' && Buffer.isBuffer(rawPacket)) {
-    // The packet may start with an earlier request, and then says nothing of this one.
-    const isAtStart = Number(bytesParsed) <= rawPacket.indexOf(' ')
-    return isAtStart && unknownMethod.test(rawPacket.toString('latin1'))
-      ? new Fault('method_not_allowed', `This path allows ${allowedMethods}`)
-      : invalid
-  }
+function notAllowed(methods: string): LastAnswer {
+  return { fault: new Fault('method_not_allowed', `This path allows ${methods}`), allow: methods }
+}
+
+/** The path of a request whose method Node's parser does not know. */
+function unknownMethodAt({ code, rawPacket, bytesParsed }: ProtocolError): string | undefined {
+  if (code !== 'HPE_INVALID_METHOD' || !Buffer.isBuffer(rawPacket)) return undefined
+  // The packet may start with an earlier request, and then says nothing of this one.
+  const isAtStart = Number(bytesParsed) <= rawPacket.indexOf(' ')
+  return isAtStart ? requestLine.exec(rawPacket.toString('latin1'))?.[1] : undefined
+}
+
+function faultOf({ code = '', reason }: ProtocolError): LastAnswer {
   // A length beside a transfer coding is how requests are smuggled (RFC 9112, section 6.1), and no unknown coding.
-  if (code === 'HPE_INVALID_TRANSFER_ENCODING' && String(reason).includes('Content-Length')) return invalid
-  return faults[code]?.() ?? invalid
+  const isSmuggled = code === 'HPE_INVALID_TRANSFER_ENCODING' && String(reason).includes('Content-Length')
+  const known = isSmuggled ? undefined : faults[code]
+  return { fault: known?.() ?? new Fault('malformed_request', 'The request is not valid HTTP/1.1') }
+}
+
+interface LastAnswer {
+  readonly fault: Fault
+  /** The header `Allow`. */
+  readonly allow?: string
 }
 
 /** Writes the last answer of a connection once those to the requests before it are out: a client takes them in order. */
-function answerLast(fault: Fault, socket: HttpSocket, nextRequestId: () => string): void {
+function answerLast(answer: LastAnswer, socket: HttpSocket, nextRequestId: () => string): void {
   answered.add(socket)
   const underWay = socket._httpMessage
-  if (underWay?.req.complete) underWay.once('finish', () => answerLast(fault, socket, nextRequestId))
+  if (underWay?.req.complete) underWay.once('finish', () => answerLast(answer, socket, nextRequestId))
   // The request at fault has had an answer already, before its body was there.
   else if (underWay?.headersSent) socket.destroy()
-  else writeLast(fault, socket, nextRequestId())
+  else writeLast(answer, socket, nextRequestId())
 }
 
-function writeLast(fault: Fault, socket: HttpSocket, requestId: string): void {
+function writeLast({ fault, allow }: LastAnswer, socket: HttpSocket, requestId: string): void {
   if (!socket.writable) return
   const body = errorAnswer(fault, requestId)
   const { status } = errorTable[fault.code]
@@ -81,7 +101,7 @@ function writeLast(fault: Fault, socket: HttpSocket, requestId: string): void {
       `Content-Length: ${Buffer.byteLength(body)}\r\n` +
       `X-Request-Id: ${requestId}\r\n` +
       'Cache-Control: no-store\r\n' +
-      (fault.code === 'method_not_allowed' ? `Allow: ${allowedMethods}\r\n` : '') +
+      (allow === undefined ? '' : `Allow: ${allow}\r\n`) +
       'Connection: close\r\n\r\n' +
       body,
   )

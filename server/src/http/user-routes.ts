@@ -2,56 +2,42 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { getOrCreateAnswer, rotationAnswer, updateAnswer } from '../contract/answers.ts'
 import { readRotationBody, readUserGroupBody } from '../contract/bodies.ts'
 import { limits } from '../contract/limits.ts'
-import type { ApiToken, Scope } from '../domain/api-token.ts'
+import type { ApiToken } from '../domain/api-token.ts'
 import { Fault } from '../domain/fault.ts'
 import type { UserGroupService } from '../domain/user-group-service.ts'
 import { sendJson } from './answer.ts'
-import type { Authentication } from './authentication.ts'
-import { bodyOf, checkBodyHeaders } from './body.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set on a call of `/api/user` once it is authenticated. */
-    userCall: UserCall | undefined
-  }
-}
-
-interface UserCall {
-  readonly apiToken: ApiToken
-  readonly operation: Operation
-}
-
-/** The operations of `/api/user` (specification 4), by the API token scopes of which each needs one. */
-const scopesOf = {
-  getOrCreate: ['read', 'write'],
-  rotate: ['write'],
-  update: ['write'],
-} as const satisfies Record<string, readonly Scope[]>
-
-type Operation = keyof typeof scopesOf
+import { Authentication, type AuthenticationParts } from './authentication.ts'
+import { checkBodyHeaders, readBody } from './body.ts'
+import { beginCall, type Call, type Operation } from './call.ts'
 
 export interface UserRoutesParts {
-  readonly authentication: Authentication
+  readonly authentication: AuthenticationParts
   readonly userGroups: UserGroupService
 }
 
+type UserOperation = Exclude<Operation, 'introspect'>
+
 type Handler = (request: FastifyRequest, apiToken: ApiToken) => Promise<string>
 
-export function addUserRoutes(app: FastifyInstance, { authentication, userGroups }: UserRoutesParts): void {
-  const handlers: Record<Operation, Handler> = {
+export function addUserRoutes(
+  app: FastifyInstance,
+  { authentication: parts, userGroups }: UserRoutesParts,
+): void {
+  const authentication = new Authentication(['Token'], parts)
+  const handlers: Record<UserOperation, Handler> = {
     getOrCreate: async (request, apiToken) => {
-      const { providedId, change } = readUserGroupBody(bodyOf(request))
+      const { providedId, change } = readUserGroupBody(await readBody(request))
       const mayWrite = apiToken.scopes.includes('write')
       const { created, userGroup } = await userGroups.getOrCreate(apiToken, providedId, change, mayWrite)
       return getOrCreateAnswer(created, userGroup)
     },
     update: async (request, apiToken) => {
-      const { providedId, change } = readUserGroupBody(bodyOf(request))
+      const { providedId, change } = readUserGroupBody(await readBody(request))
       return updateAnswer(await userGroups.update(apiToken, providedId, change))
     },
     rotate: async (request, apiToken) => {
       const key = idempotencyKeyOf(request)
-      const { fingerprint, ...rotation } = readRotationBody(bodyOf(request))
+      const { fingerprint, ...rotation } = readRotationBody(await readBody(request))
       return rotationAnswer(
         await userGroups.rotate(apiToken, {
           ...rotation,
@@ -61,29 +47,25 @@ export function addUserRoutes(app: FastifyInstance, { authentication, userGroups
     },
   }
 
-  app.decorateRequest('userCall', undefined)
   app.route({
     method: ['GET', 'POST', 'PUT'],
     url: '/api/user',
+    config: { challenge: authentication.challenge },
     // Who calls, what for, and whether it may: all of it is judged before the body is read.
     onRequest: async (request) => {
       const apiToken = await authentication.authenticate(request.raw.headers.authorization)
-      const operation = operationOf(request)
-      if (!scopesOf[operation].some((scope) => apiToken.scopes.includes(scope))) {
-        throw new Fault('forbidden', `This API token lacks the scope "${scopesOf[operation].join('" or "')}"`)
-      }
-      request.userCall = { apiToken, operation }
-      checkBodyHeaders(request)
+      beginCall(request, apiToken, operationOf(request))
+      checkBodyHeaders(request, 'application/json')
     },
     handler: async (request, reply) => {
-      const { apiToken, operation } = request.userCall as UserCall
+      const { apiToken, operation } = request.call as Call & { operation: UserOperation }
       return sendJson(reply, 200, await handlers[operation](request, apiToken))
     },
   })
 }
 
 /** @throws Fault `invalid_method_override` */
-function operationOf(request: FastifyRequest): Operation {
+function operationOf(request: FastifyRequest): UserOperation {
   if (request.method === 'GET') return 'getOrCreate'
   if (request.method === 'PUT') return 'update'
   switch (request.raw.headers['x-http-method-override']) {

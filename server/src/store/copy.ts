@@ -19,6 +19,12 @@ export interface CopiedTable {
   readonly checksum: string
 }
 
+export interface CopyResult {
+  /** False where the target was the same already. */
+  readonly hasCopied: boolean
+  readonly tables: readonly CopiedTable[]
+}
+
 /**
  * Copies all that one store holds into another that is empty, or that an earlier copy of the same store was interrupted
  * in: what is there already is compared and left as it is. At the end both are read again and compared by their counts
@@ -30,12 +36,12 @@ export async function copyStore(
   from: TableReader,
   to: TableWriter,
   report: (progress: CopyProgress) => void,
-): Promise<CopiedTable[]> {
+): Promise<CopyResult> {
   if (await to.isBeingFilled()) await compareWhatIsThere(from, to, report)
-  else if (await isFresh(to)) await to.beginFilling()
+  else if (await isFresh(to)) await to.beginFilling(from)
   else {
     const compared = await compareAll(from, to, report)
-    if (compared.every(isSame)) return compared.map(({ target }) => target)
+    if (compared.every(isSame)) return { hasCopied: false, tables: compared.map(({ target }) => target) }
     throw new StoreError('the target holds something else already; name an empty database')
   }
   for (const table of tables) await copyTable(table, from, to, report)
@@ -48,7 +54,7 @@ export async function copyStore(
     )
   }
   await to.finishFilling()
-  return compared.map(({ target }) => target)
+  return { hasCopied: true, tables: compared.map(({ target }) => target) }
 }
 
 /** Whether the store holds nothing but the workspace that the first migration makes. */

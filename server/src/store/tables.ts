@@ -62,6 +62,43 @@ export const tables: readonly Table[] = [
     counter: 'team_id',
   },
   {
+    name: 'schema',
+    columns: {
+      workspace_id: 'bigint',
+      schema_id: 'bigint',
+      environment: 'text',
+      provided_id: 'text',
+      name: 'text',
+      created_at: 'bigint',
+    },
+    keyLength: 2,
+    counter: 'schema_id',
+  },
+  {
+    name: 'data_source',
+    columns: {
+      workspace_id: 'bigint',
+      data_source_id: 'bigint',
+      schema_id: 'bigint',
+      provided_id: 'text',
+      name: 'text',
+      created_at: 'bigint',
+    },
+    keyLength: 2,
+    counter: 'data_source_id',
+  },
+  {
+    name: 'mapping_entry',
+    columns: {
+      workspace_id: 'bigint',
+      environment: 'text',
+      schema_key: 'text',
+      data_source_key: 'text',
+      team_id: 'bigint',
+    },
+    keyLength: 5,
+  },
+  {
     name: 'superseded_token',
     columns: {
       workspace_id: 'bigint',
@@ -102,6 +139,9 @@ export interface TableReader {
   /** The highest number that the table's counter ever gave; 0 where it has none. */
   readCounter(table: Table): Promise<number>
 
+  /** Whether this very store is the one that a `beginFilling` which is under way is about. */
+  isBeginningToBeFilled(): Promise<boolean>
+
   close(): Promise<void>
 }
 
@@ -110,8 +150,11 @@ export interface TableWriter extends TableReader {
   /** Whether filling was begun and not finished. */
   isBeingFilled(): Promise<boolean>
 
-  /** Marks the store, so that no service starts on it before `finishFilling`, and removes what every fresh store has. */
-  beginFilling(): Promise<void>
+  /**
+   * Marks the store, so that no service starts on it before `finishFilling`, and removes what every fresh store has.
+   * @throws StoreError where it is `source` itself
+   */
+  beginFilling(source: TableReader): Promise<void>
 
   /** Adds rows in one transaction; a row whose key is there already is left as it is. */
   insert(table: Table, rows: readonly Cells[]): Promise<void>

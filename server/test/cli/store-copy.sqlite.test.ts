@@ -104,6 +104,24 @@ const highestTeamId = userGroupIn(
 ).team_id
 await runCommand(source, ...['user-group', 'delete', 'newest', '--environment', 'Testing', ...ofSecond])
 
+/** Registers a schema or a data source; returns its id. */
+async function register(service: RunningService, ...args: string[]): Promise<number> {
+  const [what = '', providedId = '', ...more] = args
+  const options = ['--environment', 'Testing', '--provided-id', providedId, '--name', 'A', ...more, '--json']
+  return (JSON.parse(await runCommand(service, what, 'create', ...options)) as { id: number }).id
+}
+const schema = await register(source, 'schema', 'orders 😀')
+const ofSchema = ['--schema', String(schema)]
+const mappedDataSource = await register(source, 'data-source', 'eu', ...ofSchema)
+const freeDataSource = await register(source, 'data-source', 'us', ...ofSchema)
+const highest = {
+  dataSource: await register(source, 'data-source', 'newest', ...ofSchema),
+  schema: await register(source, 'schema', 'newest'),
+}
+await runCommand(source, 'data-source', 'delete', String(highest.dataSource), '--environment', 'Testing')
+await runCommand(source, 'schema', 'delete', String(highest.schema), '--environment', 'Testing')
+assertSuccess(await atSource('Testing').put({ user_group_id: 'case', mapping: { 'orders 😀': 'eu' } }))
+
 /** All that the two ways to ask a service tell. */
 async function toldBy(service: RunningService): Promise<Record<string, string>> {
   const told: Record<string, string> = {}
@@ -119,6 +137,7 @@ async function toldBy(service: RunningService): Promise<Record<string, string>> 
     ['api-token', 'list'],
     ['user-group', 'list', '--environment', 'Customer', '--limit', '2000'],
     ['user-group', 'list', '--environment', 'Customer', ...ofSecond],
+    ...['schema', 'data-source'].map((what) => [what, 'list', '--environment', 'Testing']),
     // Their mappings are shown nowhere else.
     ...oddIds.map((id) => ['user-group', 'show', id, '--environment', 'Testing']),
   ]
@@ -139,12 +158,19 @@ describe('ugs store copy', () => {
   })
 
   it('says how many rows each table has, and their SHA-256', () => {
+    const database = new BetterSqlite3(join(dataFolder, 'ugs.db'), { readonly: true })
+    const entries = database.prepare<[], number>('SELECT count(*) FROM mapping_entry').pluck().get()
+    database.close()
+    assert.ok(entries !== undefined && entries > 0)
     assert.deepEqual(
       copied.map(({ name, rows }) => [name, rows]),
       [
         ['workspace', 2],
         ['api_token', 7],
         ['user_group', 4 * oddBodies.length + bulkIds.length],
+        ['schema', 1],
+        ['data_source', 2],
+        ['mapping_entry', entries],
         ['superseded_token', 5],
         ['idempotency_key', 1],
         ['secret_key_check', 2],
@@ -155,7 +181,9 @@ describe('ugs store copy', () => {
 
   it('says the same when it is run again, as JSON too, and changes nothing', async (t) => {
     const before = await stateOf(t, targetUrl)
-    assert.deepEqual(copiedTables(await copyStore(sourceUrl, targetUrl)), copied)
+    const again = await copyStore(sourceUrl, targetUrl)
+    assert.deepEqual(copiedTables(again), copied)
+    assert.match(again.stderr, /^It was copied already\. Start the service /m)
     const asJson = await copyStore(sourceUrl, targetUrl, '--json')
     assert.equal(asJson.code, 0, asJson.stderr)
     assert.deepEqual(JSON.parse(asJson.stdout), copied)
@@ -252,6 +280,22 @@ describe('a service on the copy', () => {
       id: number
     }
     assert.equal(workspace.id, 3)
+  })
+
+  it('keeps a data source that is mapped, and lets go of one that is not', async () => {
+    const remove = (id: number) =>
+      target().ugs('data-source', 'delete', String(id), '--environment', 'Testing')
+    const { code, stderr } = await remove(mappedDataSource)
+    assert.equal(code, 1)
+    assert.match(stderr, /user groups are mapped to it/)
+    assert.equal((await remove(freeDataSource)).code, 0)
+    assertSuccess(await atTarget('Testing').put({ user_group_id: 'case', mapping: null }))
+    assert.equal((await remove(mappedDataSource)).code, 0)
+  })
+
+  it('gives no id of a schema or a data source again', async () => {
+    assert.equal(await register(target(), 'schema', 'next'), highest.schema + 1)
+    assert.equal(await register(target(), 'data-source', 'next', ...ofSchema), highest.dataSource + 1)
   })
 
   it('is missed by another copy, which is refused then and changes nothing', async (t) => {

@@ -12,7 +12,8 @@ export async function runProgram(command: string, args: readonly string[], stdin
     child.on('close', resolve)
     child.on('error', reject)
   })
-  child.stdin.end(stdin)
+  // A program may end without reading it.
+  child.stdin.on('error', () => undefined).end(stdin)
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])
   if (code !== 0) throw new Error(`${command} ended with ${code}: ${stderr}`)
   return stdout

@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { getOrCreateAnswer, rotationAnswer, updateAnswer } from '../../src/contract/answers.ts'
+import {
+  getOrCreateAnswer,
+  introspectionAnswer,
+  rotationAnswer,
+  updateAnswer,
+} from '../../src/contract/answers.ts'
 import { ErrorAnswer, errorAnswer } from '../../src/contract/errors.ts'
-import { GetOrCreateAnswer, RotationAnswer, UpdateAnswer } from '../../src/contract/schemas.ts'
+import {
+  GetOrCreateAnswer,
+  IntrospectionAnswer,
+  RotationAnswer,
+  UpdateAnswer,
+} from '../../src/contract/schemas.ts'
 import { compileValidator } from '../../src/contract/validator.ts'
 import { Fault } from '../../src/domain/fault.ts'
 import { generateToken } from '../../src/domain/token.ts'
@@ -49,6 +59,61 @@ describe('the spliced answers are what their schemas say', () => {
       schema: RotationAnswer,
       text: rotationAnswer(userGroup),
       value: { success: 1, user_group: { ...common, api_environment_tag: 'Testing' } },
+    },
+    'introspection of a token in its grace period': {
+      schema: IntrospectionAnswer,
+      text: introspectionAnswer({
+        userGroup: { ...userGroup, token: { keyId: 'k', sealed: Buffer.from('') } },
+        issuedAt: 1_999,
+        validUntil: 61_999,
+        dataSources: [
+          { schemaKey: '40', hasSchema: true, dataSource: { id: 213, providedId: 'a"b', name: '\u2028' } },
+        ],
+      }),
+      value: {
+        active: true,
+        token_type: 'user_group',
+        sub: userGroup.providedId,
+        iat: 1,
+        exp: 61,
+        team_id: 7,
+        name: userGroup.name,
+        api_environment_tag: 'Testing',
+        mapping: { '40': '213' },
+        data_sources: { '40': { id: 213, provided_id: 'a"b', name: '\u2028' } },
+        properties,
+      },
+    },
+    'introspection of a current token, with nothing set': {
+      schema: IntrospectionAnswer,
+      text: introspectionAnswer({
+        userGroup: {
+          ...userGroup,
+          mapping: null,
+          properties: null,
+          token: { keyId: 'k', sealed: Buffer.from('') },
+        },
+        issuedAt: 1,
+        validUntil: null,
+        dataSources: [],
+      }),
+      value: {
+        active: true,
+        token_type: 'user_group',
+        sub: userGroup.providedId,
+        iat: 0,
+        team_id: 7,
+        name: userGroup.name,
+        api_environment_tag: 'Testing',
+        mapping: null,
+        data_sources: {},
+        properties: null,
+      },
+    },
+    'introspection of any other token': {
+      schema: IntrospectionAnswer,
+      text: introspectionAnswer(null),
+      value: { active: false },
     },
     error: {
       schema: ErrorAnswer,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { chromium, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
+import { findChromium, launchChromium } from '../support/chromium.ts'
 import { startService } from '../support/service.ts'
-import { findTool } from '../support/tool.ts'
 
 const operations = {
   get: 'Get or create a user group',
@@ -11,12 +11,7 @@ const operations = {
 }
 
 test('the API reference renders in a browser, whole and from this service alone', async (t) => {
-  const executablePath = findTool(t, {
-    name: 'Chromium',
-    hint: 'apt-get install chromium, or set CHROME_PATH',
-    commands: [process.env.CHROME_PATH, '/usr/bin/chromium', 'chromium', 'chromium-browser', 'google-chrome'],
-    probe: ['--version'],
-  })
+  const executablePath = findChromium(t)
   if (executablePath === undefined) return
   const { origin } = await startService(t)
   const page = await openPage(t, executablePath)
@@ -51,17 +46,7 @@ test('the API reference renders in a browser, whole and from this service alone'
 })
 
 async function openPage(t: TestContext, executablePath: string): Promise<Page> {
-  const browser = await chromium.launch({
-    executablePath,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  })
+  const browser = await launchChromium(executablePath)
   t.after(() => browser.close())
   return browser.newPage({ viewport: { width: 1280, height: 900 } })
 }

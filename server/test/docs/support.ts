@@ -13,7 +13,13 @@ export function listPages(): string[] {
   const docs = readdirSync(join(repository, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => join('docs', file))
-  return ['README.md', 'CONTRIBUTING.md', ...docs.sort()]
+  return [
+    'README.md',
+    'CONTRIBUTING.md',
+    'renderer/README.md',
+    'examples/dashboard/README.md',
+    ...docs.sort(),
+  ]
 }
 
 /** The rows of the first table under a heading, without its head; each cell as it is written. */

@@ -17,7 +17,12 @@ const realm = { workspaceId: 1, environment: 'Customer' } as const
 
 /** A service whose clock stands at `time.now` milliseconds. */
 const time = { now: 1_000_000 }
-const userGroups = new UserGroupService({ store, keyring, clock: { now: () => time.now } })
+const userGroups = new UserGroupService({
+  store,
+  keyring,
+  clock: { now: () => time.now },
+  mappingMode: 'free',
+})
 
 async function create(id: string) {
   return (await userGroups.getOrCreate(realm, id, { name: 'A' }, true)).userGroup

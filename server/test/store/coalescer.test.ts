@@ -26,7 +26,8 @@ function coalescing(over: Partial<CoalescerOptions<Item, string>> = {}) {
     groupOf: ({ group }) => group,
     keysOf: ({ keys }) => keys,
     sameKey: 'share',
-    maxInFlight: 2,
+    maxInFlightOfGroup: 2,
+    maxInFlight: 5,
     run: (items) =>
       new Promise((resolve, reject) => {
         const number = statements.length
@@ -120,7 +121,7 @@ describe('the coalescer', () => {
   })
 
   it('makes no statement for two groups', async () => {
-    const { add, keys, statement } = coalescing({ maxInFlight: 5 })
+    const { add, keys, statement } = coalescing()
     const results = Promise.all([
       add(item('a', { group: 'one' })),
       add(item('a', { group: 'two' })),
@@ -145,6 +146,30 @@ describe('the coalescer', () => {
     assert.deepEqual(await keys(), [['a'], ['a'], ['b'], ['a']])
     statement(3).succeed()
     assert.deepEqual(await Promise.all([...busy, other]), ['a in 0', 'a in 1', 'a in 3', 'b in 2'])
+  })
+
+  it('has more statements under way in several groups than in one', async () => {
+    const { add, keys, statement } = coalescing({ maxInFlight: 3 })
+    const results: Promise<string>[] = []
+    for (const [key, group] of [
+      ['a', 'one'],
+      ['b', 'one'],
+      ['c', 'one'],
+      ['a', 'two'],
+      ['a', 'three'],
+    ] as const) {
+      results.push(add(item(key, { group })))
+      await keys()
+    }
+    // The third of group one waits for its group, and group three for any.
+    assert.deepEqual(await keys(), [['a'], ['b'], ['a']])
+    statement(2).succeed()
+    assert.deepEqual((await keys()).length, 4)
+    for (const number of [0, 1, 3, 4]) {
+      await keys()
+      statement(number).succeed()
+    }
+    assert.deepEqual(await Promise.all(results), ['a in 0', 'b in 1', 'c in 4', 'a in 2', 'a in 3'])
   })
 
   it('keeps a statement to a thousand', async () => {

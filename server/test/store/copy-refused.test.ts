@@ -6,6 +6,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import type { Client } from 'pg'
 import type { Store } from '../../src/domain/store.ts'
 import { freshDatabase } from '../support/database.ts'
+import { freshRole } from '../support/role.ts'
 import { openSession } from '../support/session.ts'
 import { runUgs, temporaryFolder } from '../support/service.ts'
 import { assertCopyFails, copiedTables, copyStore, stateOf } from '../support/store-copy.ts'
@@ -29,6 +30,10 @@ describe('ugs store copy: a target', async () => {
       store.createApiToken({
         ...{ workspaceId: 1, environment: 'Testing', name: 'a', scopes: ['read'] },
         ...{ createdAt: 1, expiresAt: null, tokenHash: Buffer.alloc(32) },
+      }),
+    'a schema': (store) =>
+      store.createSchema({
+        ...{ workspaceId: 1, environment: 'Testing', providedId: 'a', name: 'a', createdAt: 1 },
       }),
     'another workspace': (store) => store.createWorkspace('other', 1),
     'the check of a secret key': (store) => store.addSecretKeyCheck({ keyId: 'a', sealed: Buffer.alloc(40) }),
@@ -146,14 +151,19 @@ describe('ugs store copy: a target', async () => {
     })
   })
 
-  it('is refused, and left as it is, where it is the source', async (t) => {
-    const url = await freshDatabase(t)
-    await changing({ url }, () => Promise.resolve())
-    const before = await stateOf(t, url)
-    const { code } = await copyStore(url, url)
-    assert.deepEqual(await stateOf(t, url), before)
-    assert.notEqual(code, 0)
-  })
+  for (const [what, parameters] of Object.entries({
+    '': '',
+    ', under another URL': '?application_name=other',
+  })) {
+    it(`is refused, and left as it is, where it is the source${what}`, async (t) => {
+      const url = await freshDatabase(t)
+      await changing({ url }, () => Promise.resolve())
+      const before = await stateOf(t, url)
+      const { code } = await copyStore(url, url + parameters)
+      assert.deepEqual(await stateOf(t, url), before)
+      assert.notEqual(code, 0)
+    })
+  }
 })
 
 describe('ugs store copy: a source', () => {
@@ -253,5 +263,18 @@ describe('ugs store copy: a database that cannot be used', async () => {
       /^ugs: postgres:\/\/127\.0\.0\.1:1\/d: the server cannot be reached; .* \(ECONNREFUSED\)$/m,
     )
     assert.doesNotMatch(stderr, /s3cret/)
+  })
+
+  it('is told of by its cure where the role may not use tables that another one made', async (t) => {
+    const url = await freshDatabase(t)
+    const role = await freshRole(t, url)
+    await changing({ url }, () => Promise.resolve())
+    const session = await openSession(t, url)
+    for (const kind of ['TABLES', 'SEQUENCES']) {
+      await session.query(`GRANT ALL ON ALL ${kind} IN SCHEMA public TO ${new URL(role).username}`)
+    }
+    const result = await copyStore(source.url, role)
+    assertCopyFails(result, /^ugs: .*\b(rights|owner|owns|grant)\b.* \(42501\)$/)
+    assert.doesNotMatch(result.stderr, /run the same command again/)
   })
 })

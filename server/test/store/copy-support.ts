@@ -53,6 +53,17 @@ async function fill(store: Store, userGroups: number): Promise<void> {
   await store.addSecretKeyCheck({ keyId: 'one', sealed: randomBytes(40) })
   await store.addSecretKeyCheck({ keyId: 'two', sealed: randomBytes(40) })
   await Promise.all(Array.from({ length: userGroups - 2 }, () => store.getOrCreateUserGroup(creation())))
+  for (const providedId of ['sales', 'support']) {
+    await store.createSchema({
+      workspaceId: 1,
+      environment: 'Customer',
+      providedId,
+      name: 'A',
+      createdAt: 1000,
+    })
+    const dataSource = { schemaId: 1, providedId, name: 'A', createdAt: 1000 }
+    await store.createDataSource(1, 'Customer', dataSource)
+  }
   const [first, second] = [
     await created(store),
     await created(store, { change: { name: 'B', mapping: '{"40":"213"}', properties: '{"a":1}' } }),

@@ -71,6 +71,43 @@ describe('PostgreSQL: a rotation', () => {
     )
   })
 
+  for (const [kind, find, byId] of [
+    ['by its token', statements.findByToken, false],
+    ['by the id of its user group', statements.find, true],
+  ] as const) {
+    it(`is its own where it happens after all while it is being looked for, ${kind}`, async (t) => {
+      const { store, proxy, url } = await openProxied(t)
+      const group = await created(store)
+      // Its statement reaches the server between any two of the look-ups that follow.
+      for (const passed of [0, 1]) {
+        const current = (await store.findUserGroup(group))?.token ?? group.token
+        const next = proxy.next(statements.rotate)
+        const result = store.rotateUserGroupToken(
+          rotation(current, byId ? { target: { providedId: group.providedId } } : {}),
+        )
+        const caught = await next
+        let look = proxy.next(passed === 0 ? statements.findByToken : find)
+        caught.cutOff()
+        let held = await look
+        for (let i = 0; i < passed && !byId; i++) {
+          look = proxy.next(find)
+          held.pass()
+          held = await look
+        }
+        await caught.run()
+        held.pass()
+        const outcome = await result
+        assert.equal(outcome.outcome, 'rotated')
+        assert.equal(
+          text((await store.findUserGroup(group))?.token.sealed ?? Buffer.alloc(0)),
+          tokenOf(outcome),
+        )
+      }
+      const session = await openSession(t, url)
+      assert.equal(await valueOf(session, 'SELECT count(*)::int FROM superseded_token'), 2)
+    })
+  }
+
   it('is its own where its token has been rotated in turn, before it could find out', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)

@@ -118,7 +118,7 @@ describe('PostgreSQL: the tables', () => {
   const others: Record<string, { sql: string; message: string }> = {
     'a table that keeps its migrations': {
       sql: 'CREATE TABLE schema_migration (version integer); INSERT INTO schema_migration VALUES (7)',
-      message: 'the database belongs to another program: name another one in DATABASE_URL',
+      message: 'the database belongs to another program: name another one',
     },
     'a table with the name of one of ours': {
       sql: 'CREATE TABLE superseded_token (a text)',

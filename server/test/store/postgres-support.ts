@@ -23,11 +23,12 @@ export const briefToTheServer = { connectTimeoutMs: 1000, statementTimeoutMs: 50
 /** How the statements of the store are told apart. */
 export const statements = {
   find: /^SELECT .* AS wanted \(provided_id\)/s,
+  findByToken: /^SELECT wanted\.token_hash AS wanted_hash/,
   findApiToken: /^SELECT .* AS wanted \(token_hash\) .*api_token/s,
-  createUserGroup: /^INSERT INTO user_group/,
+  createUserGroup: /^WITH made AS \(\s+INSERT INTO user_group/,
   update: /UPDATE user_group\s+SET name/,
   rotate: /UPDATE user_group\s+SET token_hash/,
-  deleteUserGroup: /^DELETE FROM user_group/,
+  deleteUserGroup: /DELETE FROM user_group/,
   createWorkspace: /^INSERT INTO workspace/,
   createApiToken: /^INSERT INTO api_token/,
   revokeApiToken: /^UPDATE api_token/,

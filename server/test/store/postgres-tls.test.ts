@@ -133,7 +133,7 @@ await test('PostgreSQL over TLS', async (t) => {
       title: 'is refused where the file of the authority does not exist',
       server: byName,
       parameters: `sslmode=verify-full&sslrootcert=${join(folder, 'nowhere.pem')}`,
-      error: /^DATABASE_URL: sslrootcert: the file cannot be read \(ENOENT\)$/,
+      error: /^sslrootcert: the file cannot be read \(ENOENT\)$/,
     },
     {
       title: 'is refused where the file of the authority holds no certificate',

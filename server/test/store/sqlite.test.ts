@@ -3,10 +3,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
+import { readMigrations } from '../../src/store/migrations.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { describeStore } from './store-contract.ts'
+import { describeMappingEntries } from './store-mapping-entries.ts'
 import { describeProcesses } from './store-processes.ts'
 import { mint } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
@@ -31,6 +33,28 @@ describeProcesses('SQLite', {
     const count = database.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number
     database.close()
     return count
+  },
+})
+
+describeMappingEntries('SQLite', {
+  freshUrl: () => `sqlite:${freshPath()}`,
+  query: (url, sql) => {
+    const database = new BetterSqlite3(pathOf(url), { readonly: true })
+    const rows = database.prepare<[], Record<string, unknown>>(sql).all()
+    database.close()
+    return rows
+  },
+  makeFirstVersion: (url, sql) => {
+    const [first] = readMigrations('sqlite')
+    const database = new BetterSqlite3(pathOf(url))
+    database.pragma('application_id = 0x55475300')
+    database.exec(
+      `CREATE TABLE schema_migration (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;
+       INSERT INTO schema_migration VALUES (1, 'initial', 0);
+       ${first?.sql};
+       ${sql}`,
+    )
+    database.close()
   },
 })
 

@@ -5,11 +5,19 @@ import type { Environment } from '../../src/domain/environment.ts'
 import type { RotateUserGroupToken, Store } from '../../src/domain/store.ts'
 import type { UserGroupChange, UserGroupKey } from '../../src/domain/user-group.ts'
 import { describeAccess } from './store-contract-access.ts'
+import { describeDataSources } from './store-contract-data-sources.ts'
+import { describeMappedDataSources } from './store-contract-mapped.ts'
+import { describeMappings } from './store-contract-mappings.ts'
+import { describeRegisteredMappings } from './store-contract-registered.ts'
 import { count, freshKey, hashOf, mint, plain, text } from './store-fixtures.ts'
 
 /** What every store must do, whichever database it stands on: run by one test file for each. */
 export function describeStore(name: string, openFreshStore: () => Promise<Store>): void {
   describeAccess(name, openFreshStore)
+  describeDataSources(name, openFreshStore)
+  describeMappings(name, openFreshStore)
+  describeRegisteredMappings(name, openFreshStore)
+  describeMappedDataSources(name, openFreshStore)
 
   describe(`${name}: the contract of a store, user groups`, () => {
     let store: Store
@@ -329,7 +337,8 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       it('finds the owner of a current token, in its workspace and environment alone', async () => {
         const group = await created(freshKey())
         const token = hashOf(group.token)
-        assert.deepEqual(plain(await find(token, 1)), plain({ userGroup: group, validUntil: null }))
+        const owner = { userGroup: group, issuedAt: 1000, validUntil: null, dataSources: [] }
+        assert.deepEqual(plain(await find(token, 1)), plain(owner))
         assert.equal(await find(token, 1, 'Testing'), null)
         assert.equal(await find(token, 1, 'Customer', 2), null)
         assert.equal(await find(randomBytes(32), 1), null)

@@ -58,7 +58,8 @@ export async function runUgs(
 ): Promise<CommandResult> {
   const child = spawn(process.execPath, [ugsFile, ...args], { env: environmentOf(environment) })
   const output = collect(child)
-  child.stdin.end(stdin)
+  // A program may end without reading it.
+  child.stdin.on('error', () => undefined).end(stdin)
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, stdout: output.stdout(), stderr: output.stderr() }
 }
@@ -80,7 +81,11 @@ export function sharedService(environment: Environment = {}): () => RunningServi
  * Starts the service as a user does, on a free port and a folder of its own unless one is given. Where UGS_TEST_STORE is
  * `postgres`, it gets a database of its own too, which goes with the folder.
  */
-export async function startService(t: Scope, environment: Environment = {}): Promise<RunningService> {
+export async function startService(
+  t: Scope,
+  environment: Environment = {},
+  args: readonly string[] = [],
+): Promise<RunningService> {
   const dataFolder = environment.UGS_DATA_DIR ?? join(temporaryFolder(t), 'data')
   const databaseUrl = process.env.UGS_TEST_STORE === 'postgres' ? await databaseOf(dataFolder, t) : undefined
   const settings = {
@@ -90,7 +95,7 @@ export async function startService(t: Scope, environment: Environment = {}): Pro
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
     ...environment,
   }
-  const child = spawn(process.execPath, [ugsFile, 'serve'], { env: environmentOf(settings) })
+  const child = spawn(process.execPath, [ugsFile, 'serve', ...args], { env: environmentOf(settings) })
   const output = collect(child)
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     if (child.exitCode === null && child.signalCode === null) {

@@ -2,7 +2,7 @@ import { isScope, type ApiToken } from '../../domain/api-token.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { NewApiToken } from '../../domain/store.ts'
 import { Coalescer } from './coalescer.ts'
-import type { Primary, Query, Statement } from './primary.ts'
+import { prepared, type Primary, type Query, type Statement } from './primary.ts'
 import type { Retry } from './retry.ts'
 
 interface ApiTokenRow {
@@ -17,10 +17,10 @@ interface ApiTokenRow {
   readonly revoked_at: number | null
 }
 
-const selectByHash: Statement<ApiTokenRow> = {
-  name: 'api_token_select_by_hash',
-  text: 'SELECT api_token.* FROM unnest($1::bytea[]) AS wanted (token_hash) JOIN api_token USING (token_hash)',
-}
+const selectByHash: Statement<ApiTokenRow> = prepared(
+  'api_token_select_by_hash',
+  'SELECT api_token.* FROM unnest($1::bytea[]) AS wanted (token_hash) JOIN api_token USING (token_hash)',
+)
 
 const insert = `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at)
                 VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (token_hash) DO NOTHING`
@@ -42,6 +42,7 @@ export class ApiTokens {
         const found = new Map(rows.map((row) => [hex(row.token_hash), apiTokenOf(row)]))
         return hashes.map((hash) => found.get(hex(hash)) ?? null)
       },
+      maxInFlightOfGroup: 1,
       maxInFlight: 1,
     })
   }

@@ -18,7 +18,9 @@ export interface CoalescerOptions<Item, Result> {
   readonly sameKey: 'share' | 'wait'
   /** Runs one statement for items of one group; the results are in the order of the items. Calls `sent` before it does. */
   readonly run: (items: readonly Item[], sent: () => void) => Promise<readonly Result[]>
-  /** How many statements may be under way at once. What arrives meanwhile shares the next one. */
+  /** How many statements of one group may be under way at once. What arrives meanwhile shares the next one. */
+  readonly maxInFlightOfGroup: number
+  /** How many of all groups: about as many as there are connections. */
   readonly maxInFlight: number
 }
 
@@ -34,6 +36,7 @@ const maxItems = 1000
 export class Coalescer<Item, Result> {
   readonly #options: CoalescerOptions<Item, Result>
   readonly #queues = new Map<string, Pending<Item, Result>[]>()
+  readonly #inFlightOf = new Map<string, number>()
   #inFlight = 0
   #isScheduled = false
 
@@ -60,23 +63,37 @@ export class Coalescer<Item, Result> {
     this.#isScheduled = false
     // A group that is served goes to the end of the line, so that a busy one does not keep the others waiting.
     for (const [group, queue] of this.#queues) {
-      if (this.#inFlight >= this.#options.maxInFlight) return
-      const { batch, rest } = this.#split(queue.filter(isAwaited))
+      const { maxInFlight, maxInFlightOfGroup } = this.#options
+      const freeInAll = maxInFlight - this.#inFlight
+      const free = Math.min(freeInAll, maxInFlightOfGroup - (this.#inFlightOf.get(group) ?? 0))
+      if (freeInAll === 0) return
+      if (free === 0) continue
+      const { batch, rest } = this.#split(queue.filter(isAwaited), free)
       this.#queues.delete(group)
       if (rest.length > 0) this.#queues.set(group, rest)
       if (batch.length === 0) continue
-      this.#inFlight++
+      this.#count(group, 1)
       void this.#runTogether(batch).then(() => {
-        this.#inFlight--
+        this.#count(group, -1)
         this.#flush()
       })
     }
   }
 
-  #split(queue: Pending<Item, Result>[]): { batch: Pending<Item, Result>[]; rest: Pending<Item, Result>[] } {
+  #count(group: string, change: 1 | -1): void {
+    this.#inFlight += change
+    const ofGroup = (this.#inFlightOf.get(group) ?? 0) + change
+    if (ofGroup === 0) this.#inFlightOf.delete(group)
+    else this.#inFlightOf.set(group, ofGroup)
+  }
+
+  /** `free`: how many more statements of the group may be under way. */
+  #split(
+    queue: Pending<Item, Result>[],
+    free: number,
+  ): { batch: Pending<Item, Result>[]; rest: Pending<Item, Result>[] } {
     // Where more statements may be under way, they share what there is: PostgreSQL works on them at the same time, and
     // this process prepares one while it waits for another.
-    const free = this.#options.maxInFlight - this.#inFlight
     const size = Math.min(Math.max(Math.ceil(queue.length / free), minItems), maxItems)
     if (this.#options.sameKey === 'share') return { batch: queue.splice(0, size), rest: queue }
     const taken = new Set<string>()

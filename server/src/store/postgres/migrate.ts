@@ -79,7 +79,7 @@ async function readVersion(query: Query): Promise<number> {
   const owner = await readMark(query)
   if (owner === undefined) return 0
   if (owner !== mark && owner !== markOfFilling) {
-    throw new StoreError('the database belongs to another program: name another one in DATABASE_URL')
+    throw new StoreError('the database belongs to another program: name another one')
   }
   const [row] = await query('SELECT coalesce(max(version), 0) AS version FROM schema_migration')
   return Number(row?.version)

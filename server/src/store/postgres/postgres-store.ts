@@ -4,17 +4,20 @@ import type {
   GetOrCreateUserGroup,
   ListUserGroups,
   NewApiToken,
+  NewDataSource,
+  NewSchema,
   RotateUserGroupToken,
   SecretKeyCheck,
   Store,
   UpdateUserGroup,
 } from '../../domain/store.ts'
 import type { UserGroupKey } from '../../domain/user-group.ts'
-import type { PostgresServer } from '../location.ts'
+import type { PostgresHost, PostgresServer } from '../location.ts'
 import type { MigrateMode } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader, TableWriter } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
+import { DataSources } from './data-sources.ts'
 import { checkServer, isBeingFilled, migrate } from './migrate.ts'
 import { cureOf, PostgresFailure } from './postgres-fault.ts'
 import { Primary, type PrimaryOptions } from './primary.ts'
@@ -83,7 +86,7 @@ async function openWith<T>(
 }
 
 function storeErrorOf({ hosts, database }: PostgresServer, error: unknown): unknown {
-  const place = `postgres://${hosts.map(({ host, port }) => `${host}:${port}`).join()}/${database}`
+  const place = `postgres://${hosts.map(authorityOf).join()}/${database}`
   if (error instanceof StoreError) return new StoreError(`${place}: ${error.message}`)
   const code =
     error instanceof PostgresFailure
@@ -94,11 +97,16 @@ function storeErrorOf({ hosts, database }: PostgresServer, error: unknown): unkn
   return code === undefined ? error : new StoreError(`${place}: ${cureOf(code)} (${code})`)
 }
 
+function authorityOf({ host, port }: PostgresHost): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
 /** The store in a PostgreSQL database, for any number of processes. */
 class PostgresStore implements Store {
   readonly #primary: Primary
   readonly #retry: Retry
   readonly #userGroups: UserGroups
+  readonly #dataSources: DataSources
   readonly #workspaces: Workspaces
   readonly #apiTokens: ApiTokens
   readonly #secretKeyChecks: SecretKeyChecks
@@ -107,6 +115,7 @@ class PostgresStore implements Store {
     this.#primary = primary
     this.#retry = retry
     this.#userGroups = new UserGroups(primary, retry)
+    this.#dataSources = new DataSources(primary, retry)
     this.#workspaces = new Workspaces(primary, retry)
     this.#apiTokens = new ApiTokens(primary, retry)
     this.#secretKeyChecks = new SecretKeyChecks(primary, retry)
@@ -142,6 +151,30 @@ class PostgresStore implements Store {
 
   forgetExpiredIdempotencyKeys(now: number) {
     return this.#userGroups.forgetExpiredIdempotencyKeys(now)
+  }
+
+  createSchema(schema: NewSchema) {
+    return this.#dataSources.createSchema(schema)
+  }
+
+  listSchemas(workspaceId: number, environment: Environment) {
+    return this.#dataSources.listSchemas(workspaceId, environment)
+  }
+
+  deleteSchema(workspaceId: number, environment: Environment, id: number) {
+    return this.#dataSources.deleteSchema(workspaceId, environment, id)
+  }
+
+  createDataSource(workspaceId: number, environment: Environment, dataSource: NewDataSource) {
+    return this.#dataSources.create(workspaceId, environment, dataSource)
+  }
+
+  listDataSources(workspaceId: number, environment: Environment) {
+    return this.#dataSources.list(workspaceId, environment)
+  }
+
+  deleteDataSource(workspaceId: number, environment: Environment, id: number) {
+    return this.#dataSources.delete(workspaceId, environment, id)
   }
 
   createWorkspace(name: string, now: number) {

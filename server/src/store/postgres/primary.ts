@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
@@ -17,10 +18,18 @@ export interface PrimaryOptions {
 /** A statement, and what its rows are. */
 export interface Statement<Row> {
   readonly text: string
-  /** Where it has one, each connection prepares the statement once: the name must be this text's alone. */
+  /** Of a prepared statement. */
   readonly name?: string
   /** Never set: it is the type that counts. */
   readonly row?: Row
+}
+
+/**
+ * A statement that each connection prepares once. Its text is part of its name: behind an old PgBouncer processes of two
+ * versions share connections, and each must find its own.
+ */
+export function prepared<Row>(name: string, text: string): Statement<Row> {
+  return { name: `${name}_${hash('sha256', text).slice(0, 12)}`, text }
 }
 
 export type UnknownRow = Readonly<Record<string, unknown>>
@@ -73,6 +82,11 @@ export class Primary {
   #lookForStatisticsAt = 0
   readonly #keepingPlans = new WeakSet<pg.PoolClient>()
   #closed = false
+
+  /** How many connections there may be. */
+  get poolSize(): number {
+    return this.#options.poolSize
+  }
 
   /** @throws StoreError where a certificate cannot be read */
   constructor(server: PostgresServer, options: PrimaryOptions) {
@@ -306,6 +320,6 @@ function readPem(parameter: string, file: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    throw new StoreError(`DATABASE_URL: ${parameter}: the file cannot be read (${code})`)
+    throw new StoreError(`${parameter}: the file cannot be read (${code})`)
   }
 }

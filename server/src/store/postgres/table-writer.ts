@@ -1,8 +1,19 @@
 import { StoreError } from '../store-error.ts'
-import { keyOf, maxBatchBytes, maxBatchRows, type Cells, type Table, type TableWriter } from '../tables.ts'
+import {
+  keyOf,
+  maxBatchBytes,
+  maxBatchRows,
+  type Cells,
+  type Table,
+  type TableReader,
+  type TableWriter,
+} from '../tables.ts'
 import { isBeingFilled, setFilling } from './migrate.ts'
 import { PostgresFailure } from './postgres-fault.ts'
 import type { Primary, UnknownRow } from './primary.ts'
+
+/** Any number that nobody else is likely to use. */
+const beginningLock = 0x55475301
 
 /** The tables of a database. Each step is safe to repeat. */
 export class PostgresTableWriter implements TableWriter {
@@ -48,8 +59,16 @@ export class PostgresTableWriter implements TableWriter {
     return isBeingFilled(this.#primary.query).catch(interrupted)
   }
 
-  beginFilling(): Promise<void> {
+  async isBeginningToBeFilled(): Promise<boolean> {
+    const [row] = await this.#query('SELECT NOT pg_try_advisory_xact_lock($1) AS is_locked', [beginningLock])
+    return row?.is_locked === true
+  }
+
+  beginFilling(source: TableReader): Promise<void> {
     const begun = this.#primary.transaction(async (query) => {
+      // Two URLs may well name one database; its advisory locks are its own.
+      await query('SELECT pg_advisory_xact_lock($1)', [beginningLock])
+      if (await source.isBeginningToBeFilled()) throw new StoreError('the target is the source itself')
       await setFilling(query, true)
       await query('DELETE FROM workspace')
     })
@@ -92,6 +111,8 @@ export class PostgresTableWriter implements TableWriter {
 
 function interrupted(error: unknown): never {
   if (!(error instanceof PostgresFailure)) throw error
+  if (error.code === '42501')
+    throw new StoreError('the role lacks rights: a copy needs one that owns the tables (42501)')
   throw new StoreError(
     `the database failed in the middle; run the same command again, and it goes on (${error.code})`,
   )

@@ -1,8 +1,12 @@
+import { mappingEntries, type MappingMode, type ResolvedEntry } from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
+import type { JsonText } from '../../domain/json-text.ts'
 import type { MintedToken, RotateUserGroupToken } from '../../domain/store.ts'
 import type { UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
 import { Coalescer, type CoalescerOptions } from './coalescer.ts'
-import type { Primary, Statement } from './primary.ts'
+import type { Primary } from './primary.ts'
+import * as sql from './user-group-sql.ts'
+import type { EntryRow, IdempotencyRow, OwnerRow, TokenRow, UserGroupRow } from './user-group-sql.ts'
 
 /** What one statement serves: each is about one workspace, so that a distributed database sends it to one place. */
 export interface Realm {
@@ -10,32 +14,11 @@ export interface Realm {
   readonly environment: Environment
 }
 
-export interface UserGroupRow {
-  readonly team_id: number
-  readonly provided_id: string
-  readonly name: string
-  readonly mapping: string | null
-  readonly properties: string | null
-  readonly token_hash: Uint8Array
-  readonly token_key_id: string
-  readonly token_sealed: Uint8Array
-  readonly token_issued_at: number
-  readonly created_at: number
-  readonly updated_at: number
-}
-
-/** `valid_until` is null where the token is the current one. */
-export type TokenRow = UserGroupRow & { readonly valid_until: number | null }
-
-export type IdempotencyRow = Pick<
-  UserGroupRow,
-  'team_id' | 'provided_id' | 'name' | 'token_key_id' | 'token_sealed'
-> & { readonly key_hash: Uint8Array; readonly fingerprint: Uint8Array; readonly expires_at: number }
-
 export interface Creation extends Realm {
   readonly providedId: string
   readonly name: string
   readonly change: UserGroupChange
+  readonly mappingMode: MappingMode
   readonly token: MintedToken
   readonly now: number
 }
@@ -43,7 +26,12 @@ export interface Creation extends Realm {
 export interface Change extends Realm {
   readonly teamId: number
   readonly change: UserGroupChange
+  readonly mappingMode: MappingMode
   readonly now: number
+}
+
+export interface MappingToResolve extends Realm {
+  readonly mapping: JsonText
 }
 
 export interface Rotation
@@ -56,162 +44,17 @@ export interface ByHash extends Realm {
   readonly hash: Uint8Array
 }
 
-const columns = [
-  'team_id',
-  'provided_id',
-  'name',
-  'mapping',
-  'properties',
-  'token_hash',
-  'token_key_id',
-  'token_sealed',
-  'token_issued_at',
-  'created_at',
-  'updated_at',
-]
-  .map((column) => `user_group.${column}`)
-  .join(', ')
-
-// Keys are looked up one by one: LIMIT and FOR UPDATE keep a subquery from being made into a join, for which PostgreSQL,
-// while it has no statistics of a new table, would rather read all rows of a workspace.
-const select: Statement<UserGroupRow> = {
-  name: 'user_group_select',
-  text: `SELECT ${columns}
-         FROM unnest($3::text[]) AS wanted (provided_id)
-         CROSS JOIN LATERAL (
-           SELECT * FROM user_group
-           WHERE workspace_id = $1 AND environment = $2 AND provided_id = wanted.provided_id
-           LIMIT 1
-         ) AS user_group`,
-}
-
-const selectByToken: Statement<TokenRow & { readonly wanted_hash: Uint8Array }> = {
-  name: 'user_group_select_by_token',
-  text: `SELECT wanted.token_hash AS wanted_hash, NULL::bigint AS valid_until, ${columns}
-         FROM unnest($3::bytea[]) AS wanted (token_hash)
-         CROSS JOIN LATERAL (
-           SELECT * FROM user_group WHERE workspace_id = $1 AND token_hash = wanted.token_hash LIMIT 1
-         ) AS user_group
-         WHERE environment = $2
-         UNION ALL
-         SELECT wanted.token_hash, superseded_token.valid_until, ${columns}
-         FROM unnest($3::bytea[]) AS wanted (token_hash)
-         CROSS JOIN LATERAL (
-           SELECT * FROM superseded_token WHERE workspace_id = $1 AND token_hash = wanted.token_hash LIMIT 1
-         ) AS superseded_token
-         CROSS JOIN LATERAL (
-           SELECT * FROM user_group WHERE workspace_id = $1 AND team_id = superseded_token.team_id LIMIT 1
-         ) AS user_group
-         WHERE environment = $2`,
-}
-
-const selectIdempotencyKey: Statement<IdempotencyRow> = {
-  name: 'idempotency_key_select',
-  text: `SELECT idempotency_key.*
-         FROM unnest($3::bytea[]) AS wanted (key_hash)
-         CROSS JOIN LATERAL (
-           SELECT * FROM idempotency_key
-           WHERE workspace_id = $1 AND environment = $2 AND key_hash = wanted.key_hash
-           LIMIT 1
-         ) AS idempotency_key`,
-}
-
-// The order in which rows are inserted and locked is the same in every statement, so that no two wait for each other.
-const insert: Statement<Pick<UserGroupRow, 'team_id' | 'provided_id'>> = {
-  name: 'user_group_insert',
-  text: `INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, properties,
-                                 token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at)
-         SELECT $1, $2, new.provided_id, new.name, new.mapping, new.properties,
-                new.token_hash, new.token_key_id, new.token_sealed, new.now, new.now, new.now
-         FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::bytea[], $10::bigint[])
-           AS new (provided_id, name, mapping, properties, token_hash, token_key_id, token_sealed, now)
-         ORDER BY new.provided_id COLLATE "C"
-         ON CONFLICT (workspace_id, environment, provided_id) DO NOTHING
-         RETURNING team_id, provided_id`,
-}
-
-const update: Statement<UserGroupRow> = {
-  name: 'user_group_update',
-  text: `WITH change AS (
-           SELECT * FROM unnest($2::bigint[], $3::text[], $4::boolean[], $5::text[], $6::boolean[], $7::text[], $8::bigint[])
-             AS change (team_id, name, sets_mapping, mapping, sets_properties, properties, now)
-         ), locked AS (
-           SELECT change.*, user_group.workspace_id
-           FROM (SELECT * FROM change ORDER BY team_id) AS change
-           CROSS JOIN LATERAL (
-             SELECT workspace_id FROM user_group WHERE workspace_id = $1 AND team_id = change.team_id FOR UPDATE
-           ) AS user_group
-         )
-         UPDATE user_group
-         SET name = coalesce(locked.name, user_group.name),
-             mapping = CASE WHEN locked.sets_mapping THEN locked.mapping ELSE user_group.mapping END,
-             properties = CASE WHEN locked.sets_properties THEN locked.properties ELSE user_group.properties END,
-             updated_at = locked.now
-         FROM locked
-         WHERE user_group.workspace_id = locked.workspace_id AND user_group.team_id = locked.team_id
-         RETURNING ${columns}`,
-}
-
-// A rotation happens where the token is still the one that it was asked for, and its idempotency key is not in use; the
-// token, its record as superseded and the record of the answer are one statement, and so one transaction.
-const replaceToken: Statement<UserGroupRow> = {
-  name: 'user_group_replace_token',
-  text: `WITH rotation AS (
-           SELECT * FROM unnest($3::bigint[], $4::bytea[], $5::bytea[], $6::text[], $7::bytea[], $8::bigint[], $9::bigint[],
-                                $10::bytea[], $11::bytea[], $12::bigint[])
-             AS rotation (team_id, old_hash, token_hash, token_key_id, token_sealed, now, old_valid_until,
-                          key_hash, fingerprint, key_expires_at)
-         ), locked AS (
-           SELECT rotation.*, user_group.*
-           FROM (SELECT * FROM rotation ORDER BY team_id) AS rotation
-           CROSS JOIN LATERAL (
-             SELECT workspace_id, provided_id, name, token_issued_at AS old_issued_at
-             FROM user_group
-             WHERE workspace_id = $1 AND team_id = rotation.team_id AND token_hash = rotation.old_hash
-             FOR UPDATE
-           ) AS user_group
-         ), kept AS (
-           INSERT INTO idempotency_key (workspace_id, environment, key_hash, fingerprint, team_id, provided_id, name,
-                                        token_key_id, token_sealed, expires_at)
-           SELECT $1, $2, key_hash, fingerprint, team_id, provided_id, name, token_key_id, token_sealed, key_expires_at
-           FROM locked WHERE key_hash IS NOT NULL ORDER BY key_hash
-           ON CONFLICT (workspace_id, environment, key_hash) DO UPDATE
-           SET fingerprint = excluded.fingerprint, team_id = excluded.team_id, provided_id = excluded.provided_id,
-               name = excluded.name, token_key_id = excluded.token_key_id, token_sealed = excluded.token_sealed,
-               expires_at = excluded.expires_at
-           WHERE idempotency_key.expires_at
-                 <= (SELECT now FROM locked WHERE locked.key_hash = idempotency_key.key_hash)
-           RETURNING key_hash
-         ), allowed AS (
-           SELECT * FROM locked WHERE key_hash IS NULL OR key_hash IN (SELECT key_hash FROM kept)
-         ), superseded AS (
-           INSERT INTO superseded_token (workspace_id, token_hash, team_id, issued_at, superseded_at, valid_until)
-           SELECT $1, old_hash, team_id, old_issued_at, now, old_valid_until FROM allowed
-         )
-         UPDATE user_group
-         SET token_hash = allowed.token_hash, token_key_id = allowed.token_key_id, token_sealed = allowed.token_sealed,
-             token_issued_at = allowed.now
-         FROM allowed
-         WHERE user_group.workspace_id = allowed.workspace_id AND user_group.team_id = allowed.team_id
-         RETURNING ${columns}`,
-}
-
-/** Of one call alone: a page of the list. */
-export const selectPage: Statement<UserGroupRow> = {
-  name: 'user_group_select_page',
-  text: `SELECT ${columns} FROM user_group WHERE workspace_id = $1 AND environment = $2 AND provided_id > $3
-         ORDER BY provided_id LIMIT $4`,
-}
-
-/** How many statements of a kind may be under way: more only makes them smaller. */
-const maxInFlight = 2
+/** How many statements of a kind may be under way in a workspace and environment: more only makes them smaller. */
+const maxInFlightOfGroup = 2
 
 /** The statements on user groups that many calls share. A result is null where there is no such row. */
 export class UserGroupStatements {
   readonly select: Coalescer<UserGroupKey, UserGroupRow | null>
   readonly selectByToken: Coalescer<ByHash, TokenRow | null>
+  readonly selectOwner: Coalescer<ByHash, OwnerRow | null>
   readonly selectIdempotencyKey: Coalescer<ByHash, IdempotencyRow | null>
-  /** Null where there is one already: another call made it. */
+  readonly resolveMapping: Coalescer<MappingToResolve, readonly ResolvedEntry[]>
+  /** Null where there is one already (another call made it), or where its mapping is not registered and must be. */
   readonly insert: Coalescer<Creation, UserGroupRow | null>
   readonly update: Coalescer<Change, UserGroupRow | null>
   /** Null where the token is no longer that of `row`, or the idempotency key is in use. */
@@ -219,24 +62,25 @@ export class UserGroupStatements {
 
   constructor(primary: Primary) {
     const { query } = primary
+    const { reading, changing } = coalescers(primary.poolSize)
     this.select = reading({
       keysOf: ({ providedId }) => [providedId],
       run: async (realm, keys) =>
         byKey(
           keys.map(({ providedId }) => providedId),
-          await query(select, [...realm, keys.map(({ providedId }) => providedId)]),
+          await query(sql.select, [...realm, keys.map(({ providedId }) => providedId)]),
           ({ provided_id }) => provided_id,
         ),
     })
 
     this.selectByToken = reading<ByHash, TokenRow | null>({
       keysOf: ({ hash }) => [hex(hash)],
-      run: async (realm, wanted) =>
-        byKey(
-          wanted.map(({ hash }) => hex(hash)),
-          await query(selectByToken, [...realm, wanted.map(({ hash }) => hash)]),
-          ({ wanted_hash }) => hex(wanted_hash),
-        ),
+      run: (realm, wanted) => byWantedHash(wanted, query(sql.selectByToken, [...realm, wanted.map(hashOf)])),
+    })
+
+    this.selectOwner = reading<ByHash, OwnerRow | null>({
+      keysOf: ({ hash }) => [hex(hash)],
+      run: (realm, wanted) => byWantedHash(wanted, query(sql.selectOwner, [...realm, wanted.map(hashOf)])),
     })
 
     this.selectIdempotencyKey = reading({
@@ -244,16 +88,36 @@ export class UserGroupStatements {
       run: async (realm, wanted) =>
         byKey(
           wanted.map(({ hash }) => hex(hash)),
-          await query(selectIdempotencyKey, [...realm, wanted.map(({ hash }) => hash)]),
+          await query(sql.selectIdempotencyKey, [...realm, wanted.map(({ hash }) => hash)]),
           ({ key_hash }) => hex(key_hash),
         ),
+    })
+
+    this.resolveMapping = reading<MappingToResolve, readonly ResolvedEntry[]>({
+      keysOf: ({ mapping }) => [mapping],
+      run: async (realm, wanted) => {
+        const mappings = wanted.map(({ mapping }) => mappingEntries(mapping))
+        const entries = mappings.flat()
+        // Nothing has an empty provided id.
+        const askable = (text: string) => (text.includes('\0') ? '' : text)
+        const rows = await query(sql.resolveEntry, [
+          ...realm,
+          entries.map(([schemaKey]) => askable(schemaKey)),
+          entries.map(([, key]) => askable(key)),
+        ])
+        const found = new Map(rows.map((row) => [row.position, row]))
+        let position = 0
+        return mappings.map((mapping) =>
+          mapping.map(([schemaKey]) => resolvedEntryOf(schemaKey, found.get(++position) as EntryRow)),
+        )
+      },
     })
 
     this.insert = changing({
       keysOf: ({ providedId }) => [providedId],
       run: async (realm, creations, sent) => {
         const made = await query(
-          insert,
+          sql.insert,
           [
             ...realm,
             creations.map(({ providedId }) => providedId),
@@ -264,6 +128,7 @@ export class UserGroupStatements {
             creations.map(({ token }) => token.keyId),
             creations.map(({ token }) => token.sealed),
             creations.map(({ now }) => now),
+            creations.map(checksMapping),
           ],
           sent,
         )
@@ -277,13 +142,13 @@ export class UserGroupStatements {
 
     this.update = changing({
       keysOf: ({ teamId }) => [String(teamId)],
-      run: async ([workspaceId], changes, sent) =>
+      run: async (realm, changes, sent) =>
         byKey(
           changes.map(({ teamId }) => teamId),
           await query(
-            update,
+            sql.update,
             [
-              workspaceId,
+              ...realm,
               changes.map(({ teamId }) => teamId),
               changes.map(({ change }) => change.name ?? null),
               changes.map(({ change }) => change.mapping !== undefined),
@@ -291,6 +156,7 @@ export class UserGroupStatements {
               changes.map(({ change }) => change.properties !== undefined),
               changes.map(({ change }) => change.properties ?? null),
               changes.map(({ now }) => now),
+              changes.map(checksMapping),
             ],
             sent,
           ),
@@ -307,7 +173,7 @@ export class UserGroupStatements {
         byKey(
           rotations.map(({ row }) => row.team_id),
           await query(
-            replaceToken,
+            sql.replaceToken,
             [
               ...realm,
               rotations.map(({ row }) => row.team_id),
@@ -320,6 +186,7 @@ export class UserGroupStatements {
               rotations.map(({ idempotency }) => idempotency?.keyHash ?? null),
               rotations.map(({ idempotency }) => idempotency?.fingerprint ?? null),
               rotations.map(({ idempotency }) => idempotency?.expiresAt ?? null),
+              Math.min(...rotations.map(({ now }) => now)),
             ],
             sent,
           ),
@@ -329,36 +196,53 @@ export class UserGroupStatements {
   }
 }
 
+function checksMapping({
+  change: { mapping },
+  mappingMode,
+}: Pick<Change, 'change' | 'mappingMode'>): boolean {
+  return mappingMode === 'registered' && mapping !== undefined && mapping !== null
+}
+
+function resolvedEntryOf(schemaKey: string, row: EntryRow): ResolvedEntry {
+  return {
+    schemaKey,
+    hasSchema: row.schema_id !== null,
+    dataSource:
+      row.data_source_id === null
+        ? null
+        : { id: row.data_source_id, providedId: row.provided_id, name: row.name },
+  }
+}
+
 type RealmValues = readonly [workspaceId: number, environment: Environment]
 
 type Kind<Item, Result> = Pick<CoalescerOptions<Item, Result>, 'keysOf'> & {
   readonly run: (realm: RealmValues, items: readonly Item[], sent: () => void) => Promise<Result[]>
 }
 
-/** Calls that read the same share the result. */
-function reading<Item extends Realm, Result>(kind: Kind<Item, Result>): Coalescer<Item, Result> {
-  return coalescing('share', kind)
-}
-
-/** Calls that change the same go one after another. */
-function changing<Item extends Realm, Result>(kind: Kind<Item, Result>): Coalescer<Item, Result> {
-  return coalescing('wait', kind)
-}
-
-function coalescing<Item extends Realm, Result>(
-  sameKey: 'share' | 'wait',
-  { keysOf, run }: Kind<Item, Result>,
-): Coalescer<Item, Result> {
-  return new Coalescer<Item, Result>({
-    groupOf: ({ workspaceId, environment }) => `${workspaceId}/${environment}`,
-    keysOf,
-    sameKey,
-    run: (items, sent) => {
-      const { workspaceId, environment } = items[0] as Item
-      return run([workspaceId, environment], items, sent)
-    },
-    maxInFlight,
-  })
+/** @param maxInFlight how many statements of a kind may be under way in all workspaces and environments */
+function coalescers(maxInFlight: number) {
+  const coalescing = <Item extends Realm, Result>(
+    sameKey: 'share' | 'wait',
+    { keysOf, run }: Kind<Item, Result>,
+  ) =>
+    new Coalescer<Item, Result>({
+      groupOf: ({ workspaceId, environment }) => `${workspaceId}/${environment}`,
+      keysOf,
+      sameKey,
+      run: (items, sent) => {
+        const { workspaceId, environment } = items[0] as Item
+        return run([workspaceId, environment], items, sent)
+      },
+      maxInFlightOfGroup,
+      maxInFlight,
+    })
+  return {
+    /** Calls that read the same share the result. */
+    reading: <Item extends Realm, Result>(kind: Kind<Item, Result>) => coalescing('share', kind),
+    /** Calls that change the same go one after another. */
+    changing: <Item extends Realm, Result>(kind: Kind<Item, Result>) => coalescing('wait', kind),
+  }
 }
 
 function byKey<Key, Row>(
@@ -368,6 +252,21 @@ function byKey<Key, Row>(
 ): (Row | null)[] {
   const found = new Map(rows.map((row) => [keyOf(row), row]))
   return wanted.map((key) => found.get(key) ?? null)
+}
+
+function hashOf({ hash }: ByHash): Uint8Array {
+  return hash
+}
+
+async function byWantedHash<Row extends { readonly wanted_hash: Uint8Array }>(
+  wanted: readonly ByHash[],
+  rows: Promise<readonly Row[]>,
+): Promise<(Row | null)[]> {
+  return byKey(
+    wanted.map(({ hash }) => hex(hash)),
+    await rows,
+    ({ wanted_hash }) => hex(wanted_hash),
+  )
 }
 
 function hex(bytes: Uint8Array): string {

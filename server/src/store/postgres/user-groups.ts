@@ -1,3 +1,4 @@
+import { isRegistered, type RegisteredEntry } from '../../domain/data-source.ts'
 import { sameJson } from '../../domain/json-text.ts'
 import type {
   GetOrCreateOutcome,
@@ -8,19 +9,22 @@ import type {
   RotateOutcome,
   RotateUserGroupToken,
   TokenOwner,
+  UnregisteredMapping,
   UpdateOutcome,
   UpdateUserGroup,
 } from '../../domain/store.ts'
+import type { Environment } from '../../domain/environment.ts'
 import type { UserGroup, UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
 import type { Primary, Statement } from './primary.ts'
 import type { Attempt, Retry } from './retry.ts'
 import {
+  deleteUserGroup,
   selectPage,
-  UserGroupStatements,
   type IdempotencyRow,
-  type Realm,
+  type OwnerRow,
   type UserGroupRow,
-} from './user-group-statements.ts'
+} from './user-group-sql.ts'
+import { UserGroupStatements, type Realm } from './user-group-statements.ts'
 
 /**
  * The operations on user groups and their tokens: each reads, decides, and makes one change, and may be repeated at any
@@ -38,7 +42,8 @@ export class UserGroups {
     this.#statements = new UserGroupStatements(primary)
   }
 
-  getOrCreate({ key, change, mayWrite, mintToken, now }: GetOrCreateUserGroup): Promise<GetOrCreateOutcome> {
+  getOrCreate(command: GetOrCreateUserGroup): Promise<GetOrCreateOutcome> {
+    const { key, change, mayWrite, mappingMode = 'free', mintToken, now } = command
     // Drawn once: by its token a user group is known as this call's, should its creation be in doubt.
     let token: MintedToken | undefined
     return this.#retry.run(async (attempt) => {
@@ -47,8 +52,10 @@ export class UserGroups {
         if (row === null) {
           if (!mayWrite) return { outcome: 'write_required' }
           if (change.name === undefined) return { outcome: 'name_required' }
+          const refusal = await this.#checkMapping(command, attempt)
+          if (refusal !== null) return refusal
           token ??= mintToken(key)
-          const creation = { ...key, name: change.name, change, token, now }
+          const creation = { ...key, name: change.name, change, mappingMode, token, now }
           const created = await attempt.change((sent) => this.#statements.insert.add(creation, attempt, sent))
           if (created !== null) return { outcome: 'created', userGroup: userGroupOf(key, created) }
           continue
@@ -58,14 +65,17 @@ export class UserGroups {
           return { outcome: isOurs ? 'created' : 'unchanged', userGroup: userGroupOf(key, row) }
         }
         if (!mayWrite) return { outcome: 'write_required' }
-        const changed = await this.#change(key, row, change, now, attempt)
+        const refusal = await this.#checkMapping(command, attempt)
+        if (refusal !== null) return refusal
+        const changed = await this.#change(command, row, attempt)
         if (changed !== null)
           return { outcome: isOurs ? 'created' : 'updated', userGroup: userGroupOf(key, changed) }
       }
     })
   }
 
-  update({ key, change, now }: UpdateUserGroup): Promise<UpdateOutcome> {
+  update(command: UpdateUserGroup): Promise<UpdateOutcome> {
+    const { key, change } = command
     return this.#retry.run(async (attempt) => {
       for (;;) {
         const row = await this.#statements.select.add(key, attempt)
@@ -73,7 +83,9 @@ export class UserGroups {
         if (changesNothing(row, change)) {
           return { outcome: attempt.isInDoubt ? 'updated' : 'unchanged', userGroup: userGroupOf(key, row) }
         }
-        const changed = await this.#change(key, row, change, now, attempt)
+        const refusal = await this.#checkMapping(command, attempt)
+        if (refusal !== null) return refusal
+        const changed = await this.#change(command, row, attempt)
         if (changed !== null) return { outcome: 'updated', userGroup: userGroupOf(key, changed) }
       }
     })
@@ -85,14 +97,15 @@ export class UserGroups {
     let token: MintedToken | undefined
     return this.#retry.run(async (attempt) => {
       for (;;) {
-        if (attempt.isInDoubt && token !== undefined) {
-          const row = await this.#statements.selectByToken.add({ ...realm, hash: token.hash }, attempt)
-          if (row !== null) return { outcome: 'rotated', userGroup: rotatedUserGroupOf(realm, row, token) }
-        }
         const row =
           'tokenHash' in target
             ? await this.#statements.selectByToken.add({ ...realm, hash: target.tokenHash }, attempt)
             : await this.#statements.select.add({ ...realm, providedId: target.providedId }, attempt)
+        // After the row: should the first try have happened only just now, the row may be from before it or after it.
+        if (attempt.isInDoubt && token !== undefined) {
+          const own = await this.#statements.selectByToken.add({ ...realm, hash: token.hash }, attempt)
+          if (own !== null) return { outcome: 'rotated', userGroup: rotatedUserGroupOf(realm, own, token) }
+        }
         // After the token: had another rotation with the same key come in between, its answer is found here.
         if (idempotency !== undefined) {
           const hash = idempotency.keyHash
@@ -115,9 +128,14 @@ export class UserGroups {
 
   findByToken(realm: Realm, hash: Uint8Array, now: number): Promise<TokenOwner | null> {
     return this.#retry.run(async (attempt) => {
-      const row = await this.#statements.selectByToken.add({ ...realm, hash }, attempt)
+      const row = await this.#statements.selectOwner.add({ ...realm, hash }, attempt)
       if (row === null || (row.valid_until !== null && row.valid_until <= now)) return null
-      return { userGroup: userGroupOf(realm, row), validUntil: row.valid_until }
+      return {
+        userGroup: userGroupOf(realm, row),
+        issuedAt: row.issued_at,
+        validUntil: row.valid_until,
+        dataSources: registeredEntriesOf(row),
+      }
     })
   }
 
@@ -147,37 +165,52 @@ export class UserGroups {
       // Should the first try be in doubt, one that has the same id by now is another user group.
       if (row?.team_id !== (teamId ??= row?.team_id) || row === null) return attempt.isInDoubt
       const deleted = await attempt.change((sent) =>
-        this.#primary.query(
-          'DELETE FROM user_group WHERE workspace_id = $1 AND team_id = $2 RETURNING team_id',
-          [key.workspaceId, row.team_id],
-          sent,
-        ),
+        this.#primary.query(deleteUserGroup, [key.workspaceId, row.team_id], sent),
       )
       return deleted.length === 1 || attempt.isInDoubt
     })
   }
 
   async forgetExpiredIdempotencyKeys(now: number): Promise<number> {
-    // In batches, so that a statement never takes long. Each process does this every hour: what another one is about to
-    // remove is passed over rather than waited for.
+    // In batches, so that a statement never takes long, and a workspace at a time, so that each is for one place of a
+    // distributed database. Every process does this every hour; what two remove at once is gone all the same.
     for (let total = 0; ;) {
-      const [row] = await this.#retry.run(() =>
-        this.#primary.query(deleteExpiredIdempotencyKeys, [now, batchSize]),
+      const expired = await this.#retry.run(() =>
+        this.#primary.query(selectExpiredIdempotencyKeys, [now, batchSize]),
       )
-      const deleted = row?.count ?? 0
-      total += deleted
-      if (deleted < batchSize) return total
+      for (const workspaceId of new Set(expired.map(({ workspace_id }) => workspace_id))) {
+        const keys = expired.filter(({ workspace_id }) => workspace_id === workspaceId)
+        const deleted = await this.#retry.run(() =>
+          this.#primary.query(deleteExpiredIdempotencyKeys, [
+            workspaceId,
+            now,
+            keys.map(({ environment }) => environment),
+            keys.map(({ key_hash }) => key_hash),
+          ]),
+        )
+        total += deleted.length
+      }
+      if (expired.length < batchSize) return total
     }
   }
 
+  /** Says which entries are at fault; that none is, the statement that writes the mapping finds out once more. */
+  async #checkMapping(
+    { key, change: { mapping }, mappingMode = 'free' }: UpdateUserGroup,
+    attempt: Attempt,
+  ): Promise<UnregisteredMapping | null> {
+    if (mappingMode === 'free' || mapping === undefined || mapping === null) return null
+    const resolved = await this.#statements.resolveMapping.add({ ...realmOf(key), mapping }, attempt)
+    const entries = resolved.filter((entry) => !isRegistered(entry))
+    return entries.length === 0 ? null : { outcome: 'mapping_unregistered', entries }
+  }
+
   #change(
-    key: UserGroupKey,
+    { key, change, mappingMode = 'free', now }: UpdateUserGroup,
     row: UserGroupRow,
-    change: UserGroupChange,
-    now: number,
     attempt: Attempt,
   ): Promise<UserGroupRow | null> {
-    const item = { ...key, teamId: row.team_id, change, now }
+    const item = { ...key, teamId: row.team_id, change, mappingMode, now }
     return attempt.change((sent) => this.#statements.update.add(item, attempt, sent))
   }
 
@@ -199,17 +232,20 @@ export class UserGroups {
 
 const batchSize = 1000
 
-const deleteExpiredIdempotencyKeys: Statement<{ count: number }> = {
-  text: `WITH expired AS (
-           SELECT workspace_id, environment, key_hash FROM idempotency_key
-           WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
-         ), deleted AS (
-           DELETE FROM idempotency_key USING expired
-           WHERE idempotency_key.workspace_id = expired.workspace_id
-             AND idempotency_key.environment = expired.environment AND idempotency_key.key_hash = expired.key_hash
-           RETURNING 1
-         )
-         SELECT count(*) AS count FROM deleted`,
+const selectExpiredIdempotencyKeys: Statement<{
+  readonly workspace_id: number
+  readonly environment: Environment
+  readonly key_hash: Uint8Array
+}> = {
+  text: `SELECT workspace_id, environment, key_hash FROM idempotency_key
+         WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2`,
+}
+
+const deleteExpiredIdempotencyKeys: Statement<unknown> = {
+  text: `DELETE FROM idempotency_key
+         WHERE workspace_id = $1 AND expires_at <= $2
+           AND (environment, key_hash) IN (SELECT * FROM unnest($3::text[], $4::bytea[]))
+         RETURNING 1`,
 }
 
 function changesNothing(row: UserGroupRow, change: UserGroupChange): boolean {
@@ -218,6 +254,16 @@ function changesNothing(row: UserGroupRow, change: UserGroupChange): boolean {
     (change.mapping === undefined || sameJson(change.mapping, row.mapping)) &&
     (change.properties === undefined || sameJson(change.properties, row.properties))
   )
+}
+
+function registeredEntriesOf({ data_sources }: OwnerRow): RegisteredEntry[] {
+  if (data_sources === null) return []
+  const entries = JSON.parse(data_sources) as ({ schemaKey: string } & RegisteredEntry['dataSource'])[]
+  return entries.map(({ schemaKey, ...dataSource }) => ({ schemaKey, hasSchema: true, dataSource }))
+}
+
+function realmOf({ workspaceId, environment }: UserGroupKey): Realm {
+  return { workspaceId, environment }
 }
 
 function userGroupOf({ workspaceId, environment }: Realm, row: UserGroupRow): UserGroup {

@@ -11,7 +11,7 @@ export function checkOwner(database: Database): void {
   const owner = database.pragma('application_id', { simple: true })
   const tables = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get()
   if (owner !== 0 || tables !== 0) {
-    throw new StoreError('the database belongs to another program: name another file in DATABASE_URL')
+    throw new StoreError('the database belongs to another program: name another file')
   }
 }
 

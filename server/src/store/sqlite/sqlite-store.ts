@@ -6,16 +6,19 @@ import type {
   GetOrCreateUserGroup,
   ListUserGroups,
   NewApiToken,
+  NewDataSource,
+  NewSchema,
   RotateUserGroupToken,
   SecretKeyCheck,
   Store,
   UpdateUserGroup,
 } from '../../domain/store.ts'
 import type { UserGroupKey } from '../../domain/user-group.ts'
-import type { MigrateMode } from '../migrations.ts'
+import { pendingMigrations, readMigrations, type MigrateMode } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
+import { DataSources } from './data-sources.ts'
 import { GroupCommit } from './group-commit.ts'
 import { checkOwner, migrate } from './migrate.ts'
 import { SecretKeyChecks } from './secret-key-checks.ts'
@@ -41,10 +44,13 @@ export function openSqliteToRead(path: string, options: SqliteOptions): TableRea
 
 function openDatabase(path: string, options: SqliteOptions): Database {
   if (!existsSync(dirname(path))) {
-    throw new StoreError(`${path}: the folder does not exist; make it, or name another file in DATABASE_URL`)
+    throw new StoreError(`${path}: the folder does not exist; make it, or name another file`)
   }
   let database: Database | undefined
   try {
+    // Refused before there is a file.
+    if (options.migrate === 'check' && !existsSync(path))
+      pendingMigrations(readMigrations('sqlite'), 0, 'check')
     database = new BetterSqlite3(path, { timeout: options.lockTimeoutMs })
     // Before anything is set: another program's database is left as it is.
     checkOwner(database)
@@ -76,7 +82,7 @@ function storeErrorOf(path: string, error: unknown): StoreError {
 
 function cureOf(code: string): string {
   if (code === 'SQLITE_NOTADB') {
-    return 'the file is not a SQLite database; name another file in DATABASE_URL, or restore a backup'
+    return 'the file is not a SQLite database; name another file, or restore a backup'
   }
   if (code.startsWith('SQLITE_CORRUPT')) return 'the database is damaged; restore a backup'
   if (code.startsWith('SQLITE_BUSY'))
@@ -95,6 +101,7 @@ class SqliteStore implements Store {
   readonly #database: Database
   readonly #batch: GroupCommit
   readonly #userGroups: UserGroups
+  readonly #dataSources: DataSources
   readonly #workspaces: Workspaces
   readonly #apiTokens: ApiTokens
   readonly #secretKeyChecks: SecretKeyChecks
@@ -102,7 +109,8 @@ class SqliteStore implements Store {
   constructor(database: Database) {
     this.#database = database
     this.#batch = new GroupCommit(database)
-    this.#userGroups = new UserGroups(database)
+    this.#dataSources = new DataSources(database)
+    this.#userGroups = new UserGroups(database, this.#dataSources)
     this.#workspaces = new Workspaces(database)
     this.#apiTokens = new ApiTokens(database)
     this.#secretKeyChecks = new SecretKeyChecks(database)
@@ -138,6 +146,30 @@ class SqliteStore implements Store {
 
   forgetExpiredIdempotencyKeys(now: number) {
     return this.#batch.run(() => this.#userGroups.forgetExpiredIdempotencyKeys(now))
+  }
+
+  createSchema(schema: NewSchema) {
+    return this.#batch.run(() => this.#dataSources.createSchema(schema))
+  }
+
+  listSchemas(workspaceId: number, environment: Environment) {
+    return this.#batch.run(() => this.#dataSources.listSchemas(workspaceId, environment))
+  }
+
+  deleteSchema(workspaceId: number, environment: Environment, id: number) {
+    return this.#batch.run(() => this.#dataSources.deleteSchema(workspaceId, environment, id))
+  }
+
+  createDataSource(workspaceId: number, environment: Environment, dataSource: NewDataSource) {
+    return this.#batch.run(() => this.#dataSources.create(workspaceId, environment, dataSource))
+  }
+
+  listDataSources(workspaceId: number, environment: Environment) {
+    return this.#batch.run(() => this.#dataSources.list(workspaceId, environment))
+  }
+
+  deleteDataSource(workspaceId: number, environment: Environment, id: number) {
+    return this.#batch.run(() => this.#dataSources.delete(workspaceId, environment, id))
   }
 
   createWorkspace(name: string, now: number) {

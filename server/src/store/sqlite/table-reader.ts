@@ -42,6 +42,10 @@ export class SqliteTableReader implements TableReader {
     return Promise.resolve(Math.max(highest, given))
   }
 
+  isBeginningToBeFilled(): Promise<boolean> {
+    return Promise.resolve(false)
+  }
+
   close(): Promise<void> {
     this.#database.close()
     return Promise.resolve()

@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { Environment } from '../../domain/environment.ts'
+import { isRegistered, type MappingMode } from '../../domain/data-source.ts'
 import { sameJson } from '../../domain/json-text.ts'
 import type {
   GetOrCreateOutcome,
@@ -10,10 +11,12 @@ import type {
   RotateOutcome,
   RotateUserGroupToken,
   TokenOwner,
+  UnregisteredMapping,
   UpdateOutcome,
   UpdateUserGroup,
 } from '../../domain/store.ts'
 import type { UserGroup, UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
+import type { DataSources } from './data-sources.ts'
 
 interface Row {
   team_id: number
@@ -37,23 +40,25 @@ type IdempotencyRow = Pick<Row, 'team_id' | 'provided_id' | 'name' | 'token_key_
 
 /** The operations on user groups and their tokens. Each runs inside a transaction of `GroupCommit`. */
 export class UserGroups {
+  readonly #dataSources: DataSources
   readonly #select: Statement<[number, Environment, string], Row>
   readonly #selectByToken: Statement<[number, Uint8Array, Environment], Row>
   readonly #selectBySupersededToken: Statement<
     [number, Uint8Array, Environment],
-    Row & { valid_until: number }
+    Row & { issued_at: number; valid_until: number }
   >
   readonly #selectPage: Statement<[number, Environment, string, number], Row>
   readonly #insert: Statement<unknown[], Row>
   readonly #update: Statement<[string, string | null, string | null, number, number], Row>
   readonly #updateToken: Statement<unknown[], Row>
   readonly #insertSupersededToken: Statement
-  readonly #delete: Statement<[number, Environment, string]>
+  readonly #delete: Statement<[number]>
   readonly #selectIdempotencyKey: Statement<[number, Environment, Uint8Array, number], IdempotencyRow>
   readonly #saveIdempotencyKey: Statement
   readonly #deleteExpiredIdempotencyKeys: Statement<[number]>
 
-  constructor(database: Database) {
+  constructor(database: Database, dataSources: DataSources) {
+    this.#dataSources = dataSources
     this.#select = database.prepare(
       'SELECT * FROM user_group WHERE workspace_id = ? AND environment = ? AND provided_id = ?',
     )
@@ -61,7 +66,7 @@ export class UserGroups {
       'SELECT * FROM user_group WHERE workspace_id = ? AND token_hash = ? AND environment = ?',
     )
     this.#selectBySupersededToken = database.prepare(
-      `SELECT user_group.*, superseded_token.valid_until
+      `SELECT user_group.*, superseded_token.issued_at, superseded_token.valid_until
        FROM superseded_token JOIN user_group USING (team_id)
        WHERE superseded_token.workspace_id = ? AND superseded_token.token_hash = ? AND environment = ?`,
     )
@@ -85,9 +90,7 @@ export class UserGroups {
       `INSERT INTO superseded_token (workspace_id, token_hash, team_id, issued_at, superseded_at, valid_until)
        VALUES (?, ?, ?, ?, ?, ?)`,
     )
-    this.#delete = database.prepare(
-      'DELETE FROM user_group WHERE workspace_id = ? AND environment = ? AND provided_id = ?',
-    )
+    this.#delete = database.prepare('DELETE FROM user_group WHERE team_id = ?')
     this.#selectIdempotencyKey = database.prepare(
       `SELECT * FROM idempotency_key
        WHERE workspace_id = ? AND environment = ? AND key_hash = ? AND expires_at > ?`,
@@ -100,22 +103,26 @@ export class UserGroups {
     this.#deleteExpiredIdempotencyKeys = database.prepare('DELETE FROM idempotency_key WHERE expires_at <= ?')
   }
 
-  getOrCreate({ key, change, mayWrite, mintToken, now }: GetOrCreateUserGroup): GetOrCreateOutcome {
+  getOrCreate(command: GetOrCreateUserGroup): GetOrCreateOutcome {
+    const { key, change, mayWrite, mappingMode, mintToken, now } = command
     const row = this.#selectRow(key)
-    if (row === undefined) {
-      if (!mayWrite) return { outcome: 'write_required' }
-      if (change.name === undefined) return { outcome: 'name_required' }
-      return { outcome: 'created', userGroup: this.#create(key, change.name, change, mintToken(key), now) }
-    }
-    if (changesNothing(row, change)) return { outcome: 'unchanged', userGroup: userGroupOf(row) }
+    if (row !== undefined && changesNothing(row, change))
+      return { outcome: 'unchanged', userGroup: userGroupOf(row) }
     if (!mayWrite) return { outcome: 'write_required' }
-    return { outcome: 'updated', userGroup: this.#change(row, change, now) }
+    if (row === undefined && change.name === undefined) return { outcome: 'name_required' }
+    const refusal = this.#checkMapping(key, change, mappingMode)
+    if (refusal !== null) return refusal
+    return row === undefined
+      ? { outcome: 'created', userGroup: this.#create(key, change, mintToken(key), now) }
+      : { outcome: 'updated', userGroup: this.#change(row, change, now) }
   }
 
-  update({ key, change, now }: UpdateUserGroup): UpdateOutcome {
+  update({ key, change, mappingMode, now }: UpdateUserGroup): UpdateOutcome {
     const row = this.#selectRow(key)
     if (row === undefined) return { outcome: 'not_found' }
     if (changesNothing(row, change)) return { outcome: 'unchanged', userGroup: userGroupOf(row) }
+    const refusal = this.#checkMapping(key, change, mappingMode)
+    if (refusal !== null) return refusal
     return { outcome: 'updated', userGroup: this.#change(row, change, now) }
   }
 
@@ -164,10 +171,10 @@ export class UserGroups {
     now: number,
   ): TokenOwner | null {
     const current = this.#selectByToken.get(workspaceId, tokenHash, environment)
-    if (current !== undefined) return { userGroup: userGroupOf(current), validUntil: null }
+    if (current !== undefined) return this.#tokenOwnerOf(current, current.token_issued_at, null)
     const old = this.#selectBySupersededToken.get(workspaceId, tokenHash, environment)
     if (old === undefined || old.valid_until <= now) return null
-    return { userGroup: userGroupOf(old), validUntil: old.valid_until }
+    return this.#tokenOwnerOf(old, old.issued_at, old.valid_until)
   }
 
   find(key: UserGroupKey): UserGroup | null {
@@ -179,8 +186,12 @@ export class UserGroups {
     return this.#selectPage.all(workspaceId, environment, afterProvidedId ?? '', limit).map(userGroupOf)
   }
 
-  delete({ workspaceId, environment, providedId }: UserGroupKey): boolean {
-    return this.#delete.run(workspaceId, environment, providedId).changes === 1
+  delete(key: UserGroupKey): boolean {
+    const row = this.#selectRow(key)
+    if (row === undefined) return false
+    this.#dataSources.replaceEntries(key, row.team_id, row.mapping, null)
+    this.#delete.run(row.team_id)
+    return true
   }
 
   forgetExpiredIdempotencyKeys(now: number): number {
@@ -191,18 +202,28 @@ export class UserGroups {
     return this.#select.get(workspaceId, environment, providedId)
   }
 
-  #create(
+  #checkMapping(
     key: UserGroupKey,
-    name: string,
-    change: UserGroupChange,
-    token: MintedToken,
-    now: number,
-  ): UserGroup {
+    { mapping }: UserGroupChange,
+    mode: MappingMode = 'free',
+  ): UnregisteredMapping | null {
+    if (mode === 'free' || mapping === undefined) return null
+    const entries = this.#dataSources.resolve(key, mapping).filter((entry) => !isRegistered(entry))
+    return entries.length === 0 ? null : { outcome: 'mapping_unregistered', entries }
+  }
+
+  #tokenOwnerOf(row: Row, issuedAt: number, validUntil: number | null): TokenOwner {
+    const userGroup = userGroupOf(row)
+    const dataSources = this.#dataSources.findRegistered(userGroup, row.mapping)
+    return { userGroup, issuedAt, validUntil, dataSources }
+  }
+
+  #create(key: UserGroupKey, change: UserGroupChange, token: MintedToken, now: number): UserGroup {
     const row = this.#insert.get(
       key.workspaceId,
       key.environment,
       key.providedId,
-      name,
+      change.name,
       change.mapping ?? null,
       change.properties ?? null,
       token.hash,
@@ -211,8 +232,9 @@ export class UserGroups {
       now,
       now,
       now,
-    )
-    return userGroupOf(row as Row)
+    ) as Row
+    this.#dataSources.replaceEntries(key, row.team_id, null, row.mapping)
+    return userGroupOf(row)
   }
 
   #change(row: Row, change: UserGroupChange, now: number): UserGroup {
@@ -222,8 +244,11 @@ export class UserGroups {
       change.properties === undefined ? row.properties : change.properties,
       now,
       row.team_id,
-    )
-    return userGroupOf(changed as Row)
+    ) as Row
+    const userGroup = userGroupOf(changed)
+    if (changed.mapping !== row.mapping)
+      this.#dataSources.replaceEntries(userGroup, row.team_id, row.mapping, changed.mapping)
+    return userGroup
   }
 
   #replaceToken(row: Row, { mintToken, oldTokenValidUntil, now }: RotateUserGroupToken): Row {

@@ -1,0 +1,91 @@
+import { compileSql, IntrospectionError, renderText, TemplateError } from '@user-group-service/renderer'
+import { Refusal } from '../shared/web-server.js'
+import { queries, texts } from './queries.js'
+
+/** @typedef {import('@user-group-service/renderer').UserGroup} UserGroup */
+/** @typedef {{ orders: number, revenue_cents: number }} Sums */
+/** @typedef {Sums & { month: string, product_line: string }} MonthRow */
+/** @typedef {Sums & { product: string, product_line: string }} ProductRow */
+
+/**
+ * What the page draws.
+ * @typedef {object} View
+ * @property {string} titleHtml
+ * @property {string} scopeHtml
+ * @property {string} dataSource
+ * @property {string | null} currency three letters (ISO 4217)
+ * @property {MonthRow[]} byMonth
+ * @property {ProductRow[]} byProduct
+ * @property {{ text: string, values: unknown[] }[]} statements
+ */
+
+export class Dashboard {
+  #introspection
+  #warehouses
+  #schema
+
+  /**
+   * @param {object} parts
+   * @param {Pick<import('@user-group-service/renderer').IntrospectionClient, 'introspect'>} parts.introspection
+   * @param {import('./warehouses.js').Warehouses} parts.warehouses
+   * @param {string} parts.schema the key of the mapping that says where the data is
+   */
+  constructor({ introspection, warehouses, schema }) {
+    this.#introspection = introspection
+    this.#warehouses = warehouses
+    this.#schema = schema
+  }
+
+  /**
+   * What the user group of this token sees.
+   * @param {string} token
+   * @returns {Promise<View>}
+   * @throws Refusal
+   */
+  async view(token) {
+    const userGroup = await this.#whose(token)
+    const { warehouse, name } = this.#dataSourceOf(userGroup)
+    try {
+      const byMonth = compileSql(queries.byMonth, userGroup, { dialect: 'sqlite' })
+      const byProduct = compileSql(queries.byProduct, userGroup, { dialect: 'sqlite' })
+      return {
+        titleHtml: renderText(texts.title, userGroup),
+        scopeHtml: renderText(texts.scope, userGroup),
+        dataSource: name,
+        currency: currencyOf(userGroup),
+        byMonth: /** @type {MonthRow[]} */ (warehouse.prepare(byMonth.text).all(...byMonth.values)),
+        byProduct: /** @type {ProductRow[]} */ (warehouse.prepare(byProduct.text).all(...byProduct.values)),
+        statements: [byMonth, byProduct],
+      }
+    } catch (error) {
+      // It names the variable, and never a value.
+      if (error instanceof TemplateError) throw new Refusal(422, 'not_set_up', error.message)
+      throw error
+    }
+  }
+
+  /** @param {string} token */
+  async #whose(token) {
+    const userGroup = await this.#introspection.introspect(token).catch((/** @type {unknown} */ error) => {
+      if (!(error instanceof IntrospectionError)) throw error
+      console.error(`introspection failed: ${error.code}`)
+      throw new Refusal(503, 'unavailable', 'It cannot be told at the moment whose dashboard this is.')
+    })
+    if (userGroup === null) throw new Refusal(401, 'token_not_active', 'The token is not valid.')
+    return userGroup
+  }
+
+  /** @param {UserGroup} userGroup */
+  #dataSourceOf({ dataSources }) {
+    const dataSource = Object.hasOwn(dataSources, this.#schema) ? dataSources[this.#schema] : undefined
+    const warehouse = dataSource && this.#warehouses.get(dataSource.providedId)
+    if (!warehouse) throw new Refusal(422, 'not_set_up', 'No data source is mapped for this dashboard.')
+    return { warehouse, name: dataSource.name }
+  }
+}
+
+/** @param {UserGroup} userGroup */
+function currencyOf({ properties }) {
+  const currency = properties?.currency
+  return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? currency : null
+}

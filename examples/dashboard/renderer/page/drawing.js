@@ -1,0 +1,259 @@
+/// <reference lib="dom" />
+// Draws a view. What comes from the database or from the user group is only ever set as text.
+
+/** @typedef {import('../dashboard.js').View} View */
+/** @typedef {import('../dashboard.js').Sums} Sums */
+
+const { Chart } = /** @type {{ Chart: typeof import('chart.js').Chart }} */ (
+  /** @type {unknown} */ (globalThis)
+)
+/** The color of each product line: the same one for everybody. */
+const seriesOf = new Map([
+  ['Hardware', 1],
+  ['Software', 2],
+  ['Services', 3],
+])
+const darkness = window.matchMedia('(prefers-color-scheme: dark)')
+const reducedMotion = window.matchMedia('(prefers-reduced-motion: reduce)')
+
+/** @type {import('chart.js').Chart<'bar', number[], string> | undefined} */
+let chart
+/** @type {View | undefined} */
+let drawn
+
+darkness.addEventListener('change', () => {
+  chart?.destroy()
+  chart = undefined
+  if (drawn) drawChart(drawn)
+})
+
+/** @param {View} view */
+export function draw(view) {
+  elementOf('refreshed').textContent = `Refreshed ${new Date().toLocaleTimeString('en-GB')}`
+  // What has not changed stays as it is: a tooltip or a selection survives the refresh.
+  if (JSON.stringify(view) === JSON.stringify(drawn)) return
+  drawn = view
+  elementOf('title').textContent = textOf(view.titleHtml)
+  elementOf('scope').textContent = textOf(view.scopeHtml)
+  elementOf('data-source').textContent = view.dataSource
+  drawTiles(view)
+  drawTable(view)
+  drawStatements(view)
+  if (view.byMonth.length > 0) drawChart(view)
+}
+
+/** Leaves nothing of a view in the page. */
+export function clear() {
+  drawn = undefined
+  chart?.destroy()
+  chart = undefined
+  for (const id of [
+    'refreshed',
+    'title',
+    'scope',
+    'data-source',
+    'tiles',
+    'chart-title',
+    'products',
+    'statements',
+  ]) {
+    elementOf(id).replaceChildren()
+  }
+}
+
+/** @param {View} view */
+function drawTiles(view) {
+  const money = moneyOf(view)
+  const revenue = sum(view.byMonth, 'revenue_cents')
+  const orders = sum(view.byMonth, 'orders')
+  const byMonth = monthsOf(view).map((month) => ({
+    month,
+    revenue: sum(
+      view.byMonth.filter((row) => row.month === month),
+      'revenue_cents',
+    ),
+  }))
+  const best = byMonth.reduce((a, b) => (b.revenue > a.revenue ? b : a), { month: '', revenue: 0 })
+  const tiles = {
+    Revenue: money(revenue),
+    Orders: orders.toLocaleString('en'),
+    'Average order': orders === 0 ? '–' : money(revenue / orders),
+    'Best month': best.month === '' ? '–' : monthName(best.month, 'long'),
+  }
+  elementOf('tiles').replaceChildren(
+    ...Object.entries(tiles).map(([name, value]) =>
+      element('div', element('dt', name), element('dd', value)),
+    ),
+  )
+}
+
+/** @param {View} view */
+function drawTable(view) {
+  const money = moneyOf(view)
+  const total = sum(view.byProduct, 'revenue_cents')
+  elementOf('products').replaceChildren(
+    ...view.byProduct.map((row) => {
+      const share = row.revenue_cents / total
+      const meter = /** @type {HTMLMeterElement} */ (element('meter'))
+      meter.value = share
+      meter.ariaHidden = 'true'
+      const tableRow = element(
+        'tr',
+        cell('', row.product),
+        cell('line', row.product_line),
+        cell('number', row.orders.toLocaleString('en')),
+        cell('number', money(row.revenue_cents)),
+        cell('share', meter, element('span', `${(100 * share).toFixed(1)} %`)),
+      )
+      tableRow.dataset.series = String(seriesOf.get(row.product_line) ?? 1)
+      return tableRow
+    }),
+  )
+}
+
+/** @param {View} view */
+function drawStatements({ statements }) {
+  elementOf('statements').replaceChildren(
+    ...statements.map(({ text, values }) => element('pre', `${text}\n\n-- bound: ${JSON.stringify(values)}`)),
+  )
+}
+
+/** @param {View} view */
+function drawChart(view) {
+  const months = monthsOf(view)
+  const lines = [...new Set(view.byMonth.map(({ product_line }) => product_line))]
+  const data = {
+    labels: months.map((month) => monthName(month, 'short')),
+    datasets: lines.map((line, index) => ({
+      label: line,
+      data: months.map(
+        (month) =>
+          (view.byMonth.find((row) => row.month === month && row.product_line === line)?.revenue_cents ?? 0) /
+          100,
+      ),
+      backgroundColor: color(`--series-${seriesOf.get(line) ?? 1}`),
+      borderColor: color('--surface'),
+      borderWidth: { top: index < lines.length - 1 ? 2 : 0 },
+      borderRadius: index === lines.length - 1 ? { topLeft: 4, topRight: 4 } : 0,
+      maxBarThickness: 44,
+    })),
+  }
+  chart?.destroy()
+  elementOf('chart-title').textContent = `Revenue by month, ${months[0]?.slice(0, 4)}`
+  const money = moneyOf(view)
+  const text = {
+    color: color('--muted'),
+    font: { family: getComputedStyle(document.body).fontFamily, size: 12 },
+  }
+  chart = new Chart(/** @type {HTMLCanvasElement} */ (elementOf('chart')), {
+    type: 'bar',
+    data,
+    options: {
+      animation: reducedMotion.matches ? false : { duration: 350 },
+      maintainAspectRatio: false,
+      interaction: { mode: 'index', intersect: false },
+      scales: {
+        x: {
+          stacked: true,
+          grid: { display: false },
+          border: { color: color('--line') },
+          ticks: { ...text, maxRotation: 0 },
+        },
+        y: {
+          stacked: true,
+          grid: { color: color('--line') },
+          border: { display: false },
+          ticks: { ...text, maxTicksLimit: 6, callback: (value) => money(100 * Number(value), true) },
+        },
+      },
+      plugins: {
+        legend: {
+          align: 'end',
+          labels: {
+            ...text,
+            boxWidth: 10,
+            boxHeight: 10,
+            useBorderRadius: true,
+            borderRadius: 3,
+            padding: 16,
+          },
+        },
+        tooltip: {
+          callbacks: { label: ({ dataset, parsed }) => ` ${dataset.label}: ${money(100 * (parsed.y ?? 0))}` },
+        },
+      },
+    },
+  })
+}
+
+/**
+ * How the view's amounts are written.
+ * @param {View} view
+ * @returns {(cents: number, compact?: boolean) => string}
+ */
+function moneyOf({ currency }) {
+  const style = currency === null ? {} : /** @type {const} */ ({ style: 'currency', currency })
+  const whole = new Intl.NumberFormat('en', { ...style, maximumFractionDigits: 0 })
+  const compact = new Intl.NumberFormat('en', { ...style, notation: 'compact', maximumFractionDigits: 1 })
+  return (cents, isCompact = false) => (isCompact ? compact : whole).format(cents / 100)
+}
+
+/** @param {View} view */
+function monthsOf({ byMonth }) {
+  return [...new Set(byMonth.map(({ month }) => month))]
+}
+
+/**
+ * @param {string} month 2025-01
+ * @param {'short' | 'long'} style
+ */
+function monthName(month, style) {
+  return new Date(`${month}-01T00:00:00Z`).toLocaleString('en', { month: style, timeZone: 'UTC' })
+}
+
+/**
+ * @template {keyof Sums} Name
+ * @param {readonly Record<Name, number>[]} rows
+ * @param {Name} name
+ */
+function sum(rows, name) {
+  return rows.reduce((total, row) => total + row[name], 0)
+}
+
+/**
+ * The text that HTML shows. The document is parsed and never displayed, and its scripts do not run.
+ * @param {string} html
+ */
+function textOf(html) {
+  return new DOMParser().parseFromString(html, 'text/html').body.textContent
+}
+
+/** @param {string} variable of the style sheet, for light or dark */
+function color(variable) {
+  return getComputedStyle(document.documentElement).getPropertyValue(variable)
+}
+
+/**
+ * @param {string} className
+ * @param {...(string | Node)} content
+ */
+function cell(className, ...content) {
+  const made = element('td', ...content)
+  made.className = className
+  return made
+}
+
+/**
+ * @param {string} name
+ * @param {...(string | Node)} content
+ */
+function element(name, ...content) {
+  const made = document.createElement(name)
+  made.append(...content)
+  return made
+}
+
+/** @param {string} id */
+function elementOf(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id))
+}

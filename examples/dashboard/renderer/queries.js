@@ -1,0 +1,28 @@
+// What the author of the dashboard wrote. The variables are bound anew for each view: there is no statement that holds
+// anybody's values, and none that runs without them.
+
+/** @type {Record<'byMonth' | 'byProduct', string>} */
+export const queries = {
+  byMonth: `
+SELECT month, product_line, SUM(orders) AS orders, SUM(revenue_cents) AS revenue_cents
+FROM sales
+WHERE customer_id = {{ user_group.provided_id }}
+  AND region = {{ user_group.properties.region }}
+  AND product_line IN ({{ user_group.properties.product_lines }})
+GROUP BY month, product_line
+ORDER BY month, product_line`.trim(),
+
+  byProduct: `
+SELECT product, product_line, SUM(orders) AS orders, SUM(revenue_cents) AS revenue_cents
+FROM sales
+WHERE customer_id = {{ user_group.provided_id }}
+  AND region = {{ user_group.properties.region }}
+  AND product_line IN ({{ user_group.properties.product_lines }})
+GROUP BY product, product_line
+ORDER BY revenue_cents DESC`.trim(),
+}
+
+export const texts = {
+  title: 'Sales of {{ user_group.name }}',
+  scope: 'Region {{ user_group.properties.region }} · {{ user_group.properties.plan }} plan',
+}

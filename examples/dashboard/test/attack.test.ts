@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import type { Browser, Frame, Page } from 'playwright-core'
+import type { Scope } from '../../../server/test/support/scope.ts'
+import { findChromium, launchChromium } from '../../../server/test/support/chromium.ts'
+import { startExample, watch, type RunningExample } from './support.ts'
+
+describe('the example dashboard and another origin', () => {
+  const cleanups: (() => void | Promise<void>)[] = []
+  let example: RunningExample
+  let foreignOrigin: string
+  let browser: Browser | undefined
+
+  before(async () => {
+    const scope: Scope = { after: (done) => cleanups.unshift(done) }
+    example = await startExample(scope)
+    foreignOrigin = await serveForeignPage(scope)
+  })
+  after(async () => {
+    await browser?.close()
+    for (const done of cleanups) await done()
+  })
+
+  /** A page of another origin, in a browser profile of its own; undefined where the test is skipped. */
+  async function openForeignPage(t: TestContext) {
+    const executablePath = findChromium(t)
+    if (executablePath === undefined) return undefined
+    browser ??= await launchChromium(executablePath)
+    const context = await browser.newContext()
+    t.after(() => context.close())
+    const watched = watch(context)
+    const page = await context.newPage()
+    await page.goto(foreignOrigin)
+    return { page, context, ...watched }
+  }
+
+  it('cannot embed the dashboard, nor the product', async (t) => {
+    const opened = await openForeignPage(t)
+    if (opened === undefined) return
+    const { page, complaints } = opened
+    for (const origin of [example.rendererOrigin, example.hostOrigin]) {
+      await embed(page, origin)
+      const frame = page.frames()[1]
+      assert.equal(frame?.url(), 'chrome-error://chromewebdata/')
+      assert.ok(
+        complaints.some((text) => text.includes('frame-ancestors') && text.includes(origin)),
+        complaints.join(),
+      )
+    }
+  })
+
+  it('cannot hand the dashboard a token, even where it could be embedded', async (t) => {
+    const opened = await openForeignPage(t)
+    if (opened === undefined) return
+    const { page, requests } = opened
+    await withoutFrameAncestors(page, example.rendererOrigin)
+    await embed(page, example.rendererOrigin)
+    const frame = page.frames()[1]
+    assert.equal(frame?.url(), `${example.rendererOrigin}/`)
+
+    const token = await tokenOf(example, 'customer-north')
+    await post(page, frame, { type: 'dashboard:token', token })
+    assert.equal(await frame.locator('body').getAttribute('data-state'), 'waiting')
+    // What the dashboard would have asked for before this.
+    await frame.evaluate(() => fetch('/icon.svg'))
+    assert.ok(!requests.some((request) => request.url().endsWith('/view')))
+  })
+
+  it('is handed no token by the product, even where it could embed it', async (t) => {
+    const opened = await openForeignPage(t)
+    if (opened === undefined) return
+    const { page, requests } = opened
+    await withoutFrameAncestors(page, example.hostOrigin)
+    await page.evaluate(() => {
+      const received: unknown[] = []
+      window.addEventListener('message', ({ data }) => received.push(data))
+      Object.assign(window, { received })
+    })
+    await embed(page, example.hostOrigin)
+    const frame = page.frames()[1]
+    assert.equal(frame?.url(), `${example.hostOrigin}/`)
+    await post(page, frame, { type: 'dashboard:ready' })
+    // The renderer's page does not run in a frame of a frame of somebody else: nobody has asked for a token.
+    await frame.evaluate(() => fetch('/icon.svg'))
+    assert.ok(!requests.some((request) => request.url().endsWith('/dashboard-token')))
+    assert.deepEqual(await page.evaluate(() => (window as unknown as { received: unknown[] }).received), [])
+  })
+
+  it('gets no token from the product’s backend, nor a view from the renderer’s', async (t) => {
+    const opened = await openForeignPage(t)
+    if (opened === undefined) return
+    const { page } = opened
+    const token = await tokenOf(example, 'customer-north')
+    for (const path of ['/dashboard-token', '/rotation']) {
+      // What a page may send to another origin without asking first. It gets no answer; nor has it done anything.
+      const sent = page.evaluate(
+        (url) => fetch(url, { method: 'POST', mode: 'no-cors', body: '{"customer":"customer-north"}' }),
+        example.hostOrigin + path,
+      )
+      await assert.rejects(sent, /Failed to fetch/)
+    }
+    assert.equal(await tokenOf(example, 'customer-north'), token)
+    const asked = page.evaluate(
+      ([url = '', sent]) => fetch(url, { headers: { authorization: `Bearer ${sent}` } }),
+      [`${example.rendererOrigin}/view`, token],
+    )
+    await assert.rejects(asked, /Failed to fetch/)
+  })
+
+  it('is told apart by Origin and Sec-Fetch-Site; bodies are bounded', async () => {
+    const body = '{"customer":"customer-north"}'
+    const cases: [status: number, headers: Record<string, string>, body: string][] = [
+      [200, { origin: example.hostOrigin }, body],
+      [200, { origin: example.hostOrigin, 'sec-fetch-site': 'same-origin' }, body],
+      [403, {}, body],
+      [403, { origin: example.rendererOrigin, 'sec-fetch-site': 'same-site' }, body],
+      [403, { origin: 'null' }, body],
+      [403, { origin: example.hostOrigin, 'sec-fetch-site': 'cross-site' }, body],
+      [415, { origin: example.hostOrigin, 'content-type': 'text/plain' }, body],
+      [400, { origin: example.hostOrigin }, '{"customer":"customer-central"}'],
+      [400, { origin: example.hostOrigin }, 'null'],
+      [400, { origin: example.hostOrigin }, '{'],
+      [413, { origin: example.hostOrigin }, JSON.stringify('x'.repeat(5000))],
+    ]
+    for (const [status, headers, sent] of cases) {
+      const response = await fetch(`${example.hostOrigin}/dashboard-token`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: sent,
+      })
+      const answer = await response.text()
+      assert.equal(response.status, status, `${JSON.stringify(headers)} ${sent.slice(0, 40)}: ${answer}`)
+      assert.equal(answer.includes('ugt_'), status === 200)
+    }
+  })
+
+  it('finds the same headers on every answer', async () => {
+    for (const path of ['/', '/page.js', '/view', '/nothing']) {
+      for (const origin of [example.hostOrigin, example.rendererOrigin]) {
+        const { headers } = await fetch(origin + path)
+        assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'; script-src 'self';/)
+        assert.equal(headers.get('x-content-type-options'), 'nosniff')
+        assert.equal(headers.get('referrer-policy'), 'no-referrer')
+        assert.equal(headers.get('cache-control'), 'no-store')
+        assert.equal(headers.get('access-control-allow-origin'), null)
+      }
+    }
+    const { status } = await fetch(`${example.rendererOrigin}/view`)
+    assert.equal(status, 401)
+  })
+})
+
+async function serveForeignPage(t: Scope): Promise<string> {
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'text/html').end('<!doctype html><link rel="icon" href="data:,">')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Embeds the page in a frame; resolves once it is loaded, or refused. */
+async function embed(page: Page, url: string): Promise<void> {
+  await page.evaluate(async (src) => {
+    const frame = document.createElement('iframe')
+    frame.src = src
+    document.body.replaceChildren(frame)
+    await new Promise((resolve) => frame.addEventListener('load', resolve))
+  }, url)
+}
+
+/**
+ * Posts the message from the page to its frame; resolves once it was judged there: the listener of the frame's page is
+ * called before the one that is added here.
+ */
+async function post(page: Page, frame: Frame, message: object): Promise<void> {
+  await frame.evaluate(() => {
+    const judged = new Promise<void>((resolve) =>
+      window.addEventListener('message', ({ source }) => {
+        if (source === window.parent) resolve()
+      }),
+    )
+    Object.assign(window, { judged })
+  })
+  await page.evaluate((sent) => {
+    document.querySelector('iframe')?.contentWindow?.postMessage(sent, '*')
+  }, message)
+  await frame.evaluate(() => (window as unknown as { judged: Promise<void> }).judged)
+}
+
+/** Takes away the policy that forbids embedding, so that what stands behind it is put to the test. */
+async function withoutFrameAncestors(page: Page, origin: string): Promise<void> {
+  await page.route(`${origin}/`, async (route) => {
+    const response = await route.fetch()
+    const headers = response.headers()
+    const policy = headers['content-security-policy']?.replace(/; frame-ancestors [^;]+/, '') ?? ''
+    await route.fulfill({ response, headers: { ...headers, 'content-security-policy': policy } })
+  })
+}
+
+/** What the product's backend gives its own page. */
+async function tokenOf({ hostOrigin }: RunningExample, customer: string): Promise<string> {
+  const response = await fetch(`${hostOrigin}/dashboard-token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: hostOrigin },
+    body: JSON.stringify({ customer }),
+  })
+  return ((await response.json()) as { token: string }).token
+}

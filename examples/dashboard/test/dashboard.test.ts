@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import Database from 'better-sqlite3'
+import type { Browser, Page } from 'playwright-core'
+import { customers } from '../host/customers.js'
+import { findChromium, launchChromium } from '../../../server/test/support/chromium.ts'
+import { dashboardIn, openDashboard, startExample, switchTo, watch, type RunningExample } from './support.ts'
+
+const stopped =
+  'This dashboard was opened with a token that is no longer valid. Reload it from the page that it is embedded in.'
+const unauthorized = 'error: Failed to load resource: the server responded with a status of 401'
+
+describe('the example dashboard', () => {
+  const cleanups: (() => void | Promise<void>)[] = []
+  let example: RunningExample
+  let browser: Browser | undefined
+
+  before(async () => {
+    example = await startExample({ after: (done) => cleanups.unshift(done) })
+  })
+  after(async () => {
+    await browser?.close()
+    for (const done of cleanups) await done()
+  })
+
+  /** A page in a browser profile of its own; undefined where the test is skipped. */
+  async function openPage(t: TestContext) {
+    const executablePath = findChromium(t)
+    if (executablePath === undefined) return undefined
+    browser ??= await launchChromium(executablePath)
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+    t.after(() => context.close())
+    const watched = watch(context)
+    return { page: await context.newPage(), context, ...watched }
+  }
+
+  it('shows each user group its own rows, of its own data source, and nobody else’s', async (t) => {
+    const opened = await openPage(t)
+    if (opened === undefined) return
+    const { page, complaints } = opened
+    const dashboard = await openDashboard(page, example)
+    const seen = new Set<string>()
+    for (const customer of customers.slice(0, 3)) {
+      await switchTo(page, customer.name)
+      await dashboard.is('shown')
+      const rows = await dashboard.rows.evaluateAll((elements) =>
+        elements.map((row) => Array.from(row.querySelectorAll('td'), (cell) => cell.textContent)),
+      )
+      const expected = productsOf(customer)
+      assert.ok(expected.length > 0)
+      assert.deepEqual(
+        rows.map((row) => row.slice(0, 4)),
+        expected,
+      )
+      assert.deepEqual(await chartOf(page), monthsOf(customer))
+      assert.ok(await isDrawn(page))
+      seen.add(JSON.stringify(rows))
+    }
+    assert.equal(seen.size, 3)
+    assert.deepEqual(complaints, [])
+  })
+
+  it('says so where there are no rows yet', async (t) => {
+    const opened = await openPage(t)
+    if (opened === undefined) return
+    const dashboard = await openDashboard(opened.page, example, 'Customer East')
+    await dashboard.is('empty')
+    await dashboard.frame.getByText('No sales yet').waitFor()
+    assert.equal(await dashboard.rows.count(), 0)
+  })
+
+  it('stops after a rotation with a clear message, and works again with the new token', async (t) => {
+    const opened = await openPage(t)
+    if (opened === undefined) return
+    const { page, complaints } = opened
+    const dashboard = await openDashboard(page, example, 'Customer West')
+    await page.getByRole('button', { name: 'Rotate token' }).click()
+    await page.getByText('The token is replaced.').waitFor()
+
+    // The open page finds out by itself.
+    await dashboard.is('refused')
+    assert.ok((await dashboard.notice.innerText()).includes(stopped))
+    await assertNothingIsShown(page)
+
+    await page.getByRole('button', { name: 'Reload the dashboard' }).click()
+    await dashboard.is('shown')
+    assert.equal(await dashboard.title.innerText(), 'Sales of Customer West')
+    assert.ok((await dashboard.rows.count()) > 0)
+    assert.deepEqual(
+      complaints.filter((complaint) => !complaint.startsWith(unauthorized)),
+      [],
+    )
+  })
+
+  it('shows nothing to a token that is forged, of the other environment, or no user group token', async (t) => {
+    const opened = await openPage(t)
+    if (opened === undefined) return
+    const { page, context } = opened
+    const handedOver = tokenHandedOver(page)
+    const dashboard = await openDashboard(page, example)
+    const genuine = await handedOver
+    const testing = await example.ugs(
+      ...['user-group', 'get-or-create', 'customer-north', '--name', 'Customer North'],
+      ...['--mapping', 'null', '--environment', 'Testing'],
+    )
+    const apiToken = await example.ugs(
+      ...['api-token', 'create', '--environment', 'Customer', '--name', 'test'],
+    )
+    const last = genuine.endsWith('0') ? '1' : '0'
+    for (const token of [
+      `${genuine.slice(0, -1)}${last}`,
+      testing.trim(),
+      apiToken.trim(),
+      'customer-north',
+    ]) {
+      const refused = context.waitForEvent('response', (response) => response.status() === 401)
+      await postToFrame(page, token)
+      await refused
+      await dashboard.is('refused')
+      assert.match(await dashboard.notice.innerText(), /The token that it was opened with is not valid/)
+      await assertNothingIsShown(page)
+    }
+    await postToFrame(page, genuine)
+    await dashboard.is('shown')
+  })
+
+  it('binds what the properties hold: nothing in them is read as SQL or HTML, and none may be missing', async (t) => {
+    const opened = await openPage(t)
+    if (opened === undefined) return
+    const { page } = opened
+    const dashboard = await openDashboard(page, example, 'Customer South')
+    const update = async (...args: string[]) => {
+      await example.ugs('user-group', 'update', 'customer-south', '--environment', 'Customer', ...args)
+      // It would see the change by itself, in a few seconds.
+      if (await dashboard.refresh.isVisible()) await dashboard.refresh.click()
+    }
+    const properties = (changed: object) =>
+      update('--properties', JSON.stringify({ ...customers[1]?.properties, ...changed }))
+
+    await properties({ region: "Inland' OR 1=1 --" })
+    await dashboard.is('empty')
+    await properties({ product_lines: [] })
+    await dashboard.frame.getByText('Region Inland ·').waitFor()
+    await dashboard.is('empty')
+
+    const markup = `<img src="x" onerror="alert(1)">`
+    await properties({})
+    await update('--name', markup)
+    await dashboard.is('shown')
+    await dashboard.frame.getByText(markup).waitFor()
+    assert.equal(await dashboard.frame.locator('img').count(), 0)
+
+    await properties({ product_lines: undefined })
+    await dashboard.is('failed')
+    assert.match(await dashboard.notice.innerText(), /user_group\.properties\.product_lines is not set/)
+    await assertNothingIsShown(page)
+  })
+
+  it('takes the dashboard away where the renderer cannot be reached, and brings it back by itself', async (t) => {
+    const opened = await openPage(t)
+    if (opened === undefined) return
+    const { page } = opened
+    const dashboard = await openDashboard(page, example)
+    await page.route('**/view', (route) => route.abort())
+    await dashboard.refresh.click()
+    await dashboard.is('failed')
+    await assertNothingIsShown(page)
+    await page.unroute('**/view')
+    await dashboard.is('shown')
+  })
+
+  it('lets no token into a URL, a referrer, a log, the storage or the HTML, and no request off the machine', async (t) => {
+    const opened = await openPage(t)
+    if (opened === undefined) return
+    const { page, context, requests, complaints } = opened
+    const tokens: string[] = []
+    for (const customer of customers.slice(0, 3)) {
+      const handedOver = tokenHandedOver(page)
+      if (tokens.length === 0) await openDashboard(page, example)
+      else await switchTo(page, customer.name)
+      tokens.push(await handedOver)
+      assert.match(tokens.at(-1) ?? '', /^ugt_customer_\w+$/)
+
+      const places = await Promise.all(
+        page.frames().map((frame) =>
+          frame.evaluate(() => ({
+            url: location.href,
+            html: document.documentElement.outerHTML,
+            storage: [Object.entries(localStorage), Object.entries(sessionStorage), document.cookie],
+          })),
+        ),
+      )
+      assert.equal(places.length, 2)
+      assertHasNone(JSON.stringify(places), tokens)
+    }
+    assertHasNone(example.output(), tokens)
+    assert.deepEqual(await context.cookies(), [])
+    for (const request of requests) {
+      assertHasNone(request.url(), tokens)
+      assert.equal(new URL(request.url()).hostname, '127.0.0.1')
+      assert.equal((await request.allHeaders()).referer, undefined, request.url())
+    }
+    assert.ok(requests.some((request) => request.url() === `${example.rendererOrigin}/view`))
+    assert.deepEqual(complaints, [])
+  })
+
+  it('is reached with the keyboard alone', async (t) => {
+    const opened = await openPage(t)
+    if (opened === undefined) return
+    const { page } = opened
+    const dashboard = await openDashboard(page, example)
+    await page.keyboard.press('Tab')
+    assert.equal(await page.getByLabel('Customer North').evaluate(isFocused), true)
+    await page.keyboard.press('ArrowRight')
+    assert.equal(await page.getByLabel('Customer South').isChecked(), true)
+    await dashboard.frame.getByRole('heading', { name: 'Sales of Customer South' }).waitFor()
+    await page.keyboard.press('Tab')
+    assert.equal(await page.getByRole('button', { name: 'Rotate token' }).evaluate(isFocused), true)
+    await page.keyboard.press('Tab')
+    assert.equal(await page.getByRole('button', { name: 'Reload the dashboard' }).evaluate(isFocused), true)
+    await page.keyboard.press('Tab')
+    await dashboard.frame.locator('#refresh:focus').waitFor()
+  })
+
+  function select(
+    { id, dataSource, properties: { region, product_lines } }: (typeof customers)[number],
+    columns: string,
+    rest: string,
+  ): Record<string, string | number>[] {
+    const database = new Database(join(example.folder, `${dataSource}.db`), { readonly: true })
+    const lines = product_lines.map((line) => `'${line}'`).join()
+    const rows = database
+      .prepare(
+        `SELECT ${columns}, SUM(orders) AS orders, SUM(revenue_cents) / 100.0 AS revenue FROM sales
+         WHERE customer_id = '${id}' AND region = '${region}' AND product_line IN (${lines}) ${rest}`,
+      )
+      .all() as Record<string, string | number>[]
+    database.close()
+    return rows
+  }
+
+  /** The rows of the table, as the seeded database has them. */
+  function productsOf(customer: (typeof customers)[number]) {
+    const { currency } = customer.properties
+    const money = new Intl.NumberFormat('en', { style: 'currency', currency, maximumFractionDigits: 0 })
+    return select(
+      customer,
+      'product, product_line',
+      'GROUP BY product, product_line ORDER BY revenue DESC',
+    ).map(({ product, product_line, orders, revenue }) => [
+      product,
+      product_line,
+      orders?.toLocaleString('en'),
+      money.format(Number(revenue)),
+    ])
+  }
+
+  /** The amounts of the chart by product line, as the seeded database has them. */
+  function monthsOf(customer: (typeof customers)[number]) {
+    const rows = select(customer, 'month, product_line', 'GROUP BY month, product_line ORDER BY month')
+    return Object.fromEntries(
+      customer.properties.product_lines.map((line) => [
+        line,
+        rows.filter(({ product_line }) => product_line === line).map(({ revenue }) => revenue),
+      ]),
+    )
+  }
+})
+
+describe('Ctrl-C', () => {
+  it('ends all processes of the example, and leaves nothing behind', async (t) => {
+    const example = await startExample(t)
+    const origins = [example.hostOrigin, example.rendererOrigin, example.serviceOrigin]
+    for (const origin of origins) await fetch(origin)
+    assert.equal(await example.stop(), 0)
+    for (const origin of origins) await assert.rejects(fetch(origin), `${origin} still answers`)
+    assert.throws(() => new Database(join(example.folder, 'warehouse-eu.db'), { fileMustExist: true }))
+  })
+})
+
+/** What the chart of the page has been given. */
+async function chartOf(page: Page): Promise<Record<string, number[]>> {
+  return dashboardIn(page).canvas.evaluate((canvas) => {
+    interface Chart {
+      data: { datasets: { label: string; data: number[] }[] }
+    }
+    const { Chart } = globalThis as unknown as { Chart: { getChart(canvas: Element): Chart | undefined } }
+    const datasets = Chart.getChart(canvas)?.data.datasets ?? []
+    return Object.fromEntries(datasets.map(({ label, data }) => [label, data]))
+  })
+}
+
+/** Whether there is anything on the canvas. */
+async function isDrawn(page: Page): Promise<boolean> {
+  return dashboardIn(page).canvas.evaluate(async (element) => {
+    const canvas = element as HTMLCanvasElement
+    // The chart draws with the next frames.
+    for (;;) {
+      await new Promise(requestAnimationFrame)
+      const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data
+      if (pixels?.some((value) => value !== 0)) return true
+    }
+  })
+}
+
+/** Nothing of a view is left in the page, hidden or not. */
+async function assertNothingIsShown(page: Page): Promise<void> {
+  const dashboard = dashboardIn(page)
+  assert.deepEqual(await chartOf(page), {})
+  assert.equal(await dashboard.canvas.isVisible(), false)
+  assert.equal(await dashboard.rows.count(), 0)
+  const text = await dashboard.frame.locator('body').evaluate((body) => body.textContent)
+  assert.doesNotMatch(text, /€|\$|Sales of|Warehouse|Analytics/)
+}
+
+/** The token that the product's backend gives its page next. */
+async function tokenHandedOver(page: Page): Promise<string> {
+  const response = await page.waitForResponse((candidate) => candidate.url().endsWith('/dashboard-token'))
+  return ((await response.json()) as { token: string }).token
+}
+
+/** What the product's page does, with a token of somebody's choice. */
+async function postToFrame(page: Page, token: string): Promise<void> {
+  await page.evaluate((sent) => {
+    const frame = document.querySelector('iframe')
+    frame?.contentWindow?.postMessage({ type: 'dashboard:token', token: sent }, new URL(frame.src).origin)
+  }, token)
+}
+
+function assertHasNone(text: string, tokens: string[]): void {
+  for (const token of tokens) assert.ok(!text.includes(token), 'a token is where none should be')
+}
+
+function isFocused(element: Element): boolean {
+  return element === document.activeElement
+}

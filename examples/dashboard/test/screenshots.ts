@@ -1,0 +1,47 @@
+// Takes the screenshots of the README: `npm run screenshots --workspace examples/dashboard`.
+import { fileURLToPath } from 'node:url'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { launchChromium } from '../../../server/test/support/chromium.ts'
+import { dashboardIn, openDashboard, startExample, switchTo } from './support.ts'
+
+const cleanups: (() => void | Promise<void>)[] = []
+const example = await startExample({ after: (done) => cleanups.unshift(done) })
+const browser = await launchChromium(process.env.CHROME_PATH ?? '/usr/bin/chromium')
+cleanups.unshift(() => browser.close())
+
+try {
+  await shoot('customer-north', {}, () => Promise.resolve())
+  await shoot('customer-west', {}, (page) => switchTo(page, 'Customer West'))
+  await shoot('after-rotation', {}, async (page) => {
+    await page.getByRole('button', { name: 'Rotate token' }).click()
+    await dashboardIn(page).is('refused')
+  })
+  await shoot('dark', { colorScheme: 'dark' }, async (page) => {
+    await switchTo(page, 'Customer South')
+    await dashboardIn(page).frame.locator('summary').click()
+  })
+  await shoot('phone', { viewport: { width: 390, height: 844 } }, () => Promise.resolve())
+} finally {
+  for (const done of cleanups) await done()
+}
+
+async function shoot(
+  name: string,
+  options: BrowserContextOptions,
+  prepare: (page: Page) => Promise<void>,
+): Promise<void> {
+  const page = await browser.newPage({
+    viewport: { width: 1200, height: 800 },
+    // The chart is drawn at once.
+    reducedMotion: 'reduce',
+    ...options,
+  })
+  await openDashboard(page, example)
+  await prepare(page)
+  // The frame has the height of what is in it by then.
+  await page.waitForFunction(() => document.querySelector('iframe')?.style.height !== '')
+  await page.mouse.move(0, 0)
+  const path = fileURLToPath(new URL(`../screenshots/${name}.png`, import.meta.url))
+  await page.screenshot({ path, fullPage: true })
+  await page.close()
+}

@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { BrowserContext, Page, Request } from 'playwright-core'
+import type { Scope } from '../../../server/test/support/scope.ts'
+import { runUgs } from '../../../server/test/support/service.ts'
+
+export interface RunningExample {
+  readonly hostOrigin: string
+  readonly rendererOrigin: string
+  readonly serviceOrigin: string
+  /** What all its processes wrote, so far. */
+  readonly output: () => string
+  /** What it keeps while it runs. */
+  readonly folder: string
+  /** Runs `ugs` on the service's store; returns what it wrote. */
+  readonly ugs: (...args: string[]) => Promise<string>
+  /** Ends it as Ctrl-C does; resolves with the exit code. */
+  readonly stop: () => Promise<number | null>
+}
+
+/** Starts the example as its users do, in a folder for temporary files of its own. */
+export async function startExample(t: Scope): Promise<RunningExample> {
+  const temporary = mkdtempSync(join(tmpdir(), 'ugs-test-'))
+  t.after(() => rmSync(temporary, { recursive: true, force: true }))
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../start.js', import.meta.url))], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: temporary },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+  }
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGINT')
+      await once(child, 'exit')
+    }
+    return child.exitCode
+  }
+  t.after(async () => {
+    await stop()
+  })
+  const ended = once(child, 'close')
+  while (!output.includes('Ctrl-C ends')) {
+    await Promise.race([once(child.stdout, 'data'), ended])
+    if (child.exitCode !== null) throw new Error(`the example ended with ${child.exitCode}: ${output}`)
+  }
+  const [hostOrigin = '', rendererOrigin = '', serviceOrigin = ''] = output.match(/http:\/\/[\d.:]+\d/g) ?? []
+  const folder = join(temporary, readdirSync(temporary).find((name) => name.startsWith('ugs-example-')) ?? '')
+  const ugs = async (...args: string[]) => {
+    const settings = { UGS_DATA_DIR: join(folder, 'service'), UGS_MAPPING: 'registered' }
+    const { code, stdout, stderr } = await runUgs(args, settings)
+    if (code !== 0) throw new Error(stderr)
+    return stdout
+  }
+  return { hostOrigin, rendererOrigin, serviceOrigin, output: () => output, folder, ugs, stop }
+}
+
+export interface Watched {
+  readonly requests: Request[]
+  /** What pages wrote to the console; violations of the content security policy are there, too. */
+  readonly complaints: string[]
+}
+
+/** Collects, from now on, what the pages ask for and what they or the browser complain about. */
+export function watch(context: BrowserContext): Watched {
+  const requests: Request[] = []
+  const complaints: string[] = []
+  context.on('request', (request) => requests.push(request))
+  context.on('weberror', (error) => complaints.push(`uncaught: ${error.error().message}`))
+  context.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
+  return { requests, complaints }
+}
+
+/** The embedded dashboard. */
+export function dashboardIn(page: Page) {
+  const frame = page.frameLocator('iframe')
+  return {
+    frame,
+    title: frame.locator('#title'),
+    rows: frame.locator('#products tr'),
+    canvas: frame.locator('canvas'),
+    notice: frame.locator('.notice'),
+    refresh: frame.locator('#refresh'),
+    /** Resolves once the dashboard is in this state. */
+    is: (state: 'waiting' | 'shown' | 'empty' | 'refused' | 'failed') =>
+      frame.locator(`body[data-state=${state}]`).waitFor(),
+  }
+}
+
+/** Opens the product's page; resolves once the dashboard of this customer is shown. */
+export async function openDashboard(page: Page, { hostOrigin }: RunningExample, customer = 'Customer North') {
+  await page.goto(hostOrigin)
+  const dashboard = dashboardIn(page)
+  await dashboard.is('shown')
+  if (customer !== 'Customer North') await switchTo(page, customer)
+  return dashboard
+}
+
+/** Switches the customer, as a click on its name does; resolves once its name is the dashboard's. */
+export async function switchTo(page: Page, customer: string): Promise<void> {
+  await page.getByText(customer, { exact: true }).click()
+  await dashboardIn(page)
+    .frame.getByRole('heading', { name: `Sales of ${customer}` })
+    .waitFor()
+}

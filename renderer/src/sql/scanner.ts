@@ -1,0 +1,257 @@
+import { endOfEnclosed } from '../enclosed.ts'
+import { TemplateError, type TemplateErrorCode } from '../template-error.ts'
+import { readVariable, type Variable } from '../variables.ts'
+import type { Dialect, Quotes } from './dialects.ts'
+
+/** A piece of a statement's code. White space and comments are none. */
+export interface Token {
+  readonly start: number
+  readonly end: number
+  /** A word in lower case, or a single character of any other kind; empty for what is enclosed, and for a variable. */
+  readonly text: string
+  readonly quotes?: Quotes
+  readonly variable?: Variable
+}
+
+/** What may stand next to a variable: nothing that could make one token with a placeholder, or with a value. */
+const mayPrecede = /[ \t\r\n(),;=<>+\-*/%|&^~![\]]/
+const mayFollow = /[ \t\r\n(),;=<>+\-*/%|&^~![\]:]/
+
+/**
+ * Takes a template apart by the lexical rules of one dialect, token by token, in one pass. It need not understand the
+ * statement, only never be wrong about where a literal, an identifier or a comment begins and ends. Whatever is not
+ * read alike by all versions and settings of the database is refused.
+ */
+export class Scanner {
+  readonly #template: string
+  readonly #dialect: Dialect
+  #offset = 0
+  #last: Token | undefined
+
+  constructor(template: string, dialect: Dialect) {
+    this.#template = template
+    this.#dialect = dialect
+    const nul = template.indexOf('\0')
+    if (nul !== -1) {
+      throw this.#error('malformed_template', 'U+0000 cannot stand in a statement: take it out', nul)
+    }
+    // On the wire all of them become one character, and two dollar quotes the same.
+    const half = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.exec(template)
+    if (half !== null) {
+      throw this.#error(
+        'malformed_template',
+        'Half of a character (a lone surrogate) cannot stand in a statement: take it out',
+        half.index,
+      )
+    }
+  }
+
+  /** The next token, or undefined at the end. */
+  next(): Token | undefined {
+    this.#skipToCode()
+    if (this.#offset >= this.#template.length) return undefined
+    const token =
+      this.#variable() ?? this.#dollarQuoted() ?? this.#quoted() ?? this.#word() ?? this.#character()
+    this.#offset = token.end
+    this.#last = token
+    return token
+  }
+
+  /** Past white space and comments. */
+  #skipToCode(): void {
+    const { lineComment } = this.#dialect
+    for (; this.#offset < this.#template.length; this.#offset++) {
+      if (/[ \t\r\n\f\v]/.test(this.#template.charAt(this.#offset))) continue
+      this.#refuseAmbiguous(this.#dialect.ambiguous, this.#template, this.#offset)
+      if (this.#match(lineComment) !== undefined) this.#skipLineComment()
+      else if (this.#template.startsWith('/*', this.#offset)) this.#skipBlockComment()
+      else break
+      // The loop steps over the last character.
+      this.#offset--
+    }
+  }
+
+  #skipLineComment(): void {
+    const start = this.#offset
+    const newline = this.#template.indexOf('\n', start)
+    this.#offset = newline === -1 ? this.#template.length : newline
+    const other = /\r(?!$)|[\v\f\u0085\u2028\u2029]/.exec(this.#template.slice(start, this.#offset))
+    if (other !== null) {
+      throw this.#error(
+        'malformed_template',
+        'The comment has a line break of a kind that ends it in some databases only: write a line feed',
+        start + other.index,
+      )
+    }
+    this.#checkEnclosed('comment', start, this.#offset)
+  }
+
+  #skipBlockComment(): void {
+    const { nestedComments = false, openComments = false, ambiguousComment } = this.#dialect
+    const start = this.#offset
+    const marks = nestedComments ? /\/\*|\*\//g : /\*\//g
+    marks.lastIndex = start + 2
+    let depth = 1
+    while (depth > 0) {
+      const mark = marks.exec(this.#template)?.[0]
+      if (mark === undefined) {
+        if (!openComments) throw this.#unterminated('comment', start)
+        marks.lastIndex = this.#template.length
+        depth = 0
+      } else depth += mark === '/*' ? 1 : -1
+    }
+    const end = marks.lastIndex
+    this.#refuseAmbiguous(ambiguousComment, this.#template.slice(start, end), 0)
+    this.#checkEnclosed('comment', start, end)
+    this.#offset = end
+  }
+
+  #variable(): Token | undefined {
+    const template = this.#template
+    const start = this.#offset
+    if (!template.startsWith('{{', start)) return undefined
+    const variable = readVariable(template, start)
+    const { name, end } = variable
+    if (this.#touches(start, end)) {
+      throw this.#error(
+        'variable_touches_text',
+        `${name} touches what could be read as one with it: put white space or parentheses around {{ ${name} }}`,
+        start,
+        name,
+      )
+    }
+    return { start, end, text: '', variable }
+  }
+
+  #touches(start: number, end: number): boolean {
+    const template = this.#template
+    const { quotes } = this.#dialect
+    if (start > 0 && !mayPrecede.test(template.charAt(start - 1))) return true
+    if (end < template.length && !mayFollow.test(template.charAt(end))) return true
+    // [ and ] are quotes in some dialects, and operators in others.
+    if (this.#last?.quotes !== undefined && this.#last.end === start) return true
+    return quotes.some(({ open }) => template.startsWith(open, end))
+  }
+
+  #dollarQuoted(): Token | undefined {
+    const { dollarQuote } = this.#dialect
+    const mark = dollarQuote && this.#match(dollarQuote)
+    if (mark === undefined) return undefined
+    return this.#enclosed({ holds: 'literal', open: mark, close: mark })
+  }
+
+  #quoted(): Token | undefined {
+    const quotes = this.#dialect.quotes.find(({ open }) => this.#template.startsWith(open, this.#offset))
+    if (quotes === undefined) return undefined
+    const before = this.#last?.quotes
+    // PostgreSQL goes on with E'…' in the next '…', after a line break and by the rules of the first.
+    if (before?.holds === 'literal' && quotes.holds === 'literal' && before.backslash !== quotes.backslash) {
+      throw this.#error(
+        'malformed_template',
+        'This literal goes on with the one before it, by other rules than its own: write both as one',
+      )
+    }
+    return this.#enclosed(quotes)
+  }
+
+  #enclosed(quotes: Quotes): Token {
+    const start = this.#offset
+    const end = endOfEnclosed(this.#template, start + quotes.open.length, quotes)
+    if (end === undefined) throw this.#unterminated(quotes.holds, start)
+    this.#checkEnclosed(quotes.holds, start, end)
+    return { start, end, text: '', quotes }
+  }
+
+  #word(): Token | undefined {
+    this.#refuseOwnPlaceholder()
+    const word = this.#match(this.#dialect.word)
+    if (word === undefined) return undefined
+    const start = this.#offset
+    const end = start + word.length
+    this.#refuseAmbiguous(this.#dialect.ambiguousWord, word, 0)
+    const touched = this.#template.charAt(end)
+    if (/^\d/.test(word) && (/['"`]/.test(touched) || touched === '$' || word.includes('$'))) {
+      throw this.#error('malformed_template', 'A number runs into what follows: put white space between them')
+    }
+    return { start, end, text: word.toLowerCase() }
+  }
+
+  #character(): Token {
+    const start = this.#offset
+    if (this.#template.startsWith('}}', start)) {
+      throw this.#error('malformed_template', '}} closes no variable: write } } for two braces')
+    }
+    return { start, end: start + 1, text: this.#template.charAt(start) }
+  }
+
+  #refuseOwnPlaceholder(): void {
+    const own = this.#match(this.#dialect.ownPlaceholder)
+    if (own === undefined) return
+    throw this.#error(
+      'placeholder_in_template',
+      `${own} is a placeholder of the database, and would be mixed up with those of the variables: ` +
+        'write a variable, or the value itself',
+    )
+  }
+
+  #refuseAmbiguous(pattern: RegExp | undefined, text: string, offset: number): void {
+    if (pattern === undefined) return
+    pattern.lastIndex = offset
+    if (!pattern.test(text)) return
+    throw this.#error(
+      'malformed_template',
+      'This is not read alike by all versions and settings of the database: write it in another way, or leave it out',
+    )
+  }
+
+  /** Refuses what looks like a variable in a literal, an identifier or a comment. */
+  #checkEnclosed(what: 'literal' | 'identifier' | 'comment', start: number, end: number): void {
+    const enclosed = this.#template.slice(start, end)
+    const braces = enclosed.indexOf('{{')
+    if (braces !== -1) {
+      const name = nameAt(this.#template, start + braces)
+      throw this.#error(`variable_in_${what}`, this.#cure(what, name), start + braces, name)
+    }
+    if (this.#dialect.placeholdersEverywhere && enclosed.includes('?')) {
+      throw this.#error(
+        'placeholder_in_template',
+        `Some drivers put values in place of any ?, in ${what === 'identifier' ? 'an' : 'a'} ${what} too: ` +
+          (what === 'literal' ? 'write CHAR(63) for it, put together by CONCAT' : 'leave it out'),
+        start + enclosed.indexOf('?'),
+      )
+    }
+  }
+
+  #cure(what: 'literal' | 'identifier' | 'comment', name = 'user_group.…'): string {
+    const variable = `{{ ${name} }}`
+    if (what === 'comment') return `${variable} is in a comment: take it out`
+    if (what === 'identifier') {
+      return `${variable} is in a quoted identifier, and no value is ever a name: write the name, or CASE over variables`
+    }
+    return (
+      `${variable} is in a literal: write it without the quotes, as in region = ${variable}; ` +
+      `for a pattern, LIKE ${this.#dialect.like(variable)}; braces that are no variable, as { {`
+    )
+  }
+
+  #unterminated(what: string, start: number): TemplateError {
+    return this.#error('malformed_template', `The ${what} that begins here is not closed`, start)
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#offset
+    return pattern.exec(this.#template)?.[0]
+  }
+
+  #error(code: TemplateErrorCode, message: string, offset = this.#offset, variable?: string): TemplateError {
+    return new TemplateError(code, message, { template: this.#template, offset }, variable)
+  }
+}
+
+function nameAt(template: string, offset: number): string | undefined {
+  try {
+    return readVariable(template, offset).name
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+
+const hostile = [
+  "'", "''", '"', '`', '\\', "\\'", "' OR '1'='1", "'; DROP TABLE sales; --", '--', '/*', '*/', '#', '//', ';', '$1', '?', '@p1', ':a', '$$',
+  '$a$', '%', '_', '{{', '}}', '{{ user_group.name }}', '[', ']', '(', ')', ',', 'NULL', '\n', '\r', '\t', '\u00a0', '\u2028', '\u02bc', '＇',
+  "E'", "N'", "U&'", '🙂', '\u0301', '\ufeff', '\u0001', "') UNION SELECT * FROM sales --", '1) OR (1=1',
+] // prettier-ignore
+
+/** Texts, of which many are made of what means something in SQL. U+0000 is left out: PostgreSQL has no place for it. */
+export const hostileText: fc.Arbitrary<string> = fc
+  .oneof(
+    fc.constantFrom(...hostile),
+    fc.array(fc.oneof(fc.constantFrom(...hostile), fc.string({ maxLength: 5 })), { maxLength: 8 }).map(join),
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc.constantFrom(...hostile).map((text) => text.repeat(2000)),
+  )
+  .map((text) => text.replaceAll('\0', ''))
+
+export const scalar: fc.Arbitrary<string | number | boolean> = fc.oneof(
+  { weight: 3, arbitrary: hostileText },
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0),
+  fc.integer(),
+  fc.boolean(),
+)
+
+/** A piece of a statement that leaves what follows it in code: an expression, or a comment. */
+export interface Piece {
+  readonly sql: string
+  /** What the expression is, where that is known. */
+  readonly value?: string
+  /** From where to where the piece is enclosed, so that no variable may stand there. */
+  readonly enclosed?: readonly [from: number, to: number]
+}
+
+function enclose(open: string, text: string, close: string, value?: string): Piece {
+  const from = open.length
+  return {
+    sql: open + text + close,
+    enclosed: [from, from + text.length],
+    ...(value !== undefined && { value }),
+  }
+}
+
+/** What a literal, an identifier or a comment holds: mostly what opens or closes another. */
+const content = fc
+  .array(
+    fc.constantFrom(
+      "'", '"', '`', '\\', '$', '$$', '$a$', '$b$', 'a', 'b', '--', '/*', '*/', '*', '/', '-', '#', '[', ']', '\n', ' ', ';', '?', ':', '@', 'E',
+      "E'", '{', '}', '(', ')', ',', 'é', '1',
+    ), // prettier-ignore
+    { maxLength: 10 },
+  )
+  .map((parts) => parts.join('').replace(/\{(?=\{)/g, '{ '))
+
+const lineComment = content.map((text) => enclose('-- ', text.replaceAll('\n', ' '), '\n'))
+const literal = content.map((text) => enclose("'", double(text, "'"), "'", text))
+const identifier = content.map((text) => enclose(`'x' AS "i`, double(text, '"'), '"'))
+const code = fc.constantFrom<Piece[]>(
+  { sql: "'a' || 'b'", value: 'ab' },
+  { sql: "'a'||/**/'b'", value: 'ab' },
+  { sql: "replace('a', 'a', 'b')", value: 'b' },
+)
+
+function double(text: string, mark: string): string {
+  return text.replaceAll(mark, mark + mark)
+}
+
+function join(parts: readonly string[]): string {
+  return parts.join('')
+}
+
+/** By dialect: expressions, and comments, each of which may stand anywhere between two expressions. */
+export const grammar = {
+  postgresql: {
+    expression: fc.oneof(
+      literal,
+      code,
+      content.map((text) => enclose("E'", double(text, '\\').replaceAll("'", "\\'"), "'", text)),
+      content.map((text) => enclose("e'", double(double(text, '\\'), "'"), "'", text)),
+      content.map((text) => enclose("U&'", double(double(text, '\\'), "'"), "'", text)),
+      fc
+        .tuple(content, fc.constantFrom('$$', '$a$', '$b$', '$é1$'))
+        .filter(([text, tag]) => `${text}${tag}`.indexOf(tag) === text.length)
+        .map(([text, tag]) => enclose(tag, text, tag, text)),
+      fc.constantFrom<Piece[]>(
+        { sql: "'a'\n'b'", value: 'ab' },
+        { sql: "'a' -- '\n '\\'", value: 'a\\' },
+        { sql: "text'\\'", value: '\\' },
+        { sql: "'1'::text", value: '1' },
+        { sql: `'{"a":{"b":"c"}}'::jsonb #>> '{a,b}'`, value: 'c' },
+        { sql: "(ARRAY['a','b'])[1]", value: 'a' },
+      ),
+    ),
+    comment: fc.oneof(
+      lineComment,
+      content.map((text) => enclose('/*', text.replace(/[*/]/g, '.'), '*/')),
+      content.map((text) => enclose('/*', `${text.replace(/[*/]/g, '.')}/*'*/$a$`, '*/')),
+    ),
+    identifier,
+  },
+  sqlite: {
+    expression: fc.oneof(literal, code, fc.constantFrom<Piece[]>({ sql: "x'41'" }, { sql: "'1' ->> '$'" })),
+    comment: fc.oneof(
+      lineComment,
+      content.map((text) => enclose('/*', text.replaceAll('*/', '* /').replace(/^\/|\*$/g, ' '), '*/')),
+    ),
+    identifier: fc.oneof(
+      identifier,
+      content.map((text) => enclose("'x' AS `", double(text, '`'), '`')),
+      content.map((text) => enclose("'x' AS [i", text.replaceAll(']', ''), ']')),
+    ),
+  },
+} as const

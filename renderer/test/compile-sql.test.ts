@@ -1,0 +1,308 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { compileSql, type SqlDialect } from '../src/index.ts'
+import { compiled, example, refusal, sqlDialects, value, withValue } from './support.ts'
+
+const region = '{{ user_group.properties.region }}'
+const regions = '{{ user_group.properties.regions }}'
+const none = '{{ user_group.properties.none }}'
+
+const placeholders: Record<SqlDialect, readonly [string, string, string]> = {
+  postgresql: ['$1', '$2', '$3'],
+  mysql: ['?', '?', '?'],
+  sqlite: ['?', '?', '?'],
+  sqlserver: ['@p1', '@p2', '@p3'],
+  bigquery: ['?', '?', '?'],
+  snowflake: ['?', '?', '?'],
+}
+
+describe('compileSql binds', () => {
+  for (const dialect of sqlDialects) {
+    const [first, second, third] = placeholders[dialect]
+
+    it(`each occurrence by a placeholder of its own (${dialect})`, () => {
+      assert.deepEqual(
+        compiled(`SELECT ${region}, {{ user_group.name }} WHERE a = ${region} -- end`, dialect),
+        {
+          text: `SELECT ${first}, ${second} WHERE a = ${third} -- end`,
+          values: ['EU', 'Example customer', 'EU'],
+        },
+      )
+    })
+
+    it(`a list as the items of IN and NOT IN (${dialect})`, () => {
+      assert.deepEqual(compiled(`a IN (${regions}) AND b NOT IN ( 'x', ${region} )`, dialect), {
+        text: `a IN (${first}, ${second}) AND b NOT IN ( 'x', ${third} )`,
+        values: ['EU', 'US', 'EU'],
+      })
+    })
+
+    it(`an empty list as what nothing is in, and nothing is not in (${dialect})`, () => {
+      assert.deepEqual(compiled(`a IN (${none}) OR a NOT IN (${none}, ${region}) `, dialect), {
+        text: `a IN (NULL) OR a NOT IN (NULL, ${first}) `,
+        values: ['EU'],
+      })
+    })
+
+    it(`strings, numbers and null as they are (${dialect})`, () => {
+      for (const bound of ['', "'", '\\', '🙂', '0', 0, -1, 1.5, 1e300, Number.MAX_SAFE_INTEGER, null]) {
+        assert.deepEqual(compiled(`SELECT ${value}`, dialect, withValue(bound)), {
+          text: `SELECT ${first}`,
+          values: [bound],
+        })
+      }
+    })
+
+    it(`booleans as the driver takes them (${dialect})`, () => {
+      const [yes, no] = dialect === 'sqlite' ? [1, 0] : [true, false]
+      assert.deepEqual(compiled(`a IN (${value})`, dialect, withValue([true, false])), {
+        text: `a IN (${first}, ${second})`,
+        values: [yes, no],
+      })
+    })
+
+    it(`nothing where there is no variable (${dialect})`, () => {
+      for (const text of ['', ' ', 'SELECT 1', "SELECT '}}' AS a", '{ fn now() }']) {
+        assert.deepEqual(compiled(text, dialect), { text, values: [] })
+      }
+    })
+
+    it(`variables between operators, brackets and comments (${dialect})`, () => {
+      const template = `SELECT(${region})+${region}*-${region} /* a */ , -- b\n${region}\r\n, f(${region},${region});`
+      const { text, values } = compileSql(template, example, { dialect })
+      let position = 0
+      assert.equal(
+        text,
+        template.replaceAll(region, () => (first === '?' ? '?' : first.replace('1', String(++position)))),
+      )
+      assert.deepEqual(values, Array(6).fill('EU'))
+    })
+  }
+
+  it('refuses a dialect that it does not know', () => {
+    for (const dialect of ['postgres', '', '__proto__', 'constructor']) {
+      assert.throws(() => compileSql('SELECT 1', example, { dialect: dialect as SqlDialect }), {
+        name: 'TypeError',
+        message: /^dialect must be one of postgresql, mysql, sqlite, /,
+      })
+    }
+  })
+})
+
+describe('a list', () => {
+  const items = [
+    `a in(${regions})`,
+    `a iN /* c */ ( -- c\n ${regions} )`,
+    `a IN (${regions}, 'x')`,
+    `a IN ('x', 1 + 2, f(1, 2), (SELECT max(b) FROM c), ${regions}, 3)`,
+    `a IN (${none}, ${regions})`,
+    `f((a IN (${regions})), 1)`,
+    `a IN (SELECT b FROM c WHERE d IN (${regions}))`,
+    `position.a IN (${regions})`,
+  ]
+  for (const template of items) {
+    it(`stands in ${template}`, () => {
+      assert.deepEqual(compiled(template), {
+        text: template.replaceAll(none, 'NULL').replaceAll(regions, '$1, $2'),
+        values: ['EU', 'US'],
+      })
+    })
+  }
+
+  const others = [
+    regions,
+    `(${regions})`,
+    `a = ${regions}`,
+    `a IN ${regions}`,
+    `f(${regions})`,
+    `f(a, ${regions})`,
+    `a = ANY(${regions})`,
+    `a IN UNNEST(${regions})`,
+    `a IN (f(${regions}))`,
+    `a IN ((${regions}))`,
+    `a IN (ARRAY[1, ${regions}, 2])`,
+    `a IN (b.c[1, ${regions}])`,
+    `a IN ({'b': 1, ${regions}, 'c': 2})`,
+    `a IN (1 + ${regions})`,
+    `a IN (${regions} + 1)`,
+    `a IN (${regions}::text)`,
+    `a IN ('x' || ${regions})`,
+    `a IN (SELECT ${regions})`,
+    `a IN (SELECT b, ${regions})`,
+    `a IN (/* c */ SELECT DISTINCT b, ${regions})`,
+    `a IN ((SELECT b) UNION SELECT b, ${regions})`,
+    `a IN (WITH c AS (SELECT 1) SELECT b, ${regions})`,
+    `a IN (VALUES (1), (${regions}))`,
+    `a IN (VALUES (1, ${regions}))`,
+    `a IN (FROM t |> SELECT a, ${regions})`,
+    `position('a' IN (${regions}))`,
+    `s.in(${regions})`,
+    `s . in (${regions})`,
+    `"in"(${regions})`,
+    `a 'in' (${regions})`,
+    `within(${regions})`,
+    `a IN x(${regions})`,
+    `a IN ) (${regions})`,
+    `a IN (1), (2, ${regions})`,
+    `SELECT 'IN (' , ${regions} , ')'`,
+    `SELECT 1 /* IN ( */ , ${regions} /* ) */`,
+    `a IN (${regions}`,
+    `a IN (1, ${regions};`,
+  ]
+  for (const template of others) {
+    it(`does not stand in ${template}`, () => {
+      const error = refusal(template)
+      assert.equal(error.code, 'list_outside_in')
+      assert.equal(error.variable, 'user_group.properties.regions')
+      assert.match(error.message, /region IN \(\{\{ user_group\.properties\.regions \}\}\)/)
+      assert.equal(
+        refusal(template.replaceAll(regions, value), 'postgresql', withValue(['x'])).code,
+        error.code,
+      )
+      assert.equal(refusal(template.replaceAll(regions, value), 'postgresql', withValue([])).code, error.code)
+    })
+  }
+
+  it('holds scalars only', () => {
+    for (const item of [[], ['EU'], {}, { a: 1 }, undefined, NaN]) {
+      const error = refusal(`a IN (${value})`, 'mysql', withValue(['EU', item]))
+      assert.equal(error.code, 'unusable_value')
+    }
+    assert.equal(refusal(`a IN (${value})`, 'mysql', withValue(Array(3))).code, 'unusable_value')
+    assert.deepEqual(compiled(`a IN (${value})`, 'mysql', withValue(['a', 1, null])), {
+      text: 'a IN (?, ?, ?)',
+      values: ['a', 1, null],
+    })
+  })
+})
+
+describe('compileSql refuses', () => {
+  for (const unusable of [
+    {},
+    { region: 'EU' },
+    NaN,
+    Infinity,
+    -Infinity,
+    1n,
+    () => 1,
+    Symbol('x'),
+    new Date(),
+  ]) {
+    it(`${typeof unusable === 'object' ? JSON.stringify(unusable) : String(unusable)} as a value`, () => {
+      for (const dialect of sqlDialects) {
+        assert.equal(refusal(`SELECT ${value}`, dialect, withValue(unusable)).code, 'unusable_value')
+      }
+    })
+  }
+
+  it('the properties as a whole', () => {
+    assert.equal(refusal('SELECT {{ user_group.properties }}').code, 'unusable_value')
+  })
+
+  it('half a character, which drivers would replace, and U+0000 where there is no place for it', () => {
+    for (const dialect of sqlDialects) {
+      for (const text of ['\ud83d', 'a\ude42', '\ude42\ud83d']) {
+        assert.equal(refusal(`SELECT ${value}`, dialect, withValue(text)).code, 'unusable_value')
+        assert.equal(refusal(`a IN (${value})`, dialect, withValue([text])).code, 'unusable_value')
+      }
+    }
+    assert.equal(refusal(`SELECT ${value}`, 'postgresql', withValue('a\0')).code, 'unusable_value')
+    assert.deepEqual(compiled(`SELECT ${value}`, 'sqlite', withValue('a\0')), {
+      text: 'SELECT ?',
+      values: ['a\0'],
+    })
+  })
+
+  const limits: Record<SqlDialect, number> = {
+    postgresql: 65_535,
+    mysql: 65_535,
+    sqlite: 32_766,
+    sqlserver: 2_098,
+    bigquery: 10_000,
+    snowflake: 16_384,
+  }
+  for (const dialect of sqlDialects) {
+    it(`more than ${limits[dialect]} values (${dialect})`, () => {
+      const list = Array.from({ length: limits[dialect] }, (_, i) => i)
+      const template = `a IN (${value})`
+      assert.equal(compileSql(template, withValue(list), { dialect }).values.length, limits[dialect])
+      assert.equal(refusal(template, dialect, withValue([...list, 0])).code, 'too_many_values')
+      assert.equal(
+        refusal(`${template} AND b = {{ user_group.name }}`, dialect, withValue(list)).code,
+        'too_many_values',
+      )
+    })
+  }
+
+  it('half a character in the template, by which two dollar quotes would become one', () => {
+    const [a, b] = ['$\ud800$', '$\ud801$']
+    assert.throws(
+      () =>
+        compileSql(`SELECT ${a} ${b} , ${a} , {{ user_group.name }} , ${b}`, example, {
+          dialect: 'postgresql',
+        }),
+      { name: 'TemplateError', code: 'malformed_template' },
+    )
+  })
+
+  it('U+0000 in the template', () => {
+    for (const dialect of sqlDialects) {
+      for (const template of ['\0', 'SELECT 1 \0', "SELECT '\0'", '-- \0', `${region}\0`]) {
+        assert.equal(refusal(template, dialect).code, 'malformed_template')
+      }
+    }
+  })
+
+  const touching = [
+    `a${region}`, `1${region}`, `_${region}`, `é${region}`, `\u00a0${region}`, `\ufeff${region}`, `$${region}`, `#${region}`,
+    `.${region}`, `\\${region}`, `{${region}`, `}${region}`, `:${region}`, `\f${region}`, `'x'${region}`, `"x"${region}`,
+    `${region}${region}`, `${region}a`, `${region}1`, `${region}_`, `${region}é`, `${region}\u2003`, `${region}$`, `${region}.a`,
+    `${region}'x'`, `${region}"x"`, `${region}\\`, `${region}{`, `${region}}`, `${region}\v`, `${region}[a]`, `[a]${region}`,
+    `\`a\`${region}`, `${region}\`a\``, `@${region}`, `@@${region}`, `?${region}`, `${region}?`, `$$x$$${region}`, `${region}$$x$$`,
+  ] // prettier-ignore
+  for (const template of touching) {
+    it(`what could become one with a placeholder: ${JSON.stringify(template)}`, () => {
+      for (const dialect of sqlDialects) {
+        const result = compiled(`SELECT ${template}`, dialect)
+        // Arrays and subscripts, where [ is no quote.
+        if (/^\[a\]\{|\}\[a\]$/.test(template) && dialect !== 'sqlite' && dialect !== 'sqlserver') continue
+        assert.ok(
+          'code' in result &&
+            /^(variable_touches_text|variable_in_comment|placeholder_in_template|malformed_template)$/.test(
+              result.code,
+            ),
+          `${dialect}: ${JSON.stringify(result)}`,
+        )
+      }
+      if (!/[$?@:{}[`]/.test(template.replaceAll(region, ''))) {
+        assert.equal(refusal(`SELECT ${template}`).code, 'variable_touches_text')
+      }
+    })
+  }
+
+  it('says where, by line and column', () => {
+    const error = refusal(`SELECT 1,\r\n  2,\n\t'${region}'`)
+    assert.equal(error.name, 'TemplateError')
+    assert.equal(error.line, 3)
+    assert.equal(error.column, 3)
+    assert.match(error.message, /\(line 3, column 3\)$/)
+  })
+})
+
+describe('compileSql takes time in proportion to the template', () => {
+  const pieces = [
+    "'a',", '"a" ', '`a`,', '[a],', '/* a */ ', '-- a\n', '# a\n', '(', ')', 'a ', 'aaaaaaaaaa', '1', '$a$ $b$ $a$ ', "E'\\'' ,", '\\', '{ ',
+    '} ', '}', "'", "''", '"', '/*', '*/', '-', '--', '$', '$a', '\n', '\r\n', 'in(', `${region} `, `a IN (${regions}) `, 'é', '🙂', '{{',
+  ] // prettier-ignore
+  for (const piece of pieces) {
+    it(`made of ${JSON.stringify(piece)}`, () => {
+      const template = `SELECT ${piece.repeat(Math.ceil(200_000 / piece.length))}`
+      for (const dialect of sqlDialects) {
+        const start = performance.now()
+        compiled(template, dialect)
+        const took = performance.now() - start
+        assert.ok(took < 2000, `${dialect} took ${took} ms`)
+      }
+    })
+  }
+})

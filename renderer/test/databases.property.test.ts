@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { compileSql, TemplateError } from '../src/index.ts'
+import { grammar, hostileText, scalar, type Piece } from './arbitraries.ts'
+import { openDatabase, type Database } from './databases.ts'
+import { everywhere, mark, rules, variable } from './lexical-cases.ts'
+import { compiled, example, refusal, value, withValue } from './support.ts'
+
+function typeOf(scalar: string | number | boolean): 'text' | 'number' | 'boolean' {
+  return typeof scalar === 'string' ? 'text' : (typeof scalar as 'number' | 'boolean')
+}
+
+for (const dialect of ['postgresql', 'sqlite'] as const) {
+  describe(`on a real database (${dialect})`, () => {
+    const runs = (numRuns: number) => ({ numRuns, endOnFailure: true })
+
+    it('every value comes back as it went in', async (t) => {
+      const database = await openDatabase(t, dialect)
+      await fc.assert(
+        fc.asyncProperty(scalar, async (scalar) => {
+          const template = `SELECT ${database.cast(value, typeOf(scalar))}`
+          const rows = await database.query(compileSql(template, withValue(scalar), { dialect }))
+          assert.deepEqual(rows, [
+            [dialect === 'sqlite' && typeof scalar === 'boolean' ? Number(scalar) : scalar],
+          ])
+        }),
+        runs(400),
+      )
+      const [row] = await database.query(
+        compileSql(`SELECT ${database.cast(value, 'text')}`, withValue(null), { dialect }),
+      )
+      assert.deepEqual(row, [null])
+    })
+
+    it('a user group gets its own rows, whatever it is called', async (t) => {
+      const database = await openDatabase(t, dialect)
+      await database.execute('CREATE TABLE sales (customer text, amount int)')
+      const insert = 'INSERT INTO sales VALUES ({{ user_group.provided_id }}, 1)'
+      for (const customer of ['customer-1', 'customer-2', '', 'NULL']) {
+        await database.query(compileSql(insert, { ...example, providedId: customer }, { dialect }))
+      }
+      const template = `SELECT customer FROM sales WHERE customer = {{ user_group.provided_id }} AND amount > 0 -- it's
+        UNION ALL SELECT customer FROM sales WHERE amount < 0`
+      await fc.assert(
+        fc.asyncProperty(hostileText, async (providedId) => {
+          const userGroup = { ...example, providedId }
+          await database.query(compileSql(insert, userGroup, { dialect }))
+          const rows = await database.query(compileSql(template, userGroup, { dialect }))
+          assert.ok(rows.length > 0)
+          assert.deepEqual(new Set(rows.flat()), new Set([providedId]))
+        }),
+        runs(200),
+      )
+    })
+
+    it('a list gets the rows of its items, and with NOT IN the others', async (t) => {
+      const database = await openDatabase(t, dialect)
+      const all = [
+        'EU',
+        'US',
+        '',
+        "'",
+        'NULL',
+        'EU,US',
+        "EU','US",
+        "EU') OR ('1'='1",
+        '(EU)',
+        '{EU}',
+        '[]',
+        '?',
+        '$1',
+      ]
+      await database.execute('CREATE TABLE sales (region text)')
+      const insert = `INSERT INTO sales VALUES (${value})`
+      for (const region of all) {
+        await database.query(compileSql(insert, withValue(region), { dialect }))
+      }
+      await database.execute('INSERT INTO sales VALUES (NULL)')
+      const select = async (operator: string, list: unknown[]) => {
+        const template = `SELECT region FROM sales WHERE region ${operator} (${value})`
+        const rows = await database.query(compileSql(template, withValue(list), { dialect }))
+        return rows.flat().sort()
+      }
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.oneof(fc.constantFrom(...all), hostileText), { maxLength: 6 }),
+          async (list) => {
+            const inside = all.filter((region) => list.includes(region))
+            const outside = all.filter((region) => !list.includes(region))
+            assert.deepEqual(await select('IN', list), inside.sort())
+            assert.deepEqual(await select('NOT IN', list), list.length === 0 ? [] : outside.sort())
+          },
+        ),
+        runs(200),
+      )
+      assert.deepEqual(await select('IN', ['EU', null]), ['EU'])
+      assert.deepEqual(await select('NOT IN', ['EU', null]), [])
+      assert.deepEqual(
+        await select('=', []).catch((error: unknown) => (error as TemplateError).code),
+        'list_outside_in',
+      )
+    })
+
+    it('null gets no row', async (t) => {
+      const database = await openDatabase(t, dialect)
+      await database.execute(
+        "CREATE TABLE sales (region text); INSERT INTO sales VALUES ('EU'), (''), (NULL)",
+      )
+      for (const condition of [
+        'region = ¤',
+        'region <> ¤',
+        'region IN (¤)',
+        'region NOT IN (¤)',
+        "region LIKE '%' || ¤ || '%'",
+      ]) {
+        const template = `SELECT region FROM sales WHERE ${condition.replace('¤', database.cast(value, 'text'))}`
+        assert.deepEqual(await database.query(compileSql(template, withValue(null), { dialect })), [])
+      }
+    })
+
+    it('a well-formed statement has its variable where it was written, and its literals as they were', async (t) => {
+      const database = await openDatabase(t, dialect)
+      await fc.assert(
+        fc.asyncProperty(statement(database), hostileText, async ({ template, expected }, name) => {
+          const result = compileSql(template, { ...example, name }, { dialect })
+          assert.deepEqual(result.values, [name])
+          const [row = []] = await database.query(result)
+          const wanted = expected.map((column, i) => (column === variable ? name : (column ?? row[i])))
+          assert.deepEqual(row, wanted)
+        }),
+        runs(400),
+      )
+    })
+
+    it('a variable anywhere in a literal, an identifier or a comment is refused', () => {
+      const { expression, comment, identifier } = grammar[dialect]
+      fc.assert(
+        fc.property(fc.oneof(expression, comment, identifier), fc.nat(), hostileText, (piece, at, name) => {
+          const { sql, enclosed }: Piece = piece
+          fc.pre(enclosed !== undefined)
+          const [from, to] = enclosed
+          const place = from + (at % (to - from + 1))
+          const template = `SELECT 'a', ${sql.slice(0, place)}${variable}${sql.slice(place)} , 1`
+          refusal(template, dialect, { ...example, name })
+        }),
+        runs(400),
+      )
+    })
+
+    it('a statement with a slip in it is refused, or the database counts as many parameters', async (t) => {
+      const database = await openDatabase(t, dialect)
+      let taken = 0
+      let run = 0
+      await fc.assert(
+        fc.asyncProperty(
+          statement(database),
+          fc.array(slip, { minLength: 1, maxLength: 3 }),
+          async ({ template }, slips) => {
+            const result = compiled(slips.reduce(withSlip, template), dialect)
+            if (result instanceof TemplateError) return
+            taken++
+            if (await countsAsMany(database, result)) run++
+          },
+        ),
+        runs(1000),
+      )
+      t.diagnostic(`${taken} of 1000 were compiled, of which the database ran ${run}`)
+      assert.ok(run >= 50, 'too few are statements still: the test says nothing')
+    })
+
+    it('counts one parameter after each of the cases of the lexical rules', async (t) => {
+      const database = await openDatabase(t, dialect)
+      let run = 0
+      const { code, refused } = rules[dialect]
+      const templates = [...everywhere.code, ...code].flatMap((piece) => [
+        `SELECT ${piece} , ${database.cast(variable, 'text')}`,
+        `SELECT 1 AS a WHERE 'x' IN ('y', ${piece}\n, ${database.cast(variable, 'text')})`,
+      ])
+      for (const template of templates) {
+        const result = compiled(template, dialect)
+        if (!(result instanceof TemplateError) && (await countsAsMany(database, result))) run++
+      }
+      assert.ok(run >= 50, `${run} of ${templates.length} ran`)
+      // And none where the variable was refused for where it stands.
+      for (const [reason, templates] of Object.entries({ ...everywhere.refused, ...refused })) {
+        if (!reason.startsWith('variable_in_')) continue
+        for (const template of templates) {
+          const text = `SELECT ${template.replaceAll(mark, dialect === 'sqlite' ? '?' : '$1')}`
+          await assert.rejects(() => database.query({ text, values: ['x'] }), text)
+        }
+      }
+    })
+  })
+}
+
+interface Statement {
+  readonly template: string
+  /** The value of each column: `variable` for that of the variable, null where it is not known. */
+  readonly expected: (string | null)[]
+}
+
+/** SELECT with expressions, comments and aliases, and one variable. */
+function statement(database: Database): fc.Arbitrary<Statement> {
+  const { expression, comment, identifier } = grammar[database.dialect]
+  const column = fc.oneof<fc.MaybeWeightedArbitrary<Piece>[]>(
+    { weight: 3, arbitrary: expression },
+    identifier,
+  )
+  const space = fc.oneof<fc.MaybeWeightedArbitrary<Piece>[]>(
+    fc.constantFrom({ sql: ' ' }, { sql: '\n' }),
+    comment,
+  )
+  return fc
+    .tuple(fc.array(fc.tuple(column, space, space), { maxLength: 5 }), fc.nat({ max: 5 }), space)
+    .map(([columns, at, last]) => {
+      const own: Piece = { sql: database.cast(variable, 'text'), value: variable }
+      const all = columns.toSpliced(at, 0, [own, { sql: ' ' }, { sql: ' ' }])
+      const written = all.map(([piece, before, after]) => `${before.sql} ${piece.sql} ${after.sql}`)
+      return {
+        template: `SELECT ${written.join(',')} ${last.sql}`,
+        expected: all.map(([piece]) => piece.value ?? null),
+      }
+    })
+}
+
+type Slip = readonly [at: number, deleted: number, inserted: string]
+
+const slip: fc.Arbitrary<Slip> = fc.tuple(
+  fc.nat(),
+  fc.nat({ max: 2 }),
+  fc.constantFrom('', '', "'", '"', '\\', '$', '$$', '$a$', '--', '/*', '*/', '\n', '\r', 'E', "E'", ' ', '[', ']', '`', ',', '1', 'e', '/**/', "''", '-'),
+) // prettier-ignore
+
+function withSlip(template: string, [at, deleted, inserted]: Slip): string {
+  const place = at % (template.length + 1)
+  return template.slice(0, place) + inserted + template.slice(place + deleted)
+}
+
+/** Fails where the database counts other than compileSql; returns whether it ran the statement at all. */
+async function countsAsMany(
+  database: Database,
+  result: { text: string; values: (string | number | boolean | null)[] },
+) {
+  try {
+    await database.query(result)
+    return true
+  } catch (error) {
+    assert.ok(!database.countsAnother(error), `${result.text}: ${String(error)}`)
+    return false
+  }
+}

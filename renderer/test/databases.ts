@@ -1,0 +1,69 @@
+import type { TestContext } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
+import { Client, DatabaseError } from 'pg'
+import { freshDatabase } from '../../server/test/support/database.ts'
+import type { CompiledSql } from '../src/index.ts'
+
+/** A real database. */
+export interface Database {
+  readonly dialect: 'postgresql' | 'sqlite'
+  /** How a value is given a type where nothing else does. */
+  readonly cast: (expression: string, type: 'text' | 'number' | 'boolean') => string
+  execute(sql: string): Promise<void>
+  /** The rows, each as an array of its columns. */
+  query(statement: CompiledSql): Promise<unknown[][]>
+  /** Whether the error says that there are more or fewer values than the statement has parameters. */
+  countsAnother(error: unknown): boolean
+}
+
+const openers = { postgresql: openPostgres, sqlite: openSqlite }
+
+/** An empty database, until the test has ended. */
+export async function openDatabase(t: TestContext, dialect: Database['dialect']): Promise<Database> {
+  return openers[dialect](t)
+}
+
+async function openPostgres(t: TestContext): Promise<Database> {
+  const client = new Client(await freshDatabase(t))
+  await client.connect()
+  // The database is dropped with force, perhaps before the end of the connection.
+  client.on('error', () => undefined)
+  t.after(() => client.end())
+  const types = { text: 'text', number: 'float8', boolean: 'boolean' }
+  return {
+    dialect: 'postgresql',
+    cast: (expression, type) => `${expression}::${types[type]}`,
+    async execute(sql) {
+      await client.query(sql)
+    },
+    async query({ text, values }) {
+      const { rows } = await client.query<unknown[]>({ text, values, rowMode: 'array' })
+      return rows
+    },
+    countsAnother: (error) => error instanceof DatabaseError && error.code === '08P01',
+  }
+}
+
+function openSqlite(t: TestContext): Promise<Database> {
+  const database = new BetterSqlite3(':memory:')
+  t.after(() => {
+    database.close()
+  })
+  return Promise.resolve({
+    dialect: 'sqlite',
+    cast: (expression) => expression,
+    execute: (sql) => {
+      database.exec(sql)
+      return Promise.resolve()
+    },
+    query: ({ text, values }) =>
+      new Promise((resolve) => {
+        const statement = database.prepare<unknown[], unknown[]>(text)
+        if (statement.reader) return resolve(statement.raw().all(values))
+        statement.run(values)
+        resolve([])
+      }),
+    countsAnother: (error) =>
+      error instanceof RangeError && error.message.includes('parameter values were provided'),
+  })
+}

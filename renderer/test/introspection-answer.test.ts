@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { readAnswer } from '../src/introspection-answer.ts'
+import { active } from './introspection-server.ts'
+
+function read(change: Record<string, unknown>) {
+  return readAnswer(JSON.stringify({ ...active, ...change }))
+}
+
+describe('an answer', () => {
+  it('is inactive', () => {
+    assert.equal(readAnswer('{"active":false}'), null)
+    assert.equal(readAnswer(' { "active" : false } \n'), null)
+  })
+
+  it('has the end of a grace period, in milliseconds', () => {
+    assert.deepEqual(read({ exp: 1_790_000_600 })?.token, {
+      issuedAt: 1_790_000_000_000,
+      expiresAt: 1_790_000_600_000,
+    })
+  })
+
+  it('may have no mapping, no properties and no data sources', () => {
+    const userGroup = read({
+      mapping: null,
+      properties: null,
+      data_sources: {},
+      api_environment_tag: 'Testing',
+    })
+    assert.ok(userGroup)
+    assert.equal(userGroup.mapping, null)
+    assert.equal(userGroup.properties, null)
+    assert.deepEqual(userGroup.dataSources, {})
+    assert.equal(userGroup.environment, 'Testing')
+  })
+
+  it('may say more than is known of today', () => {
+    assert.equal(read({ scope: 'view', client_id: 'x' })?.providedId, 'customer-42')
+  })
+
+  it('has keys of any kind', () => {
+    const text = JSON.stringify(active)
+      .replace('"mapping":{"40"', '"mapping":{"__proto__":"1","constructor"')
+      .replace('"data_sources":{"40"', '"data_sources":{"__proto__"')
+      .replace('"properties":{', '"properties":{"__proto__":{"polluted":true},')
+    const userGroup = readAnswer(text) ?? assert.fail()
+    assert.deepEqual(Object.entries(userGroup.mapping ?? {}), [['__proto__', '1'], ['constructor', '213']]) // prettier-ignore
+    assert.deepEqual(Object.keys(userGroup.dataSources), ['__proto__'])
+    assert.deepEqual(Object.keys(userGroup.properties ?? {}), ['__proto__', 'region'])
+    assert.equal(({} as { polluted?: boolean }).polluted, undefined)
+  })
+
+  const wrong: Record<string, unknown[]> = {
+    active: [undefined, null, 'true', 1, false],
+    token_type: [undefined, null, 'bearer', 'User_Group'],
+    sub: [undefined, null, '', 42, {}],
+    iat: [undefined, null, '1790000000', -1, 1.5, 1e300],
+    exp: [null, '1790000000', -1, 1.5, 1e300],
+    team_id: [undefined, null, '7', -1, 1.5],
+    name: [undefined, null, '', 7],
+    api_environment_tag: [undefined, null, '', 'customer', ['Customer']],
+    mapping: [undefined, [], 'x', { 40: 213 }, { 40: null }, { 40: '' }],
+    data_sources: [
+      undefined, null, [], { 40: null }, { 40: [] }, { 40: { id: 213 } }, { 40: { id: '213', provided_id: 'a', name: 'b' } },
+      { 40: { id: 213, provided_id: null, name: 'b' } }, { 40: { id: 213, provided_id: 'a', name: '' } },
+    ],
+    properties: [undefined, [], 'x', 1, true],
+  } // prettier-ignore
+  for (const [name, values] of Object.entries(wrong)) {
+    for (const value of values) {
+      it(`is refused with ${name} ${JSON.stringify(value)}`, () => {
+        assert.throws(() => read({ [name]: value }), { name: 'IntrospectionError', code: 'bad_answer' })
+      })
+    }
+  }
+
+  for (const text of [
+    '',
+    'null',
+    'true',
+    '[]',
+    '"active"',
+    '{}',
+    '[{"active":false}]',
+    '{"active":false,"sub":"x"}',
+    '{"__proto__":{"active":true}}',
+    '{"active":true}',
+    '{"active":false',
+    '\ufeff{}x',
+  ]) {
+    it(`is refused as ${JSON.stringify(text)}`, () => {
+      assert.throws(() => readAnswer(text), { name: 'IntrospectionError', code: 'bad_answer' })
+    })
+  }
+
+  it('is read however deep it goes', () => {
+    const deep = '{"a":'.repeat(200_000) + '1' + '}'.repeat(200_000)
+    const userGroup = readAnswer(JSON.stringify(active).replace('{"region":"EU"}', deep))
+    assert.ok(Object.isFrozen(userGroup?.properties?.a))
+  })
+
+  it('never gets into a message', () => {
+    for (const text of [
+      '{"sub":"secret"',
+      JSON.stringify({ ...active, mapping: { secret: 1 } }),
+      '{"active":false,"secret":1}',
+    ]) {
+      assert.throws(
+        () => readAnswer(text),
+        (error: unknown) => error instanceof Error && !`${error.message}${error.stack}`.includes('secret'),
+      )
+    }
+  })
+})

@@ -1,0 +1,414 @@
+import assert from 'node:assert/strict'
+import { createServer, type AddressInfo } from 'node:net'
+import { describe, it } from 'node:test'
+import {
+  IntrospectionClient,
+  IntrospectionError,
+  type IntrospectionClientOptions,
+  type IntrospectionErrorCode,
+} from '../src/index.ts'
+import { active, broken, json, never, serve, status, text, type Answerer } from './introspection-server.ts'
+
+const apiToken = 'uga_customer_secretofthebackend'
+const token = 'ugt_customer_secretofthepage'
+
+function client(url: string, options = {}): IntrospectionClient {
+  return new IntrospectionClient({ url, apiToken, ...options })
+}
+
+async function failure(promise: Promise<unknown>): Promise<IntrospectionError> {
+  const error: unknown = await promise.then(
+    () => assert.fail('it does not fail'),
+    (error: unknown) => error,
+  )
+  assert.ok(error instanceof IntrospectionError, String(error))
+  assert.doesNotMatch(
+    `${error.message} ${error.stack} ${JSON.stringify(error)}`,
+    /secretof|said by|customer-42/,
+  )
+  return error
+}
+
+describe('introspect asks', () => {
+  it('by a form, with the API token, and gives the user group', async (t) => {
+    const { url, calls } = await serve(t, json(active))
+    assert.deepEqual(await client(url).introspect(token), {
+      providedId: 'customer-42',
+      teamId: 7,
+      name: 'Example customer',
+      environment: 'Customer',
+      mapping: { 40: '213' },
+      dataSources: { 40: { id: 213, providedId: 'warehouse-eu', name: 'Warehouse EU' } },
+      properties: { region: 'EU' },
+      token: { issuedAt: 1_790_000_000_000, expiresAt: null },
+    })
+    const [{ method, url: path, headers, body } = assert.fail()] = calls
+    assert.equal(method, 'POST')
+    assert.equal(path, '/oauth2/introspect')
+    assert.equal(headers.authorization, `Token ${apiToken}`)
+    assert.equal(headers['content-type'], 'application/x-www-form-urlencoded')
+    assert.equal(body, `token=${token}&token_type_hint=user_group`)
+  })
+
+  it('about any text, encoded', async (t) => {
+    const { url, calls } = await serve(t, json({ active: false }))
+    for (const text of ['a&token_type_hint=b', 'a=b c+d%26\r\n', '🙂', "' OR 1=1"]) {
+      assert.equal(await client(url).introspect(text), null)
+      const form = new URLSearchParams(calls.at(-1)?.body)
+      assert.deepEqual([...form], [['token', text], ['token_type_hint', 'user_group']]) // prettier-ignore
+    }
+  })
+
+  it('not about what is no token: nothing, and what is too long', async (t) => {
+    const { url, calls } = await serve(t, json(active))
+    assert.equal(await client(url).introspect(''), null)
+    assert.equal(await client(url).introspect('x'.repeat(1001)), null)
+    for (const odd of [undefined, null, ['a', 'b'], { a: 1 }, 5])
+      assert.equal(await client(url).introspect(odd as unknown as string), null)
+    assert.equal(calls.length, 0)
+  })
+
+  it('every time, and gets what has become of the token', async (t) => {
+    const { url, calls } = await serve(t, json(active), json({ active: false }))
+    const service = client(url)
+    assert.ok(await service.introspect(token))
+    assert.equal(await service.introspect(token), null)
+    assert.equal(calls.length, 2)
+  })
+
+  it('many at once, each by itself', async (t) => {
+    const { url, calls } = await serve(t, (response, { body }) => {
+      json({ ...active, sub: new URLSearchParams(body).get('token') })(response, calls[0] as never)
+    })
+    const service = client(url)
+    const tokens = Array.from({ length: 50 }, (_, i) => `token-${i % 10}`)
+    const answers = await Promise.all(tokens.map((token) => service.introspect(token)))
+    assert.deepEqual(
+      answers.map((userGroup) => userGroup?.providedId),
+      tokens,
+    )
+    assert.equal(calls.length, 50)
+  })
+})
+
+describe('introspect tries again', () => {
+  const passing: [string, Answerer, IntrospectionErrorCode][] = [
+    ['a connection that breaks', broken, 'unreachable'],
+    ['a body that breaks off', (response) => response.writeHead(200, { 'content-length': 100, 'content-type': 'application/json' }).write('{', () => response.destroy()), 'unreachable'],
+    ['429', status(429), 'rate_limited'],
+    ['502', status(502), 'unavailable'],
+    ['503', status(503, { 'retry-after': '0' }), 'unavailable'],
+    ['504', status(504, { 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' }), 'unavailable'],
+    ['503 that says nonsense about when', status(503, { 'retry-after': 'soon' }), 'unavailable'],
+  ] // prettier-ignore
+  for (const [what, answer, code] of passing) {
+    it(`after ${what}`, async (t) => {
+      const { url, calls } = await serve(t, answer, json(active))
+      assert.equal((await client(url).introspect(token))?.providedId, 'customer-42')
+      assert.equal(calls.length, 2)
+      assert.equal(new Set(calls.map(({ body }) => body)).size, 1)
+    })
+
+    it(`up to three times after ${what}, and then fails`, async (t) => {
+      const { url, calls } = await serve(t, answer)
+      assert.equal((await failure(client(url, { deadlineMs: 10_000 }).introspect(token))).code, code)
+      assert.equal(calls.length, 4)
+    })
+  }
+
+  it('after no answer, within half of the deadline', async (t) => {
+    const { url, calls } = await serve(t, never, json(active))
+    const start = performance.now()
+    assert.ok(await client(url, { deadlineMs: 1000 }).introspect(token))
+    const took = performance.now() - start
+    assert.ok(took >= 499 && took < 1000, `it took ${took} ms`)
+    assert.equal(calls.length, 2)
+  })
+
+  it('not before the time that Retry-After names', async (t) => {
+    const { url } = await serve(t, status(503, { 'retry-after': '1' }), json(active))
+    const start = performance.now()
+    assert.ok(await client(url, { deadlineMs: 5000 }).introspect(token))
+    assert.ok(performance.now() - start >= 999)
+  })
+
+  it('not before the date that Retry-After names, by the clock', async (t) => {
+    const now = Date.parse('2030-01-01T00:00:00Z')
+    const { url } = await serve(
+      t,
+      status(503, { 'retry-after': 'Tue, 01 Jan 2030 00:00:01 GMT' }),
+      json(active),
+    )
+    const start = performance.now()
+    assert.ok(await client(url, { deadlineMs: 5000, clock: { now: () => now } }).introspect(token))
+    assert.ok(performance.now() - start >= 999)
+  })
+
+  it('not at all where Retry-After names a time beyond the deadline, and says it at once', async (t) => {
+    const { url, calls } = await serve(t, status(429, { 'retry-after': '60' }))
+    const start = performance.now()
+    const { code, retryAfterMs, status: answered } = await failure(client(url).introspect(token))
+    assert.ok(performance.now() - start < 1000)
+    assert.deepEqual([code, retryAfterMs, answered, calls.length], ['rate_limited', 60_000, 429, 1])
+  })
+
+  it('not beyond the deadline', async (t) => {
+    const { url } = await serve(t, never)
+    const start = performance.now()
+    assert.equal((await failure(client(url, { deadlineMs: 300 }).introspect(token))).code, 'timed_out')
+    const took = performance.now() - start
+    assert.ok(took < 3000, `it took ${took} ms`)
+  })
+
+  it('not beyond the deadline, where the answer begins and does not end', async (t) => {
+    const { url } = await serve(t, (response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).write('{"active":'),
+    )
+    const start = performance.now()
+    assert.equal((await failure(client(url, { deadlineMs: 300 }).introspect(token))).code, 'timed_out')
+    assert.ok(performance.now() - start < 3000)
+  })
+
+  it('where nothing listens, and fails in time', async () => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    await new Promise((resolve) => server.close(resolve))
+    const error = await failure(client(`http://127.0.0.1:${port}/oauth2/introspect`).introspect(token))
+    assert.equal(error.code, 'unreachable')
+    assert.match(error.message, new RegExp(`at http://127\\.0\\.0\\.1:${port} \\(ECONNREFUSED\\)`))
+  })
+})
+
+describe('introspect fails at once', () => {
+  const lasting: [number, IntrospectionErrorCode][] = [
+    [400, 'refused'],
+    [401, 'unauthenticated'],
+    [403, 'forbidden'],
+    [404, 'refused'],
+    [405, 'refused'],
+    [413, 'refused'],
+    [415, 'refused'],
+    [500, 'refused'],
+    [501, 'refused'],
+    [204, 'bad_answer'],
+    [304, 'bad_answer'],
+  ]
+  for (const [code, expected] of lasting) {
+    it(`after ${code}`, async (t) => {
+      const { url, calls } = await serve(t, status(code, { 'retry-after': '0' }))
+      const error = await failure(client(url).introspect(token))
+      assert.equal(error.code, expected)
+      assert.equal(calls.length, 1)
+    })
+  }
+
+  for (const code of [301, 302, 303, 307, 308]) {
+    it(`after ${code}, and follows nowhere`, async (t) => {
+      const other = await serve(t, json(active))
+      const { url, calls } = await serve(t, status(code, { location: other.url }))
+      const error = await failure(client(url).introspect(token))
+      assert.equal(error.code, 'bad_answer')
+      assert.match(error.message, new RegExp(`its status is ${code}`))
+      assert.deepEqual([calls.length, other.calls.length], [1, 0])
+    })
+  }
+
+  const strange: [string, Answerer][] = [
+    ['what is no JSON', text('<html>customer-42</html>')],
+    ['nothing', text('')],
+    ['another type', text(JSON.stringify(active), 'text/html')],
+    ['another type that begins alike', text(JSON.stringify(active), 'application/jsonp')],
+    ['what is not UTF-8', text(Buffer.from(JSON.stringify({ ...active, name: '\u00e9' }), 'latin1'))],
+    ['half an answer', text(JSON.stringify(active).slice(0, -1))],
+  ]
+  for (const [what, answer] of strange) {
+    it(`after ${what}`, async (t) => {
+      const { url, calls } = await serve(t, answer)
+      assert.equal((await failure(client(url).introspect(token))).code, 'bad_answer')
+      assert.equal(calls.length, 1)
+    })
+  }
+
+  it('after an answer of a size that no answer has, without reading on', async (t) => {
+    let written = 0
+    const { url } = await serve(t, (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const chunk = Buffer.alloc(64 * 1024, ' ')
+      const write = () => {
+        while (!response.destroyed && written < 1e9 && response.write(chunk)) written += chunk.length
+      }
+      response.on('drain', write)
+      write()
+    })
+    const error = await failure(client(url, { deadlineMs: 20_000 }).introspect(token))
+    assert.equal(error.code, 'bad_answer')
+    assert.ok(written < 64 * 1024 * 1024, `${written} bytes were read`)
+  })
+
+  it('takes the largest that an answer can be', async (t) => {
+    const properties = { text: 'x'.repeat(7 * 1024 * 1024) }
+    const { url } = await serve(t, json({ ...active, properties }))
+    const userGroup = await client(url, { deadlineMs: 20_000 }).introspect(token)
+    assert.deepEqual(userGroup?.properties, properties)
+  })
+})
+
+describe('introspect stops when its signal is aborted', () => {
+  it('before it begins', async (t) => {
+    const { url, calls } = await serve(t, json(active))
+    const reason = new Error('gone')
+    await assert.rejects(client(url).introspect(token, { signal: AbortSignal.abort(reason) }), reason)
+    assert.equal(calls.length, 0)
+  })
+
+  it('while it waits for an answer', async (t) => {
+    const reason = new Error('gone')
+    const abortion = new AbortController()
+    const { url, calls } = await serve(t, () => abortion.abort(reason))
+    await assert.rejects(client(url).introspect(token, { signal: abortion.signal }), reason)
+    assert.equal(calls.length, 1)
+  })
+
+  it('while it waits to try again', async (t) => {
+    const reason = new Error('gone')
+    const abortion = new AbortController()
+    const { url, calls } = await serve(t, (response, call) => {
+      status(503, { 'retry-after': '5' })(response, call)
+      response.on('close', () => setTimeout(() => abortion.abort(reason), 50))
+    })
+    const start = performance.now()
+    const call = client(url, { deadlineMs: 60_000 }).introspect(token, { signal: abortion.signal })
+    await assert.rejects(call, reason)
+    assert.ok(performance.now() - start < 3000)
+    assert.equal(calls.length, 1)
+  })
+
+  it('in the last try too', async (t) => {
+    const reason = new Error('gone')
+    const abortion = new AbortController()
+    const { url, calls } = await serve(t, status(503), status(503), status(503), () => abortion.abort(reason))
+    const call = client(url, { deadlineMs: 10_000 }).introspect(token, { signal: abortion.signal })
+    await assert.rejects(call, reason)
+    assert.equal(calls.length, 4)
+  })
+
+  it('and not others', async (t) => {
+    const abortion = new AbortController()
+    const { url } = await serve(t, () => abortion.abort(new Error('gone')), json(active))
+    const service = client(url)
+    await assert.rejects(service.introspect(token, { signal: abortion.signal }), /gone/)
+    assert.ok(await service.introspect(token))
+  })
+})
+
+describe('the cache of introspect', () => {
+  const cache = { maxAgeMs: 1000, maxEntries: 2 }
+
+  it('asks once for as long as it may', async (t) => {
+    const { url, calls } = await serve(t, json(active), json({ active: false }))
+    let now = 1_790_000_000_000
+    const service = client(url, { cache, clock: { now: () => now } })
+    const first = await service.introspect(token)
+    now += 999
+    assert.equal(await service.introspect(token), first)
+    assert.equal(calls.length, 1)
+    now += 1
+    assert.equal(await service.introspect(token), null)
+    assert.equal(calls.length, 2)
+  })
+
+  it('counts from when it asked, not from when it was answered', async (t) => {
+    let now = 1_790_000_000_000
+    const { url, calls } = await serve(t, (response, call) => {
+      now += 600
+      json(active)(response, call)
+    })
+    const service = client(url, { cache, clock: { now: () => now } })
+    await service.introspect(token)
+    now += 399
+    await service.introspect(token)
+    assert.equal(calls.length, 1)
+    now += 1
+    await service.introspect(token)
+    assert.equal(calls.length, 2)
+  })
+
+  it('keeps neither what is inactive nor a failure', async (t) => {
+    const { url, calls } = await serve(t, json({ active: false }), status(401), json(active))
+    const service = client(url, { cache })
+    assert.equal(await service.introspect(token), null)
+    await failure(service.introspect(token))
+    assert.ok(await service.introspect(token))
+    assert.ok(await service.introspect(token))
+    assert.equal(calls.length, 3)
+  })
+
+  it('is not for a call whose signal is aborted', async (t) => {
+    const { url } = await serve(t, json(active))
+    const service = client(url, { cache })
+    await service.introspect(token)
+    await assert.rejects(service.introspect(token, { signal: AbortSignal.abort(new Error('gone')) }), /gone/)
+  })
+
+  it('gives what nobody can change', async (t) => {
+    const { url } = await serve(t, json({ ...active, properties: { regions: ['EU'], deep: { a: [{}] } } }))
+    const userGroup = (await client(url, { cache }).introspect(token)) as unknown as {
+      name: string
+      properties: { regions: string[]; deep: { a: [{ b?: number }] } }
+      mapping: Record<string, string>
+      dataSources: Record<string, unknown>
+      token: { expiresAt: number }
+    }
+    for (const change of [
+      () => (userGroup.name = 'other'),
+      () => userGroup.properties.regions.push('US'),
+      () => (userGroup.properties.deep.a[0].b = 1),
+      () => (userGroup.mapping[40] = '1'),
+      () => (userGroup.dataSources[41] = {}),
+      () => (userGroup.token.expiresAt = 1),
+    ]) {
+      assert.throws(change, TypeError)
+    }
+  })
+})
+
+describe('a client is not made', () => {
+  const wrong = [
+    { url: '' },
+    { url: '/oauth2/introspect' },
+    { url: 'ftp://127.0.0.1/' },
+    { url: 'http://user:secretofthebackend@127.0.0.1/' },
+    { apiToken: '' },
+    { apiToken: 'Token secretofthebackend' },
+    { apiToken: 'secretofthebackend\n' },
+    { deadlineMs: 0 },
+    { deadlineMs: NaN },
+    { deadlineMs: Infinity },
+    { cache: { maxAgeMs: 0, maxEntries: 1 } },
+    { cache: { maxAgeMs: 1000, maxEntries: 0 } },
+    { cache: { maxAgeMs: Infinity, maxEntries: 1 } },
+    { cache: { maxAgeMs: 1000, maxEntries: 1.5 } },
+    { cache: {} },
+    { cache: true },
+    { cache: { maxEntries: 10 } },
+    { cache: { maxAgeMs: 1000 } },
+    { cache: { maxAge: 1000, maxEntries: 10 } },
+    { deadlineMs: '2000' },
+    { apiToken: undefined },
+    { apiToken: null },
+  ]
+  for (const options of wrong) {
+    it(`with ${JSON.stringify(options)}`, () => {
+      assert.throws(
+        () =>
+          new IntrospectionClient({
+            url: 'http://127.0.0.1/oauth2/introspect',
+            apiToken,
+            ...options,
+          } as IntrospectionClientOptions),
+        (error: unknown) => error instanceof Error && !error.message.includes('secretof'),
+      )
+    })
+  }
+})

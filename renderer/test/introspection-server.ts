@@ -1,0 +1,65 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+
+interface Call {
+  readonly method: string | undefined
+  readonly url: string | undefined
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+export type Answerer = (response: ServerResponse, call: Call) => void
+
+/** A server that answers its nth call by the nth answerer, and the rest by the last; closed when the test has ended. */
+export async function serve(t: TestContext, ...answerers: [Answerer, ...Answerer[]]) {
+  const calls: Call[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (text: string) => (body += text))
+    request.on('end', () => {
+      const call = { method: request.method, url: request.url, headers: request.headers, body }
+      const answer = answerers[Math.min(calls.push(call), answerers.length) - 1]
+      answer?.(response, call)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}/oauth2/introspect`, calls }
+}
+
+export function json(value: unknown): Answerer {
+  return text(JSON.stringify(value))
+}
+
+export function text(body: string | Buffer, type = 'application/json'): Answerer {
+  return (response) => response.writeHead(200, { 'content-type': type }).end(body)
+}
+
+export function status(code: number, headers: Record<string, string> = {}): Answerer {
+  return (response) =>
+    response
+      .writeHead(code, { 'content-type': 'application/json', ...headers })
+      .end('{"success":0,"error":{"code":"said_by_the_service","message":"said by the service"}}')
+}
+
+export const never: Answerer = () => undefined
+
+export const broken: Answerer = (response) => response.destroy()
+
+export const active = {
+  active: true,
+  token_type: 'user_group',
+  sub: 'customer-42',
+  iat: 1_790_000_000,
+  team_id: 7,
+  name: 'Example customer',
+  api_environment_tag: 'Customer',
+  mapping: { 40: '213' },
+  data_sources: { 40: { id: 213, provided_id: 'warehouse-eu', name: 'Warehouse EU' } },
+  properties: { region: 'EU' },
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import BetterSqlite3 from 'better-sqlite3'
+import { Client } from 'pg'
+import { freshDatabase } from '../../server/test/support/database.ts'
+import { dialects } from '../src/sql/dialects.ts'
+import { active, json, serve } from './introspection-server.ts'
+
+const folder = fileURLToPath(new URL('..', import.meta.url))
+const readme = readFileSync(join(folder, 'README.md'), 'utf8')
+
+const sales = `
+  CREATE TABLE sales (customer text, region text, month int, amount int);
+  INSERT INTO sales VALUES ('customer-42', 'EU', 1, 10), ('customer-42', 'US', 1, 1), ('customer-42', 'EU', 2, 20),
+    ('customer-42', 'Asia', 2, 400), ('customer-43', 'EU', 1, 8000);
+`
+
+it('the programs of the README do what it says, with the package as it is built', async (t) => {
+  const answer = { ...active, properties: { regions: ['EU', 'US'] } }
+  const { url, calls } = await serve(t, json(answer))
+  const DATABASE_URL = await freshDatabase(t)
+  const client = new Client(DATABASE_URL)
+  await client.connect()
+  await client.query(sales)
+  await client.end()
+  const temporary = mkdtempSync(join(tmpdir(), 'renderer-readme-'))
+  t.after(() => rmSync(temporary, { recursive: true }))
+  const SALES_FILE = join(temporary, 'sales.db')
+  new BetterSqlite3(SALES_FILE).exec(sales).close()
+
+  const programs = [...readme.matchAll(/^```js\n([^]*?)^```/gm)]
+    .map(([, program = '']) => program)
+    .filter((program) => !program.startsWith('{'))
+  assert.equal(programs.length, 5)
+  const program = [
+    "const token = 'ugt_customer_x'",
+    ...programs.map((program) => program.replace('http://127.0.0.1:8080/oauth2/introspect', url)),
+    'const kept = [await patient.introspect(token), await patient.introspect(token)]',
+    'console.log(JSON.stringify({ userGroup, text, values, rows, total, title, kept: kept[0] === kept[1] }))',
+  ].join('\n')
+  const result = JSON.parse(
+    await run(program, { DATABASE_URL, SALES_FILE, UGS_API_TOKEN: 'uga_customer_x' }),
+  ) as Record<string, unknown>
+
+  assert.match(result.text as string, /WHERE customer = \$1\s+AND region IN \(\$2, \$3\)/)
+  assert.deepEqual(result.values, ['customer-42', 'EU', 'US'])
+  assert.deepEqual(result.rows, [
+    { month: 1, amount: '11' },
+    { month: 2, amount: '20' },
+  ])
+  assert.deepEqual(result.total, { amount: 431 })
+  assert.equal(result.title, 'Sales of Example customer')
+  assert.deepEqual({ ...(result.userGroup as object), properties: { region: 'EU' } }, documentedUserGroup())
+  assert.equal(result.kept, true)
+  assert.equal(calls.length, 2)
+})
+
+it('the table of dialects has what the code has', () => {
+  const rows = [...readme.matchAll(/^\| `(\w+)` +\| `(\S+)` +\| +(\d+) \|/gm)]
+  assert.deepEqual(
+    rows.map(([, name, placeholder, maxValues]) => [name, placeholder, Number(maxValues)]),
+    Object.entries(dialects).map(([name, { placeholder, maxValues }]) => [name, placeholder(1), maxValues]),
+  )
+})
+
+function documentedUserGroup(): unknown {
+  const [, shown = ''] = /^```js\n(\{[^]*?^\})\n```/m.exec(readme) ?? []
+  const json = shown
+    .replace(/ *\/\/.*$/gm, '')
+    .replace(/(\w+):/g, '"$1":')
+    .replaceAll("'", '"')
+    .replace(/,(\s*\})/g, '$1')
+  return JSON.parse(json)
+}
+
+/** As a module of this package would run: it finds the package by its name. */
+async function run(program: string, environment: Record<string, string>): Promise<string> {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '', ...environment },
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const [code] = (await once(child, 'close')) as [number | null]
+  assert.equal(code, 0, stderr)
+  return stdout
+}

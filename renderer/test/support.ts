@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { compileSql, TemplateError, type Json, type SqlDialect, type VariableSource } from '../src/index.ts'
+
+export const sqlDialects = ['postgresql', 'mysql', 'sqlite', 'sqlserver', 'bigquery', 'snowflake'] as const
+
+export const example: VariableSource = {
+  providedId: 'customer-42',
+  name: 'Example customer',
+  properties: {
+    region: 'EU',
+    regions: ['EU', 'US'],
+    none: [],
+    nothing: null,
+    nested: { deep: { value: 1 } },
+    'sales region': { 'north.west': 'NW' },
+  },
+}
+
+/** A user group with the property `value`. */
+export function withValue(value: unknown): VariableSource {
+  return { providedId: 'customer-42', name: 'Example customer', properties: { value: value as Json } }
+}
+
+export const value = '{{ user_group.properties.value }}'
+
+/** Compiles for the example, and gives the refusal of a template as a value. */
+export function compiled(
+  template: string,
+  dialect: SqlDialect = 'postgresql',
+  userGroup: VariableSource = example,
+) {
+  try {
+    return compileSql(template, userGroup, { dialect })
+  } catch (error) {
+    if (error instanceof TemplateError) return error
+    throw error
+  }
+}
+
+export function refusal(
+  template: string,
+  dialect: SqlDialect = 'postgresql',
+  userGroup: VariableSource = example,
+): TemplateError {
+  const result = compiled(template, dialect, userGroup)
+  assert.ok(
+    result instanceof TemplateError,
+    `${dialect} takes ${template}: ${'text' in result ? result.text : ''}`,
+  )
+  return result
+}

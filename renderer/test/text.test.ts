@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { renderText, TemplateError } from '../src/index.ts'
+import { example, value, withValue } from './support.ts'
+
+function codeOf(run: () => unknown): string {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof TemplateError) return error.code
+    throw error
+  }
+  return 'nothing'
+}
+
+describe('renderText', () => {
+  it('puts variables into a text', () => {
+    assert.equal(
+      renderText('Sales of {{ user_group.name }} in {{ user_group.properties.region }}', example),
+      'Sales of Example customer in EU',
+    )
+    assert.equal(renderText('No variables & no escaping', example), 'No variables & no escaping')
+    assert.equal(renderText('', example), '')
+  })
+
+  it('escapes what means something in HTML, in values only', () => {
+    assert.equal(
+      renderText(`<b title="${value}">&amp;</b>`, withValue('<script>"&\'`</script>')),
+      '<b title="&lt;script&gt;&quot;&amp;&#39;&#96;&lt;/script&gt;">&amp;</b>',
+    )
+  })
+
+  it('never reads a value as a template, or as a replacement pattern', () => {
+    for (const text of ['{{ user_group.name }}', '$1', '$$', '%s']) {
+      assert.equal(renderText(value, withValue(text)), text)
+    }
+    assert.equal(renderText(value, withValue('$&')), '$&amp;')
+  })
+
+  it('takes numbers and booleans, 0 and false included, and the empty text', () => {
+    assert.equal(renderText(value, withValue(0)), '0')
+    assert.equal(renderText(value, withValue(-1.5)), '-1.5')
+    assert.equal(renderText(value, withValue(false)), 'false')
+    assert.equal(renderText(value, withValue('')), '')
+  })
+
+  for (const refused of [null, ['EU'], [], {}, { a: 1 }, NaN, Infinity]) {
+    it(`refuses ${JSON.stringify(refused)}`, () => {
+      assert.equal(
+        codeOf(() => renderText(value, withValue(refused))),
+        'unusable_value',
+      )
+    })
+  }
+
+  it('refuses a variable that is unset, unknown or malformed', () => {
+    assert.equal(
+      codeOf(() => renderText('{{ user_group.properties.missing }}', example)),
+      'unset_variable',
+    )
+    assert.equal(
+      codeOf(() => renderText('{{ user_group.properties.constructor }}', example)),
+      'unset_variable',
+    )
+    assert.equal(
+      codeOf(() => renderText('{{ name }}', example)),
+      'unknown_variable',
+    )
+    assert.equal(
+      codeOf(() => renderText('a {{ b', example)),
+      'malformed_template',
+    )
+  })
+
+  it('leaves braces that open nothing', () => {
+    assert.equal(renderText('} }} { { {{user_group.name}}', example), '} }} { { Example customer')
+  })
+})

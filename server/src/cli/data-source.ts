@@ -1,0 +1,181 @@
+import type { Command } from 'commander'
+import type { DataSource, Schema } from '../domain/data-source.ts'
+import type { DeleteOutcome, Store } from '../domain/store.ts'
+import { CommandError } from './errors.ts'
+import { environmentOption, jsonOption, parseCount, parseName, workspaceOption } from './options.ts'
+import { formatTime, printJson, printTable } from './output.ts'
+import { realmOf, withStore, type RealmOptions } from './with-store.ts'
+
+interface CreateOptions extends RealmOptions {
+  providedId: string
+  name: string
+}
+
+export function addSchemaCommands(program: Command): void {
+  const schema = program.command('schema').description('Register the schemas that the keys of mappings name.')
+
+  command(schema, 'create', 'Register a schema.')
+    .requiredOption('--provided-id <id>', 'your id of it', parseName)
+    .requiredOption('--name <name>', 'its name', parseName)
+    .action(createSchema)
+
+  command(schema, 'list', 'List the schemas of an environment.').action(listSchemas)
+
+  command(schema, 'delete', 'Remove a schema that has no data sources.')
+    .argument('<id>', 'its id, as `ugs schema list` shows it', parseCount)
+    .action((id: number, options: RealmOptions) =>
+      remove('schema', id, options, 'it has data sources; delete those first', (store, ...of) =>
+        store.deleteSchema(...of, id),
+      ),
+    )
+}
+
+export function addDataSourceCommands(program: Command): void {
+  const dataSource = program
+    .command('data-source')
+    .description('Register the data sources that the values of mappings name.')
+
+  command(dataSource, 'create', 'Register a data source of a schema.')
+    .requiredOption('--schema <id>', 'the id of its schema, as `ugs schema list` shows it', parseCount)
+    .requiredOption('--provided-id <id>', 'your id of it', parseName)
+    .requiredOption('--name <name>', 'its name', parseName)
+    .action(createDataSource)
+
+  command(dataSource, 'list', 'List the data sources of an environment.').action(listDataSources)
+
+  command(dataSource, 'delete', 'Remove a data source that no user group is mapped to.')
+    .argument('<id>', 'its id, as `ugs data-source list` shows it', parseCount)
+    .action((id: number, options: RealmOptions) =>
+      remove(
+        'data source',
+        id,
+        options,
+        'user groups are mapped to it; map them to others first',
+        (store, ...of) => store.deleteDataSource(...of, id),
+      ),
+    )
+}
+
+function command(parent: Command, name: string, description: string): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .addOption(environmentOption())
+    .addOption(workspaceOption())
+    .addOption(jsonOption())
+}
+
+async function createSchema(options: CreateOptions): Promise<void> {
+  const made = await withStore(async (store) =>
+    store.createSchema({
+      ...(await realmOf(store, options)),
+      providedId: options.providedId,
+      name: options.name,
+      createdAt: Date.now(),
+    }),
+  )
+  if (made === 'provided_id_taken')
+    throw new CommandError(`there is already a schema "${options.providedId}"`)
+  if (made === 'provided_id_mapped') throw mapped('schema', options.providedId)
+  if (options.json) printJson(shownSchema(made))
+  else console.error(`Registered the schema ${made.id} "${made.providedId}".`)
+}
+
+async function listSchemas(options: RealmOptions): Promise<void> {
+  const schemas = await withStore(async (store) => {
+    const { workspaceId, environment } = await realmOf(store, options)
+    return (await store.listSchemas(workspaceId, environment)).map(shownSchema)
+  })
+  if (options.json) printJson(schemas)
+  else {
+    printTable(
+      ['ID', 'PROVIDED_ID', 'NAME', 'CREATED'],
+      schemas.map(({ id, provided_id, name, created_at }) => [id, provided_id, name, created_at]),
+    )
+  }
+}
+
+async function createDataSource(options: CreateOptions & { schema: number }): Promise<void> {
+  const made = await withStore(async (store) => {
+    const { workspaceId, environment } = await realmOf(store, options)
+    return store.createDataSource(workspaceId, environment, {
+      schemaId: options.schema,
+      providedId: options.providedId,
+      name: options.name,
+      createdAt: Date.now(),
+    })
+  })
+  if (made === 'schema_not_found') {
+    throw new CommandError(`there is no schema ${options.schema}; \`ugs schema list\` shows those there are`)
+  }
+  if (made === 'provided_id_taken')
+    throw new CommandError(`the schema has a data source "${options.providedId}" already`)
+  if (made === 'provided_id_mapped') throw mapped('data source', options.providedId)
+  if (options.json) printJson(shownDataSource(made))
+  else console.error(`Registered the data source ${made.id} "${made.providedId}".`)
+}
+
+/** With it as a provided id, those mappings would mean another one. */
+function mapped(what: string, providedId: string): CommandError {
+  return new CommandError(
+    `user groups are mapped to the ${what} whose id is ${providedId}, by that id; choose another provided id`,
+  )
+}
+
+async function listDataSources(options: RealmOptions): Promise<void> {
+  const dataSources = await withStore(async (store) => {
+    const { workspaceId, environment } = await realmOf(store, options)
+    return (await store.listDataSources(workspaceId, environment)).map(shownDataSource)
+  })
+  if (options.json) printJson(dataSources)
+  else {
+    printTable(
+      ['ID', 'SCHEMA', 'PROVIDED_ID', 'NAME', 'CREATED'],
+      dataSources.map((source) => [
+        source.id,
+        source.schema_id,
+        source.provided_id,
+        source.name,
+        source.created_at,
+      ]),
+    )
+  }
+}
+
+type DeleteIn = (store: Store, ...realm: [number, RealmOptions['environment']]) => Promise<DeleteOutcome>
+
+async function remove(
+  what: string,
+  id: number,
+  options: RealmOptions,
+  inUse: string,
+  deleteIn: DeleteIn,
+): Promise<void> {
+  const outcome = await withStore(async (store) => {
+    const { workspaceId, environment } = await realmOf(store, options)
+    return deleteIn(store, workspaceId, environment)
+  })
+  if (outcome === 'not_found') throw new CommandError(`there is no ${what} ${id} in this environment`)
+  if (outcome === 'in_use') throw new CommandError(`the ${what} ${id} stays: ${inUse}`)
+  if (options.json) printJson({ deleted: true, id })
+  else console.error(`The ${what} ${id} is deleted.`)
+}
+
+function shownSchema(schema: Schema) {
+  return {
+    id: schema.id,
+    provided_id: schema.providedId,
+    name: schema.name,
+    created_at: formatTime(schema.createdAt),
+  }
+}
+
+function shownDataSource(dataSource: DataSource) {
+  return {
+    id: dataSource.id,
+    schema_id: dataSource.schemaId,
+    provided_id: dataSource.providedId,
+    name: dataSource.name,
+    created_at: formatTime(dataSource.createdAt),
+  }
+}

@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify'
+import { introspectionAnswer } from '../contract/answers.ts'
+import { validationFailed } from '../domain/fault.ts'
+import type { UserGroupService } from '../domain/user-group-service.ts'
+import { sendJson } from './answer.ts'
+import { Authentication, type AuthenticationParts } from './authentication.ts'
+import { checkBodyHeaders, readBody } from './body.ts'
+import { beginCall, type Call } from './call.ts'
+
+const formType = 'application/x-www-form-urlencoded'
+
+export interface IntrospectionRouteParts {
+  readonly authentication: AuthenticationParts
+  readonly userGroups: UserGroupService
+}
+
+/** Whose token a dashboard was opened with (RFC 7662): what the renderer asks of every view. */
+export function addIntrospectionRoute(
+  app: FastifyInstance,
+  { authentication: parts, userGroups }: IntrospectionRouteParts,
+): void {
+  // Resource servers and gateways send what they were made to send: a bearer token, or a client id and its secret.
+  const authentication = new Authentication(['Token', 'Bearer', 'Basic'], parts)
+  app.route({
+    method: 'POST',
+    url: '/oauth2/introspect',
+    config: { challenge: authentication.challenge },
+    onRequest: async (request) => {
+      const apiToken = await authentication.authenticate(request.raw.headers.authorization)
+      beginCall(request, apiToken, 'introspect')
+      checkBodyHeaders(request, formType)
+    },
+    handler: async (request, reply) => {
+      const { apiToken } = request.call as Call
+      const token = tokenOf(await readBody(request))
+      return sendJson(reply, 200, introspectionAnswer(await userGroups.introspect(apiToken, token)))
+    },
+  })
+}
+
+/**
+ * Parameters that are not known are ignored, one without a value is none, and none may be given twice (RFC 6749, section
+ * 3.2, as RFC 7662 has it).
+ * @throws Fault `validation_failed`
+ */
+function tokenOf(body: Buffer): string {
+  // A "?" at the start would be taken for that of a URL.
+  const form = new URLSearchParams(`&${body.toString('latin1')}`)
+  for (const name of ['token', 'token_type_hint']) {
+    if (form.getAll(name).length > 1) {
+      throw validationFailed([{ path: `/${name}`, message: 'is given more than once' }])
+    }
+  }
+  const token = form.get('token')
+  if (!token) throw validationFailed([{ path: '/token', message: 'is required' }])
+  return token
+}

@@ -1,0 +1,252 @@
+import { idOf, type DataSource, type Schema } from '../../domain/data-source.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { DeleteOutcome, NewDataSource, NewSchema, NotRegistered } from '../../domain/store.ts'
+import { entriesOf, resolveEntries } from './data-source-sql.ts'
+import { PostgresFailure } from './postgres-fault.ts'
+import type { Primary, Query } from './primary.ts'
+import type { Retry } from './retry.ts'
+
+interface SchemaRow {
+  readonly workspace_id: number
+  readonly schema_id: number
+  readonly environment: Environment
+  readonly provided_id: string
+  readonly name: string
+  readonly created_at: number
+}
+
+interface DataSourceRow {
+  readonly data_source_id: number
+  readonly schema_id: number
+  readonly provided_id: string
+  readonly name: string
+  readonly created_at: number
+}
+
+/** Of a row that another one refers to. */
+const foreignKeyViolation = '23503'
+
+/** Schemas, and their data sources. */
+export class DataSources {
+  readonly #primary: Primary
+  readonly #retry: Retry
+
+  constructor(primary: Primary, retry: Retry) {
+    this.#primary = primary
+    this.#retry = retry
+  }
+
+  createSchema(schema: NewSchema): Promise<Schema | NotRegistered> {
+    return this.#retry.run(async (attempt) => {
+      const made = await attempt.change((sent) =>
+        this.#primary.transaction((query) => {
+          sent()
+          return insertSchema(query, schema)
+        }),
+      )
+      if (made !== 'provided_id_taken' || !attempt.isInDoubt) return made
+      const { workspaceId, environment, providedId, name, createdAt } = schema
+      const [taken] = await this.#primary.query<SchemaRow>(
+        `SELECT * FROM schema
+         WHERE workspace_id = $1 AND environment = $2 AND provided_id = $3 AND name = $4 AND created_at = $5`,
+        [workspaceId, environment, providedId, name, createdAt],
+      )
+      return taken === undefined ? made : schemaOf(taken)
+    })
+  }
+
+  listSchemas(workspaceId: number, environment: Environment): Promise<Schema[]> {
+    return this.#retry.run(async () => {
+      const rows = await this.#primary.query<SchemaRow>(
+        'SELECT * FROM schema WHERE workspace_id = $1 AND environment = $2 ORDER BY schema_id',
+        [workspaceId, environment],
+      )
+      return rows.map(schemaOf)
+    })
+  }
+
+  deleteSchema(workspaceId: number, environment: Environment, id: number): Promise<DeleteOutcome> {
+    return this.#retry.run(async (attempt) => {
+      const deleted = await attempt
+        .change((sent) =>
+          this.#primary.query(
+            'DELETE FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 RETURNING 1',
+            [workspaceId, environment, id],
+            sent,
+          ),
+        )
+        .catch((error: unknown) => {
+          if (error instanceof PostgresFailure && error.code === foreignKeyViolation) return null
+          throw error
+        })
+      if (deleted === null) return 'in_use'
+      return deleted.length === 1 || attempt.isInDoubt ? 'deleted' : 'not_found'
+    })
+  }
+
+  create(
+    workspaceId: number,
+    environment: Environment,
+    dataSource: NewDataSource,
+  ): Promise<DataSource | NotRegistered | 'schema_not_found'> {
+    return this.#retry.run(async (attempt) => {
+      const made = await attempt.change((sent) =>
+        this.#primary.transaction((query) => {
+          sent()
+          return insertDataSource(query, workspaceId, environment, dataSource)
+        }),
+      )
+      if (made !== 'provided_id_taken' || !attempt.isInDoubt) return made
+      const { schemaId, providedId, name, createdAt } = dataSource
+      const [taken] = await this.#primary.query<DataSourceRow>(
+        `SELECT * FROM data_source
+         WHERE workspace_id = $1 AND schema_id = $2 AND provided_id = $3 AND name = $4 AND created_at = $5`,
+        [workspaceId, schemaId, providedId, name, createdAt],
+      )
+      return taken === undefined ? made : dataSourceOf(taken)
+    })
+  }
+
+  list(workspaceId: number, environment: Environment): Promise<DataSource[]> {
+    return this.#retry.run(async () => {
+      const rows = await this.#primary.query<DataSourceRow>(
+        `SELECT data_source.* FROM data_source JOIN schema USING (workspace_id, schema_id)
+         WHERE workspace_id = $1 AND environment = $2 ORDER BY data_source_id`,
+        [workspaceId, environment],
+      )
+      return rows.map(dataSourceOf)
+    })
+  }
+
+  delete(workspaceId: number, environment: Environment, id: number): Promise<DeleteOutcome> {
+    return this.#retry.run(async (attempt) => {
+      const outcome = await attempt.change((sent) =>
+        this.#primary.transaction((query) => {
+          sent()
+          return deleteUnmapped(query, workspaceId, environment, id)
+        }),
+      )
+      return outcome === 'not_found' && attempt.isInDoubt ? 'deleted' : outcome
+    })
+  }
+}
+
+/** Keeps mappings from being written until the transaction is over: each statement that does looks up what it maps. */
+const holdMappings = 'LOCK TABLE mapping_entry IN SHARE ROW EXCLUSIVE MODE'
+
+async function insertSchema(
+  query: Query,
+  { workspaceId, environment, providedId, name, createdAt }: NewSchema,
+): Promise<Schema | NotRegistered> {
+  const id = idOf(providedId)
+  if (id !== null) {
+    await query(holdMappings)
+    const [mapped] = await query(
+      `SELECT 1 FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 AND EXISTS (
+         SELECT 1 FROM mapping_entry WHERE workspace_id = $1 AND environment = $2 AND schema_key = $4
+       )`,
+      [workspaceId, environment, id, providedId],
+    )
+    if (mapped !== undefined) return 'provided_id_mapped'
+  }
+  const [made] = await query<SchemaRow>(
+    `INSERT INTO schema (workspace_id, environment, provided_id, name, created_at) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (workspace_id, environment, provided_id) DO NOTHING RETURNING *`,
+    [workspaceId, environment, providedId, name, createdAt],
+  )
+  return made === undefined ? 'provided_id_taken' : schemaOf(made)
+}
+
+async function insertDataSource(
+  query: Query,
+  workspaceId: number,
+  environment: Environment,
+  { schemaId, providedId, name, createdAt }: NewDataSource,
+): Promise<DataSource | NotRegistered | 'schema_not_found'> {
+  const id = idOf(providedId)
+  // In the order in which all take these locks: first the mappings, then the schema.
+  if (id !== null) await query(holdMappings)
+  const [schema] = await query<{ provided_id: string }>(
+    `SELECT provided_id FROM schema
+     WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 FOR KEY SHARE`,
+    [workspaceId, environment, schemaId],
+  )
+  if (schema === undefined) return 'schema_not_found'
+  if (id !== null) {
+    const [mapped] = await query(
+      `SELECT 1 FROM unnest($3::text[]) AS schema_key
+       CROSS JOIN LATERAL (SELECT schema_key AS key, $4::text AS value) AS entry ${resolveEntries}
+       WHERE data_source.data_source_id = $5 AND EXISTS (
+         SELECT 1 FROM mapping_entry
+         WHERE workspace_id = $1 AND environment = $2 AND mapping_entry.schema_key = entry.key
+           AND data_source_key = entry.value
+       ) AND schema.schema_id = $6 LIMIT 1`,
+      [workspaceId, environment, [schema.provided_id, String(schemaId)], providedId, id, schemaId],
+    )
+    if (mapped !== undefined) return 'provided_id_mapped'
+  }
+  const [made] = await query<DataSourceRow>(
+    `INSERT INTO data_source (workspace_id, schema_id, provided_id, name, created_at) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (workspace_id, schema_id, provided_id) DO NOTHING RETURNING *`,
+    [workspaceId, schemaId, providedId, name, createdAt],
+  )
+  return made === undefined ? 'provided_id_taken' : dataSourceOf(made)
+}
+
+async function deleteUnmapped(
+  query: Query,
+  workspaceId: number,
+  environment: Environment,
+  id: number,
+): Promise<DeleteOutcome> {
+  await query(holdMappings)
+  const [row] = await query<{ schema_keys: string[]; keys: string[] }>(
+    `SELECT ARRAY[schema.provided_id, schema.schema_id::text] AS schema_keys,
+            ARRAY[data_source.provided_id, data_source_id::text] AS keys
+     FROM data_source JOIN schema USING (workspace_id, schema_id)
+     WHERE workspace_id = $1 AND environment = $2 AND data_source_id = $3`,
+    [workspaceId, environment, id],
+  )
+  if (row === undefined) return 'not_found'
+  // An entry may have the same words and mean another one, by its provided id. And there may be entries too many: it is the
+  // mapping that counts.
+  const [mapped] = await query(
+    `SELECT 1 FROM unnest($3::text[]) AS schema_key CROSS JOIN unnest($4::text[]) AS data_source_key
+     CROSS JOIN LATERAL (SELECT schema_key AS key, data_source_key AS value) AS entry ${resolveEntries}
+     WHERE data_source.data_source_id = $5 AND EXISTS (
+       WITH holder AS MATERIALIZED (
+         SELECT team_id FROM mapping_entry
+         WHERE workspace_id = $1 AND environment = $2 AND schema_key = entry.key AND data_source_key = entry.value
+       )
+       SELECT 1 FROM holder CROSS JOIN LATERAL (
+         SELECT mapping FROM user_group WHERE workspace_id = $1 AND team_id = holder.team_id LIMIT 1
+       ) AS user_group CROSS JOIN LATERAL ${entriesOf('user_group.mapping')} AS current
+       WHERE current.key = entry.key AND current.value = entry.value
+     ) LIMIT 1`,
+    [workspaceId, environment, row.schema_keys, row.keys, id],
+  )
+  if (mapped !== undefined) return 'in_use'
+  await query('DELETE FROM data_source WHERE workspace_id = $1 AND data_source_id = $2', [workspaceId, id])
+  return 'deleted'
+}
+
+function schemaOf(row: SchemaRow): Schema {
+  return {
+    id: row.schema_id,
+    workspaceId: row.workspace_id,
+    environment: row.environment,
+    providedId: row.provided_id,
+    name: row.name,
+    createdAt: row.created_at,
+  }
+}
+
+function dataSourceOf(row: DataSourceRow): DataSource {
+  return {
+    id: row.data_source_id,
+    schemaId: row.schema_id,
+    providedId: row.provided_id,
+    name: row.name,
+    createdAt: row.created_at,
+  }
+}

@@ -1,0 +1,261 @@
+import { entriesOf, resolveEntries } from './data-source-sql.ts'
+import { prepared, type Statement } from './primary.ts'
+
+export interface UserGroupRow {
+  readonly team_id: number
+  readonly provided_id: string
+  readonly name: string
+  readonly mapping: string | null
+  readonly properties: string | null
+  readonly token_hash: Uint8Array
+  readonly token_key_id: string
+  readonly token_sealed: Uint8Array
+  readonly token_issued_at: number
+  readonly created_at: number
+  readonly updated_at: number
+}
+
+/** `valid_until` is null where the token is the current one. */
+export type TokenRow = UserGroupRow & {
+  readonly issued_at: number
+  readonly valid_until: number | null
+}
+
+/** `data_sources` is a JSON text: an array of `{ schemaKey, id, providedId, name }`, or null where there is none. */
+export type OwnerRow = TokenRow & { readonly data_sources: string | null }
+
+export interface EntryRow {
+  /** Of the entry among those that were asked for, from 1 on. */
+  readonly position: number
+  readonly schema_id: number | null
+  readonly data_source_id: number | null
+  readonly provided_id: string
+  readonly name: string
+}
+
+export type IdempotencyRow = Pick<
+  UserGroupRow,
+  'team_id' | 'provided_id' | 'name' | 'token_key_id' | 'token_sealed'
+> & { readonly key_hash: Uint8Array; readonly fingerprint: Uint8Array; readonly expires_at: number }
+
+const columns = [
+  'team_id',
+  'provided_id',
+  'name',
+  'mapping',
+  'properties',
+  'token_hash',
+  'token_key_id',
+  'token_sealed',
+  'token_issued_at',
+  'created_at',
+  'updated_at',
+]
+  .map((column) => `user_group.${column}`)
+  .join(', ')
+
+// Keys are looked up one by one: LIMIT and FOR UPDATE keep a subquery from being made into a join, for which PostgreSQL,
+// while it has no statistics of a new table, would rather read all rows of a workspace.
+export const select: Statement<UserGroupRow> = prepared(
+  'user_group_select',
+  `SELECT ${columns}
+         FROM unnest($3::text[]) AS wanted (provided_id)
+         CROSS JOIN LATERAL (
+           SELECT * FROM user_group
+           WHERE workspace_id = $1 AND environment = $2 AND provided_id = wanted.provided_id
+           LIMIT 1
+         ) AS user_group`,
+)
+
+/** Of a token that is the current one, or that was replaced; `more` are columns, of `user_group` among others. */
+const byToken = (more = '') =>
+  `SELECT wanted.token_hash AS wanted_hash, token_issued_at AS issued_at, NULL::bigint AS valid_until, ${more} ${columns}
+  FROM unnest($3::bytea[]) AS wanted (token_hash)
+  CROSS JOIN LATERAL (
+    SELECT * FROM user_group WHERE workspace_id = $1 AND token_hash = wanted.token_hash LIMIT 1
+  ) AS user_group
+  WHERE environment = $2
+  UNION ALL
+  SELECT wanted.token_hash, superseded_token.issued_at, superseded_token.valid_until, ${more} ${columns}
+  FROM unnest($3::bytea[]) AS wanted (token_hash)
+  CROSS JOIN LATERAL (
+    SELECT * FROM superseded_token WHERE workspace_id = $1 AND token_hash = wanted.token_hash LIMIT 1
+  ) AS superseded_token
+  CROSS JOIN LATERAL (
+    SELECT * FROM user_group WHERE workspace_id = $1 AND team_id = superseded_token.team_id LIMIT 1
+  ) AS user_group
+  WHERE environment = $2`
+
+export const selectByToken: Statement<TokenRow & { readonly wanted_hash: Uint8Array }> = prepared(
+  'user_group_select_by_token',
+  byToken(),
+)
+
+/** With what the mapping names, if there is any data source in the workspace. */
+export const selectOwner: Statement<OwnerRow & { readonly wanted_hash: Uint8Array }> = prepared(
+  'user_group_select_owner',
+  byToken(`CASE WHEN EXISTS (SELECT 1 FROM data_source WHERE workspace_id = $1) THEN (
+    SELECT json_agg(json_build_object(
+      'schemaKey', entry.key, 'id', data_source_id, 'providedId', provided_id, 'name', name
+    ))::text
+    FROM ${entriesOf('user_group.mapping')} AS entry ${resolveEntries}
+    WHERE data_source_id IS NOT NULL
+  ) END AS data_sources,`),
+)
+
+export const selectIdempotencyKey: Statement<IdempotencyRow> = prepared(
+  'idempotency_key_select',
+  `SELECT idempotency_key.*
+         FROM unnest($3::bytea[]) AS wanted (key_hash)
+         CROSS JOIN LATERAL (
+           SELECT * FROM idempotency_key
+           WHERE workspace_id = $1 AND environment = $2 AND key_hash = wanted.key_hash
+           LIMIT 1
+         ) AS idempotency_key`,
+)
+
+export const resolveEntry: Statement<EntryRow> = prepared(
+  'mapping_entry_resolve',
+  `SELECT entry.position, schema.schema_id, data_source.*
+   FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS entry (key, value, position)
+   ${resolveEntries}`,
+)
+
+/** Holds for a row whose mapping need not be registered, or is. */
+const isMappingAllowed = (row: string) => `(NOT ${row}.checks_mapping OR NOT EXISTS (
+     SELECT 1 FROM ${entriesOf(`${row}.mapping`)} AS entry ${resolveEntries} WHERE data_source.data_source_id IS NULL
+   ))`
+
+// The order in which rows are inserted and locked is the same in every statement, so that no two wait for each other.
+export const insert: Statement<Pick<UserGroupRow, 'team_id' | 'provided_id'>> = prepared(
+  'user_group_insert',
+  `WITH made AS (
+     INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, properties,
+                             token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at)
+     SELECT $1, $2, new.provided_id, new.name, new.mapping, new.properties,
+            new.token_hash, new.token_key_id, new.token_sealed, new.now, new.now, new.now
+     FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::bytea[], $10::bigint[],
+                 $11::boolean[])
+       AS new (provided_id, name, mapping, properties, token_hash, token_key_id, token_sealed, now, checks_mapping)
+     WHERE ${isMappingAllowed('new')}
+     ORDER BY new.provided_id COLLATE "C"
+     ON CONFLICT (workspace_id, environment, provided_id) DO NOTHING
+     RETURNING team_id, provided_id, mapping
+   ), entered AS (
+     INSERT INTO mapping_entry (workspace_id, environment, schema_key, data_source_key, team_id)
+     SELECT $1, $2, entry.key, entry.value, team_id
+     FROM made CROSS JOIN LATERAL ${entriesOf('made.mapping')} AS entry
+     ON CONFLICT DO NOTHING
+   )
+   SELECT team_id, provided_id FROM made`,
+)
+
+// What is joined to mapping_entry by a constant would be read whole while PostgreSQL has no statistics of it: workspace
+// and environment come from the changed rows.
+export const update: Statement<UserGroupRow> = prepared(
+  'user_group_update',
+  `WITH change AS (
+     SELECT * FROM unnest($3::bigint[], $4::text[], $5::boolean[], $6::text[], $7::boolean[], $8::text[], $9::bigint[],
+                          $10::boolean[])
+       AS change (team_id, name, sets_mapping, mapping, sets_properties, properties, now, checks_mapping)
+   ), locked AS (
+     SELECT change.*, user_group.*
+     FROM (SELECT * FROM change WHERE ${isMappingAllowed('change')} ORDER BY team_id) AS change
+     CROSS JOIN LATERAL (
+       SELECT workspace_id, mapping AS old_mapping FROM user_group
+       WHERE workspace_id = $1 AND team_id = change.team_id FOR UPDATE
+     ) AS user_group
+   ), changed AS (
+     UPDATE user_group
+     SET name = coalesce(locked.name, user_group.name),
+         mapping = CASE WHEN locked.sets_mapping THEN locked.mapping ELSE user_group.mapping END,
+         properties = CASE WHEN locked.sets_properties THEN locked.properties ELSE user_group.properties END,
+         updated_at = locked.now
+     FROM locked
+     WHERE user_group.workspace_id = locked.workspace_id AND user_group.team_id = locked.team_id
+     RETURNING ${columns}, user_group.workspace_id, user_group.environment, locked.old_mapping
+   ), before AS (
+     SELECT workspace_id, environment, team_id, entry.key, entry.value FROM changed CROSS JOIN LATERAL ${entriesOf('old_mapping')} AS entry
+     WHERE old_mapping IS DISTINCT FROM mapping
+   ), after AS (
+     SELECT workspace_id, environment, team_id, entry.key, entry.value FROM changed CROSS JOIN LATERAL ${entriesOf('mapping')} AS entry
+     WHERE old_mapping IS DISTINCT FROM mapping
+   ), gone AS (
+     DELETE FROM mapping_entry USING (SELECT * FROM before EXCEPT SELECT * FROM after) AS entry
+     WHERE mapping_entry.workspace_id = entry.workspace_id AND mapping_entry.environment = entry.environment
+       AND schema_key = entry.key AND data_source_key = entry.value AND mapping_entry.team_id = entry.team_id
+   ), entered AS (
+     INSERT INTO mapping_entry (workspace_id, environment, schema_key, data_source_key, team_id)
+     SELECT $1, $2, key, value, team_id FROM (SELECT * FROM after EXCEPT SELECT * FROM before) AS entry
+     ON CONFLICT DO NOTHING
+   )
+   SELECT * FROM changed`,
+)
+
+/** Of one call alone. */
+export const deleteUserGroup: Statement<unknown> = prepared(
+  'user_group_delete',
+  `WITH deleted AS (
+     DELETE FROM user_group WHERE workspace_id = $1 AND team_id = $2
+     RETURNING workspace_id, team_id, environment, mapping
+   ), entry AS MATERIALIZED (
+     SELECT workspace_id, team_id, environment, key, value FROM deleted CROSS JOIN LATERAL ${entriesOf('deleted.mapping')} AS entry
+   ), gone AS (
+     DELETE FROM mapping_entry USING entry
+     WHERE mapping_entry.workspace_id = entry.workspace_id AND mapping_entry.environment = entry.environment
+       AND schema_key = entry.key AND data_source_key = entry.value AND mapping_entry.team_id = entry.team_id
+   )
+   SELECT team_id FROM deleted`,
+)
+
+// A rotation happens where the token is still the one that it was asked for, and its idempotency key is not in use; the
+// token, its record as superseded and the record of the answer are one statement, and so one transaction. A key is free
+// again where its record had expired by $13, the earliest `now` of the batch; a rotation for which that is too early is
+// tried again. (Citus takes no subquery there.)
+export const replaceToken: Statement<UserGroupRow> = prepared(
+  'user_group_replace_token',
+  `WITH rotation AS (
+           SELECT * FROM unnest($3::bigint[], $4::bytea[], $5::bytea[], $6::text[], $7::bytea[], $8::bigint[], $9::bigint[],
+                                $10::bytea[], $11::bytea[], $12::bigint[])
+             AS rotation (team_id, old_hash, token_hash, token_key_id, token_sealed, now, old_valid_until,
+                          key_hash, fingerprint, key_expires_at)
+         ), locked AS (
+           SELECT rotation.*, user_group.*
+           FROM (SELECT * FROM rotation ORDER BY team_id) AS rotation
+           CROSS JOIN LATERAL (
+             SELECT workspace_id, provided_id, name, token_issued_at AS old_issued_at
+             FROM user_group
+             WHERE workspace_id = $1 AND team_id = rotation.team_id AND token_hash = rotation.old_hash
+             FOR UPDATE
+           ) AS user_group
+         ), kept AS (
+           INSERT INTO idempotency_key (workspace_id, environment, key_hash, fingerprint, team_id, provided_id, name,
+                                        token_key_id, token_sealed, expires_at)
+           SELECT $1, $2, key_hash, fingerprint, team_id, provided_id, name, token_key_id, token_sealed, key_expires_at
+           FROM locked WHERE key_hash IS NOT NULL ORDER BY key_hash
+           ON CONFLICT (workspace_id, environment, key_hash) DO UPDATE
+           SET fingerprint = excluded.fingerprint, team_id = excluded.team_id, provided_id = excluded.provided_id,
+               name = excluded.name, token_key_id = excluded.token_key_id, token_sealed = excluded.token_sealed,
+               expires_at = excluded.expires_at
+           WHERE idempotency_key.expires_at <= $13
+           RETURNING key_hash
+         ), allowed AS (
+           SELECT * FROM locked WHERE key_hash IS NULL OR key_hash IN (SELECT key_hash FROM kept)
+         ), superseded AS (
+           INSERT INTO superseded_token (workspace_id, token_hash, team_id, issued_at, superseded_at, valid_until)
+           SELECT $1, old_hash, team_id, old_issued_at, now, old_valid_until FROM allowed
+         )
+         UPDATE user_group
+         SET token_hash = allowed.token_hash, token_key_id = allowed.token_key_id, token_sealed = allowed.token_sealed,
+             token_issued_at = allowed.now
+         FROM allowed
+         WHERE user_group.workspace_id = allowed.workspace_id AND user_group.team_id = allowed.team_id
+         RETURNING ${columns}`,
+)
+
+/** Of one call alone: a page of the list. */
+export const selectPage: Statement<UserGroupRow> = prepared(
+  'user_group_select_page',
+  `SELECT ${columns} FROM user_group WHERE workspace_id = $1 AND environment = $2 AND provided_id > $3
+         ORDER BY provided_id LIMIT $4`,
+)

@@ -1,0 +1,238 @@
+import type { Database, Statement } from 'better-sqlite3'
+import {
+  idOf,
+  isRegistered,
+  mappingEntries,
+  mayName,
+  type DataSource,
+  type RegisteredEntry,
+  type ResolvedEntry,
+  type Schema,
+} from '../../domain/data-source.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { JsonText } from '../../domain/json-text.ts'
+import type { DeleteOutcome, NewDataSource, NewSchema, NotRegistered } from '../../domain/store.ts'
+import type { Realm } from '../../domain/user-group-service.ts'
+
+interface SchemaRow {
+  schema_id: number
+  workspace_id: number
+  environment: Environment
+  provided_id: string
+  name: string
+  created_at: number
+}
+
+interface DataSourceRow {
+  data_source_id: number
+  schema_id: number
+  provided_id: string
+  name: string
+  created_at: number
+}
+
+type EntryValues = [number, Environment, string, string, number]
+
+/** Schemas, their data sources, and which user groups' mappings have them. */
+export class DataSources {
+  readonly #insertSchema: Statement<unknown[], SchemaRow>
+  readonly #selectSchemas: Statement<[number, Environment], SchemaRow>
+  readonly #selectSchema: Statement<[number, Environment, number], SchemaRow>
+  readonly #selectSchemaByProvidedId: Statement<[number, Environment, string], SchemaRow>
+  readonly #deleteSchema: Statement<[number]>
+  readonly #insert: Statement<unknown[], DataSourceRow>
+  readonly #selectAll: Statement<[number, Environment], DataSourceRow>
+  readonly #select: Statement<[number, Environment, number], DataSourceRow & { schema_provided_id: string }>
+  readonly #selectByProvidedId: Statement<[number, string], DataSourceRow>
+  readonly #selectById: Statement<[number, number], DataSourceRow>
+  readonly #hasAny: Statement<[number], number>
+  readonly #selectAnyOfSchema: Statement<[number]>
+  readonly #delete: Statement<[number]>
+  readonly #insertEntry: Statement<EntryValues>
+  readonly #deleteEntry: Statement<EntryValues>
+  readonly #hasSchemaKey: Statement<[number, Environment, string], number>
+  readonly #hasEntry: Statement<[number, Environment, string, string], number>
+
+  constructor(database: Database) {
+    this.#insertSchema = database.prepare(
+      `INSERT INTO schema (workspace_id, environment, provided_id, name, created_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (workspace_id, environment, provided_id) DO NOTHING RETURNING *`,
+    )
+    this.#selectSchemas = database.prepare(
+      'SELECT * FROM schema WHERE workspace_id = ? AND environment = ? ORDER BY schema_id',
+    )
+    this.#selectSchema = database.prepare(
+      'SELECT * FROM schema WHERE workspace_id = ? AND environment = ? AND schema_id = ?',
+    )
+    this.#selectSchemaByProvidedId = database.prepare(
+      'SELECT * FROM schema WHERE workspace_id = ? AND environment = ? AND provided_id = ?',
+    )
+    this.#deleteSchema = database.prepare('DELETE FROM schema WHERE schema_id = ?')
+    this.#insert = database.prepare(
+      `INSERT INTO data_source (workspace_id, schema_id, provided_id, name, created_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (schema_id, provided_id) DO NOTHING RETURNING *`,
+    )
+    this.#selectAll = database.prepare(
+      `SELECT data_source.* FROM data_source JOIN schema USING (schema_id)
+       WHERE schema.workspace_id = ? AND schema.environment = ? ORDER BY data_source_id`,
+    )
+    this.#select = database.prepare(
+      `SELECT data_source.*, schema.provided_id AS schema_provided_id
+       FROM data_source JOIN schema USING (schema_id)
+       WHERE schema.workspace_id = ? AND schema.environment = ? AND data_source_id = ?`,
+    )
+    this.#selectByProvidedId = database.prepare(
+      'SELECT * FROM data_source WHERE schema_id = ? AND provided_id = ?',
+    )
+    this.#selectById = database.prepare(
+      'SELECT * FROM data_source WHERE schema_id = ? AND data_source_id = ?',
+    )
+    this.#hasAny = database
+      .prepare<[number], number>('SELECT EXISTS (SELECT 1 FROM schema WHERE workspace_id = ?)')
+      .pluck()
+    this.#selectAnyOfSchema = database.prepare('SELECT 1 FROM data_source WHERE schema_id = ? LIMIT 1')
+    this.#delete = database.prepare('DELETE FROM data_source WHERE data_source_id = ?')
+    this.#insertEntry = database.prepare(
+      `INSERT INTO mapping_entry (workspace_id, environment, schema_key, data_source_key, team_id)
+       VALUES (?, ?, ?, ?, ?)`,
+    )
+    this.#deleteEntry = database.prepare(
+      `DELETE FROM mapping_entry
+       WHERE workspace_id = ? AND environment = ? AND schema_key = ? AND data_source_key = ? AND team_id = ?`,
+    )
+    this.#hasSchemaKey = database
+      .prepare<[number, Environment, string], number>(
+        `SELECT EXISTS (SELECT 1 FROM mapping_entry
+           WHERE workspace_id = ? AND environment = ? AND schema_key = ?)`,
+      )
+      .pluck()
+    this.#hasEntry = database
+      .prepare<[number, Environment, string, string], number>(
+        `SELECT EXISTS (SELECT 1 FROM mapping_entry
+           WHERE workspace_id = ? AND environment = ? AND schema_key = ? AND data_source_key = ?)`,
+      )
+      .pluck()
+  }
+
+  createSchema({ workspaceId, environment, providedId, name, createdAt }: NewSchema): Schema | NotRegistered {
+    const id = idOf(providedId)
+    const isNamedById = id !== null && this.#selectSchema.get(workspaceId, environment, id) !== undefined
+    if (isNamedById && this.#hasSchemaKey.get(workspaceId, environment, providedId) === 1)
+      return 'provided_id_mapped'
+    const row = this.#insertSchema.get(workspaceId, environment, providedId, name, createdAt)
+    return row === undefined ? 'provided_id_taken' : schemaOf(row)
+  }
+
+  listSchemas(workspaceId: number, environment: Environment): Schema[] {
+    return this.#selectSchemas.all(workspaceId, environment).map(schemaOf)
+  }
+
+  deleteSchema(workspaceId: number, environment: Environment, id: number): DeleteOutcome {
+    if (this.#selectSchema.get(workspaceId, environment, id) === undefined) return 'not_found'
+    if (this.#selectAnyOfSchema.get(id) !== undefined) return 'in_use'
+    this.#deleteSchema.run(id)
+    return 'deleted'
+  }
+
+  create(
+    workspaceId: number,
+    environment: Environment,
+    { schemaId, providedId, name, createdAt }: NewDataSource,
+  ): DataSource | NotRegistered | 'schema_not_found' {
+    const schema = this.#selectSchema.get(workspaceId, environment, schemaId)
+    if (schema === undefined) return 'schema_not_found'
+    const id = idOf(providedId)
+    if (id !== null && this.#selectById.get(schemaId, id) !== undefined) {
+      for (const schemaKey of [schema.provided_id, String(schemaId)]) {
+        const { dataSource } = this.#resolveEntry({ workspaceId, environment }, schemaKey, providedId)
+        if (
+          dataSource?.id === id &&
+          this.#hasEntry.get(workspaceId, environment, schemaKey, providedId) === 1
+        )
+          return 'provided_id_mapped'
+      }
+    }
+    const row = this.#insert.get(workspaceId, schemaId, providedId, name, createdAt)
+    return row === undefined ? 'provided_id_taken' : dataSourceOf(row)
+  }
+
+  list(workspaceId: number, environment: Environment): DataSource[] {
+    return this.#selectAll.all(workspaceId, environment).map(dataSourceOf)
+  }
+
+  delete(workspaceId: number, environment: Environment, id: number): DeleteOutcome {
+    const row = this.#select.get(workspaceId, environment, id)
+    if (row === undefined) return 'not_found'
+    for (const schemaKey of [row.schema_provided_id, String(row.schema_id)]) {
+      for (const key of [row.provided_id, String(id)]) {
+        // An entry may have the same words and mean another one, by its provided id.
+        const meant = this.#resolveEntry({ workspaceId, environment }, schemaKey, key).dataSource
+        if (meant?.id === id && this.#hasEntry.get(workspaceId, environment, schemaKey, key) === 1)
+          return 'in_use'
+      }
+    }
+    this.#delete.run(id)
+    return 'deleted'
+  }
+
+  /** Those entries that name a data source. */
+  findRegistered(realm: Realm, mapping: JsonText | null): RegisteredEntry[] {
+    if (mapping === null || this.#hasAny.get(realm.workspaceId) === 0) return []
+    return this.resolve(realm, mapping).filter(isRegistered)
+  }
+
+  resolve(realm: Realm, mapping: JsonText | null): ResolvedEntry[] {
+    return mappingEntries(mapping).map(([schemaKey, key]) => this.#resolveEntry(realm, schemaKey, key))
+  }
+
+  /** Keeps the entries of a user group's mapping in step with it. */
+  replaceEntries(
+    { workspaceId, environment }: Realm,
+    teamId: number,
+    before: JsonText | null,
+    after: JsonText | null,
+  ): void {
+    for (const [schemaKey, key] of mappingEntries(before).filter(mayName))
+      this.#deleteEntry.run(workspaceId, environment, schemaKey, key, teamId)
+    for (const [schemaKey, key] of mappingEntries(after).filter(mayName))
+      this.#insertEntry.run(workspaceId, environment, schemaKey, key, teamId)
+  }
+
+  #resolveEntry({ workspaceId, environment }: Realm, schemaKey: string, key: string): ResolvedEntry {
+    const schemaId = idOf(schemaKey)
+    const schema =
+      this.#selectSchemaByProvidedId.get(workspaceId, environment, schemaKey) ??
+      (schemaId === null ? undefined : this.#selectSchema.get(workspaceId, environment, schemaId))
+    const id = idOf(key)
+    const row =
+      schema &&
+      (this.#selectByProvidedId.get(schema.schema_id, key) ??
+        (id === null ? undefined : this.#selectById.get(schema.schema_id, id)))
+    return {
+      schemaKey,
+      hasSchema: schema !== undefined,
+      dataSource: row ? { id: row.data_source_id, providedId: row.provided_id, name: row.name } : null,
+    }
+  }
+}
+
+function schemaOf(row: SchemaRow): Schema {
+  return {
+    id: row.schema_id,
+    workspaceId: row.workspace_id,
+    environment: row.environment,
+    providedId: row.provided_id,
+    name: row.name,
+    createdAt: row.created_at,
+  }
+}
+
+function dataSourceOf(row: DataSourceRow): DataSource {
+  return {
+    id: row.data_source_id,
+    schemaId: row.schema_id,
+    providedId: row.provided_id,
+    name: row.name,
+    createdAt: row.created_at,
+  }
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { call } from '../support/http.ts'
+import { runUgs, startService, temporaryFolder, type RunningService } from '../support/service.ts'
+import { userApi } from '../support/user-api.ts'
+
+/** The process ids of its workers. */
+async function workersOf({ pid }: RunningService): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(pid)]).catch(() => ({
+    stdout: '',
+  }))
+  const ids = stdout.split('\n').map(Number)
+  // `ps` itself is no child of the service.
+  return ids.filter((id) => id > 0)
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(20)
+}
+
+/** How many workers have begun to listen so far. */
+function listenings(service: RunningService): number {
+  return service.stderr().match(/Server listening/g)?.length ?? 0
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch {
+    return true
+  }
+}
+
+describe('ugs serve --workers', () => {
+  it('runs as many, which answer on one port as one service', async (t) => {
+    const service = await startService(t, {}, ['--workers', '3'])
+    assert.equal((await workersOf(service)).length, 3)
+    const api = userApi(service.origin, service.tokens.Testing)
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => api.get({ user_group_id: 'a', name: 'A' })),
+    )
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    assert.equal(answers.filter(({ body }) => body.new_user_group).length, 1)
+    assert.equal(new Set(answers.map(({ body }) => body.user_group?.token)).size, 1)
+  })
+
+  it('runs one for each core with auto', async (t) => {
+    const service = await startService(t, {}, ['--workers', 'auto'])
+    const cores = availableParallelism()
+    assert.equal((await workersOf(service)).length, cores === 1 ? 0 : cores)
+  })
+
+  it('replaces a worker that dies, and goes on answering', async (t) => {
+    const service = await startService(t, {}, ['--workers', '2'])
+    const before = await workersOf(service)
+    for (const [i, victim] of before.entries()) {
+      process.kill(victim, 'SIGKILL')
+      await until(() => listenings(service) === 3 + i)
+      const now = await workersOf(service)
+      assert.equal(now.length, 2)
+      assert.ok(!now.includes(victim))
+    }
+    assert.equal(service.stderr().match(/"msg":"worker died"/g)?.length, 2)
+    const { status } = await call(service.origin, { path: '/readyz' })
+    assert.equal(status, 200)
+    assert.equal(await service.stop(), 0)
+  })
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`stops them all in good order at ${signal}, sent to all of them at once too`, async (t) => {
+      const service = await startService(t, {}, ['--workers', '2'])
+      const workers = await workersOf(service)
+      const api = userApi(service.origin, service.tokens.Testing)
+      const calls = Array.from({ length: 40 }, (_, i) => api.get({ user_group_id: `u-${i}`, name: 'A' }))
+      await Promise.all(calls)
+      for (const worker of workers) process.kill(worker, signal)
+      assert.equal(await service.stop(signal), 0)
+      assert.deepEqual(workers.map(isGone), [true, true])
+      assert.equal(service.stderr().match(/"msg":"stopped"/g)?.length, 2)
+    })
+  }
+
+  it('leaves no worker behind where the first process is killed', async (t) => {
+    const service = await startService(t, {}, ['--workers', '2'])
+    const workers = await workersOf(service)
+    await service.stop('SIGKILL')
+    await until(() => workers.every(isGone))
+  })
+
+  it('says once why it cannot start', async (t) => {
+    const folder = temporaryFolder(t)
+    const settings = { UGS_DATA_DIR: folder, DATABASE_URL: `sqlite:${folder}/no/such/folder.db`, PORT: '0' }
+    const { code, stderr } = await runUgs(['serve', '--workers', '2'], settings)
+    assert.equal(code, 1)
+    assert.equal(stderr.match(/the folder does not exist/g)?.length, 1)
+  })
+
+  for (const count of ['0', '-1', '1.5', '257', 'many', '']) {
+    it(`refuses ${JSON.stringify(count)}`, async () => {
+      const { code } = await runUgs(['serve', '--workers', count], {})
+      assert.equal(code, 2)
+    })
+  }
+})

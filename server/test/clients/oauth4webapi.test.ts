@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as oauth from 'oauth4webapi'
+import { createApiToken } from '../support/command.ts'
+import { introspectionPath } from '../support/introspection.ts'
+import { startService } from '../support/service.ts'
+import { assertSuccess, tokenIn, userApi, userGroupIn } from '../support/user-api.ts'
+
+test('oauth4webapi introspects, as a resource server does', async (t) => {
+  const service = await startService(t)
+  const secret = await createApiToken(service, 'Testing', '--scopes', 'introspect')
+  const api = userApi(service.origin, service.tokens.Testing)
+  const server: oauth.AuthorizationServer = {
+    issuer: service.origin,
+    introspection_endpoint: service.origin + introspectionPath,
+  }
+  const client: oauth.Client = { client_id: 'the renderer' }
+  const options = {
+    // Deprecated to be seen, it says: TLS is for whatever stands in front of the service.
+    // eslint-disable-next-line @typescript-eslint/no-deprecated
+    [oauth.allowInsecureRequests]: true,
+    additionalParameters: { token_type_hint: 'access_token' },
+  }
+  const introspect = async (token: string, clientAuthentication = oauth.ClientSecretBasic(secret)) =>
+    oauth.processIntrospectionResponse(
+      server,
+      client,
+      await oauth.introspectionRequest(server, client, clientAuthentication, token, options),
+    )
+
+  const body = {
+    user_group_id: 'customer-42',
+    name: 'Näme',
+    mapping: { '40': '213' },
+    properties: { region: 'EU' },
+  }
+  const group = userGroupIn(await api.get(body))
+  const { iat, ...claims } = await introspect(group.token)
+  assert.equal(typeof iat, 'number')
+  assert.deepEqual(claims, {
+    active: true,
+    token_type: 'user_group',
+    sub: 'customer-42',
+    team_id: group.team_id,
+    name: 'Näme',
+    api_environment_tag: 'Testing',
+    mapping: { '40': '213' },
+    data_sources: {},
+    properties: { region: 'EU' },
+  })
+
+  const rotated = await api.post({ current_token: group.token, grace_period_seconds: 3600 })
+  const { active, exp } = await introspect(group.token)
+  assert.equal(active, true)
+  assert.ok(Number(exp) > Date.now() / 1000 + 3000)
+
+  const next = tokenIn(rotated)
+  assert.equal((await introspect(next)).exp, undefined)
+  assertSuccess(await api.post({ current_token: next }))
+  for (const token of [next, 'forged', `${next}x`]) {
+    assert.deepEqual(await introspect(token), { active: false })
+  }
+
+  await assert.rejects(introspect(next, oauth.ClientSecretBasic(`${secret}x`)), (error) => {
+    assert.ok(error instanceof oauth.WWWAuthenticateChallengeError)
+    assert.deepEqual(
+      error.cause.map(({ scheme, parameters }) => [scheme, parameters.realm]),
+      [
+        ['token', undefined],
+        ['bearer', 'User Group Service'],
+        ['basic', 'User Group Service'],
+      ],
+    )
+    return true
+  })
+})

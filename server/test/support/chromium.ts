@@ -1,0 +1,27 @@
+import type { TestContext } from 'node:test'
+import { chromium, type Browser } from 'playwright-core'
+import { findTool } from './tool.ts'
+
+/** Where Chromium is; undefined where the test is skipped because it is missing. */
+export function findChromium(t: Pick<TestContext, 'name' | 'skip'>): string | undefined {
+  return findTool(t, {
+    name: 'Chromium',
+    hint: 'apt-get install chromium, or set CHROME_PATH',
+    commands: [process.env.CHROME_PATH, '/usr/bin/chromium', 'chromium', 'chromium-browser', 'google-chrome'],
+    probe: ['--version'],
+  })
+}
+
+export function launchChromium(executablePath: string): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+}
