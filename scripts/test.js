@@ -2,8 +2,8 @@
 // Those that use the service as a whole run on SQLite, and then once more on PostgreSQL.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from './test-database.js'
 
@@ -33,17 +33,20 @@ for (const signal of /** @type {const} */ (['SIGHUP', 'SIGINT', 'SIGTERM'])) {
   })
 }
 
+const reports = mkdtempSync(join(tmpdir(), 'ugs-test-'))
 const postgres = process.env.TEST_DATABASE_URL ? undefined : await startPostgres()
 try {
-  const passed = await run('sqlite', files)
-  process.exitCode = passed ? 0 : 1
+  const results = [await run('sqlite', files)]
   if (onEachStore.length > 0 && !interruption.signal.aborted) {
     console.log('\n# Once more, on PostgreSQL:')
-    if (!(await run('postgres', onEachStore))) process.exitCode = 1
-    if (!passed) console.log('# Before those on PostgreSQL, tests failed too')
+    results.push(await run('postgres', onEachStore))
   }
+  const failed = results.filter(({ passed }) => !passed)
+  for (const { store, failures } of failed) console.log(`\n# Failed (${store}):\n${failures}`)
+  process.exitCode = failed.length > 0 ? 1 : 0
 } finally {
   await postgres?.stop()
+  rmSync(reports, { recursive: true })
 }
 
 /**
@@ -51,12 +54,17 @@ try {
  * @param {string[]} files
  */
 async function run(store, files) {
-  if (interruption.signal.aborted) return false
-  const options = ['--test', '--test-timeout=120000', `--test-concurrency=${availableParallelism()}`]
+  const report = join(reports, store)
+  writeFileSync(report, '')
+  const options = [
+    ...['--test', '--test-timeout=120000', `--test-concurrency=${availableParallelism()}`],
+    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+    ...['--test-reporter=./scripts/failures-reporter.js', `--test-reporter-destination=${report}`],
+  ]
   runner = spawn(process.execPath, ['--import', 'tsx', ...options, ...files], {
     stdio: 'inherit',
     env: { ...process.env, ...(postgres && { TEST_DATABASE_URL: postgres.url }), UGS_TEST_STORE: store },
   })
   const [code] = /** @type {[number | null]} */ (await once(runner, 'exit'))
-  return code === 0
+  return { store, passed: code === 0, failures: readFileSync(report, 'utf8') }
 }

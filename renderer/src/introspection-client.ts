@@ -46,7 +46,7 @@ export class IntrospectionClient {
       throw new RangeError('deadlineMs must be a number, 1 or more')
     }
     this.#deadlineMs = deadlineMs
-    this.#cache = cache && new UserGroupCache(cache)
+    this.#cache = cache && new UserGroupCache(cache, clock)
     this.#clock = clock
   }
 
@@ -65,8 +65,8 @@ export class IntrospectionClient {
     signal?.throwIfAborted()
     if (typeof token !== 'string' || token === '' || token.length > maxTokenLength) return null
     // Calls for one token do not share a request: one that starts after a rotation must not get an answer from before.
-    const askedAt = this.#clock.now()
-    const kept = this.#cache?.get(token, askedAt)
+    const askedAt = this.#clock.monotonic()
+    const kept = this.#cache?.get(token)
     if (kept !== undefined) return kept
     // One of its own for this call: many may share the caller's.
     const userGroup = await this.#ask(token, signal && AbortSignal.any([signal]))

@@ -1,3 +1,4 @@
+import { checkArguments } from './arguments.ts'
 import { TemplateError } from './template-error.ts'
 import type { VariableSource } from './user-group.ts'
 import { readVariable, resolveVariable, type Variable } from './variables.ts'
@@ -11,6 +12,9 @@ const entities: Readonly<Record<string, string>> = {
   '`': '&#96;',
 }
 
+/** Two braces that open no variable, as Jinja, Go and others write them. */
+const literalBraces = /\{\{[ \t\r\n]*"\{\{"[ \t\r\n]*\}\}/y
+
 /**
  * Puts the user group's variables into a text, escaped for HTML. The rest of the text stays as it is, and a value is
  * never read as a template.
@@ -19,16 +23,25 @@ const entities: Readonly<Record<string, string>> = {
  * quotes, event handlers (`onclick`), URLs (`href`, `src`: escaping leaves `javascript:` as it is) or what a framework
  * compiles as a template in the browser: there, other characters mean something.
  *
- * A value is a string, a finite number or a boolean.
+ * A value is a string, a finite number or a boolean. `{{ "{{" }}` stands for two braces.
  * @throws TemplateError for a variable that is unset, null, a list or an object
+ * @throws TypeError for a userGroup that introspect did not return
  */
 export function renderText(template: string, userGroup: VariableSource): string {
+  checkArguments(template, userGroup)
   let text = ''
   let end = 0
   for (let start = template.indexOf('{{'); start !== -1; start = template.indexOf('{{', end)) {
-    const variable = readVariable(template, start)
-    text += template.slice(end, start) + escapeHtml(textOf(variable, userGroup))
-    end = variable.end
+    text += template.slice(end, start)
+    literalBraces.lastIndex = start
+    if (literalBraces.test(template)) {
+      text += '{{'
+      end = literalBraces.lastIndex
+    } else {
+      const variable = readVariable(template, start, '{{ "{{" }}')
+      text += escapeHtml(textOf(variable, userGroup))
+      end = variable.end
+    }
   }
   return text + template.slice(end)
 }

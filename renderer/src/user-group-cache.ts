@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Clock } from './clock.ts'
 import type { UserGroup } from './user-group.ts'
 
 export interface CacheOptions {
@@ -10,17 +11,18 @@ export interface CacheOptions {
 
 interface Entry {
   readonly userGroup: UserGroup
-  readonly askedAt: number
+  /** By the monotonic clock. */
   readonly until: number
 }
 
-/** Active answers, by the SHA-256 of their token: no token is kept. Times are milliseconds since the Unix epoch. */
+/** Active answers, by the SHA-256 of their token: no token is kept. */
 export class UserGroupCache {
   readonly #options: CacheOptions
+  readonly #clock: Clock
   /** The latest used is the last. */
   readonly #entries = new Map<string, Entry>()
 
-  constructor({ maxAgeMs, maxEntries }: CacheOptions) {
+  constructor({ maxAgeMs, maxEntries }: CacheOptions, clock: Clock) {
     // An option that is missing or misspelt must not make answers last for ever.
     for (const [name, value] of Object.entries({ maxAgeMs, maxEntries })) {
       if (!Number.isSafeInteger(value) || value < 1) {
@@ -28,24 +30,26 @@ export class UserGroupCache {
       }
     }
     this.#options = { maxAgeMs, maxEntries }
+    this.#clock = clock
   }
 
-  get(token: string, now: number): UserGroup | undefined {
+  get(token: string): UserGroup | undefined {
     const key = keyOf(token)
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
     this.#entries.delete(key)
-    // A clock that was set back must not make an answer last.
-    if (now < entry.askedAt || now >= entry.until) return undefined
+    const { until, userGroup } = entry
+    // The end of a grace period is a date; an age is none, and a clock that is set back must not make it smaller.
+    if (this.#clock.monotonic() >= until) return undefined
+    if (this.#clock.now() >= (userGroup.token.expiresAt ?? Infinity)) return undefined
     this.#entries.set(key, entry)
-    return entry.userGroup
+    return userGroup
   }
 
-  /** `askedAt` is when the question was sent: the token may have been rotated since. */
+  /** `askedAt` is when the question was sent, by the monotonic clock: the token may have been rotated since. */
   set(token: string, userGroup: UserGroup, askedAt: number): void {
     const { maxAgeMs, maxEntries } = this.#options
-    const until = Math.min(askedAt + maxAgeMs, userGroup.token.expiresAt ?? Infinity)
-    this.#entries.set(keyOf(token), { userGroup, askedAt, until })
+    this.#entries.set(keyOf(token), { userGroup, until: askedAt + maxAgeMs })
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= maxEntries) break
       this.#entries.delete(oldest)

@@ -1,5 +1,5 @@
 import { endOfEnclosed } from './enclosed.ts'
-import { TemplateError, type Place } from './template-error.ts'
+import { TemplateError } from './template-error.ts'
 import type { Json, VariableSource } from './user-group.ts'
 
 /** `{{ user_group.properties.region }}`, as it stands in a template. */
@@ -19,9 +19,18 @@ const fields = new Map<string, (userGroup: VariableSource) => Json | undefined>(
   ['properties', (userGroup) => userGroup.properties],
 ])
 
-/** Reads the variable that begins here, with its `{{`. */
-export function readVariable(template: string, offset: number): Variable {
-  const place = { template, offset }
+/**
+ * Reads the variable that begins here, with its `{{`.
+ * @param literalBraces how braces that open no variable are written there
+ */
+export function readVariable(template: string, offset: number, literalBraces: string): Variable {
+  const notAVariable = () =>
+    new TemplateError(
+      'malformed_template',
+      'What follows {{ is not a variable: write {{ user_group.properties.region }}, or, for a key of any kind, ' +
+        `{{ user_group.properties["sales region"] }}; two braces that open no variable, as ${literalBraces}`,
+      { template, offset },
+    )
   let end = offset + 2
   const take = (pattern: RegExp) => {
     pattern.lastIndex = end
@@ -38,39 +47,31 @@ export function readVariable(template: string, offset: number): Variable {
     if (step === '') break
     if (step === '["') {
       const endOfKey = endOfEnclosed(template, end, { close: '"', backslash: true })
-      path.push(keyOf(template.slice(end - 1, endOfKey), place))
+      const key = keyOf(template.slice(end - 1, endOfKey))
       end = endOfKey ?? end
-      if (take(/\]/y) === '') throw notAVariable(place)
+      if (key === undefined || take(/\]/y) === '') throw notAVariable()
+      path.push(key)
     } else path.push(step.slice(1))
   }
   const name = template.slice(start, end)
-  if (name === '' || take(/[ \t\r\n]*\}\}/y) === '') throw notAVariable(place)
+  if (name === '' || take(/[ \t\r\n]*\}\}/y) === '') throw notAVariable()
   if (root !== 'user_group' || !fields.has(path[0] ?? '')) {
     throw new TemplateError(
       'unknown_variable',
       `There is no variable ${name}: there are user_group.provided_id, user_group.name and user_group.properties.…`,
-      place,
+      { template, offset },
       name,
     )
   }
   return { name, path, template, offset, end }
 }
 
-function keyOf(quoted: string, place: Place): string {
+function keyOf(quoted: string): string | undefined {
   try {
     return JSON.parse(quoted) as string
   } catch {
-    throw notAVariable(place)
+    return undefined
   }
-}
-
-function notAVariable(place: Place): TemplateError {
-  return new TemplateError(
-    'malformed_template',
-    'What follows {{ is not a variable: write {{ user_group.properties.region }}, or, for a key of any kind, ' +
-      '{{ user_group.properties["sales region"] }}; there is no other syntax between {{ and }}',
-    place,
-  )
 }
 
 /**

@@ -3,31 +3,12 @@ import { createServer, type AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import {
   IntrospectionClient,
-  IntrospectionError,
   type IntrospectionClientOptions,
   type IntrospectionErrorCode,
 } from '../src/index.ts'
+import { apiToken, client, failure, token } from './introspection-calls.ts'
 import { active, broken, json, never, serve, status, text, type Answerer } from './introspection-server.ts'
-
-const apiToken = 'uga_customer_secretofthebackend'
-const token = 'ugt_customer_secretofthepage'
-
-function client(url: string, options = {}): IntrospectionClient {
-  return new IntrospectionClient({ url, apiToken, ...options })
-}
-
-async function failure(promise: Promise<unknown>): Promise<IntrospectionError> {
-  const error: unknown = await promise.then(
-    () => assert.fail('it does not fail'),
-    (error: unknown) => error,
-  )
-  assert.ok(error instanceof IntrospectionError, String(error))
-  assert.doesNotMatch(
-    `${error.message} ${error.stack} ${JSON.stringify(error)}`,
-    /secretof|said by|customer-42/,
-  )
-  return error
-}
+import { SettableClock } from './support.ts'
 
 describe('introspect asks', () => {
   it('by a form, with the API token, and gives the user group', async (t) => {
@@ -125,6 +106,12 @@ describe('introspect tries again', () => {
     assert.equal(calls.length, 2)
   })
 
+  it('once and no more after no answer', async (t) => {
+    const { url, calls } = await serve(t, never)
+    assert.equal((await failure(client(url, { deadlineMs: 600 }).introspect(token))).code, 'timed_out')
+    assert.equal(calls.length, 2)
+  })
+
   it('not before the time that Retry-After names', async (t) => {
     const { url } = await serve(t, status(503, { 'retry-after': '1' }), json(active))
     const start = performance.now()
@@ -133,14 +120,15 @@ describe('introspect tries again', () => {
   })
 
   it('not before the date that Retry-After names, by the clock', async (t) => {
-    const now = Date.parse('2030-01-01T00:00:00Z')
+    const clock = new SettableClock()
+    clock.time = Date.parse('2030-01-01T00:00:00Z')
     const { url } = await serve(
       t,
       status(503, { 'retry-after': 'Tue, 01 Jan 2030 00:00:01 GMT' }),
       json(active),
     )
     const start = performance.now()
-    assert.ok(await client(url, { deadlineMs: 5000, clock: { now: () => now } }).introspect(token))
+    assert.ok(await client(url, { deadlineMs: 5000, clock }).introspect(token))
     assert.ok(performance.now() - start >= 999)
   })
 
@@ -254,82 +242,35 @@ describe('introspect fails at once', () => {
   })
 })
 
-describe('introspect stops when its signal is aborted', () => {
-  it('before it begins', async (t) => {
-    const { url, calls } = await serve(t, json(active))
-    const reason = new Error('gone')
-    await assert.rejects(client(url).introspect(token, { signal: AbortSignal.abort(reason) }), reason)
-    assert.equal(calls.length, 0)
-  })
-
-  it('while it waits for an answer', async (t) => {
-    const reason = new Error('gone')
-    const abortion = new AbortController()
-    const { url, calls } = await serve(t, () => abortion.abort(reason))
-    await assert.rejects(client(url).introspect(token, { signal: abortion.signal }), reason)
-    assert.equal(calls.length, 1)
-  })
-
-  it('while it waits to try again', async (t) => {
-    const reason = new Error('gone')
-    const abortion = new AbortController()
-    const { url, calls } = await serve(t, (response, call) => {
-      status(503, { 'retry-after': '5' })(response, call)
-      response.on('close', () => setTimeout(() => abortion.abort(reason), 50))
-    })
-    const start = performance.now()
-    const call = client(url, { deadlineMs: 60_000 }).introspect(token, { signal: abortion.signal })
-    await assert.rejects(call, reason)
-    assert.ok(performance.now() - start < 3000)
-    assert.equal(calls.length, 1)
-  })
-
-  it('in the last try too', async (t) => {
-    const reason = new Error('gone')
-    const abortion = new AbortController()
-    const { url, calls } = await serve(t, status(503), status(503), status(503), () => abortion.abort(reason))
-    const call = client(url, { deadlineMs: 10_000 }).introspect(token, { signal: abortion.signal })
-    await assert.rejects(call, reason)
-    assert.equal(calls.length, 4)
-  })
-
-  it('and not others', async (t) => {
-    const abortion = new AbortController()
-    const { url } = await serve(t, () => abortion.abort(new Error('gone')), json(active))
-    const service = client(url)
-    await assert.rejects(service.introspect(token, { signal: abortion.signal }), /gone/)
-    assert.ok(await service.introspect(token))
-  })
-})
-
 describe('the cache of introspect', () => {
   const cache = { maxAgeMs: 1000, maxEntries: 2 }
 
   it('asks once for as long as it may', async (t) => {
     const { url, calls } = await serve(t, json(active), json({ active: false }))
-    let now = 1_790_000_000_000
-    const service = client(url, { cache, clock: { now: () => now } })
+    const clock = new SettableClock()
+    const service = client(url, { cache, clock })
     const first = await service.introspect(token)
-    now += 999
+    clock.time -= 86_400_000
+    clock.elapsed += 999
     assert.equal(await service.introspect(token), first)
     assert.equal(calls.length, 1)
-    now += 1
+    clock.elapsed += 1
     assert.equal(await service.introspect(token), null)
     assert.equal(calls.length, 2)
   })
 
   it('counts from when it asked, not from when it was answered', async (t) => {
-    let now = 1_790_000_000_000
+    const clock = new SettableClock()
     const { url, calls } = await serve(t, (response, call) => {
-      now += 600
+      clock.pass(600)
       json(active)(response, call)
     })
-    const service = client(url, { cache, clock: { now: () => now } })
+    const service = client(url, { cache, clock })
     await service.introspect(token)
-    now += 399
+    clock.pass(399)
     await service.introspect(token)
     assert.equal(calls.length, 1)
-    now += 1
+    clock.pass(1)
     await service.introspect(token)
     assert.equal(calls.length, 2)
   })

@@ -62,9 +62,59 @@ describe('a refusal says how to write it', () => {
     })
   }
 
-  it('where the variable in it is malformed too', () => {
-    const { code, variable: name } = refusal("SELECT '{{1,2},{3,4}}'")
-    assert.equal(code, 'variable_in_literal')
-    assert.equal(name, undefined)
+  const typed: [SqlDialect, string, string][] = [
+    ['postgresql', `DATE '${variable}'`, `CAST(${variable} AS date) in place of date '…'`],
+    ['bigquery', `TIMESTAMP "${variable}"`, `CAST(${variable} AS timestamp) in place of timestamp '…'`],
+    ['postgresql', `INTERVAL '${variable} days'`, `+ ${variable} * INTERVAL '1 day'`],
+    ['mysql', `INTERVAL '${variable}' DAY`, `+ INTERVAL ${variable} DAY`],
+    ['bigquery', `INTERVAL '${variable}' DAY`, `+ INTERVAL ${variable} DAY`],
+    ['snowflake', `INTERVAL '${variable} days'`, `DATEADD(day, ${variable}, …)`],
+  ]
+  for (const [dialect, literal, cure] of typed) {
+    it(`in ${literal} of ${dialect}`, () => {
+      const { code, message } = refusal(`SELECT a > ${literal}`, dialect)
+      assert.equal(code, 'variable_in_literal')
+      assert.ok(message.includes(cure), message)
+      assert.doesNotMatch(message, /LIKE/)
+    })
+  }
+
+  it('for what is unknown too, by its name', () => {
+    const { message, variable: name } = refusal("SELECT '{{ region }}'")
+    assert.match(message, /^\{\{ region \}\} is in a literal: /)
+    assert.equal(name, 'region')
+  })
+
+  it('for braces in a literal that open no variable', () => {
+    const concatenations: Record<SqlDialect, string> = {
+      postgresql: "'{' || '{1,2}'",
+      mysql: "CONCAT('{', '{1,2}')",
+      sqlite: "'{' || '{1,2}'",
+      sqlserver: "'{' + '{1,2}'",
+      bigquery: "CONCAT('{', '{1,2}')",
+      snowflake: "'{' || '{1,2}'",
+    }
+    for (const [dialect, concatenation] of Object.entries(concatenations) as [SqlDialect, string][]) {
+      for (const literal of ['{{1,2},{3,4}}', '{{{1}}}', '{{', '%{{%', '{{ a b }}']) {
+        const { code, message, variable: name } = refusal(`SELECT '${literal}'`, dialect)
+        assert.equal(code, 'variable_in_literal')
+        assert.equal(name, undefined)
+        assert.match(message, /^\{\{ opens a variable, in a literal too, and what follows is none: /)
+        assert.ok(message.includes("as in '{ {1,2},{3,4}}'") && message.includes(concatenation), message)
+      }
+      assert.ok('text' in compiled(`SELECT '{ {1,2},{3,4}}', ${concatenation}`, dialect))
+    }
+  })
+
+  it('for braces elsewhere that open no variable', () => {
+    assert.match(
+      refusal('SELECT 1 -- {{').message,
+      /^\{\{ opens a variable, in a comment too, .*: write \{ \{ /,
+    )
+    assert.match(
+      refusal('SELECT "{{"').message,
+      /^\{\{ opens a variable, in a quoted identifier too, .*: use a name without/,
+    )
+    assert.match(refusal('SELECT {{1,2}}').message, /^What follows \{\{ is not a variable: .*, as \{ \{ /)
   })
 })

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict'
-import { compileSql, TemplateError, type Json, type SqlDialect, type VariableSource } from '../src/index.ts'
+import {
+  compileSql,
+  TemplateError,
+  type Clock,
+  type Json,
+  type SqlDialect,
+  type VariableSource,
+} from '../src/index.ts'
 
 export const sqlDialects = ['postgresql', 'mysql', 'sqlite', 'sqlserver', 'bigquery', 'snowflake'] as const
 
@@ -14,6 +21,26 @@ export const example: VariableSource = {
     nested: { deep: { value: 1 } },
     'sales region': { 'north.west': 'NW' },
   },
+}
+
+/** A clock that stands still until a test changes what it tells. */
+export class SettableClock implements Clock {
+  time = 1_790_000_000_000
+  elapsed = 5000
+
+  now(): number {
+    return this.time
+  }
+
+  monotonic(): number {
+    return this.elapsed
+  }
+
+  /** Time passes. */
+  pass(ms: number): void {
+    this.time += ms
+    this.elapsed += ms
+  }
 }
 
 /** A user group with the property `value`. */

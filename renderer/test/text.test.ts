@@ -72,6 +72,24 @@ describe('renderText', () => {
     )
   })
 
+  it('writes two braces for {{ "{{" }}', () => {
+    assert.equal(
+      renderText('{{ "{{" }} x }} {{"{{"}}{{user_group.name}}', example),
+      '{{ x }} {{Example customer',
+    )
+    assert.equal(renderText('a{{\n"{{"\t}}', example), 'a{{')
+  })
+
+  for (const template of ['a {{ b', '{{ ng.model }', '{{{', '{{ "}}" }}', "{{ '{{' }}", '{{ "{{"']) {
+    it(`says how to write two braces, after ${template}`, () => {
+      assert.throws(() => renderText(template, example), {
+        code: 'malformed_template',
+        message:
+          /^What follows \{\{ is not a variable: .*; two braces that open no variable, as \{\{ "\{\{" \}\}/,
+      })
+    })
+  }
+
   it('leaves braces that open nothing', () => {
     assert.equal(renderText('} }} { { {{user_group.name}}', example), '} }} { { Example customer')
   })

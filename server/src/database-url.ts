@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net'
 import { resolve } from 'node:path'
 import type { PostgresHost, PostgresTls, StoreLocation } from './store/location.ts'
 
@@ -120,14 +121,24 @@ function tlsOf(
   }
 }
 
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
 function isLocal({ host }: PostgresHost): boolean {
-  return host.startsWith('/') || host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host)
+  if (host.startsWith('/') || host === 'localhost') return true
+  const version = isIP(host)
+  return version !== 0 && loopback.check(host, `ipv${version as 4 | 6}`)
 }
 
 function decoded(text: string, what: string): string {
+  let decodedText: string
   try {
-    return decodeURIComponent(text)
+    decodedText = decodeURIComponent(text)
   } catch {
     throw new RangeError(`${what} is not encoded as in a URL: write "%" as %25`)
   }
+  // PostgreSQL's protocol ends a text with it.
+  if (decodedText.includes('\0')) throw new RangeError(`${what} must not have U+0000 (%00)`)
+  return decodedText
 }

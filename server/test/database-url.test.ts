@@ -46,6 +46,7 @@ describe('DATABASE_URL of PostgreSQL', () => {
     'postgres://me@127.8.9.10/ugs': at('127.8.9.10'),
     'postgres://me@[::1]/ugs': at('::1'),
     'postgres://me@[::1]:6000/ugs': at('::1', 6000),
+    'postgres://me@[0:0:0:0:0:0:0:1]/ugs': at('0:0:0:0:0:0:0:1'),
     'postgres://me@localhost/ugs?port=6000': at('localhost', 6000),
     'postgres://me@localhost:6001/ugs?port=6000': at('localhost', 6001),
     'postgres://me@localhost/ugs?application_name=another%20one': { applicationName: 'another one' },
@@ -214,6 +215,8 @@ describe('a DATABASE_URL that is not valid', () => {
     'postgres://m%e:hunter2@localhost/ugs': 'the user is not encoded as in a URL: write "%" as %25',
     'postgres://me:hunter2@localhost/u%gs': 'the database is not encoded as in a URL: write "%" as %25',
     'postgres://me:hunter2@l%host/ugs': 'the host is not encoded as in a URL: write "%" as %25',
+    'postgres://m%00e:hunter2@localhost/ugs': 'the user must not have U+0000 (%00)',
+    'postgres://me:hunter2@localhost/u%00gs': 'the database must not have U+0000 (%00)',
   }
   for (const [url, problem] of Object.entries(refused)) {
     it(`is refused as ${url}`, () => {

@@ -1,3 +1,4 @@
+import { checkArguments } from '../arguments.ts'
 import { TemplateError, type TemplateErrorCode } from '../template-error.ts'
 import type { Json, VariableSource } from '../user-group.ts'
 import { isList, resolveVariable, type Variable } from '../variables.ts'
@@ -21,6 +22,7 @@ export interface CompiledSql {
  *
  * - Strings, finite numbers and booleans are bound as they are (booleans as 1 and 0 for SQLite, whose drivers take
  *   none). Null is bound as NULL, which equals nothing.
+ * - Where rows are counted (`LIMIT`, `OFFSET`, `FETCH`), a value is a whole number from 0, or such a number as a text.
  * - A list stands as an item of `IN ( … )` or `NOT IN ( … )` only, and becomes its elements. An empty one becomes NULL:
  *   then neither `IN` nor `NOT IN` is true because of it. A null in a list makes `NOT IN` match nothing, as ever in SQL.
  * - The template comes from someone who may write SQL; what it says besides variables reaches the database as it is.
@@ -28,17 +30,17 @@ export interface CompiledSql {
  * @throws TemplateError for a variable that is unset, that stands where no value can (in a literal, a quoted identifier
  * or a comment, or touching a word), for a value that cannot be bound, and for a template that may be read differently
  * by the database
+ * @throws TypeError for arguments of another kind: a userGroup that introspect did not return, an unknown dialect
  */
 export function compileSql(
   template: string,
   userGroup: VariableSource,
-  { dialect }: { readonly dialect: SqlDialect },
+  options: { readonly dialect: SqlDialect },
 ): CompiledSql {
-  if (!Object.hasOwn(dialects, dialect)) {
-    throw new TypeError(`dialect must be one of ${Object.keys(dialects).join(', ')}`)
-  }
-  const scanner = new Scanner(template, dialects[dialect])
-  const binder = new Binder(dialects[dialect])
+  checkArguments(template, userGroup)
+  const dialect = readDialect(options)
+  const scanner = new Scanner(template, dialect)
+  const binder = new Binder(dialect)
   const brackets = new Brackets()
   let text = ''
   let copied = 0
@@ -47,6 +49,7 @@ export function compileSql(
     const next: Token | undefined = scanner.next()
     if (token.variable !== undefined) {
       const value = resolveVariable(token.variable, userGroup)
+      checkCount(value, token.variable, brackets, next)
       const placeholders = isList(value)
         ? binder.bindList(value, token.variable, brackets.isItem(next))
         : binder.bind(value, token.variable)
@@ -57,6 +60,45 @@ export function compileSql(
     token = next
   }
   return { text: text + template.slice(copied), values: binder.values }
+}
+
+function readDialect(options: unknown): Dialect {
+  const { dialect } = (options ?? {}) as { dialect?: unknown }
+  if (typeof dialect !== 'string' || !Object.hasOwn(dialects, dialect)) {
+    const names = Object.keys(dialects).join(', ')
+    throw new TypeError(
+      `dialect must be one of ${names}: pass { dialect: 'postgresql' }, or another, as the third argument`,
+    )
+  }
+  return dialects[dialect as SqlDialect]
+}
+
+/** Refuses what some databases take for no limit: null (PostgreSQL), '' (Snowflake), a number below zero (SQLite). */
+function checkCount(value: Json, variable: Variable, brackets: Brackets, next: Token | undefined): void {
+  if (isList(value)) return
+  if (value === null && brackets.makesNullCount(next)) {
+    throw refused(
+      'unusable_value',
+      variable,
+      'is null where rows are counted (LIMIT, OFFSET, FETCH), and some databases take that for all rows: ' +
+        `set a number, or, where an expression may stand there, write COALESCE({{ ${variable.name} }}, 100)`,
+    )
+  }
+  if (value !== null && brackets.isCount() && !isRowCount(value)) {
+    throw refused(
+      'unusable_value',
+      variable,
+      'stands where rows are counted (LIMIT, OFFSET, FETCH), and must be a whole number there, 0 or more: ' +
+        'some databases take another value for all rows',
+    )
+  }
+}
+
+/** As a text too: what a driver sends for a number, MySQL may refuse there. */
+function isRowCount(value: Json): boolean {
+  return typeof value === 'number'
+    ? Number.isSafeInteger(value) && value >= 0
+    : typeof value === 'string' && /^\d{1,16}$/.test(value)
 }
 
 class Binder {

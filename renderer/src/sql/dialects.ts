@@ -22,8 +22,10 @@ export interface Dialect {
   readonly booleansAsNumbers?: true
   /** U+0000 cannot be in a text. */
   readonly refusesNul?: true
-  /** How a pattern is put together around a variable, so that null stays null. */
-  readonly like: (variable: string) => string
+  /** How texts are put together, so that null stays null. */
+  readonly concatenate: (...texts: string[]) => string
+  /** How a number of days is added to a date, where literals of an interval are usual. */
+  readonly addDays?: (variable: string) => string
   /** In the order in which they are tried. */
   readonly quotes: readonly Quotes[]
   /** The mark that opens a dollar-quoted literal, and closes it. */
@@ -51,8 +53,9 @@ const backticks: Quotes = { holds: 'identifier', open: '`', close: '`', doubled:
 /** Any character beyond ASCII counts as one of a word, as in PostgreSQL: so it is never mistaken for white space. */
 const word = /[\w$\u0080-\uffff]+/y
 
-const concatenate = (variable: string) => `'%' || ${variable} || '%'`
-const callConcat = (variable: string) => `CONCAT('%', ${variable}, '%')`
+const concatenate = (...texts: string[]) => texts.join(' || ')
+const callConcat = (...texts: string[]) => `CONCAT(${texts.join(', ')})`
+const interval = (variable: string) => `+ INTERVAL ${variable} DAY`
 const questionMark = () => '?'
 
 /** As it is since 9.1: with standard_conforming_strings on, a backslash escapes in E'…' only. */
@@ -60,7 +63,8 @@ const postgresql: Dialect = {
   placeholder: (position) => `$${position}`,
   maxValues: 65_535,
   refusesNul: true,
-  like: concatenate,
+  concatenate,
+  addDays: (variable) => `+ ${variable} * INTERVAL '1 day'`,
   quotes: [
     { ...text, open: "e'", backslash: true },
     { ...text, open: "E'", backslash: true },
@@ -79,7 +83,8 @@ const postgresql: Dialect = {
 const mysql: Dialect = {
   placeholder: questionMark,
   maxValues: 65_535,
-  like: callConcat,
+  concatenate: callConcat,
+  addDays: interval,
   quotes: [{ ...text, backslash: true }, { ...identifier, holds: 'literal', backslash: true }, backticks],
   // Two minus signs open a comment only before white space or a control character. A variable there is refused too.
   lineComment: /#|--(?=[\0- \x7f]|\{\{|$)/y,
@@ -98,7 +103,7 @@ const sqlite: Dialect = {
   placeholder: questionMark,
   maxValues: 32_766,
   booleansAsNumbers: true,
-  like: concatenate,
+  concatenate,
   quotes: [text, identifier, backticks, { holds: 'identifier', open: '[', close: ']' }],
   lineComment: /--/y,
   openComments: true,
@@ -110,7 +115,7 @@ const sqlserver: Dialect = {
   placeholder: (position) => `@p${position}`,
   // 2,100, less the two that sp_executesql takes for itself.
   maxValues: 2_098,
-  like: (variable) => `'%' + ${variable} + '%'`,
+  concatenate: (...texts) => texts.join(' + '),
   quotes: [text, identifier, { holds: 'identifier', open: '[', close: ']', doubled: true }],
   lineComment: /--/y,
   nestedComments: true,
@@ -121,7 +126,8 @@ const sqlserver: Dialect = {
 const bigquery: Dialect = {
   placeholder: questionMark,
   maxValues: 10_000,
-  like: callConcat,
+  concatenate: callConcat,
+  addDays: interval,
   // In raw literals a backslash stays, but a quote after it does not end them either. So the prefixes r and b change
   // nothing of where a literal ends.
   quotes: [
@@ -140,7 +146,8 @@ const snowflake: Dialect = {
   placeholder: questionMark,
   // The longest list of IN.
   maxValues: 16_384,
-  like: concatenate,
+  concatenate,
+  addDays: (variable) => `DATEADD(day, ${variable}, …)`,
   quotes: [{ ...text, backslash: true }, identifier],
   dollarQuote: /\$\$/y,
   lineComment: /--|\/\//y,

@@ -110,7 +110,7 @@ export class Scanner {
     const template = this.#template
     const start = this.#offset
     if (!template.startsWith('{{', start)) return undefined
-    const variable = readVariable(template, start)
+    const variable = readVariable(template, start, '{ {')
     const { name, end } = variable
     if (this.#touches(start, end)) {
       throw this.#error(
@@ -222,15 +222,35 @@ export class Scanner {
     }
   }
 
-  #cure(what: 'literal' | 'identifier' | 'comment', name = 'user_group.…'): string {
+  #cure(what: 'literal' | 'identifier' | 'comment', name: string | undefined): string {
+    if (name === undefined) return this.#cureOfBraces(what)
     const variable = `{{ ${name} }}`
     if (what === 'comment') return `${variable} is in a comment: take it out`
     if (what === 'identifier') {
       return `${variable} is in a quoted identifier, and no value is ever a name: write the name, or CASE over variables`
     }
+    const { concatenate, addDays } = this.#dialect
+    const type = this.#last?.text ?? ''
+    if (type === 'interval' && addDays) {
+      return `${variable} is in a literal: bind the number alone, as in ${addDays(variable)}`
+    }
+    if (/^(date|time|datetime|timestamp|timestamptz)$/.test(type)) {
+      return `${variable} is in a literal: write CAST(${variable} AS ${type}) in place of ${type} '…'`
+    }
     return (
       `${variable} is in a literal: write it without the quotes, as in region = ${variable}; ` +
-      `for a pattern, LIKE ${this.#dialect.like(variable)}; braces that are no variable, as { {`
+      `for a pattern, LIKE ${concatenate("'%'", variable, "'%'")}`
+    )
+  }
+
+  #cureOfBraces(what: 'literal' | 'identifier' | 'comment'): string {
+    const place = what === 'identifier' ? 'quoted identifier' : what
+    const opens = `{{ opens a variable, in a ${place} too, and what follows is none`
+    if (what === 'comment') return `${opens}: write { {`
+    if (what === 'identifier') return `${opens}: use a name without {{`
+    return (
+      `${opens}: put white space between the braces where that changes nothing, as in '{ {1,2},{3,4}}', ` +
+      `or put the literal together, as in ${this.#dialect.concatenate("'{'", "'{1,2}'")}`
     )
   }
 
@@ -250,8 +270,9 @@ export class Scanner {
 
 function nameAt(template: string, offset: number): string | undefined {
   try {
-    return readVariable(template, offset).name
-  } catch {
-    return undefined
+    return readVariable(template, offset, '{ {').name
+  } catch (error) {
+    // What has the form of one, and is unknown, is named too.
+    return error instanceof TemplateError ? error.variable : undefined
   }
 }

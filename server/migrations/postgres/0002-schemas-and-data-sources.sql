@@ -21,9 +21,18 @@ CREATE TABLE data_source (
   FOREIGN KEY (workspace_id, schema_id) REFERENCES schema (workspace_id, schema_id)
 );
 
+-- What says whether a workspace's and environment's schemas and data sources are still those that were looked up: drawn
+-- anew by each change of one, never counted, so that none returns after a failover that lost some.
+CREATE TABLE registry (
+  workspace_id bigint NOT NULL,
+  environment  text   NOT NULL COLLATE "C",
+  version      text   NOT NULL,
+  PRIMARY KEY (workspace_id, environment)
+);
+
 -- The mappings of the user groups, entry by entry, to find those that a data source is mapped by. One with U+0000 or
--- U+FFFF can name none, and is not kept. There is no foreign key to user_group: each creation would pay for it, and the statements that change
--- user_group keep both in step, but for entries too many where two change one user group at once.
+-- U+FFFF can name none, and is not kept. There is no foreign key to user_group: each creation would pay for it, and the
+-- statements that change user_group keep both in step, but for entries too many where two change one user group at once.
 CREATE TABLE mapping_entry (
   workspace_id    bigint NOT NULL,
   team_id         bigint NOT NULL,

@@ -19,6 +19,15 @@ CREATE TABLE data_source (
   UNIQUE (schema_id, provided_id)
 ) STRICT;
 
+-- What says whether a workspace's and environment's schemas and data sources are still those that were looked up: drawn
+-- anew by each change of one, never counted, so that none returns after a restored backup.
+CREATE TABLE registry (
+  workspace_id INTEGER NOT NULL REFERENCES workspace (workspace_id),
+  environment  TEXT    NOT NULL,
+  version      TEXT    NOT NULL,
+  PRIMARY KEY (workspace_id, environment)
+) STRICT, WITHOUT ROWID;
+
 -- The mappings of the user groups, entry by entry, to find those that a data source is mapped by. One with U+0000 or
 -- U+FFFF can name none, and is not kept.
 CREATE TABLE mapping_entry (

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { DataSource, Schema } from '../domain/data-source.ts'
+import { idOf, type DataSource, type Schema } from '../domain/data-source.ts'
 import type { DeleteOutcome, Store } from '../domain/store.ts'
 import { CommandError } from './errors.ts'
 import { environmentOption, jsonOption, parseCount, parseName, workspaceOption } from './options.ts'
@@ -9,6 +9,11 @@ import { realmOf, withStore, type RealmOptions } from './with-store.ts'
 interface CreateOptions extends RealmOptions {
   providedId: string
   name: string
+}
+
+interface SchemaOptions extends RealmOptions {
+  /** A provided id, or else an id. */
+  schema: string
 }
 
 export function addSchemaCommands(program: Command): void {
@@ -36,12 +41,14 @@ export function addDataSourceCommands(program: Command): void {
     .description('Register the data sources that the values of mappings name.')
 
   command(dataSource, 'create', 'Register a data source of a schema.')
-    .requiredOption('--schema <id>', 'the id of its schema, as `ugs schema list` shows it', parseCount)
+    .requiredOption('--schema <id>', 'the provided id of its schema, or its id', parseName)
     .requiredOption('--provided-id <id>', 'your id of it', parseName)
     .requiredOption('--name <name>', 'its name', parseName)
     .action(createDataSource)
 
-  command(dataSource, 'list', 'List the data sources of an environment.').action(listDataSources)
+  command(dataSource, 'list', 'List the data sources of an environment.')
+    .option('--schema <id>', 'only those of this schema: its provided id, or its id', parseName)
+    .action(listDataSources)
 
   command(dataSource, 'delete', 'Remove a data source that no user group is mapped to.')
     .argument('<id>', 'its id, as `ugs data-source list` shows it', parseCount)
@@ -95,19 +102,33 @@ async function listSchemas(options: RealmOptions): Promise<void> {
   }
 }
 
-async function createDataSource(options: CreateOptions & { schema: number }): Promise<void> {
+/** As a mapping names a schema: the provided id wins where another schema's id is the same text. */
+async function findSchema(store: Store, options: SchemaOptions): Promise<Schema> {
+  const { workspaceId, environment } = await realmOf(store, options)
+  const schemas = await store.listSchemas(workspaceId, environment)
+  const schema =
+    schemas.find(({ providedId }) => providedId === options.schema) ??
+    schemas.find(({ id }) => id === idOf(options.schema))
+  if (schema === undefined) throw noSchema(options)
+  return schema
+}
+
+function noSchema({ schema }: SchemaOptions): CommandError {
+  return new CommandError(`there is no schema "${schema}"; \`ugs schema list\` shows those there are`)
+}
+
+async function createDataSource(options: CreateOptions & SchemaOptions): Promise<void> {
   const made = await withStore(async (store) => {
-    const { workspaceId, environment } = await realmOf(store, options)
+    const { id, workspaceId, environment } = await findSchema(store, options)
     return store.createDataSource(workspaceId, environment, {
-      schemaId: options.schema,
+      schemaId: id,
       providedId: options.providedId,
       name: options.name,
       createdAt: Date.now(),
     })
   })
-  if (made === 'schema_not_found') {
-    throw new CommandError(`there is no schema ${options.schema}; \`ugs schema list\` shows those there are`)
-  }
+  // It was deleted between the two.
+  if (made === 'schema_not_found') throw noSchema(options)
   if (made === 'provided_id_taken')
     throw new CommandError(`the schema has a data source "${options.providedId}" already`)
   if (made === 'provided_id_mapped') throw mapped('data source', options.providedId)
@@ -122,10 +143,14 @@ function mapped(what: string, providedId: string): CommandError {
   )
 }
 
-async function listDataSources(options: RealmOptions): Promise<void> {
+async function listDataSources(options: RealmOptions & Partial<SchemaOptions>): Promise<void> {
+  const { schema } = options
   const dataSources = await withStore(async (store) => {
     const { workspaceId, environment } = await realmOf(store, options)
-    return (await store.listDataSources(workspaceId, environment)).map(shownDataSource)
+    const all = await store.listDataSources(workspaceId, environment)
+    if (schema === undefined) return all.map(shownDataSource)
+    const { id } = await findSchema(store, { ...options, schema })
+    return all.filter(({ schemaId }) => schemaId === id).map(shownDataSource)
   })
   if (options.json) printJson(dataSources)
   else {

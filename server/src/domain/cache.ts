@@ -1,14 +1,17 @@
 /**
- * What was found lately, by a text. It holds at most twice `size` entries: once as many are new, those that were asked for
- * since the last time stay, and the others are dropped.
+ * What was found lately, by a text. It holds at most twice `size`, which counts entries or what they weigh: once as much is
+ * new, those that were asked for since the last time stay, and the others are dropped.
  */
 export class Cache<Value> {
   readonly #size: number
+  readonly #weightOf: (key: string, value: Value) => number
+  #weight = 0
   #recent = new Map<string, Value>()
   #older = new Map<string, Value>()
 
-  constructor(size: number) {
+  constructor(size: number, weightOf: (key: string, value: Value) => number = () => 1) {
     this.#size = size
+    this.#weightOf = weightOf
   }
 
   get(key: string): Value | undefined {
@@ -20,10 +23,13 @@ export class Cache<Value> {
   }
 
   set(key: string, value: Value): void {
-    if (this.#recent.size >= this.#size) {
+    const weight = this.#weightOf(key, value)
+    if (this.#weight + weight > this.#size) {
       this.#older = this.#recent
       this.#recent = new Map()
+      this.#weight = 0
     }
+    this.#weight += weight
     this.#recent.set(key, value)
   }
 }

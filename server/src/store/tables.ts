@@ -88,6 +88,11 @@ export const tables: readonly Table[] = [
     counter: 'data_source_id',
   },
   {
+    name: 'registry',
+    columns: { workspace_id: 'bigint', environment: 'text', version: 'text' },
+    keyLength: 2,
+  },
+  {
     name: 'mapping_entry',
     columns: {
       workspace_id: 'bigint',

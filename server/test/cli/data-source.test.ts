@@ -36,8 +36,17 @@ describe('ugs schema and ugs data-source', () => {
 
   const createSchema = (providedId: string, name = 'A', where = inTesting) =>
     ugs('schema create --provided-id', providedId, '--name', name, ...where, '--json')
-  const createDataSource = (schema: number, providedId: string, name = 'A', where = inTesting) =>
-    ugs(`data-source create --schema ${schema} --provided-id`, providedId, '--name', name, ...where, '--json')
+  const createDataSource = (schema: number | string, providedId: string, name = 'A', where = inTesting) =>
+    ugs(
+      'data-source create --provided-id',
+      providedId,
+      '--schema',
+      String(schema),
+      '--name',
+      name,
+      ...where,
+      '--json',
+    )
   const list = async (what: 'schema' | 'data-source', where = inTesting) =>
     json(await ugs(`${what} list --json`, ...where)) as unknown as Shown[]
 
@@ -126,15 +135,60 @@ describe('ugs schema and ugs data-source', () => {
     json(await createDataSource(other.id, 'taken'))
   })
 
-  it('data-source create fails where there is no such schema', async () => {
+  it('takes a schema by its provided id or its id', async () => {
+    const where = await ownWorkspace('schemas')
+    const [sales, stock] = [
+      json(await createSchema('sales eu', 'A', where)),
+      json(await createSchema('stock', 'A', where)),
+    ]
+    // Another schema's id, as a provided id: it is what the text means.
+    const other = json(await createSchema(String(sales.id), 'A', where))
+    const schemaOf = async (named: string) =>
+      json(await createDataSource(named, `of ${named}`, 'A', where)).schema_id
+    assert.equal(await schemaOf('sales eu'), sales.id)
+    assert.equal(await schemaOf('stock'), stock.id)
+    assert.equal(await schemaOf(String(stock.id)), stock.id)
+    assert.equal(await schemaOf(String(sales.id)), other.id)
+    assert.equal(await schemaOf(String(other.id)), other.id)
+
+    const all = await list('data-source', where)
+    for (const [named, id] of [
+      ['sales eu', sales.id],
+      ['stock', stock.id],
+      [String(stock.id), stock.id],
+      [String(sales.id), other.id],
+    ] as const) {
+      const listed = json(await ugs('data-source list --json --schema', named, ...where))
+      assert.deepEqual(
+        listed,
+        all.filter(({ schema_id }) => schema_id === id),
+      )
+    }
+    const { code, stdout } = await ugs('data-source list --schema stock', ...where)
+    assert.deepEqual([code, stdout.split('\n').length], [0, 4])
+    const empty = json(await createSchema('empty', 'A', where))
+    assert.deepEqual(json(await ugs(`data-source list --json --schema ${empty.id}`, ...where)), [])
+  })
+
+  it('data-source create and list fail where there is no such schema', async () => {
     const ofCustomer = json(await createSchema('elsewhere', 'A', ['--environment', 'Customer']))
     const where = await ownWorkspace('elsewhere')
     const ofOther = json(await createSchema('elsewhere', 'A', where))
-    for (const id of [999_999_999, ofCustomer.id, ofOther.id]) {
-      assertFails(
-        await createDataSource(id, 'eu'),
-        `there is no schema ${id}; \`ugs schema list\` shows those there are`,
-      )
+    const absent = [
+      999_999_999,
+      ofCustomer.id,
+      ofOther.id,
+      'elsewhere',
+      'Elsewhere',
+      '0',
+      '01',
+      '1e2',
+      '9'.repeat(30),
+    ]
+    for (const schema of absent) {
+      const message = `there is no schema "${schema}"; \`ugs schema list\` shows those there are`
+      assertFails(await createDataSource(schema, 'eu', 'A', inTesting), message)
+      assertFails(await ugs('data-source list --schema', String(schema), ...inTesting), message)
     }
   })
 
@@ -283,7 +337,9 @@ describe('ugs schema and ugs data-source, called in a wrong way', () => {
     ['data-source'],
     ['data-source', 'list'],
     ['data-source', 'create', ...inTesting, '--provided-id', 'a', '--name', 'A'],
-    ['data-source', 'create', ...inTesting, '--schema', 'sales', '--provided-id', 'a', '--name', 'A'],
+    ['data-source', 'create', ...inTesting, '--schema', '', '--provided-id', 'a', '--name', 'A'],
+    ['data-source', 'list', ...inTesting, '--schema', ''],
+    ['data-source', 'list', ...inTesting, '--schema'],
     ['data-source', 'create', ...inTesting, '--schema', '1', '--name', 'A'],
     ['data-source', 'delete', ...inTesting],
     ...['0', '-1', '1.5', '1e2', '01', ' 1', '9999999999', 'x'].map((id) => [

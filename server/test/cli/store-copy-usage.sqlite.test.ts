@@ -165,7 +165,7 @@ describe('ugs store copy, called in a wrong way,', () => {
     },
     'with a "/" in the password': {
       args: ['--from', source.url, '--to', 'postgres://u:a/s3cret@h/d'],
-      message: /^ugs: --to: must name/m,
+      message: /^ugs: --to: has an "@" after the "\/": write "\/" in a password as %2F$/m,
     },
     'with a "?" in the password': {
       args: ['--from', source.url, '--to', 'postgres://u:a?s3cret@h/d'],

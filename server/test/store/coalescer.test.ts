@@ -186,7 +186,31 @@ describe('the coalescer', () => {
     )
   })
 
-  const ofStatement = { 'what it holds': '22021', 'a row that is locked': '55P03' }
+  it('keeps a statement to what it can carry, and to the order of what arrives', async () => {
+    const weights: Record<string, number> = { light: 1, heavy: 200_000, huge: 10_000_000 }
+    const weightOf = ({ keys: [key] }: Item) => weights[key?.replace(/\d+$/, '') ?? ''] ?? 0
+    const { add, keys, statement } = coalescing({ weightOf, maxInFlight: 1 })
+    const results = ['heavy1', 'light1', 'heavy2', 'light2', 'huge1', 'huge2', 'light3'].map((key) =>
+      add(item(key)),
+    )
+    for (const i of [0, 1, 2, 3]) {
+      assert.equal((await keys()).length, i + 1)
+      statement(i).succeed()
+    }
+    await Promise.all(results)
+    assert.deepEqual(await keys(), [
+      ['heavy1', 'light1', 'heavy2'],
+      ['light2', 'huge1'],
+      ['huge2'],
+      ['light3'],
+    ])
+  })
+
+  const ofStatement = {
+    'what it holds': '22021',
+    'a row that is locked': '55P03',
+    'its time': '57014',
+  }
   for (const [what, code] of Object.entries(ofStatement)) {
     it(`tries each on its own where a statement fails for ${what}`, async () => {
       const { add, keys, statement } = coalescing({ sameKey: 'wait', maxInFlight: 1 })
@@ -195,10 +219,8 @@ describe('the coalescer', () => {
       await keys()
       statement(0).fail(reason)
       await keys()
-      statement(1).succeed()
-      await keys()
       statement(2).fail(reason)
-      await keys()
+      statement(1).succeed()
       statement(3).succeed()
       assert.deepEqual(await settled, [
         { status: 'fulfilled', value: 'a in 1' },
@@ -209,7 +231,20 @@ describe('the coalescer', () => {
     })
   }
 
-  const ofServer = { 'its time': '57014', 'a deadlock': '40P01', 'its connection': 'ECONNRESET' }
+  it('tries some at once of those that are tried on their own', async () => {
+    const { add, keys, statement } = coalescing({ sameKey: 'wait', maxInFlight: 1 })
+    const results = Promise.all(Array.from({ length: 20 }, (_, i) => add(item(String(i)))))
+    await keys()
+    statement(0).fail(new PostgresFailure('55P03', 'querying'))
+    for (const begun of [8, 16, 20]) {
+      const { length } = await keys()
+      assert.equal(length, 1 + begun)
+      for (let i = length - (begun % 8 || 8); i < length; i++) statement(i).succeed()
+    }
+    assert.equal((await results).length, 20)
+  })
+
+  const ofServer = { 'a deadlock': '40P01', 'its connection': 'ECONNRESET' }
   for (const [what, code] of Object.entries(ofServer)) {
     it(`fails all where a statement fails for ${what}, so that they are repeated together`, async () => {
       const { add, keys, statement } = coalescing({ sameKey: 'wait', maxInFlight: 1 })

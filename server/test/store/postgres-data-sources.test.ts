@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import type { Client } from 'pg'
 import type { DataSource, Schema } from '../../src/domain/data-source.ts'
 import type { Store } from '../../src/domain/store.ts'
-import type { UserGroupKey } from '../../src/domain/user-group.ts'
+import type { UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openSession } from '../support/session.ts'
 import { eachLoss, losing, type Lose } from './losing-connections.ts'
@@ -18,7 +18,7 @@ import {
   waitingForLocks,
 } from './postgres-support.ts'
 import { Registry } from './registry.ts'
-import { freshKey } from './store-fixtures.ts'
+import { freshKey, hashOf } from './store-fixtures.ts'
 
 const realm = { workspaceId: 1, environment: 'Customer' } as const
 const mapping = '{"sales":"eu"}'
@@ -87,6 +87,53 @@ describe('PostgreSQL: a mapping that is written while its data source is removed
     await release()
     assert.equal((await written).outcome, 'updated')
     assert.equal(await removal, 'in_use')
+  })
+})
+
+describe('PostgreSQL: what a mapping names', () => {
+  const find = (store: Store, { token }: UserGroup) => store.findByToken(1, 'Customer', hashOf(token), 2000)
+  const resolve = /WITH ORDINALITY AS entry/
+
+  it('is told as it is now, whichever process registers or removes', async (t) => {
+    const url = await freshDatabase(t)
+    const [store, other] = [await openPostgres(t, url), await openPostgres(t, url)]
+    const group = await created(store, { change: { name: 'A', mapping } })
+    const own = new Registry(other, realm)
+    const named = async () => (await find(store, group))?.dataSources.map(({ dataSource }) => dataSource.id)
+    assert.deepEqual(await named(), [])
+    const schema = await own.createSchema({ providedId: 'sales' })
+    assert.deepEqual(await named(), [])
+    const { id } = await own.createDataSource(schema, { providedId: 'eu' })
+    assert.deepEqual([await named(), await named()], [[id], [id]])
+    const unmapped = { key: group, change: { mapping: null }, now: 2000 }
+    await other.updateUserGroup(unmapped)
+    assert.equal(await own.deleteDataSource({ id }), 'deleted')
+    await other.updateUserGroup({ ...unmapped, change: { mapping } })
+    assert.deepEqual(await named(), [])
+  })
+
+  it('is told as of one time with the mapping, where both change in between', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const { own, dataSource } = await register(other)
+    const group = await created(other, { change: { name: 'A', mapping } })
+    const next = proxy.next(resolve)
+    const found = find(store, group)
+    const lookUp = await next
+    await other.updateUserGroup({ key: group, change: { mapping: '{"sales":"us"}' }, now: 2000 })
+    assert.equal(await own.deleteDataSource(dataSource), 'deleted')
+    lookUp.pass()
+    const owner = await found
+    assert.deepEqual([owner?.userGroup.mapping, owner?.dataSources], ['{"sales":"us"}', []])
+  })
+
+  it('is looked up once for as long as nothing is registered or removed', async (t) => {
+    const { store, proxy } = await openProxied(t)
+    const { dataSource } = await register(store)
+    const group = await created(store, { change: { name: 'A', mapping } })
+    for (let i = 0; i < 3; i++)
+      assert.equal((await find(store, group))?.dataSources[0]?.dataSource.id, dataSource.id)
+    assert.equal(proxy.count(resolve), 1)
   })
 })
 

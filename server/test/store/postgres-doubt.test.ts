@@ -75,22 +75,23 @@ describe('PostgreSQL: a rotation', () => {
     ['by its token', statements.findByToken, false],
     ['by the id of its user group', statements.find, true],
   ] as const) {
+    const lookUps = [find, statements.findByToken, statements.findBySupersededToken]
     it(`is its own where it happens after all while it is being looked for, ${kind}`, async (t) => {
       const { store, proxy, url } = await openProxied(t)
       const group = await created(store)
       // Its statement reaches the server between any two of the look-ups that follow.
-      for (const passed of [0, 1]) {
+      for (const passed of lookUps.keys()) {
         const current = (await store.findUserGroup(group))?.token ?? group.token
         const next = proxy.next(statements.rotate)
         const result = store.rotateUserGroupToken(
           rotation(current, byId ? { target: { providedId: group.providedId } } : {}),
         )
         const caught = await next
-        let look = proxy.next(passed === 0 ? statements.findByToken : find)
+        let look = proxy.next(find)
         caught.cutOff()
         let held = await look
-        for (let i = 0; i < passed && !byId; i++) {
-          look = proxy.next(find)
+        for (const lookUp of lookUps.slice(1, passed + 1)) {
+          look = proxy.next(lookUp)
           held.pass()
           held = await look
         }
@@ -104,7 +105,7 @@ describe('PostgreSQL: a rotation', () => {
         )
       }
       const session = await openSession(t, url)
-      assert.equal(await valueOf(session, 'SELECT count(*)::int FROM superseded_token'), 2)
+      assert.equal(await valueOf(session, 'SELECT count(*)::int FROM superseded_token'), lookUps.length)
     })
   }
 

@@ -30,7 +30,6 @@ describe('a failure of PostgreSQL', () => {
     '40001': 'isTransient',
     '40P01': 'isTransient',
     '53200': 'isTransient',
-    '57014': 'isTransient',
     XX000: 'isTransient',
     '26000': 'isTransient',
     '42P05': 'isTransient',
@@ -38,6 +37,7 @@ describe('a failure of PostgreSQL', () => {
     '0A000': 'isTransient closesConnection',
     // One item of it is at fault.
     '55P03': 'isTransient isOfStatement',
+    '57014': 'isTransient isOfStatement',
     '22021': 'isOfStatement',
     '42P01': 'isOfStatement',
   }

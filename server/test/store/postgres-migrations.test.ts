@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { describe, it, type TestContext } from 'node:test'
 import type { Client } from 'pg'
 import { readMigrations } from '../../src/store/migrations.ts'
@@ -198,7 +199,7 @@ describe('PostgreSQL: a database', () => {
     )
   })
 
-  it('is refused to a role that may make no tables, with the cure, until another has made them', async (t) => {
+  it('is refused to a role that may make no tables, with the cure', async (t) => {
     const { url, session } = await emptyDatabase(t)
     await session.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC')
     const role = await freshRole(t, url)
@@ -207,15 +208,27 @@ describe('PostgreSQL: a database', () => {
       url,
       'the role may not make tables here; grant it CREATE on the schema, or run `ugs migrate` with a role that may',
     )
+  })
+
+  it('is refused to a role that lacks a right on a table, with the cure, until it has what the documentation grants', async (t) => {
+    const { url, session } = await emptyDatabase(t)
+    const role = await freshRole(t, url)
     await openPostgres(t, url)
     await assertPlaceRefused(
       openPostgres(t, role),
       url,
       'the role lacks rights; grant it CONNECT on the database, and all on its tables (42501)',
     )
-    await session.query(
-      `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${new URL(role).username}`,
-    )
+    const name = new URL(role).username
+    const page = await readFile(new URL('../../../docs/postgresql.md', import.meta.url), 'utf8')
+    const [grant = ''] = /^GRANT .* ON ALL TABLES .*;$/m.exec(page) ?? []
+    await session.query(grant.replace('ugs_service', name))
     await created(await openPostgres(t, role))
+    await session.query(`REVOKE DELETE ON data_source, superseded_token FROM ${name}`)
+    await assertPlaceRefused(
+      openPostgres(t, role),
+      url,
+      'the role lacks rights; grant it SELECT, INSERT, UPDATE, DELETE on data_source, superseded_token (42501)',
+    )
   })
 })

@@ -23,7 +23,8 @@ export const briefToTheServer = { connectTimeoutMs: 1000, statementTimeoutMs: 50
 /** How the statements of the store are told apart. */
 export const statements = {
   find: /^SELECT .* AS wanted \(provided_id\)/s,
-  findByToken: /^SELECT wanted\.token_hash AS wanted_hash/,
+  findByToken: /^SELECT .* AS wanted \(token_hash\)\s+CROSS JOIN LATERAL \(\s+SELECT \* FROM user_group/s,
+  findBySupersededToken: /^SELECT wanted\.token_hash AS wanted_hash, superseded_token/,
   findApiToken: /^SELECT .* AS wanted \(token_hash\) .*api_token/s,
   createUserGroup: /^WITH made AS \(\s+INSERT INTO user_group/,
   update: /UPDATE user_group\s+SET name/,

@@ -18,6 +18,8 @@ export interface CoalescerOptions<Item, Result> {
   readonly sameKey: 'share' | 'wait'
   /** Runs one statement for items of one group; the results are in the order of the items. Calls `sent` before it does. */
   readonly run: (items: readonly Item[], sent: () => void) => Promise<readonly Result[]>
+  /** How much an item is for a statement, about as a count of characters; without it, items are counted alone. */
+  readonly weightOf?: (item: Item) => number
   /** How many statements of one group may be under way at once. What arrives meanwhile shares the next one. */
   readonly maxInFlightOfGroup: number
   /** How many of all groups: about as many as there are connections. */
@@ -28,6 +30,10 @@ export interface CoalescerOptions<Item, Result> {
 const minItems = 8
 /** A statement has an end: its arrays, and how long the others wait for it. */
 const maxItems = 1000
+/** Once a statement weighs as much, no more go with it. */
+const maxWeight = 262_144
+/** How many run at once, each on its own, of those whose statement failed. */
+const apartAtOnce = 8
 
 /**
  * Turns what arrives within one turn of the event loop, and while the statements before are under way, into one
@@ -94,15 +100,20 @@ export class Coalescer<Item, Result> {
   ): { batch: Pending<Item, Result>[]; rest: Pending<Item, Result>[] } {
     // Where more statements may be under way, they share what there is: PostgreSQL works on them at the same time, and
     // this process prepares one while it waits for another.
+    const { sameKey, keysOf, weightOf } = this.#options
     const size = Math.min(Math.max(Math.ceil(queue.length / free), minItems), maxItems)
-    if (this.#options.sameKey === 'share') return { batch: queue.splice(0, size), rest: queue }
     const taken = new Set<string>()
     const batch: Pending<Item, Result>[] = []
     const rest: Pending<Item, Result>[] = []
+    let weight = 0
     for (const pending of queue) {
-      const keys = this.#options.keysOf(pending.item)
-      if (batch.length >= size || keys.some((key) => taken.has(key))) rest.push(pending)
-      else batch.push(pending)
+      const keys = sameKey === 'wait' ? keysOf(pending.item) : []
+      if (batch.length >= size || weight >= maxWeight || keys.some((key) => taken.has(key)))
+        rest.push(pending)
+      else {
+        batch.push(pending)
+        weight += weightOf?.(pending.item) ?? 0
+      }
       // Those that wait keep their turn too.
       for (const key of keys) taken.add(key)
     }
@@ -127,10 +138,19 @@ export class Coalescer<Item, Result> {
       batch.forEach(({ resolve }, i) => resolve(results[slotOf[i] as number] as Result))
     } catch (error) {
       // One item made the statement fail, and took the others with it: each on its own, only the one at fault fails.
-      if (batch.length > 1 && error instanceof PostgresFailure && error.isOfStatement) {
-        for (const pending of batch) if (isAwaited(pending)) await this.#runTogether([pending])
-      } else for (const { reject } of batch) reject(error)
+      if (batch.length > 1 && error instanceof PostgresFailure && error.isOfStatement)
+        await this.#runApart(batch)
+      else for (const { reject } of batch) reject(error)
     }
+  }
+
+  /** Some at once: one whose row is locked waits for it, and the others must not wait with it. */
+  async #runApart(batch: readonly Pending<Item, Result>[]): Promise<void> {
+    const rest = batch.values()
+    const runOnes = async () => {
+      for (const pending of rest) if (isAwaited(pending)) await this.#runTogether([pending])
+    }
+    await Promise.all(Array.from({ length: apartAtOnce }, runOnes))
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { idOf, type DataSource, type Schema } from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { DeleteOutcome, NewDataSource, NewSchema, NotRegistered } from '../../domain/store.ts'
@@ -69,11 +70,15 @@ export class DataSources {
     return this.#retry.run(async (attempt) => {
       const deleted = await attempt
         .change((sent) =>
-          this.#primary.query(
-            'DELETE FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 RETURNING 1',
-            [workspaceId, environment, id],
-            sent,
-          ),
+          this.#primary.transaction(async (query) => {
+            sent()
+            const rows = await query(
+              'DELETE FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 RETURNING 1',
+              [workspaceId, environment, id],
+            )
+            await renewVersion(query, workspaceId, environment)
+            return rows
+          }),
         )
         .catch((error: unknown) => {
           if (error instanceof PostgresFailure && error.code === foreignKeyViolation) return null
@@ -154,7 +159,9 @@ async function insertSchema(
      ON CONFLICT (workspace_id, environment, provided_id) DO NOTHING RETURNING *`,
     [workspaceId, environment, providedId, name, createdAt],
   )
-  return made === undefined ? 'provided_id_taken' : schemaOf(made)
+  if (made === undefined) return 'provided_id_taken'
+  await renewVersion(query, workspaceId, environment)
+  return schemaOf(made)
 }
 
 async function insertDataSource(
@@ -190,7 +197,9 @@ async function insertDataSource(
      ON CONFLICT (workspace_id, schema_id, provided_id) DO NOTHING RETURNING *`,
     [workspaceId, schemaId, providedId, name, createdAt],
   )
-  return made === undefined ? 'provided_id_taken' : dataSourceOf(made)
+  if (made === undefined) return 'provided_id_taken'
+  await renewVersion(query, workspaceId, environment)
+  return dataSourceOf(made)
 }
 
 async function deleteUnmapped(
@@ -227,7 +236,17 @@ async function deleteUnmapped(
   )
   if (mapped !== undefined) return 'in_use'
   await query('DELETE FROM data_source WHERE workspace_id = $1 AND data_source_id = $2', [workspaceId, id])
+  await renewVersion(query, workspaceId, environment)
   return 'deleted'
+}
+
+/** Has every process look up anew what mappings name, from when the transaction is committed. */
+async function renewVersion(query: Query, workspaceId: number, environment: Environment): Promise<void> {
+  await query(
+    `INSERT INTO registry (workspace_id, environment, version) VALUES ($1, $2, $3)
+     ON CONFLICT (workspace_id, environment) DO UPDATE SET version = excluded.version`,
+    [workspaceId, environment, randomUUID()],
+  )
 }
 
 function schemaOf(row: SchemaRow): Schema {

@@ -1,5 +1,6 @@
 import { pendingMigrations, readMigrations, type MigrateMode } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
+import { tables } from '../tables.ts'
 import { cureOf, isForGood, PostgresFailure } from './postgres-fault.ts'
 import type { Primary, Query } from './primary.ts'
 
@@ -72,6 +73,21 @@ export async function checkServer(primary: Primary): Promise<void> {
       'the encoding of the database must be UTF8; create it with ENCODING UTF8 TEMPLATE template0',
     )
   }
+}
+
+/**
+ * Finds out at the start, and not by the first call that needs it, whether the role may use the tables.
+ * @throws StoreError where it may not
+ */
+export async function checkRights(primary: Primary, rights: readonly string[]): Promise<void> {
+  const lacking = await primary.query<{ name: string }>(
+    `SELECT name FROM unnest($1::text[]) AS owned (name)
+     WHERE NOT (SELECT bool_and(has_table_privilege(name, privilege)) FROM unnest($2::text[]) AS wanted (privilege))`,
+    [tables.map(({ name }) => name), rights],
+  )
+  if (lacking.length === 0) return
+  const names = lacking.map(({ name }) => name).join(', ')
+  throw new StoreError(`the role lacks rights; grant it ${rights.join(', ')} on ${names} (42501)`)
 }
 
 /** @throws StoreError where a table of that name is not ours */

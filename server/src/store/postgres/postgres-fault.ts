@@ -30,12 +30,14 @@ export class PostgresFailure extends Error {
     this.isRepeatable = this.isTransient && code !== lockNotAvailable
     const isRefusal = isState && !connectionClasses.has(stateClass) && !endsOfSession.has(code)
     this.isInDoubt = phase === 'querying' && !isRefusal
-    this.isOfStatement = phase === 'querying' && isRefusal && (code === lockNotAvailable || !this.isTransient)
+    this.isOfStatement = phase === 'querying' && isRefusal && (!this.isTransient || waitedTooLong.has(code))
     this.closesConnection = !isRefusal || code === readOnly || code === cachedPlanChanged
   }
 }
 
 const lockNotAvailable = '55P03'
+/** For a lock, or for the statement to end. */
+const waitedTooLong = new Set([lockNotAvailable, '57014'])
 /** What a demoted primary, or a standby, says to a write. */
 export const readOnly = '25006'
 /** A table was altered under a prepared statement. */

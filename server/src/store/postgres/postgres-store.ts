@@ -18,7 +18,7 @@ import { StoreError } from '../store-error.ts'
 import type { TableReader, TableWriter } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
 import { DataSources } from './data-sources.ts'
-import { checkServer, isBeingFilled, migrate } from './migrate.ts'
+import { checkRights, checkServer, isBeingFilled, migrate } from './migrate.ts'
 import { cureOf, PostgresFailure } from './postgres-fault.ts'
 import { Primary, type PrimaryOptions } from './primary.ts'
 import { Retry } from './retry.ts'
@@ -41,6 +41,7 @@ export async function openPostgresStore(server: PostgresServer, options: Postgre
   const retry = new Retry(options.deadlineMs)
   return openWith(server, options, retry, async (primary) => {
     await refuseUnfinished(primary)
+    await checkRights(primary, ['SELECT', 'INSERT', 'UPDATE', 'DELETE'])
     return new PostgresStore(primary, retry)
   })
 }
@@ -49,6 +50,7 @@ export async function openPostgresStore(server: PostgresServer, options: Postgre
 export function openPostgresToRead(server: PostgresServer, options: PostgresOptions): Promise<TableReader> {
   return openWith(server, options, new Retry(options.deadlineMs), async (primary) => {
     await refuseUnfinished(primary)
+    await checkRights(primary, ['SELECT'])
     return new PostgresTableWriter(primary)
   })
 }

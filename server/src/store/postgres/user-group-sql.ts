@@ -15,16 +15,17 @@ export interface UserGroupRow {
   readonly updated_at: number
 }
 
-/** `valid_until` is null where the token is the current one. */
-export type TokenRow = UserGroupRow & {
+/** Of a token: `registry_version` is null where no schema was ever registered. */
+export type TokenRow = UserGroupRow & { readonly registry_version: string | null }
+
+export type SupersededTokenRow = TokenRow & {
+  readonly wanted_hash: Uint8Array
   readonly issued_at: number
-  readonly valid_until: number | null
+  readonly valid_until: number
 }
 
-/** `data_sources` is a JSON text: an array of `{ schemaKey, id, providedId, name }`, or null where there is none. */
-export type OwnerRow = TokenRow & { readonly data_sources: string | null }
-
 export interface EntryRow {
+  readonly registry_version: string | null
   /** Of the entry among those that were asked for, from 1 on. */
   readonly position: number
   readonly schema_id: number | null
@@ -67,40 +68,31 @@ export const select: Statement<UserGroupRow> = prepared(
          ) AS user_group`,
 )
 
-/** Of a token that is the current one, or that was replaced; `more` are columns, of `user_group` among others. */
-const byToken = (more = '') =>
-  `SELECT wanted.token_hash AS wanted_hash, token_issued_at AS issued_at, NULL::bigint AS valid_until, ${more} ${columns}
-  FROM unnest($3::bytea[]) AS wanted (token_hash)
-  CROSS JOIN LATERAL (
-    SELECT * FROM user_group WHERE workspace_id = $1 AND token_hash = wanted.token_hash LIMIT 1
-  ) AS user_group
-  WHERE environment = $2
-  UNION ALL
-  SELECT wanted.token_hash, superseded_token.issued_at, superseded_token.valid_until, ${more} ${columns}
-  FROM unnest($3::bytea[]) AS wanted (token_hash)
-  CROSS JOIN LATERAL (
-    SELECT * FROM superseded_token WHERE workspace_id = $1 AND token_hash = wanted.token_hash LIMIT 1
-  ) AS superseded_token
-  CROSS JOIN LATERAL (
-    SELECT * FROM user_group WHERE workspace_id = $1 AND team_id = superseded_token.team_id LIMIT 1
-  ) AS user_group
-  WHERE environment = $2`
+const registryVersion =
+  '(SELECT version FROM registry WHERE workspace_id = $1 AND environment = $2) AS registry_version'
 
-export const selectByToken: Statement<TokenRow & { readonly wanted_hash: Uint8Array }> = prepared(
+export const selectByToken: Statement<TokenRow> = prepared(
   'user_group_select_by_token',
-  byToken(),
+  `SELECT ${columns}, ${registryVersion}
+         FROM unnest($3::bytea[]) AS wanted (token_hash)
+         CROSS JOIN LATERAL (
+           SELECT * FROM user_group WHERE workspace_id = $1 AND token_hash = wanted.token_hash LIMIT 1
+         ) AS user_group
+         WHERE environment = $2`,
 )
 
-/** With what the mapping names, if there is any data source in the workspace. */
-export const selectOwner: Statement<OwnerRow & { readonly wanted_hash: Uint8Array }> = prepared(
-  'user_group_select_owner',
-  byToken(`CASE WHEN EXISTS (SELECT 1 FROM data_source WHERE workspace_id = $1) THEN (
-    SELECT json_agg(json_build_object(
-      'schemaKey', entry.key, 'id', data_source_id, 'providedId', provided_id, 'name', name
-    ))::text
-    FROM ${entriesOf('user_group.mapping')} AS entry ${resolveEntries}
-    WHERE data_source_id IS NOT NULL
-  ) END AS data_sources,`),
+export const selectBySupersededToken: Statement<SupersededTokenRow> = prepared(
+  'user_group_select_by_superseded_token',
+  `SELECT wanted.token_hash AS wanted_hash, superseded_token.issued_at, superseded_token.valid_until,
+          ${columns}, ${registryVersion}
+         FROM unnest($3::bytea[]) AS wanted (token_hash)
+         CROSS JOIN LATERAL (
+           SELECT * FROM superseded_token WHERE workspace_id = $1 AND token_hash = wanted.token_hash LIMIT 1
+         ) AS superseded_token
+         CROSS JOIN LATERAL (
+           SELECT * FROM user_group WHERE workspace_id = $1 AND team_id = superseded_token.team_id LIMIT 1
+         ) AS user_group
+         WHERE environment = $2`,
 )
 
 export const selectIdempotencyKey: Statement<IdempotencyRow> = prepared(
@@ -116,7 +108,7 @@ export const selectIdempotencyKey: Statement<IdempotencyRow> = prepared(
 
 export const resolveEntry: Statement<EntryRow> = prepared(
   'mapping_entry_resolve',
-  `SELECT entry.position, schema.schema_id, data_source.*
+  `SELECT ${registryVersion}, entry.position, schema.schema_id, data_source.*
    FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS entry (key, value, position)
    ${resolveEntries}`,
 )

@@ -4,9 +4,15 @@ import type { JsonText } from '../../domain/json-text.ts'
 import type { MintedToken, RotateUserGroupToken } from '../../domain/store.ts'
 import type { UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
 import { Coalescer, type CoalescerOptions } from './coalescer.ts'
-import type { Primary } from './primary.ts'
+import type { Primary, Statement } from './primary.ts'
 import * as sql from './user-group-sql.ts'
-import type { EntryRow, IdempotencyRow, OwnerRow, TokenRow, UserGroupRow } from './user-group-sql.ts'
+import type {
+  EntryRow,
+  IdempotencyRow,
+  SupersededTokenRow,
+  TokenRow,
+  UserGroupRow,
+} from './user-group-sql.ts'
 
 /** What one statement serves: each is about one workspace, so that a distributed database sends it to one place. */
 export interface Realm {
@@ -34,6 +40,12 @@ export interface MappingToResolve extends Realm {
   readonly mapping: JsonText
 }
 
+export interface ResolvedMapping {
+  readonly entries: readonly ResolvedEntry[]
+  /** By which they were looked up; undefined where there are no entries. */
+  readonly registryVersion: string | null | undefined
+}
+
 export interface Rotation
   extends Realm, Pick<RotateUserGroupToken, 'idempotency' | 'oldTokenValidUntil' | 'now'> {
   readonly row: UserGroupRow
@@ -51,9 +63,9 @@ const maxInFlightOfGroup = 2
 export class UserGroupStatements {
   readonly select: Coalescer<UserGroupKey, UserGroupRow | null>
   readonly selectByToken: Coalescer<ByHash, TokenRow | null>
-  readonly selectOwner: Coalescer<ByHash, OwnerRow | null>
+  readonly selectBySupersededToken: Coalescer<ByHash, SupersededTokenRow | null>
   readonly selectIdempotencyKey: Coalescer<ByHash, IdempotencyRow | null>
-  readonly resolveMapping: Coalescer<MappingToResolve, readonly ResolvedEntry[]>
+  readonly resolveMapping: Coalescer<MappingToResolve, ResolvedMapping>
   /** Null where there is one already (another call made it), or where its mapping is not registered and must be. */
   readonly insert: Coalescer<Creation, UserGroupRow | null>
   readonly update: Coalescer<Change, UserGroupRow | null>
@@ -73,28 +85,26 @@ export class UserGroupStatements {
         ),
     })
 
-    this.selectByToken = reading<ByHash, TokenRow | null>({
-      keysOf: ({ hash }) => [hex(hash)],
-      run: (realm, wanted) => byWantedHash(wanted, query(sql.selectByToken, [...realm, wanted.map(hashOf)])),
-    })
+    const readingByHash = <Row>(statement: Statement<Row>, hashOf: (row: Row) => Uint8Array) =>
+      reading<ByHash, Row | null>({
+        keysOf: ({ hash }) => [hex(hash)],
+        run: async (realm, wanted) =>
+          byKey(
+            wanted.map(({ hash }) => hex(hash)),
+            await query(statement, [...realm, wanted.map(({ hash }) => hash)]),
+            (row) => hex(hashOf(row)),
+          ),
+      })
+    this.selectByToken = readingByHash(sql.selectByToken, ({ token_hash }) => token_hash)
+    this.selectBySupersededToken = readingByHash(
+      sql.selectBySupersededToken,
+      ({ wanted_hash }) => wanted_hash,
+    )
+    this.selectIdempotencyKey = readingByHash(sql.selectIdempotencyKey, ({ key_hash }) => key_hash)
 
-    this.selectOwner = reading<ByHash, OwnerRow | null>({
-      keysOf: ({ hash }) => [hex(hash)],
-      run: (realm, wanted) => byWantedHash(wanted, query(sql.selectOwner, [...realm, wanted.map(hashOf)])),
-    })
-
-    this.selectIdempotencyKey = reading({
-      keysOf: ({ hash }) => [hex(hash)],
-      run: async (realm, wanted) =>
-        byKey(
-          wanted.map(({ hash }) => hex(hash)),
-          await query(sql.selectIdempotencyKey, [...realm, wanted.map(({ hash }) => hash)]),
-          ({ key_hash }) => hex(key_hash),
-        ),
-    })
-
-    this.resolveMapping = reading<MappingToResolve, readonly ResolvedEntry[]>({
+    this.resolveMapping = reading<MappingToResolve, ResolvedMapping>({
       keysOf: ({ mapping }) => [mapping],
+      weightOf: ({ mapping }) => mapping.length,
       run: async (realm, wanted) => {
         const mappings = wanted.map(({ mapping }) => mappingEntries(mapping))
         const entries = mappings.flat()
@@ -107,14 +117,18 @@ export class UserGroupStatements {
         ])
         const found = new Map(rows.map((row) => [row.position, row]))
         let position = 0
-        return mappings.map((mapping) =>
-          mapping.map(([schemaKey]) => resolvedEntryOf(schemaKey, found.get(++position) as EntryRow)),
-        )
+        return mappings.map((mapping) => ({
+          entries: mapping.map(([schemaKey]) =>
+            resolvedEntryOf(schemaKey, found.get(++position) as EntryRow),
+          ),
+          registryVersion: rows[0]?.registry_version,
+        }))
       },
     })
 
     this.insert = changing({
       keysOf: ({ providedId }) => [providedId],
+      weightOf: ({ change }) => lengthOf(change),
       run: async (realm, creations, sent) => {
         const made = await query(
           sql.insert,
@@ -142,6 +156,7 @@ export class UserGroupStatements {
 
     this.update = changing({
       keysOf: ({ teamId }) => [String(teamId)],
+      weightOf: ({ change }) => lengthOf(change),
       run: async (realm, changes, sent) =>
         byKey(
           changes.map(({ teamId }) => teamId),
@@ -203,6 +218,10 @@ function checksMapping({
   return mappingMode === 'registered' && mapping !== undefined && mapping !== null
 }
 
+function lengthOf({ mapping, properties }: UserGroupChange): number {
+  return (mapping?.length ?? 0) + (properties?.length ?? 0)
+}
+
 function resolvedEntryOf(schemaKey: string, row: EntryRow): ResolvedEntry {
   return {
     schemaKey,
@@ -216,7 +235,7 @@ function resolvedEntryOf(schemaKey: string, row: EntryRow): ResolvedEntry {
 
 type RealmValues = readonly [workspaceId: number, environment: Environment]
 
-type Kind<Item, Result> = Pick<CoalescerOptions<Item, Result>, 'keysOf'> & {
+type Kind<Item, Result> = Pick<CoalescerOptions<Item, Result>, 'keysOf' | 'weightOf'> & {
   readonly run: (realm: RealmValues, items: readonly Item[], sent: () => void) => Promise<Result[]>
 }
 
@@ -224,11 +243,11 @@ type Kind<Item, Result> = Pick<CoalescerOptions<Item, Result>, 'keysOf'> & {
 function coalescers(maxInFlight: number) {
   const coalescing = <Item extends Realm, Result>(
     sameKey: 'share' | 'wait',
-    { keysOf, run }: Kind<Item, Result>,
+    { run, ...kind }: Kind<Item, Result>,
   ) =>
     new Coalescer<Item, Result>({
       groupOf: ({ workspaceId, environment }) => `${workspaceId}/${environment}`,
-      keysOf,
+      ...kind,
       sameKey,
       run: (items, sent) => {
         const { workspaceId, environment } = items[0] as Item
@@ -252,21 +271,6 @@ function byKey<Key, Row>(
 ): (Row | null)[] {
   const found = new Map(rows.map((row) => [keyOf(row), row]))
   return wanted.map((key) => found.get(key) ?? null)
-}
-
-function hashOf({ hash }: ByHash): Uint8Array {
-  return hash
-}
-
-async function byWantedHash<Row extends { readonly wanted_hash: Uint8Array }>(
-  wanted: readonly ByHash[],
-  rows: Promise<readonly Row[]>,
-): Promise<(Row | null)[]> {
-  return byKey(
-    wanted.map(({ hash }) => hex(hash)),
-    await rows,
-    ({ wanted_hash }) => hex(wanted_hash),
-  )
 }
 
 function hex(bytes: Uint8Array): string {

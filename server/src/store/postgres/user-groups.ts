@@ -15,16 +15,18 @@ import type {
 } from '../../domain/store.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { UserGroup, UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
+import { ResolvedMappings } from '../resolved-mappings.ts'
 import type { Primary, Statement } from './primary.ts'
 import type { Attempt, Retry } from './retry.ts'
 import {
   deleteUserGroup,
   selectPage,
   type IdempotencyRow,
-  type OwnerRow,
+  type SupersededTokenRow,
+  type TokenRow,
   type UserGroupRow,
 } from './user-group-sql.ts'
-import { UserGroupStatements, type Realm } from './user-group-statements.ts'
+import { UserGroupStatements, type ByHash, type Realm } from './user-group-statements.ts'
 
 /**
  * The operations on user groups and their tokens: each reads, decides, and makes one change, and may be repeated at any
@@ -35,6 +37,7 @@ export class UserGroups {
   readonly #primary: Primary
   readonly #retry: Retry
   readonly #statements: UserGroupStatements
+  readonly #resolvedMappings = new ResolvedMappings()
 
   constructor(primary: Primary, retry: Retry) {
     this.#primary = primary
@@ -99,11 +102,11 @@ export class UserGroups {
       for (;;) {
         const row =
           'tokenHash' in target
-            ? await this.#statements.selectByToken.add({ ...realm, hash: target.tokenHash }, attempt)
+            ? await this.#selectOwner({ ...realm, hash: target.tokenHash }, attempt)
             : await this.#statements.select.add({ ...realm, providedId: target.providedId }, attempt)
         // After the row: should the first try have happened only just now, the row may be from before it or after it.
         if (attempt.isInDoubt && token !== undefined) {
-          const own = await this.#statements.selectByToken.add({ ...realm, hash: token.hash }, attempt)
+          const own = await this.#selectOwner({ ...realm, hash: token.hash }, attempt)
           if (own !== null) return { outcome: 'rotated', userGroup: rotatedUserGroupOf(realm, own, token) }
         }
         // After the token: had another rotation with the same key come in between, its answer is found here.
@@ -114,7 +117,7 @@ export class UserGroups {
             return replayOf(realm, known, idempotency.fingerprint)
         }
         if (row === null) return { outcome: 'not_found' }
-        if ('valid_until' in row && row.valid_until !== null) return { outcome: 'superseded' }
+        if ('valid_until' in row) return { outcome: 'superseded' }
         token ??= mintToken({ ...realm, providedId: row.provided_id })
         const rotation = { ...command, row, token }
         const rotated = await attempt.change((sent) =>
@@ -128,13 +131,14 @@ export class UserGroups {
 
   findByToken(realm: Realm, hash: Uint8Array, now: number): Promise<TokenOwner | null> {
     return this.#retry.run(async (attempt) => {
-      const row = await this.#statements.selectOwner.add({ ...realm, hash }, attempt)
-      if (row === null || (row.valid_until !== null && row.valid_until <= now)) return null
-      return {
-        userGroup: userGroupOf(realm, row),
-        issuedAt: row.issued_at,
-        validUntil: row.valid_until,
-        dataSources: registeredEntriesOf(row),
+      for (;;) {
+        const row = await this.#selectOwner({ ...realm, hash }, attempt)
+        const validUntil = row !== null && 'valid_until' in row ? row.valid_until : null
+        if (row === null || (validUntil !== null && validUntil <= now)) return null
+        const dataSources = await this.#selectRegistered(realm, row, attempt)
+        if (dataSources === null) continue
+        const issuedAt = 'issued_at' in row ? row.issued_at : row.token_issued_at
+        return { userGroup: userGroupOf(realm, row), issuedAt, validUntil, dataSources }
       }
     })
   }
@@ -201,7 +205,7 @@ export class UserGroups {
   ): Promise<UnregisteredMapping | null> {
     if (mappingMode === 'free' || mapping === undefined || mapping === null) return null
     const resolved = await this.#statements.resolveMapping.add({ ...realmOf(key), mapping }, attempt)
-    const entries = resolved.filter((entry) => !isRegistered(entry))
+    const entries = resolved.entries.filter((entry) => !isRegistered(entry))
     return entries.length === 0 ? null : { outcome: 'mapping_unregistered', entries }
   }
 
@@ -222,11 +226,36 @@ export class UserGroups {
     attempt: Attempt,
   ): Promise<boolean> {
     if (token === undefined) return false
-    const owner = await this.#statements.selectByToken.add(
-      { workspaceId, environment, hash: token.hash },
-      attempt,
-    )
+    const owner = await this.#selectOwner({ workspaceId, environment, hash: token.hash }, attempt)
     return owner?.team_id === row.team_id
+  }
+
+  /**
+   * Of a token that is the current one or, in a second step that most calls do without, one that was replaced: a token
+   * that is neither current now nor replaced later was not current when it was asked for.
+   */
+  async #selectOwner(token: ByHash, attempt: Attempt): Promise<TokenRow | SupersededTokenRow | null> {
+    return (
+      (await this.#statements.selectByToken.add(token, attempt)) ??
+      (await this.#statements.selectBySupersededToken.add(token, attempt))
+    )
+  }
+
+  /** Null where the registry was changed after the row was read: both are to be read anew, so that they are of one time. */
+  async #selectRegistered(
+    realm: Realm,
+    { mapping, registry_version: version }: TokenRow,
+    attempt: Attempt,
+  ): Promise<readonly RegisteredEntry[] | null> {
+    if (mapping === null || version === null) return []
+    const versioned = { ...realm, version, mapping }
+    const known = this.#resolvedMappings.get(versioned)
+    if (known !== undefined) return known
+    const resolved = await this.#statements.resolveMapping.add({ ...realm, mapping }, attempt)
+    if (resolved.registryVersion !== undefined && resolved.registryVersion !== version) return null
+    const entries = resolved.entries.filter(isRegistered)
+    this.#resolvedMappings.set(versioned, entries)
+    return entries
   }
 }
 
@@ -254,12 +283,6 @@ function changesNothing(row: UserGroupRow, change: UserGroupChange): boolean {
     (change.mapping === undefined || sameJson(change.mapping, row.mapping)) &&
     (change.properties === undefined || sameJson(change.properties, row.properties))
   )
-}
-
-function registeredEntriesOf({ data_sources }: OwnerRow): RegisteredEntry[] {
-  if (data_sources === null) return []
-  const entries = JSON.parse(data_sources) as ({ schemaKey: string } & RegisteredEntry['dataSource'])[]
-  return entries.map(({ schemaKey, ...dataSource }) => ({ schemaKey, hasSchema: true, dataSource }))
 }
 
 function realmOf({ workspaceId, environment }: UserGroupKey): Realm {

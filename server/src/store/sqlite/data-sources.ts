@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Database, Statement } from 'better-sqlite3'
 import {
   idOf,
@@ -13,6 +14,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { JsonText } from '../../domain/json-text.ts'
 import type { DeleteOutcome, NewDataSource, NewSchema, NotRegistered } from '../../domain/store.ts'
 import type { Realm } from '../../domain/user-group-service.ts'
+import { ResolvedMappings } from '../resolved-mappings.ts'
 
 interface SchemaRow {
   schema_id: number
@@ -45,13 +47,16 @@ export class DataSources {
   readonly #select: Statement<[number, Environment, number], DataSourceRow & { schema_provided_id: string }>
   readonly #selectByProvidedId: Statement<[number, string], DataSourceRow>
   readonly #selectById: Statement<[number, number], DataSourceRow>
-  readonly #hasAny: Statement<[number], number>
+  readonly #selectVersion: Statement<[number, Environment], string>
+  readonly #setVersion: Statement<[number, Environment, string]>
   readonly #selectAnyOfSchema: Statement<[number]>
   readonly #delete: Statement<[number]>
   readonly #insertEntry: Statement<EntryValues>
   readonly #deleteEntry: Statement<EntryValues>
   readonly #hasSchemaKey: Statement<[number, Environment, string], number>
   readonly #hasEntry: Statement<[number, Environment, string, string], number>
+
+  readonly #resolvedMappings = new ResolvedMappings()
 
   constructor(database: Database) {
     this.#insertSchema = database.prepare(
@@ -87,9 +92,12 @@ export class DataSources {
     this.#selectById = database.prepare(
       'SELECT * FROM data_source WHERE schema_id = ? AND data_source_id = ?',
     )
-    this.#hasAny = database
-      .prepare<[number], number>('SELECT EXISTS (SELECT 1 FROM schema WHERE workspace_id = ?)')
+    this.#selectVersion = database
+      .prepare<[number, Environment], string>(
+        'SELECT version FROM registry WHERE workspace_id = ? AND environment = ?',
+      )
       .pluck()
+    this.#setVersion = database.prepare('INSERT OR REPLACE INTO registry VALUES (?, ?, ?)')
     this.#selectAnyOfSchema = database.prepare('SELECT 1 FROM data_source WHERE schema_id = ? LIMIT 1')
     this.#delete = database.prepare('DELETE FROM data_source WHERE data_source_id = ?')
     this.#insertEntry = database.prepare(
@@ -120,7 +128,9 @@ export class DataSources {
     if (isNamedById && this.#hasSchemaKey.get(workspaceId, environment, providedId) === 1)
       return 'provided_id_mapped'
     const row = this.#insertSchema.get(workspaceId, environment, providedId, name, createdAt)
-    return row === undefined ? 'provided_id_taken' : schemaOf(row)
+    if (row === undefined) return 'provided_id_taken'
+    this.#renewVersion({ workspaceId, environment })
+    return schemaOf(row)
   }
 
   listSchemas(workspaceId: number, environment: Environment): Schema[] {
@@ -131,6 +141,7 @@ export class DataSources {
     if (this.#selectSchema.get(workspaceId, environment, id) === undefined) return 'not_found'
     if (this.#selectAnyOfSchema.get(id) !== undefined) return 'in_use'
     this.#deleteSchema.run(id)
+    this.#renewVersion({ workspaceId, environment })
     return 'deleted'
   }
 
@@ -153,7 +164,9 @@ export class DataSources {
       }
     }
     const row = this.#insert.get(workspaceId, schemaId, providedId, name, createdAt)
-    return row === undefined ? 'provided_id_taken' : dataSourceOf(row)
+    if (row === undefined) return 'provided_id_taken'
+    this.#renewVersion({ workspaceId, environment })
+    return dataSourceOf(row)
   }
 
   list(workspaceId: number, environment: Environment): DataSource[] {
@@ -172,13 +185,21 @@ export class DataSources {
       }
     }
     this.#delete.run(id)
+    this.#renewVersion({ workspaceId, environment })
     return 'deleted'
   }
 
   /** Those entries that name a data source. */
-  findRegistered(realm: Realm, mapping: JsonText | null): RegisteredEntry[] {
-    if (mapping === null || this.#hasAny.get(realm.workspaceId) === 0) return []
-    return this.resolve(realm, mapping).filter(isRegistered)
+  findRegistered(realm: Realm, mapping: JsonText | null): readonly RegisteredEntry[] {
+    const { workspaceId, environment } = realm
+    const version = mapping === null ? undefined : this.#selectVersion.get(workspaceId, environment)
+    if (mapping === null || version === undefined) return []
+    const versioned = { workspaceId, environment, version, mapping }
+    const known = this.#resolvedMappings.get(versioned)
+    if (known !== undefined) return known
+    const entries = this.resolve(realm, mapping).filter(isRegistered)
+    this.#resolvedMappings.set(versioned, entries)
+    return entries
   }
 
   resolve(realm: Realm, mapping: JsonText | null): ResolvedEntry[] {
@@ -196,6 +217,11 @@ export class DataSources {
       this.#deleteEntry.run(workspaceId, environment, schemaKey, key, teamId)
     for (const [schemaKey, key] of mappingEntries(after).filter(mayName))
       this.#insertEntry.run(workspaceId, environment, schemaKey, key, teamId)
+  }
+
+  /** Has every process look up anew what mappings name, from when the transaction is committed. */
+  #renewVersion({ workspaceId, environment }: Realm): void {
+    this.#setVersion.run(workspaceId, environment, randomUUID())
   }
 
   #resolveEntry({ workspaceId, environment }: Realm, schemaKey: string, key: string): ResolvedEntry {

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { compileSql, type SqlDialect } from '../src/index.ts'
+import { openDatabase, type Database } from './databases.ts'
+import { refusal, value, withValue } from './support.ts'
+
+/** What the README says of how databases take bound values. ¤ stands for the variable. */
+type Case = readonly [template: string, bound: unknown, expected: unknown[]]
+
+async function open(t: TestContext, dialect: Database['dialect']) {
+  const database = await openDatabase(t, dialect)
+  await database.execute(`CREATE TABLE sales (n int, region text);
+    INSERT INTO sales VALUES (1, 'EU'), (2, '3'), (4, NULL)`)
+  /** The rows, of which each has one column. */
+  return async (template: string, bound: unknown) => {
+    const statement = compileSql(template.replaceAll('¤', value), withValue(bound), { dialect })
+    return (await database.query(statement)).flat()
+  }
+}
+
+const cases: Record<Database['dialect'], readonly Case[]> = {
+  postgresql: [
+    ['SELECT ¤::int / 2', 3, [1]],
+    ["SELECT concat('n', ¤::text)", 3, ['n3']],
+    ['SELECT ¤::text IS NULL', null, [true]],
+    ['SELECT n + ¤::numeric FROM sales WHERE n = 1', 1.5, ['2.5']],
+    ["SELECT CAST(¤ AS date) > DATE '2026-01-01'", '2026-01-02', [true]],
+    ["SELECT (DATE '2026-01-01' + ¤ * INTERVAL '1 day')::date::text", 3, ['2026-01-04']],
+    ["SELECT (DATE '2026-01-01' + make_interval(days => ¤))::date::text", 3, ['2026-01-04']],
+    ['SELECT n FROM sales WHERE region IS NOT DISTINCT FROM ¤', null, [4]],
+    ['SELECT n FROM sales WHERE region IS NOT DISTINCT FROM ¤', 'EU', [1]],
+    ['SELECT n FROM sales ORDER BY ¤ DESC, n', 'n', [1, 2, 4]],
+    ["SELECT n FROM sales ORDER BY CASE ¤ WHEN 'n' THEN -n END", 'n', [4, 2, 1]],
+    ['SELECT n > ¤ FROM sales GROUP BY 1 ORDER BY 1', 3, [false, true]],
+    ["SELECT array_to_string('{ {1,2},{3,4}}'::int[], ',') || ¤", '', ['1,2,3,4']],
+  ],
+  sqlite: [
+    ['SELECT ¤ / 2', 3, [1.5]],
+    ['SELECT CAST(¤ AS INTEGER) / 2', 3, [1]],
+    ["SELECT 'n' || ¤", 3, ['n3.0']],
+    ["SELECT 'n' || CAST(¤ AS INTEGER)", 3, ['n3']],
+    ['SELECT typeof(¤)', 3, ['real']],
+    ['SELECT typeof(CAST(¤ AS INTEGER))', 3, ['integer']],
+    ['SELECT n FROM sales WHERE region = ¤', 3, []],
+    ['SELECT n FROM sales WHERE region = CAST(¤ AS INTEGER)', 3, [2]],
+    ["SELECT date(¤) > '2026-01-01'", '2026-01-02', [1]],
+    ["SELECT date('2026-01-04', '-' || CAST(¤ AS INTEGER) || ' days')", 3, ['2026-01-01']],
+    ['SELECT n FROM sales WHERE region IS ¤', null, [4]],
+    ['SELECT n FROM sales WHERE region IS ¤', 'EU', [1]],
+    ['SELECT n FROM sales WHERE region IS NOT DISTINCT FROM ¤', null, [4]],
+    ['SELECT n FROM sales ORDER BY ¤ DESC, n', 'n', [1, 2, 4]],
+  ],
+}
+
+const failures: readonly (readonly [template: string, bound: unknown, message: RegExp])[] = [
+  ['SELECT ¤ IS NULL', 'x', /could not determine data type/],
+  ["SELECT concat('n', ¤)", 3, /could not determine data type/],
+  ['SELECT n + ¤ FROM sales', 1.5, /invalid input syntax for type integer/],
+  ['SELECT DATE ¤', '2026-01-02', /syntax error/],
+  ['SELECT n > ¤ FROM sales GROUP BY n > ¤', 3, /must appear in the GROUP BY/],
+]
+
+describe('bound values are taken as the README says', () => {
+  for (const dialect of ['postgresql', 'sqlite'] as const) {
+    it(`by ${dialect}`, async (t) => {
+      const query = await open(t, dialect)
+      for (const [template, bound, expected] of cases[dialect]) {
+        assert.deepEqual(await query(template, bound), expected, template)
+      }
+    })
+  }
+
+  it('and so are the failures of postgresql', async (t) => {
+    const query = await open(t, 'postgresql')
+    for (const [template, bound, message] of failures) await assert.rejects(query(template, bound), message)
+  })
+
+  it('and a list anywhere but in IN is refused', () => {
+    const dialects: readonly (readonly [SqlDialect, string])[] = [
+      ['postgresql', 'SELECT n WHERE region = ANY(¤)'],
+      ['postgresql', 'SELECT n WHERE region LIKE ANY (¤)'],
+      ['bigquery', 'SELECT n WHERE region IN UNNEST(¤)'],
+      ['snowflake', 'SELECT n WHERE region LIKE ANY (¤)'],
+    ]
+    for (const [dialect, template] of dialects) {
+      const { code } = refusal(template.replace('¤', value), dialect, withValue(['EU']))
+      assert.equal(code, 'list_outside_in')
+    }
+  })
+})
