@@ -40,7 +40,7 @@ export function readVariable(template: string, offset: number, literalBraces: st
   }
   take(/[ \t\r\n]*/y)
   const start = end
-  const root = take(/\w+/y)
+  const root = take(/[A-Za-z_]\w*/y)
   const path: string[] = []
   for (;;) {
     const step = take(/\.[A-Za-z_]\w*|\["/y)

@@ -239,7 +239,7 @@ export class Scanner {
     }
     return (
       `${variable} is in a literal: write it without the quotes, as in region = ${variable}; ` +
-      `for a pattern, LIKE ${concatenate("'%'", variable, "'%'")}`
+      `for a pattern, LIKE ${concatenate("'%'", variable, "'%'")}; braces that open no variable, as { {`
     )
   }
 
