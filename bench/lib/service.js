@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,6 +23,9 @@ const bareFastify = fileURLToPath(new URL('../baselines/bare-fastify.js', import
  * `makeToken` makes an API token, `ugs` runs a command beside the service
  */
 
+/** Several services may share one database. */
+const secretKeys = `bench:${randomBytes(32).toString('base64')}`
+
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set()
 // None outlives a run that fails.
@@ -40,6 +44,7 @@ export async function startService(databaseUrl, args = []) {
     PORT: '0',
     UGS_DATA_DIR: join(folder, 'data'),
     UGS_DRAIN_MS: '0',
+    UGS_SECRET_KEYS: secretKeys,
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
   }
   const { stdout, ...server } = await startServer([ugs, 'serve', ...args], settings)

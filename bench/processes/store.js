@@ -66,6 +66,7 @@ async function run({ url, size, ids, order, seconds, expected }) {
           change,
           mayWrite: true,
           mintToken,
+          author: 'api_token:1',
           now: Date.now(),
         })
         finished = performance.now()

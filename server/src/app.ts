@@ -2,10 +2,16 @@ import { randomBytes } from 'node:crypto'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { openApiDocument } from './contract/openapi.ts'
+import { ApiTokenManagement } from './domain/api-token-management.ts'
 import type { Clock } from './domain/clock.ts'
+import { DataSourceManagement } from './domain/data-source-management.ts'
 import { Fault } from './domain/fault.ts'
+import type { IntrospectionLog } from './domain/introspection-log.ts'
+import { Promotion } from './domain/promotion.ts'
 import type { Store } from './domain/store.ts'
+import { UserGroupManagement } from './domain/user-group-management.ts'
 import type { UserGroupService } from './domain/user-group-service.ts'
+import { addAdminRoutes } from './http/admin-routes.ts'
 import { setCommonHeaders } from './http/answer.ts'
 import { leaveBodiesUnread } from './http/body.ts'
 import { addDocsRoutes } from './http/docs-routes.ts'
@@ -20,6 +26,7 @@ import { addUserRoutes } from './http/user-routes.ts'
 export interface AppParts {
   readonly store: Store
   readonly userGroups: UserGroupService
+  readonly introspectionLog: IntrospectionLog
   readonly clock: Clock
   readonly logger: Logger
   /** True once the service has been told to stop: `/readyz` fails from then on. */
@@ -38,7 +45,7 @@ export interface AppParts {
 
 /** Puts the application together: every hook and route, in order. It neither listens nor reads the environment. */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
-  const { store, userGroups, clock, logger, isDraining, limits } = parts
+  const { store, userGroups, introspectionLog, clock, logger, isDraining, limits } = parts
   const nextRequestId = requestIds()
   const baseLogger: FastifyBaseLogger = logger
 
@@ -80,9 +87,10 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.setNotFoundHandler(() => {
     throw nothingHere()
   })
-  const methodsOf = new Map<string, string[]>()
+  const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = []
   app.addHook('onRoute', ({ url, method }) => {
-    methodsOf.set(url, [...(methodsOf.get(url) ?? []), ...[method].flat()])
+    const pattern = new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+').replaceAll('*', '.*')}$`)
+    routes.push({ pattern, methods: [method].flat() })
   })
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(reply, request.id)
@@ -90,8 +98,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     checkHost(request.raw)
     if (!request.is404) return done()
     const path = request.url.replace(/\?.*/s, '').replace(/(.)\/$/, '$1')
-    const methods = methodsOf.get(path)
-    if (methods === undefined) throw nothingHere()
+    const methods = routes.flatMap((route) => (route.pattern.test(path) ? route.methods : []))
+    if (methods.length === 0) throw nothingHere()
     reply.header('allow', methods.join(', '))
     throw new Fault('method_not_allowed', `This path allows ${methods.join(', ')}`)
   })
@@ -116,10 +124,20 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.decorateRequest('call', undefined)
   const authentication = { store, clock, cacheMs: limits.apiTokenCache }
   addUserRoutes(app, { authentication, userGroups })
-  addIntrospectionRoute(app, { authentication, userGroups })
+  addAdminRoutes(app, { authentication, userGroups, ...managementOf(parts) })
+  addIntrospectionRoute(app, { authentication, userGroups, introspectionLog })
   addHealthRoutes(app, { store, isDraining })
   await app.register((docs) => addDocsRoutes(docs, openApiDocument(parts.version)))
   return app
+}
+
+function managementOf({ store, userGroups, clock }: AppParts) {
+  return {
+    management: new UserGroupManagement({ store, userGroups, clock }),
+    promotion: new Promotion({ store, userGroups }),
+    apiTokens: new ApiTokenManagement({ store, clock }),
+    dataSources: new DataSourceManagement({ store, clock }),
+  }
 }
 
 function nothingHere(): Fault {

@@ -2,18 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { lookup } from 'node:dns/promises'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import type { Config } from './config.ts'
 import { systemClock } from './domain/clock.ts'
 import { Fault } from './domain/fault.ts'
+import { IntrospectionLog } from './domain/introspection-log.ts'
 import type { Store } from './domain/store.ts'
+import { restorableMs } from './domain/user-group.ts'
 import { prepareFirstCall } from './first-start.ts'
 import { makeLogger } from './logger.ts'
 import { openConfiguredStore, openUserGroupService } from './parts.ts'
 import { version } from './version.ts'
 
-const hourMs = 60 * 60 * 1000
+const minuteMs = 60 * 1000
+const hourMs = 60 * minuteMs
 
 /** A running service. */
 export interface Service {
@@ -35,11 +37,19 @@ export interface Service {
 export async function serve(config: Config): Promise<Service> {
   const logger = makeLogger(config.LOG_LEVEL)
   const store = await openConfiguredStore(config)
+  const warn = (message: string) => (error: unknown) =>
+    logger.warn({ reason: error instanceof Fault ? error.reason : undefined }, message)
+  const introspectionLog = new IntrospectionLog({
+    store,
+    clock: systemClock,
+    onLoss: warn('the times of introspections could not be written'),
+  })
   let app: FastifyInstance | undefined
   const close = async () => {
     try {
       await app?.close()
     } finally {
+      await introspectionLog.write()
       await store.close()
     }
   }
@@ -49,6 +59,7 @@ export async function serve(config: Config): Promise<Service> {
     const listening = await buildApp({
       store,
       userGroups,
+      introspectionLog,
       clock: systemClock,
       logger,
       isDraining: () => draining,
@@ -69,7 +80,8 @@ export async function serve(config: Config): Promise<Service> {
     const { server } = listening
     const origin = originOf(server.address() as AddressInfo)
     const notes = await prepareFirstCall(config, store, origin)
-    const housekeeping = keepHouse(store, logger)
+    const housekeeping = keepHouse(store, warn('what has expired could not be removed'))
+    const writing = setInterval(() => void introspectionLog.write(), minuteMs)
     return {
       origin,
       notes,
@@ -78,6 +90,7 @@ export async function serve(config: Config): Promise<Service> {
         logger.info({ drain_ms: drainMs }, 'stopping')
         await sleep(drainMs)
         clearInterval(housekeeping)
+        clearInterval(writing)
         // A connection whose answer is still under way closes right after it, and not when it has been idle for long.
         server.keepAliveTimeout = 1
         const deadline = setTimeout(() => server.closeAllConnections(), config.UGS_CLOSE_TIMEOUT_MS)
@@ -93,12 +106,10 @@ export async function serve(config: Config): Promise<Service> {
 }
 
 /** Removes what has expired, now and every hour. */
-function keepHouse(store: Store, logger: Logger): NodeJS.Timeout {
+function keepHouse(store: Store, onFailure: (error: unknown) => void): NodeJS.Timeout {
   const forget = () => {
-    store.forgetExpiredIdempotencyKeys(systemClock.now()).catch((error: unknown) => {
-      const reason = error instanceof Fault ? error.reason : undefined
-      logger.warn({ reason }, 'expired idempotency keys could not be removed')
-    })
+    const now = systemClock.now()
+    store.forgetExpired(now, now - restorableMs).catch(onFailure)
   }
   forget()
   return setInterval(forget, hourMs)

@@ -4,7 +4,7 @@ import type { DeleteOutcome, Store } from '../domain/store.ts'
 import { CommandError } from './errors.ts'
 import { environmentOption, jsonOption, parseCount, parseName, workspaceOption } from './options.ts'
 import { formatTime, printJson, printTable } from './output.ts'
-import { realmOf, withStore, type RealmOptions } from './with-store.ts'
+import { callerOf, withStore, type RealmOptions } from './with-store.ts'
 
 interface CreateOptions extends RealmOptions {
   providedId: string
@@ -75,7 +75,7 @@ function command(parent: Command, name: string, description: string): Command {
 async function createSchema(options: CreateOptions): Promise<void> {
   const made = await withStore(async (store) =>
     store.createSchema({
-      ...(await realmOf(store, options)),
+      ...(await callerOf(store, options)),
       providedId: options.providedId,
       name: options.name,
       createdAt: Date.now(),
@@ -90,7 +90,7 @@ async function createSchema(options: CreateOptions): Promise<void> {
 
 async function listSchemas(options: RealmOptions): Promise<void> {
   const schemas = await withStore(async (store) => {
-    const { workspaceId, environment } = await realmOf(store, options)
+    const { workspaceId, environment } = await callerOf(store, options)
     return (await store.listSchemas(workspaceId, environment)).map(shownSchema)
   })
   if (options.json) printJson(schemas)
@@ -104,7 +104,7 @@ async function listSchemas(options: RealmOptions): Promise<void> {
 
 /** As a mapping names a schema: the provided id wins where another schema's id is the same text. */
 async function findSchema(store: Store, options: SchemaOptions): Promise<Schema> {
-  const { workspaceId, environment } = await realmOf(store, options)
+  const { workspaceId, environment } = await callerOf(store, options)
   const schemas = await store.listSchemas(workspaceId, environment)
   const schema =
     schemas.find(({ providedId }) => providedId === options.schema) ??
@@ -146,7 +146,7 @@ function mapped(what: string, providedId: string): CommandError {
 async function listDataSources(options: RealmOptions & Partial<SchemaOptions>): Promise<void> {
   const { schema } = options
   const dataSources = await withStore(async (store) => {
-    const { workspaceId, environment } = await realmOf(store, options)
+    const { workspaceId, environment } = await callerOf(store, options)
     const all = await store.listDataSources(workspaceId, environment)
     if (schema === undefined) return all.map(shownDataSource)
     const { id } = await findSchema(store, { ...options, schema })
@@ -177,7 +177,7 @@ async function remove(
   deleteIn: DeleteIn,
 ): Promise<void> {
   const outcome = await withStore(async (store) => {
-    const { workspaceId, environment } = await realmOf(store, options)
+    const { workspaceId, environment } = await callerOf(store, options)
     return deleteIn(store, workspaceId, environment)
   })
   if (outcome === 'not_found') throw new CommandError(`there is no ${what} ${id} in this environment`)

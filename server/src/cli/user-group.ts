@@ -7,7 +7,7 @@ import type { UserGroup } from '../domain/user-group.ts'
 import type { OpenedUserGroup } from '../domain/user-group-service.ts'
 import { environmentOption, jsonOption, parseCount, parseDuration, workspaceOption } from './options.ts'
 import { formatTime, printJson, printLine, printTable } from './output.ts'
-import { realmOf, withStore, withUserGroups, type RealmOptions } from './with-store.ts'
+import { callerOf, withStore, withUserGroups, type RealmOptions } from './with-store.ts'
 
 interface FieldOptions extends RealmOptions {
   name?: string
@@ -71,7 +71,7 @@ export function addUserGroupCommands(program: Command): void {
 async function list(options: RealmOptions & { limit: number; after?: string }): Promise<void> {
   const page = await withStore(async (store) =>
     store.listUserGroups({
-      ...(await realmOf(store, options)),
+      ...(await callerOf(store, options)),
       afterProvidedId: options.after ?? null,
       limit: options.limit,
     }),
@@ -98,7 +98,7 @@ async function list(options: RealmOptions & { limit: number; after?: string }): 
 
 async function show(id: string, options: RealmOptions & { showToken?: boolean }): Promise<void> {
   const group = await withUserGroups(async (userGroups, store) =>
-    userGroups.show(await realmOf(store, options), id),
+    userGroups.show(await callerOf(store, options), id),
   )
   const fields = { ...shown(group), ...(options.showToken && { token: group.token }) }
   if (options.json) {
@@ -117,7 +117,7 @@ async function show(id: string, options: RealmOptions & { showToken?: boolean })
 async function getOrCreate(id: string, options: FieldOptions): Promise<void> {
   const { providedId, change } = await readFields(id, options)
   const { created, userGroup } = await withUserGroups(async (userGroups, store) =>
-    userGroups.getOrCreate(await realmOf(store, options), providedId, change, true),
+    userGroups.getOrCreate(await callerOf(store, options), providedId, change, true),
   )
   if (options.json) {
     printJson({ new_user_group: created, user_group: shownWithToken(userGroup) })
@@ -130,7 +130,7 @@ async function getOrCreate(id: string, options: FieldOptions): Promise<void> {
 async function update(id: string, options: FieldOptions): Promise<void> {
   const { providedId, change } = await readFields(id, options)
   const userGroup = await withUserGroups(async (userGroups, store) =>
-    userGroups.update(await realmOf(store, options), providedId, change),
+    userGroups.update(await callerOf(store, options), providedId, change),
   )
   if (options.json) printJson({ new_user_group: false, user_group: shown(userGroup) })
   else console.error(`The user group "${userGroup.providedId}" is as described.`)
@@ -138,7 +138,7 @@ async function update(id: string, options: FieldOptions): Promise<void> {
 
 async function rotate(id: string, options: RealmOptions & { grace?: number }): Promise<void> {
   const rotated = await withUserGroups(async (userGroups, store) =>
-    userGroups.rotate(await realmOf(store, options), {
+    userGroups.rotate(await callerOf(store, options), {
       target: { providedId: id },
       gracePeriodSeconds: (options.grace ?? 0) / 1000,
     }),
@@ -160,7 +160,7 @@ async function rotate(id: string, options: RealmOptions & { grace?: number }): P
 }
 
 async function remove(id: string, options: RealmOptions): Promise<void> {
-  await withUserGroups(async (userGroups, store) => userGroups.delete(await realmOf(store, options), id))
+  await withUserGroups(async (userGroups, store) => userGroups.delete(await callerOf(store, options), id))
   if (options.json) printJson({ deleted: true, provided_id: id })
   else console.error(`The user group "${id}" is deleted.`)
 }

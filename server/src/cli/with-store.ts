@@ -1,7 +1,8 @@
+import { userInfo } from 'node:os'
 import { readConfig } from '../config.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Store } from '../domain/store.ts'
-import type { Realm, UserGroupService } from '../domain/user-group-service.ts'
+import type { Caller, UserGroupService } from '../domain/user-group-service.ts'
 import type { Workspace } from '../domain/workspace.ts'
 import { openConfiguredStore, openUserGroupService } from '../parts.ts'
 import { UsageError } from './errors.ts'
@@ -41,6 +42,16 @@ export interface RealmOptions {
 }
 
 /** @throws UsageError where there is no such workspace */
-export async function realmOf(store: Store, { workspace, environment }: RealmOptions): Promise<Realm> {
-  return { workspaceId: (await findWorkspace(store, workspace)).id, environment }
+export async function callerOf(store: Store, { workspace, environment }: RealmOptions): Promise<Caller> {
+  const workspaceId = (await findWorkspace(store, workspace)).id
+  return { workspaceId, environment, author: `cli:${userName()}` }
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    // A container may run as a user that the system has no name for.
+    return String(process.getuid?.())
+  }
 }

@@ -4,7 +4,7 @@ import type { UserGroupChange } from '../domain/user-group.ts'
 import type { RotationRequest } from '../domain/user-group-service.ts'
 import { limits } from './limits.ts'
 import { RotationBody, UserGroupBody } from './schemas.ts'
-import { readStrictJson, type JsonMember } from './strict-json.ts'
+import { readStrictJson, type JsonDocument, type JsonMember } from './strict-json.ts'
 import { compileValidator } from './validator.ts'
 
 const validateUserGroupBody: (value: unknown) => asserts value is UserGroupBody =
@@ -21,15 +21,25 @@ export interface UserGroupRequest {
  * @throws Fault `malformed_json`, `validation_failed`
  */
 export function readUserGroupBody(bytes: Buffer): UserGroupRequest {
-  const { value, members } = readStrictJson(bytes)
+  const document = readStrictJson(bytes)
+  const { value } = document
   validateUserGroupBody(value)
+  return { providedId: value.user_group_id, change: readChange(document) }
+}
+
+/**
+ * What a body that was found valid sets of name, mapping and properties.
+ * @throws Fault `validation_failed`
+ */
+export function readChange({ value, members }: JsonDocument): UserGroupChange {
+  const { name, mapping, properties: propertiesValue } = value as Omit<UserGroupBody, 'user_group_id'>
   const properties = members.get('properties')
   if (properties !== undefined) checkProperties(properties)
   const change: Writable<UserGroupChange> = {}
-  if (value.name !== undefined) change.name = value.name
-  if (value.mapping !== undefined) change.mapping = mappingText(value.mapping, members.get('mapping'))
-  if (properties !== undefined) change.properties = value.properties === null ? null : properties.text
-  return { providedId: value.user_group_id, change }
+  if (name !== undefined) change.name = name
+  if (mapping !== undefined) change.mapping = mappingText(mapping, members.get('mapping'))
+  if (properties !== undefined) change.properties = propertiesValue === null ? null : properties.text
+  return change
 }
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }

@@ -35,6 +35,12 @@ export const errorTable = {
   request_timeout: { status: 408, meaning: 'The request did not arrive in time.' },
   token_superseded: { status: 409, meaning: 'The token was already replaced and cannot be rotated.' },
   idempotency_key_in_use: { status: 409, meaning: 'The first request with this key is still running.' },
+  already_exists: { status: 409, meaning: 'The id or the name is taken.' },
+  in_use: { status: 409, meaning: 'What is to be removed is still in use.' },
+  revision_mismatch: {
+    status: 412,
+    meaning: 'The user group has been changed since the ETag that If-Match names.',
+  },
   body_too_large: {
     status: 413,
     meaning: 'The body is larger than the service takes: 1 MiB, or what it was set to.',

@@ -1,5 +1,7 @@
 import type { FaultCode } from '../domain/fault.ts'
-import { ErrorAnswer, errorTable } from './errors.ts'
+import { adminPaths, adminSchemas, adminTags } from './openapi-admin.ts'
+import { callFaults, jsonAnswer, jsonBody, reference, responses } from './openapi-parts.ts'
+import { ErrorAnswer } from './errors.ts'
 import { limits } from './limits.ts'
 import {
   GetOrCreateAnswer,
@@ -12,22 +14,6 @@ import {
   UserGroupBody,
 } from './schemas.ts'
 
-/** Faults that every call with an API token can meet. */
-const callFaults: readonly FaultCode[] = [
-  'malformed_request',
-  'body_required',
-  'validation_failed',
-  'unauthenticated',
-  'forbidden',
-  'method_not_allowed',
-  'request_timeout',
-  'body_too_large',
-  'unsupported_media_type',
-  'headers_too_large',
-  'internal',
-  'not_implemented',
-  'unavailable',
-]
 /** And of those, the calls of `/api/user`. */
 const commonFaults: readonly FaultCode[] = [...callFaults, 'malformed_json']
 
@@ -55,7 +41,7 @@ export function openApiDocument(version: string): object {
       version,
       summary: 'A token for each user group to view its embedded dashboards with.',
       description:
-        'For your backend one path, `/api/user`, with three operations; for the dashboard renderer, `/oauth2/introspect`. GET carries a JSON body; where a proxy, CDN or client cannot send one, use POST with the header `X-HTTP-Method-Override: GET`.',
+        'For your backend one path, `/api/user`, with three operations; for the dashboard renderer, `/oauth2/introspect`; for the people who look after user groups, `/admin/v1`. GET carries a JSON body; where a proxy, CDN or client cannot send one, use POST with the header `X-HTTP-Method-Override: GET`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The service that serves this document' }],
@@ -63,6 +49,7 @@ export function openApiDocument(version: string): object {
     tags: [
       { name: 'User groups', description: 'Get or create, update, and rotate the token of a user group.' },
       { name: 'Renderer', description: 'Whose token a dashboard was opened with.' },
+      ...adminTags,
       { name: 'Operation', description: 'For supervisors and load balancers.' },
     ],
     paths: {
@@ -186,6 +173,7 @@ export function openApiDocument(version: string): object {
           }),
         },
       },
+      ...adminPaths(),
       '/healthz': healthPath('healthz', 'Whether the process lives', 'ok', ['internal']),
       '/readyz': healthPath('readyz', 'Whether the store answers and the service is not stopping', 'ready', [
         'unavailable',
@@ -215,6 +203,7 @@ export function openApiDocument(version: string): object {
         RotationAnswer,
         IntrospectionBody,
         IntrospectionAnswer,
+        ...adminSchemas,
         ErrorAnswer,
       },
       headers: {
@@ -222,74 +211,19 @@ export function openApiDocument(version: string): object {
           description: 'Finds the request in the log of the service.',
           schema: { type: 'string' },
         },
+        ETag: {
+          description: 'The state of the user group, to be sent as If-Match.',
+          schema: { type: 'string' },
+          example: '"1.4"',
+        },
       },
     },
   }
-}
-
-function reference(schema: string): object {
-  return { $ref: `#/components/schemas/${schema}` }
 }
 
 /** The method override gives POST the bodies and answers of the other operations too. */
 function anyOf(...schemas: string[]): object {
   return { anyOf: schemas.map(reference) }
-}
-
-function jsonBody(schema: object, example: object): object {
-  return { required: true, content: { 'application/json': { schema, example } } }
-}
-
-const answerHeaders = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
-
-function jsonAnswer(schema: object, description: string, example: object): object {
-  return {
-    description,
-    headers: answerHeaders,
-    content: { 'application/json': { schema, example } },
-  }
-}
-
-function responses({
-  answer,
-  faults,
-}: {
-  answer: object
-  faults: readonly FaultCode[]
-}): Record<string, object> {
-  const statuses = [...new Set(faults.map((code) => errorTable[code].status))]
-  return {
-    200: answer,
-    ...Object.fromEntries(
-      statuses.map((status) => [
-        status,
-        errorResponse(faults.filter((code) => errorTable[code].status === status)),
-      ]),
-    ),
-  }
-}
-
-function errorResponse(codes: readonly FaultCode[]): object {
-  return {
-    description: codes.map((code) => `\`${code}\`: ${errorTable[code].meaning}`).join('\n\n'),
-    headers: answerHeaders,
-    content: {
-      'application/json': {
-        schema: reference('ErrorAnswer'),
-        examples: Object.fromEntries(
-          codes.map((code) => [
-            code,
-            {
-              value: {
-                success: 0,
-                error: { code, message: errorTable[code].meaning, request_id: 'k3Jf81Qz-2s' },
-              },
-            },
-          ]),
-        ),
-      },
-    },
-  }
 }
 
 function healthPath(name: string, summary: string, status: string, faults: readonly FaultCode[]): object {

@@ -6,9 +6,15 @@ import { limits } from './limits.ts'
 
 /** No U+0000 to U+001F and no U+007F. Written so that it holds in every dialect of regular expressions. */
 export const withoutControlCharacters = '^[^\\u0000-\\u001f\\u007f]*$'
+/** No U+0000, which no id has. */
+export const withoutNul = '^[^\\u0000]*$'
+/** In a path or a query, where all is text. */
+export const wholeNumber = '^[1-9][0-9]{0,14}$'
+/** RFC 6901, of at least one step. */
+export const pointer = '^(/([^~/]|~[01])*)+$'
 export const notOnlyWhiteSpace = '^$|\\S' // the empty string is too short, and that is said of it
 
-const text = (description: string, example: string) =>
+export const text = (description: string, example: string) =>
   Type.String({
     description,
     minLength: 1,
@@ -23,9 +29,9 @@ const userGroupId = text(
   'The id that you use for this user group in your own database. Unique within a workspace and an environment; compared exactly.',
   'customer-42',
 )
-const name = text('Name of the user group. Stays as it is where it is left out.', 'Example customer')
+export const name = text('Name of the user group. Stays as it is where it is left out.', 'Example customer')
 
-const Mapping = Type.Unsafe<Record<string, string> | null>({
+export const Mapping = Type.Unsafe<Record<string, string> | null>({
   type: ['object', 'null'],
   description:
     'Schema id to data source: the id of a data source, or the id that you gave it when you created it. Replaced whole; null or {} clears it; stays as it is where it is left out.',
@@ -37,7 +43,7 @@ const Mapping = Type.Unsafe<Record<string, string> | null>({
 
 const propertiesExample = { region: 'EU', plan: 'gold' }
 
-const Properties = Type.Unsafe<Record<string, unknown> | null>({
+export const Properties = Type.Unsafe<Record<string, unknown> | null>({
   type: ['object', 'null'],
   description:
     'Available as variables in dashboards and in SQL. At most 64 KiB as JSON, at most 32 levels deep, no U+0000. Replaced whole; null clears it; stays as it is where it is left out.',
@@ -79,10 +85,10 @@ export const RotationBody = Type.Object(
 )
 export type RotationBody = Static<typeof RotationBody>
 
-const success = Type.Literal(1, { description: '1: the call succeeded.' })
+export const success = Type.Literal(1, { description: '1: the call succeeded.' })
 const newUserGroup = (description: string) => Type.Boolean({ description, examples: [false] })
 
-const identity = {
+export const identity = {
   team_id: Type.Integer({
     description: 'Internal id of the user group. There is no need to record it.',
     minimum: 1,
@@ -97,19 +103,19 @@ const identity = {
   provided_id: Type.String({ description: 'The user_group_id that was sent.', examples: ['customer-42'] }),
 }
 
-const properties = Type.Unsafe<Record<string, unknown> | null>({
+export const properties = Type.Unsafe<Record<string, unknown> | null>({
   type: ['object', 'null'],
   description: 'The properties, as they were sent; null where there are none.',
   additionalProperties: true,
   examples: [propertiesExample],
 })
 
-const environmentTag = Type.Enum([...environments], {
+export const environmentTag = Type.Enum([...environments], {
   description: 'The environment of the user group: that of the API token that created it.',
   examples: ['Customer'],
 })
 
-const answer = <T extends Parameters<typeof Type.Object>[0]>(members: T) =>
+export const answer = <T extends Parameters<typeof Type.Object>[0]>(members: T) =>
   Type.Object(members, { additionalProperties: false })
 
 export const GetOrCreateAnswer = answer({

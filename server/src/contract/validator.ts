@@ -1,13 +1,19 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { validationFailed, type FieldFault } from '../domain/fault.ts'
-import { jsonPointer } from '../domain/json-pointer.ts'
+import { jsonPointer, stepsOfPointer } from '../domain/json-pointer.ts'
 import { limits } from './limits.ts'
-import { notOnlyWhiteSpace, withoutControlCharacters } from './schemas.ts'
+import { notOnlyWhiteSpace, pointer, wholeNumber, withoutControlCharacters, withoutNul } from './schemas.ts'
 
 // Nothing is coerced, filled in or removed: a value is as it was sent, or refused. `strict` also finds a schema that
 // does not mean what it says.
-const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, strict: true, strictTypes: false })
+const ajv = new Ajv({
+  allErrors: true,
+  allowUnionTypes: true,
+  strict: true,
+  strictTypes: false,
+  verbose: true,
+})
 
 /**
  * Compiles a schema to a check.
@@ -40,15 +46,12 @@ function pathOf({ instancePath, keyword, params, propertyName }: ErrorObject): s
   if (keyword === 'additionalProperties')
     return instancePath + jsonPointer([params.additionalProperty as string])
   if (propertyName !== undefined) return instancePath + jsonPointer([propertyName])
-  return jsonPointer(instancePath.split('/').slice(1).map(decodePointerStep))
-}
-
-function decodePointerStep(step: string): string {
-  return step.replaceAll('~1', '/').replaceAll('~0', '~')
+  return jsonPointer(stepsOfPointer(instancePath))
 }
 
 function messageOf(error: ErrorObject): string {
   const params = error.params as Record<string, unknown>
+  const schema = error.parentSchema as Record<string, number>
   const subject = error.propertyName === undefined ? '' : 'its key '
   switch (error.keyword) {
     case 'type':
@@ -59,14 +62,22 @@ function messageOf(error: ErrorObject): string {
       return 'is not a known field'
     case 'minLength':
     case 'maxLength':
-      return `${subject}must have 1 to ${limits.textLength} characters`
+      return `${subject}must have ${schema.minLength} to ${schema.maxLength} characters`
     case 'pattern':
       return patternMessages[params.pattern as keyof typeof patternMessages]
     case 'minimum':
     case 'maximum':
-      return `must be from 0 to ${limits.gracePeriodSeconds}`
+      return `must be from ${schema.minimum} to ${schema.maximum}`
     case 'maxProperties':
-      return `must have at most ${limits.mappingEntries} entries`
+      return `must have at most ${schema.maxProperties} entries`
+    case 'minItems':
+    case 'maxItems':
+      return `must have ${schema.minItems} to ${schema.maxItems} entries`
+    case 'uniqueItems':
+      return 'must not have an entry twice'
+    case 'const':
+    case 'enum':
+      return `must be ${[params.allowedValues ?? params.allowedValue].flat().map(String).join(' or ')}`
     default:
       return 'is not valid'
   }
@@ -75,6 +86,9 @@ function messageOf(error: ErrorObject): string {
 const patternMessages = {
   [withoutControlCharacters]: 'must not have control characters (U+0000 to U+001F, U+007F)',
   [notOnlyWhiteSpace]: 'must not be only white space',
+  [withoutNul]: 'must not have U+0000',
+  [wholeNumber]: 'must be a whole number from 1 on',
+  [pointer]: 'must be a JSON Pointer, such as /plan',
 }
 
 function typeNames(type: unknown): string {

@@ -13,3 +13,11 @@ export function jsonPointer(path: readonly (string | number)[]): string {
     })
     .join('')
 }
+
+/** The steps of a JSON Pointer. */
+export function stepsOfPointer(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}

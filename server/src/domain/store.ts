@@ -1,116 +1,41 @@
 import type { ApiToken } from './api-token.ts'
-import type { DataSource, MappingMode, RegisteredEntry, ResolvedEntry, Schema } from './data-source.ts'
+import type { DataSource, MappingEntry, ResolvedEntry, Schema } from './data-source.ts'
 import type { Environment } from './environment.ts'
-import type { Sealed } from './keyring.ts'
-import type { UserGroup, UserGroupChange, UserGroupKey } from './user-group.ts'
+import type { DeletedUserGroup, UserGroup, UserGroupKey, UserGroupVersion } from './user-group.ts'
 import type { Workspace } from './workspace.ts'
+import type {
+  CountEntries,
+  DeleteOutcome,
+  DeleteUserGroup,
+  EntryCounts,
+  GetOrCreateOutcome,
+  GetOrCreateUserGroup,
+  Introspection,
+  IssuedToken,
+  ListDeletedUserGroups,
+  ListSharedDataSources,
+  ListUserGroups,
+  ListVersions,
+  NewApiToken,
+  NewDataSource,
+  NewSchema,
+  NotRegistered,
+  RestoreOutcome,
+  RestoreUserGroup,
+  RotateOutcome,
+  RotateUserGroupToken,
+  SearchResult,
+  SearchUserGroups,
+  SecretKeyCheck,
+  SharedDataSources,
+  SuspendOutcome,
+  SuspendUserGroup,
+  TokenOwner,
+  UpdateOutcome,
+  UpdateUserGroup,
+} from './store-operations.ts'
 
-/** A fresh user group token, as the store takes it. */
-export interface MintedToken extends Sealed {
-  readonly hash: Uint8Array
-}
-
-/**
- * Makes a fresh token for a user group. A store calls it inside an operation. If it starts that over, it may call it
- * again only where it knows that the first token was not kept.
- */
-export type MintToken = (key: UserGroupKey) => MintedToken
-
-export interface GetOrCreateUserGroup {
-  readonly key: UserGroupKey
-  readonly change: UserGroupChange
-  /** Where false, an operation that would create or change anything does nothing and says `write_required`. */
-  readonly mayWrite: boolean
-  /** `free` where it is left out. */
-  readonly mappingMode?: MappingMode
-  readonly mintToken: MintToken
-  readonly now: number
-}
-
-export type GetOrCreateOutcome =
-  | { readonly outcome: 'created' | 'updated' | 'unchanged'; readonly userGroup: UserGroup }
-  | { readonly outcome: 'name_required' | 'write_required' }
-  | UnregisteredMapping
-
-/** The mapping that was sent names what is not registered. Only with the mode `registered`. */
-export interface UnregisteredMapping {
-  readonly outcome: 'mapping_unregistered'
-  /** Those at fault. */
-  readonly entries: readonly ResolvedEntry[]
-}
-
-export interface UpdateUserGroup {
-  readonly key: UserGroupKey
-  readonly change: UserGroupChange
-  /** `free` where it is left out. */
-  readonly mappingMode?: MappingMode
-  readonly now: number
-}
-
-export type UpdateOutcome =
-  | { readonly outcome: 'updated' | 'unchanged'; readonly userGroup: UserGroup }
-  | { readonly outcome: 'not_found' }
-  | UnregisteredMapping
-
-export interface RotateUserGroupToken {
-  readonly workspaceId: number
-  readonly environment: Environment
-  /** The user group to rotate: by its current token, or (for an operator) by its id. */
-  readonly target: { readonly tokenHash: Uint8Array } | { readonly providedId: string }
-  /** Until when the old token stays valid for viewing; equal to `now` where it stops at once. */
-  readonly oldTokenValidUntil: number
-  readonly idempotency?: {
-    readonly keyHash: Uint8Array
-    /** What the key was sent with; the same key with another fingerprint is refused. */
-    readonly fingerprint: Uint8Array
-    /** Until when a retry gets the first answer. */
-    readonly expiresAt: number
-  }
-  readonly mintToken: MintToken
-  readonly now: number
-}
-
-/** A user group as it was when its token was rotated: what a retry with the same idempotency key is answered. */
-export interface RotatedUserGroup extends UserGroupKey {
-  readonly teamId: number
-  readonly name: string
-  readonly token: Sealed
-}
-
-export type RotateOutcome =
-  | { readonly outcome: 'rotated' | 'replayed'; readonly userGroup: RotatedUserGroup }
-  | { readonly outcome: 'superseded' | 'not_found' | 'idempotency_key_reused' }
-
-/** A token's user group, as it is now. */
-export interface TokenOwner {
-  readonly userGroup: UserGroup
-  readonly issuedAt: number
-  /** Until when the token is valid where it was replaced (`null`: it is the current one). */
-  readonly validUntil: number | null
-  /** Those entries of the user group's mapping that name what is registered. */
-  readonly dataSources: readonly RegisteredEntry[]
-}
-
-export type NotRegistered = 'provided_id_taken' | 'provided_id_mapped'
-
-export type DeleteOutcome = 'deleted' | 'not_found' | 'in_use'
-
-export interface ListUserGroups {
-  readonly workspaceId: number
-  readonly environment: Environment
-  /** Lists what comes after this id, in the order of ids by code point. */
-  readonly afterProvidedId: string | null
-  readonly limit: number
-}
-
-export type NewSchema = Omit<Schema, 'id'>
-
-export type NewDataSource = Omit<DataSource, 'id'>
-
-export type NewApiToken = Omit<ApiToken, 'id' | 'revokedAt'> & { readonly tokenHash: Uint8Array }
-
-/** A known text, sealed with a secret key when the key was first used: it tells later whether a key is the same. */
-export type SecretKeyCheck = Sealed
+export type * from './store-operations.ts'
 
 /**
  * What the service keeps, as a few whole operations. Each is atomic and durable when its promise resolves, and any
@@ -144,15 +69,64 @@ export interface Store {
     now: number,
   ): Promise<TokenOwner | null>
 
+  /** Whose token this is, or was before it was replaced. */
+  identifyToken(
+    workspaceId: number,
+    environment: Environment,
+    tokenHash: Uint8Array,
+  ): Promise<IssuedToken | null>
+
   findUserGroup(key: UserGroupKey): Promise<UserGroup | null>
+
+  findUserGroupById(workspaceId: number, environment: Environment, teamId: number): Promise<UserGroup | null>
 
   listUserGroups(query: ListUserGroups): Promise<UserGroup[]>
 
-  /** Deletes the user group; its tokens, old ones included, are unknown from then on. False where there is none. */
-  deleteUserGroup(key: UserGroupKey): Promise<boolean>
+  /**
+   * Looks at a bounded number of user groups, so that it takes its time from nobody: it may return fewer than the limit,
+   * and none, with a position to go on from. In the order of ids where `providedIdPrefix` is given, else of team ids.
+   */
+  searchUserGroups(query: SearchUserGroups): Promise<SearchResult>
 
-  /** Forgets the idempotency keys that have expired; returns how many. */
-  forgetExpiredIdempotencyKeys(now: number): Promise<number>
+  /** Has the renderer take the token as inactive, or as active again. What changes nothing writes nothing. */
+  suspendUserGroup(command: SuspendUserGroup): Promise<SuspendOutcome>
+
+  /**
+   * Deletes the user group; its tokens, old ones included, are unknown from then on. It is kept apart, and its versions
+   * with it, until it is restored or `forgetExpired` removes it.
+   */
+  deleteUserGroup(command: DeleteUserGroup): Promise<'deleted' | 'not_found' | 'revision_mismatch'>
+
+  /** Has a deleted user group be as it was, its current token included; those that it replaced stay unknown. */
+  restoreUserGroup(command: RestoreUserGroup): Promise<RestoreOutcome>
+
+  /** In the order of team ids. */
+  listDeletedUserGroups(query: ListDeletedUserGroups): Promise<DeletedUserGroup[]>
+
+  /** What a user group was before its last changes of name, mapping and properties: the newest hundred or so. */
+  listVersions(query: ListVersions): Promise<UserGroupVersion[]>
+
+  /** Keeps the latest time of each user group. */
+  recordIntrospections(introspections: readonly Introspection[]): Promise<void>
+
+  /** Milliseconds since the Unix epoch; null where there was none. */
+  findLastIntrospection(workspaceId: number, teamId: number): Promise<number | null>
+
+  /** Counts the entries of mappings, a bounded number of them a call. */
+  countEntries(query: CountEntries): Promise<EntryCounts>
+
+  /** Finds data sources that two or more user groups may be mapped to, among a bounded number of them a call. */
+  listSharedDataSources(query: ListSharedDataSources): Promise<SharedDataSources>
+
+  /** What entries name, each as it is now. */
+  resolveEntries(
+    workspaceId: number,
+    environment: Environment,
+    entries: readonly MappingEntry[],
+  ): Promise<readonly ResolvedEntry[]>
+
+  /** Forgets the idempotency keys that have expired by `now`, and what was deleted at `deletedBefore` or earlier; returns how many. */
+  forgetExpired(now: number, deletedBefore: number): Promise<number>
 
   /**
    * Registers a schema, unless its provided id is taken, or is what a mapping names another one by: that mapping must not

@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto'
 import type { Clock } from './clock.ts'
-import type { MappingMode, ResolvedEntry } from './data-source.ts'
+import { isRegistered, mappingEntries, type MappingMode, type ResolvedEntry } from './data-source.ts'
 import type { Environment } from './environment.ts'
 import { Fault, validationFailed } from './fault.ts'
 import { jsonPointer } from './json-pointer.ts'
+import type { JsonText } from './json-text.ts'
 import type { Keyring } from './keyring.ts'
 import type {
+  ExpectedUserGroup,
   MintToken,
   RotatedUserGroup,
   RotateOutcome,
@@ -14,7 +16,14 @@ import type {
   TokenOwner,
 } from './store.ts'
 import { generateToken, hashToken, isWellFormedToken } from './token.ts'
-import { sealingContext, type UserGroup, type UserGroupChange, type UserGroupKey } from './user-group.ts'
+import {
+  sealingContext,
+  type Author,
+  type TokenlessUserGroup,
+  type UserGroup,
+  type UserGroupChange,
+  type UserGroupKey,
+} from './user-group.ts'
 
 /** How long a retry with an idempotency key gets the first answer again. */
 const idempotencyWindowMs = 24 * 60 * 60 * 1000
@@ -28,13 +37,19 @@ export interface Realm {
   readonly environment: Environment
 }
 
+/** Who asks for a change: it is kept with what was changed. */
+export interface Caller extends Realm {
+  readonly author: Author
+}
+
 /** A user group with its token open, ready to be shown to its owner. */
-export type OpenedUserGroup = Omit<UserGroup, 'token'> & { readonly token: string }
+export type OpenedUserGroup = TokenlessUserGroup & { readonly token: string }
 
 export type RotationResult = Omit<RotatedUserGroup, 'token'> & { readonly token: string }
 
 export interface RotationRequest {
-  readonly target: { readonly currentToken: string } | { readonly providedId: string }
+  readonly target:
+    { readonly currentToken: string } | { readonly providedId: string; readonly expected?: ExpectedUserGroup }
   readonly gracePeriodSeconds: number
   readonly idempotency?: { readonly key: string; readonly fingerprint: Uint8Array }
 }
@@ -56,17 +71,18 @@ export class UserGroupService {
 
   /** @throws Fault `name_required`, `validation_failed` (an unregistered mapping), `forbidden` (a creation or change without `mayWrite`), `unavailable` */
   async getOrCreate(
-    realm: Realm,
+    caller: Caller,
     providedId: string,
     change: UserGroupChange,
     mayWrite: boolean,
   ): Promise<{ created: boolean; userGroup: OpenedUserGroup }> {
     const result = await this.#store.getOrCreateUserGroup({
-      key: keyOf(realm, providedId),
+      key: keyOf(caller, providedId),
       change,
       mayWrite,
       mappingMode: this.#mappingMode,
       mintToken: this.#mintToken,
+      author: caller.author,
       now: this.#clock.now(),
     })
     switch (result.outcome) {
@@ -90,15 +106,23 @@ export class UserGroupService {
     }
   }
 
-  /** @throws Fault `user_group_not_found`, `validation_failed` (an unregistered mapping), `unavailable` */
-  async update(realm: Realm, providedId: string, change: UserGroupChange): Promise<OpenedUserGroup> {
+  /** @throws Fault `user_group_not_found`, `revision_mismatch`, `validation_failed` (an unregistered mapping), `unavailable` */
+  async update(
+    caller: Caller,
+    providedId: string,
+    change: UserGroupChange,
+    expected?: ExpectedUserGroup,
+  ): Promise<OpenedUserGroup> {
     const result = await this.#store.updateUserGroup({
-      key: keyOf(realm, providedId),
+      key: keyOf(caller, providedId),
+      ...(expected !== undefined && { expected }),
       change,
       mappingMode: this.#mappingMode,
+      author: caller.author,
       now: this.#clock.now(),
     })
     if (result.outcome === 'not_found') throw userGroupNotFound()
+    if (result.outcome === 'revision_mismatch') throw revisionMismatch()
     if (result.outcome === 'mapping_unregistered') throw mappingUnregistered(result.entries)
     return this.#open(result.userGroup)
   }
@@ -132,6 +156,8 @@ export class UserGroupService {
           'token_superseded',
           'This token was already replaced and cannot be rotated; GET the user group to learn its current token',
         )
+      case 'revision_mismatch':
+        throw revisionMismatch()
       case 'idempotency_key_reused':
         throw new Fault(
           'idempotency_key_reused',
@@ -152,6 +178,18 @@ export class UserGroupService {
     return this.#store.findByToken(workspaceId, environment, hashToken(token), this.#clock.now())
   }
 
+  /**
+   * Finds out whether a user group could have this mapping.
+   * @throws Fault `validation_failed` (it is not registered), `unavailable`
+   */
+  async checkMapping({ workspaceId, environment }: Realm, mapping: JsonText | null): Promise<void> {
+    if (this.#mappingMode === 'free' || mapping === null) return
+    const entries = mappingEntries(mapping)
+    const resolved = await this.#store.resolveEntries(workspaceId, environment, entries)
+    const unregistered = resolved.filter((entry) => !isRegistered(entry))
+    if (unregistered.length > 0) throw mappingUnregistered(unregistered)
+  }
+
   /** @throws Fault `user_group_not_found`, `unavailable` */
   async show(realm: Realm, providedId: string): Promise<OpenedUserGroup> {
     const userGroup = await this.#store.findUserGroup(keyOf(realm, providedId))
@@ -159,9 +197,16 @@ export class UserGroupService {
     return this.#open(userGroup)
   }
 
-  /** @throws Fault `user_group_not_found`, `unavailable` */
-  async delete(realm: Realm, providedId: string): Promise<void> {
-    if (!(await this.#store.deleteUserGroup(keyOf(realm, providedId)))) throw userGroupNotFound()
+  /** @throws Fault `user_group_not_found`, `revision_mismatch`, `unavailable` */
+  async delete(caller: Caller, providedId: string, expected?: ExpectedUserGroup): Promise<void> {
+    const outcome = await this.#store.deleteUserGroup({
+      key: keyOf(caller, providedId),
+      ...(expected !== undefined && { expected }),
+      author: caller.author,
+      now: this.#clock.now(),
+    })
+    if (outcome === 'not_found') throw userGroupNotFound()
+    if (outcome === 'revision_mismatch') throw revisionMismatch()
   }
 
   async #rotateOnce(
@@ -208,7 +253,14 @@ function keyOf({ workspaceId, environment }: Realm, providedId: string): UserGro
   return { workspaceId, environment, providedId }
 }
 
-function userGroupNotFound(): Fault {
+export function revisionMismatch(): Fault {
+  return new Fault(
+    'revision_mismatch',
+    'If-Match: the user group has been changed since; look at it again before you change it',
+  )
+}
+
+export function userGroupNotFound(): Fault {
   return new Fault('user_group_not_found', 'No user group has this user_group_id in this environment')
 }
 

@@ -9,17 +9,55 @@ export interface UserGroupKey {
   readonly providedId: string
 }
 
-/** A user group as it is kept. */
-export interface UserGroup extends UserGroupKey {
-  readonly teamId: number
+/** What a user group is, as its owner describes it. */
+export interface UserGroupContent {
   readonly name: string
   readonly mapping: JsonText | null
   readonly properties: JsonText | null
+}
+
+/** The same as a JSON value. */
+export function contentValue({ name, mapping, properties }: UserGroupContent): unknown {
+  const parsed = (text: JsonText | null) => (text === null ? null : (JSON.parse(text) as unknown))
+  return { name, mapping: parsed(mapping), properties: parsed(properties) }
+}
+
+/** Whose call it was: an API token's, by its id, or an operator's, by the name of the system's user. */
+export type Author = `api_token:${number}` | `cli:${string}`
+
+/** A user group as it is kept. */
+export interface UserGroup extends UserGroupKey, UserGroupContent {
+  readonly teamId: number
   readonly token: Sealed
+  /** Goes up with each change of the user group, its token included. */
+  readonly revision: number
+  /** Whose call made the content what it is; null where that was not kept yet. */
+  readonly updatedBy: Author | null
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
   readonly updatedAt: number
   readonly tokenIssuedAt: number
+  /** While it is set, the token is inactive for the renderer. */
+  readonly suspendedAt: number | null
+}
+
+/** All of it but its token. */
+export type TokenlessUserGroup = Omit<UserGroup, 'token'>
+
+/** For how long a deleted user group may be restored, in milliseconds. */
+export const restorableMs = 30 * 24 * 60 * 60 * 1000
+
+/** What a user group was earlier. */
+export interface UserGroupVersion extends UserGroupContent {
+  /** The last one at which it was so. */
+  readonly revision: number
+  readonly updatedAt: number
+  readonly updatedBy: Author | null
+}
+
+export interface DeletedUserGroup extends UserGroup {
+  readonly deletedAt: number
+  readonly deletedBy: Author
 }
 
 /** What a call sets: a field that is left out stays as it is; `null` clears. */

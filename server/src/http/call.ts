@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify'
+import type { AdminOperationId } from '../contract/admin-operations.ts'
 import type { ApiToken, Scope } from '../domain/api-token.ts'
 import { Fault } from '../domain/fault.ts'
+import type { Caller } from '../domain/user-group-service.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,7 +16,7 @@ export interface Call {
   readonly operation: Operation
 }
 
-/** The operations that need an API token, by the scopes of which each needs one (contract, "Who may call"). */
+/** The operations that need an API token, by the scopes of which each needs one (contract, "Who may call"); all others need `admin`. */
 const scopesOf = {
   getOrCreate: ['read', 'write'],
   rotate: ['write'],
@@ -22,11 +24,18 @@ const scopesOf = {
   introspect: ['introspect'],
 } as const satisfies Record<string, readonly Scope[]>
 
-export type Operation = keyof typeof scopesOf
+export type UserOperation = Exclude<keyof typeof scopesOf, 'introspect'>
+
+export type Operation = keyof typeof scopesOf | AdminOperationId
+
+export function callerOf({ id, workspaceId, environment }: ApiToken): Caller {
+  return { workspaceId, environment, author: `api_token:${id}` }
+}
 
 /** @throws Fault `forbidden` */
 export function beginCall(request: FastifyRequest, apiToken: ApiToken, operation: Operation): void {
-  const scopes: readonly Scope[] = scopesOf[operation]
+  const scopes: readonly Scope[] =
+    operation in scopesOf ? scopesOf[operation as keyof typeof scopesOf] : ['admin']
   if (!scopes.some((scope) => apiToken.scopes.includes(scope))) {
     throw new Fault('forbidden', `This API token lacks the scope "${scopes.join('" or "')}"`)
   }

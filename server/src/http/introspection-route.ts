@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { introspectionAnswer } from '../contract/answers.ts'
 import { validationFailed } from '../domain/fault.ts'
+import type { IntrospectionLog } from '../domain/introspection-log.ts'
 import type { UserGroupService } from '../domain/user-group-service.ts'
 import { sendJson } from './answer.ts'
 import { Authentication, type AuthenticationParts } from './authentication.ts'
@@ -12,12 +13,13 @@ const formType = 'application/x-www-form-urlencoded'
 export interface IntrospectionRouteParts {
   readonly authentication: AuthenticationParts
   readonly userGroups: UserGroupService
+  readonly introspectionLog: IntrospectionLog
 }
 
 /** Whose token a dashboard was opened with (RFC 7662): what the renderer asks of every view. */
 export function addIntrospectionRoute(
   app: FastifyInstance,
-  { authentication: parts, userGroups }: IntrospectionRouteParts,
+  { authentication: parts, userGroups, introspectionLog }: IntrospectionRouteParts,
 ): void {
   // Resource servers and gateways send what they were made to send: a bearer token, or a client id and its secret.
   const authentication = new Authentication(['Token', 'Bearer', 'Basic'], parts)
@@ -33,7 +35,9 @@ export function addIntrospectionRoute(
     handler: async (request, reply) => {
       const { apiToken } = request.call as Call
       const token = tokenOf(await readBody(request))
-      return sendJson(reply, 200, introspectionAnswer(await userGroups.introspect(apiToken, token)))
+      const owner = await userGroups.introspect(apiToken, token)
+      if (owner !== null) introspectionLog.note(owner.userGroup)
+      return sendJson(reply, 200, introspectionAnswer(owner))
     },
   })
 }

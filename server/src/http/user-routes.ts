@@ -8,14 +8,12 @@ import type { UserGroupService } from '../domain/user-group-service.ts'
 import { sendJson } from './answer.ts'
 import { Authentication, type AuthenticationParts } from './authentication.ts'
 import { checkBodyHeaders, readBody } from './body.ts'
-import { beginCall, type Call, type Operation } from './call.ts'
+import { beginCall, callerOf, type Call, type UserOperation } from './call.ts'
 
 export interface UserRoutesParts {
   readonly authentication: AuthenticationParts
   readonly userGroups: UserGroupService
 }
-
-type UserOperation = Exclude<Operation, 'introspect'>
 
 type Handler = (request: FastifyRequest, apiToken: ApiToken) => Promise<string>
 
@@ -28,12 +26,17 @@ export function addUserRoutes(
     getOrCreate: async (request, apiToken) => {
       const { providedId, change } = readUserGroupBody(await readBody(request))
       const mayWrite = apiToken.scopes.includes('write')
-      const { created, userGroup } = await userGroups.getOrCreate(apiToken, providedId, change, mayWrite)
+      const { created, userGroup } = await userGroups.getOrCreate(
+        callerOf(apiToken),
+        providedId,
+        change,
+        mayWrite,
+      )
       return getOrCreateAnswer(created, userGroup)
     },
     update: async (request, apiToken) => {
       const { providedId, change } = readUserGroupBody(await readBody(request))
-      return updateAnswer(await userGroups.update(apiToken, providedId, change))
+      return updateAnswer(await userGroups.update(callerOf(apiToken), providedId, change))
     },
     rotate: async (request, apiToken) => {
       const key = idempotencyKeyOf(request)

@@ -29,6 +29,9 @@ const userGroup = {
   createdAt: 1,
   updatedAt: 1,
   tokenIssuedAt: 1,
+  revision: 1,
+  updatedBy: null,
+  suspendedAt: null,
 } as const
 
 const common = { team_id: 7, token: userGroup.token, name: userGroup.name, provided_id: userGroup.providedId }
@@ -63,7 +66,7 @@ describe('the spliced answers are what their schemas say', () => {
     'introspection of a token in its grace period': {
       schema: IntrospectionAnswer,
       text: introspectionAnswer({
-        userGroup: { ...userGroup, token: { keyId: 'k', sealed: Buffer.from('') } },
+        userGroup,
         issuedAt: 1_999,
         validUntil: 61_999,
         dataSources: [
@@ -87,12 +90,7 @@ describe('the spliced answers are what their schemas say', () => {
     'introspection of a current token, with nothing set': {
       schema: IntrospectionAnswer,
       text: introspectionAnswer({
-        userGroup: {
-          ...userGroup,
-          mapping: null,
-          properties: null,
-          token: { keyId: 'k', sealed: Buffer.from('') },
-        },
+        userGroup: { ...userGroup, mapping: null, properties: null },
         issuedAt: 1,
         validUntil: null,
         dataSources: [],

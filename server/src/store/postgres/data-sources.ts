@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { idOf, type DataSource, type Schema } from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { DeleteOutcome, NewDataSource, NewSchema, NotRegistered } from '../../domain/store.ts'
+import type {
+  DeleteOutcome,
+  ListSharedDataSources,
+  NewDataSource,
+  NewSchema,
+  NotRegistered,
+  SharedDataSources,
+} from '../../domain/store.ts'
 import { entriesOf, resolveEntries } from './data-source-sql.ts'
 import { PostgresFailure } from './postgres-fault.ts'
 import type { Primary, Query } from './primary.ts'
@@ -23,6 +30,9 @@ interface DataSourceRow {
   readonly name: string
   readonly created_at: number
 }
+
+/** How many data sources one call looks at. */
+const dataSourcesLookedAt = 1000
 
 /** Of a row that another one refers to. */
 const foreignKeyViolation = '23503'
@@ -120,6 +130,42 @@ export class DataSources {
         [workspaceId, environment],
       )
       return rows.map(dataSourceOf)
+    })
+  }
+
+  listShared({ workspaceId, environment, afterId }: ListSharedDataSources): Promise<SharedDataSources> {
+    return this.#retry.run(async () => {
+      const rows = await this.#primary.query<
+        DataSourceRow & { readonly schema_provided_id: string; readonly is_shared: boolean }
+      >(
+        `SELECT slice.*, (
+           SELECT count(*) > 1 FROM (
+             SELECT DISTINCT team_id
+             FROM unnest(ARRAY[schema_provided_id, schema_id::text]) AS of_schema (key)
+             CROSS JOIN unnest(ARRAY[provided_id, data_source_id::text]) AS of_source (key)
+             CROSS JOIN LATERAL (
+               SELECT team_id FROM mapping_entry
+               WHERE workspace_id = $1 AND environment = $2 AND schema_key = of_schema.key
+                 AND data_source_key = of_source.key LIMIT 2
+             ) AS entry
+             LIMIT 2
+           ) AS two
+         ) AS is_shared
+         FROM (
+           SELECT data_source.*, schema.provided_id AS schema_provided_id
+           FROM data_source JOIN schema USING (workspace_id, schema_id)
+           WHERE workspace_id = $1 AND schema.environment = $2 AND data_source_id > $3
+           ORDER BY data_source_id LIMIT $4
+         ) AS slice
+         ORDER BY data_source_id`,
+        [workspaceId, environment, afterId ?? 0, dataSourcesLookedAt],
+      )
+      return {
+        dataSources: rows
+          .filter(({ is_shared }) => is_shared)
+          .map((row) => ({ ...dataSourceOf(row), schemaProvidedId: row.schema_provided_id })),
+        afterId: rows.length < dataSourcesLookedAt ? null : (rows.at(-1)?.data_source_id ?? null),
+      }
     })
   }
 

@@ -1,14 +1,24 @@
+import type { MappingEntry } from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { Fault } from '../../domain/fault.ts'
 import type {
+  CountEntries,
+  DeleteUserGroup,
   GetOrCreateUserGroup,
+  Introspection,
+  ListDeletedUserGroups,
+  ListSharedDataSources,
   ListUserGroups,
+  ListVersions,
   NewApiToken,
   NewDataSource,
   NewSchema,
+  RestoreUserGroup,
   RotateUserGroupToken,
+  SearchUserGroups,
   SecretKeyCheck,
   Store,
+  SuspendUserGroup,
   UpdateUserGroup,
 } from '../../domain/store.ts'
 import type { UserGroupKey } from '../../domain/user-group.ts'
@@ -18,12 +28,16 @@ import { StoreError } from '../store-error.ts'
 import type { TableReader, TableWriter } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
 import { DataSources } from './data-sources.ts'
+import { LastIntrospections } from './last-introspections.ts'
 import { checkRights, checkServer, isBeingFilled, migrate } from './migrate.ts'
 import { cureOf, PostgresFailure } from './postgres-fault.ts'
 import { Primary, type PrimaryOptions } from './primary.ts'
 import { Retry } from './retry.ts'
 import { SecretKeyChecks } from './secret-key-checks.ts'
 import { PostgresTableWriter } from './table-writer.ts'
+import { UserGroupArchive } from './user-group-archive.ts'
+import { UserGroupSearch } from './user-group-search.ts'
+import { UserGroupStatements } from './user-group-statements.ts'
 import { UserGroups } from './user-groups.ts'
 import { Workspaces } from './workspaces.ts'
 
@@ -108,6 +122,9 @@ class PostgresStore implements Store {
   readonly #primary: Primary
   readonly #retry: Retry
   readonly #userGroups: UserGroups
+  readonly #archive: UserGroupArchive
+  readonly #search: UserGroupSearch
+  readonly #lastIntrospections: LastIntrospections
   readonly #dataSources: DataSources
   readonly #workspaces: Workspaces
   readonly #apiTokens: ApiTokens
@@ -116,7 +133,11 @@ class PostgresStore implements Store {
   constructor(primary: Primary, retry: Retry) {
     this.#primary = primary
     this.#retry = retry
-    this.#userGroups = new UserGroups(primary, retry)
+    const statements = new UserGroupStatements(primary)
+    this.#userGroups = new UserGroups(primary, retry, statements)
+    this.#archive = new UserGroupArchive(primary, retry, statements)
+    this.#search = new UserGroupSearch(primary, retry)
+    this.#lastIntrospections = new LastIntrospections(primary, retry)
     this.#dataSources = new DataSources(primary, retry)
     this.#workspaces = new Workspaces(primary, retry)
     this.#apiTokens = new ApiTokens(primary, retry)
@@ -139,6 +160,10 @@ class PostgresStore implements Store {
     return this.#userGroups.findByToken({ workspaceId, environment }, tokenHash, now)
   }
 
+  identifyToken(workspaceId: number, environment: Environment, tokenHash: Uint8Array) {
+    return this.#userGroups.identifyToken({ workspaceId, environment }, tokenHash)
+  }
+
   findUserGroup(key: UserGroupKey) {
     return this.#userGroups.find(key)
   }
@@ -147,12 +172,59 @@ class PostgresStore implements Store {
     return this.#userGroups.list(query)
   }
 
-  deleteUserGroup(key: UserGroupKey) {
-    return this.#userGroups.delete(key)
+  findUserGroupById(workspaceId: number, environment: Environment, teamId: number) {
+    return this.#userGroups.findById(workspaceId, environment, teamId)
   }
 
-  forgetExpiredIdempotencyKeys(now: number) {
-    return this.#userGroups.forgetExpiredIdempotencyKeys(now)
+  searchUserGroups(query: SearchUserGroups) {
+    return this.#search.search(query)
+  }
+
+  suspendUserGroup(command: SuspendUserGroup) {
+    return this.#userGroups.suspend(command)
+  }
+
+  deleteUserGroup(command: DeleteUserGroup) {
+    return this.#archive.delete(command)
+  }
+
+  restoreUserGroup(command: RestoreUserGroup) {
+    return this.#archive.restore(command)
+  }
+
+  listDeletedUserGroups(query: ListDeletedUserGroups) {
+    return this.#archive.listDeleted(query)
+  }
+
+  listVersions(query: ListVersions) {
+    return this.#archive.listVersions(query)
+  }
+
+  recordIntrospections(introspections: readonly Introspection[]) {
+    return this.#lastIntrospections.record(introspections)
+  }
+
+  findLastIntrospection(workspaceId: number, teamId: number) {
+    return this.#lastIntrospections.find(workspaceId, teamId)
+  }
+
+  countEntries(query: CountEntries) {
+    return this.#search.countEntries(query)
+  }
+
+  listSharedDataSources(query: ListSharedDataSources) {
+    return this.#dataSources.listShared(query)
+  }
+
+  resolveEntries(workspaceId: number, environment: Environment, entries: readonly MappingEntry[]) {
+    return this.#userGroups.resolveEntries({ workspaceId, environment }, entries)
+  }
+
+  async forgetExpired(now: number, deletedBefore: number) {
+    return (
+      (await this.#userGroups.forgetExpiredIdempotencyKeys(now)) +
+      (await this.#archive.forgetDeleted(deletedBefore))
+    )
   }
 
   createSchema(schema: NewSchema) {

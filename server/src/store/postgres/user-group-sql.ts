@@ -1,33 +1,23 @@
+import { revisionsKept } from '../versions.ts'
 import { entriesOf, resolveEntries } from './data-source-sql.ts'
 import { prepared, type Statement } from './primary.ts'
+import { columns, tokenlessColumns, type TokenlessRow, type UserGroupRow } from './user-group-row.ts'
 
-export interface UserGroupRow {
-  readonly team_id: number
-  readonly provided_id: string
-  readonly name: string
-  readonly mapping: string | null
-  readonly properties: string | null
-  readonly token_hash: Uint8Array
-  readonly token_key_id: string
-  readonly token_sealed: Uint8Array
-  readonly token_issued_at: number
-  readonly created_at: number
-  readonly updated_at: number
+/** What stands at this place, from 1 on, of what was asked for. */
+export interface Positioned {
+  readonly position: number
 }
 
 /** Of a token: `registry_version` is null where no schema was ever registered. */
-export type TokenRow = UserGroupRow & { readonly registry_version: string | null }
+export type TokenRow = TokenlessRow & Positioned & { readonly registry_version: string | null }
 
 export type SupersededTokenRow = TokenRow & {
-  readonly wanted_hash: Uint8Array
   readonly issued_at: number
   readonly valid_until: number
 }
 
-export interface EntryRow {
+export interface EntryRow extends Positioned {
   readonly registry_version: string | null
-  /** Of the entry among those that were asked for, from 1 on. */
-  readonly position: number
   readonly schema_id: number | null
   readonly data_source_id: number | null
   readonly provided_id: string
@@ -37,30 +27,15 @@ export interface EntryRow {
 export type IdempotencyRow = Pick<
   UserGroupRow,
   'team_id' | 'provided_id' | 'name' | 'token_key_id' | 'token_sealed'
-> & { readonly key_hash: Uint8Array; readonly fingerprint: Uint8Array; readonly expires_at: number }
-
-const columns = [
-  'team_id',
-  'provided_id',
-  'name',
-  'mapping',
-  'properties',
-  'token_hash',
-  'token_key_id',
-  'token_sealed',
-  'token_issued_at',
-  'created_at',
-  'updated_at',
-]
-  .map((column) => `user_group.${column}`)
-  .join(', ')
+> &
+  Positioned & { readonly fingerprint: Uint8Array; readonly expires_at: number }
 
 // Keys are looked up one by one: LIMIT and FOR UPDATE keep a subquery from being made into a join, for which PostgreSQL,
 // while it has no statistics of a new table, would rather read all rows of a workspace.
-export const select: Statement<UserGroupRow> = prepared(
+export const select: Statement<UserGroupRow & Positioned> = prepared(
   'user_group_select',
-  `SELECT ${columns}
-         FROM unnest($3::text[]) AS wanted (provided_id)
+  `SELECT wanted.position, ${columns}
+         FROM unnest($3::text[]) WITH ORDINALITY AS wanted (provided_id, position)
          CROSS JOIN LATERAL (
            SELECT * FROM user_group
            WHERE workspace_id = $1 AND environment = $2 AND provided_id = wanted.provided_id
@@ -73,8 +48,8 @@ const registryVersion =
 
 export const selectByToken: Statement<TokenRow> = prepared(
   'user_group_select_by_token',
-  `SELECT ${columns}, ${registryVersion}
-         FROM unnest($3::bytea[]) AS wanted (token_hash)
+  `SELECT wanted.position, ${tokenlessColumns}, ${registryVersion}
+         FROM unnest($3::bytea[]) WITH ORDINALITY AS wanted (token_hash, position)
          CROSS JOIN LATERAL (
            SELECT * FROM user_group WHERE workspace_id = $1 AND token_hash = wanted.token_hash LIMIT 1
          ) AS user_group
@@ -83,9 +58,9 @@ export const selectByToken: Statement<TokenRow> = prepared(
 
 export const selectBySupersededToken: Statement<SupersededTokenRow> = prepared(
   'user_group_select_by_superseded_token',
-  `SELECT wanted.token_hash AS wanted_hash, superseded_token.issued_at, superseded_token.valid_until,
-          ${columns}, ${registryVersion}
-         FROM unnest($3::bytea[]) AS wanted (token_hash)
+  `SELECT wanted.position, superseded_token.issued_at, superseded_token.valid_until,
+          ${tokenlessColumns}, ${registryVersion}
+         FROM unnest($3::bytea[]) WITH ORDINALITY AS wanted (token_hash, position)
          CROSS JOIN LATERAL (
            SELECT * FROM superseded_token WHERE workspace_id = $1 AND token_hash = wanted.token_hash LIMIT 1
          ) AS superseded_token
@@ -97,8 +72,8 @@ export const selectBySupersededToken: Statement<SupersededTokenRow> = prepared(
 
 export const selectIdempotencyKey: Statement<IdempotencyRow> = prepared(
   'idempotency_key_select',
-  `SELECT idempotency_key.*
-         FROM unnest($3::bytea[]) AS wanted (key_hash)
+  `SELECT wanted.position, idempotency_key.*
+         FROM unnest($3::bytea[]) WITH ORDINALITY AS wanted (key_hash, position)
          CROSS JOIN LATERAL (
            SELECT * FROM idempotency_key
            WHERE workspace_id = $1 AND environment = $2 AND key_hash = wanted.key_hash
@@ -123,12 +98,14 @@ export const insert: Statement<Pick<UserGroupRow, 'team_id' | 'provided_id'>> = 
   'user_group_insert',
   `WITH made AS (
      INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, properties,
-                             token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at)
+                             token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at,
+                             updated_by)
      SELECT $1, $2, new.provided_id, new.name, new.mapping, new.properties,
-            new.token_hash, new.token_key_id, new.token_sealed, new.now, new.now, new.now
+            new.token_hash, new.token_key_id, new.token_sealed, new.now, new.now, new.now, new.author
      FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::bytea[], $10::bigint[],
-                 $11::boolean[])
-       AS new (provided_id, name, mapping, properties, token_hash, token_key_id, token_sealed, now, checks_mapping)
+                 $11::boolean[], $12::text[])
+       AS new (provided_id, name, mapping, properties, token_hash, token_key_id, token_sealed, now, checks_mapping,
+               author)
      WHERE ${isMappingAllowed('new')}
      ORDER BY new.provided_id COLLATE "C"
      ON CONFLICT (workspace_id, environment, provided_id) DO NOTHING
@@ -148,21 +125,34 @@ export const update: Statement<UserGroupRow> = prepared(
   'user_group_update',
   `WITH change AS (
      SELECT * FROM unnest($3::bigint[], $4::text[], $5::boolean[], $6::text[], $7::boolean[], $8::text[], $9::bigint[],
-                          $10::boolean[])
-       AS change (team_id, name, sets_mapping, mapping, sets_properties, properties, now, checks_mapping)
+                          $10::boolean[], $11::text[], $12::bigint[])
+       AS change (team_id, name, sets_mapping, mapping, sets_properties, properties, now, checks_mapping, author,
+                  expected_revision)
    ), locked AS (
      SELECT change.*, user_group.*
      FROM (SELECT * FROM change WHERE ${isMappingAllowed('change')} ORDER BY team_id) AS change
      CROSS JOIN LATERAL (
-       SELECT workspace_id, mapping AS old_mapping FROM user_group
-       WHERE workspace_id = $1 AND team_id = change.team_id FOR UPDATE
+       SELECT workspace_id, revision, updated_at AS old_updated_at, updated_by AS old_updated_by, name AS old_name,
+              mapping AS old_mapping, properties AS old_properties
+       FROM user_group WHERE workspace_id = $1 AND team_id = change.team_id FOR UPDATE
      ) AS user_group
+     WHERE coalesce(change.expected_revision, user_group.revision) = user_group.revision
+   ), kept AS (
+     INSERT INTO user_group_version (workspace_id, team_id, revision, updated_at, updated_by, name, mapping, properties)
+     SELECT workspace_id, team_id, revision, old_updated_at, old_updated_by, old_name, old_mapping, old_properties
+     FROM locked
+   ), dropped AS (
+     DELETE FROM user_group_version USING locked
+     WHERE user_group_version.workspace_id = locked.workspace_id AND user_group_version.team_id = locked.team_id
+       AND user_group_version.revision <= locked.revision - ${revisionsKept}
    ), changed AS (
      UPDATE user_group
      SET name = coalesce(locked.name, user_group.name),
          mapping = CASE WHEN locked.sets_mapping THEN locked.mapping ELSE user_group.mapping END,
          properties = CASE WHEN locked.sets_properties THEN locked.properties ELSE user_group.properties END,
-         updated_at = locked.now
+         updated_at = locked.now,
+         updated_by = locked.author,
+         revision = locked.revision + 1
      FROM locked
      WHERE user_group.workspace_id = locked.workspace_id AND user_group.team_id = locked.team_id
      RETURNING ${columns}, user_group.workspace_id, user_group.environment, locked.old_mapping
@@ -184,22 +174,6 @@ export const update: Statement<UserGroupRow> = prepared(
    SELECT * FROM changed`,
 )
 
-/** Of one call alone. */
-export const deleteUserGroup: Statement<unknown> = prepared(
-  'user_group_delete',
-  `WITH deleted AS (
-     DELETE FROM user_group WHERE workspace_id = $1 AND team_id = $2
-     RETURNING workspace_id, team_id, environment, mapping
-   ), entry AS MATERIALIZED (
-     SELECT workspace_id, team_id, environment, key, value FROM deleted CROSS JOIN LATERAL ${entriesOf('deleted.mapping')} AS entry
-   ), gone AS (
-     DELETE FROM mapping_entry USING entry
-     WHERE mapping_entry.workspace_id = entry.workspace_id AND mapping_entry.environment = entry.environment
-       AND schema_key = entry.key AND data_source_key = entry.value AND mapping_entry.team_id = entry.team_id
-   )
-   SELECT team_id FROM deleted`,
-)
-
 // A rotation happens where the token is still the one that it was asked for, and its idempotency key is not in use; the
 // token, its record as superseded and the record of the answer are one statement, and so one transaction. A key is free
 // again where its record had expired by $13, the earliest `now` of the batch; a rotation for which that is too early is
@@ -208,9 +182,9 @@ export const replaceToken: Statement<UserGroupRow> = prepared(
   'user_group_replace_token',
   `WITH rotation AS (
            SELECT * FROM unnest($3::bigint[], $4::bytea[], $5::bytea[], $6::text[], $7::bytea[], $8::bigint[], $9::bigint[],
-                                $10::bytea[], $11::bytea[], $12::bigint[])
+                                $10::bytea[], $11::bytea[], $12::bigint[], $14::bigint[])
              AS rotation (team_id, old_hash, token_hash, token_key_id, token_sealed, now, old_valid_until,
-                          key_hash, fingerprint, key_expires_at)
+                          key_hash, fingerprint, key_expires_at, expected_revision)
          ), locked AS (
            SELECT rotation.*, user_group.*
            FROM (SELECT * FROM rotation ORDER BY team_id) AS rotation
@@ -218,6 +192,7 @@ export const replaceToken: Statement<UserGroupRow> = prepared(
              SELECT workspace_id, provided_id, name, token_issued_at AS old_issued_at
              FROM user_group
              WHERE workspace_id = $1 AND team_id = rotation.team_id AND token_hash = rotation.old_hash
+               AND coalesce(rotation.expected_revision, revision) = revision
              FOR UPDATE
            ) AS user_group
          ), kept AS (
@@ -239,7 +214,7 @@ export const replaceToken: Statement<UserGroupRow> = prepared(
          )
          UPDATE user_group
          SET token_hash = allowed.token_hash, token_key_id = allowed.token_key_id, token_sealed = allowed.token_sealed,
-             token_issued_at = allowed.now
+             token_issued_at = allowed.now, revision = user_group.revision + 1
          FROM allowed
          WHERE user_group.workspace_id = allowed.workspace_id AND user_group.team_id = allowed.team_id
          RETURNING ${columns}`,

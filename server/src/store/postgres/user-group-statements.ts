@@ -1,24 +1,18 @@
-import { mappingEntries, type MappingMode, type ResolvedEntry } from '../../domain/data-source.ts'
+import {
+  mappingEntries,
+  type MappingEntry,
+  type MappingMode,
+  type ResolvedEntry,
+} from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { JsonText } from '../../domain/json-text.ts'
 import type { MintedToken, RotateUserGroupToken } from '../../domain/store.ts'
-import type { UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
+import type { Author, UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
 import { Coalescer, type CoalescerOptions } from './coalescer.ts'
-import type { Primary, Statement } from './primary.ts'
+import type { Primary, Query, Statement } from './primary.ts'
+import type { Realm, UserGroupRow } from './user-group-row.ts'
 import * as sql from './user-group-sql.ts'
-import type {
-  EntryRow,
-  IdempotencyRow,
-  SupersededTokenRow,
-  TokenRow,
-  UserGroupRow,
-} from './user-group-sql.ts'
-
-/** What one statement serves: each is about one workspace, so that a distributed database sends it to one place. */
-export interface Realm {
-  readonly workspaceId: number
-  readonly environment: Environment
-}
+import type { EntryRow, IdempotencyRow, Positioned, SupersededTokenRow, TokenRow } from './user-group-sql.ts'
 
 export interface Creation extends Realm {
   readonly providedId: string
@@ -26,6 +20,7 @@ export interface Creation extends Realm {
   readonly change: UserGroupChange
   readonly mappingMode: MappingMode
   readonly token: MintedToken
+  readonly author: Author
   readonly now: number
 }
 
@@ -33,6 +28,8 @@ export interface Change extends Realm {
   readonly teamId: number
   readonly change: UserGroupChange
   readonly mappingMode: MappingMode
+  readonly expectedRevision: number | null
+  readonly author: Author
   readonly now: number
 }
 
@@ -48,7 +45,9 @@ export interface ResolvedMapping {
 
 export interface Rotation
   extends Realm, Pick<RotateUserGroupToken, 'idempotency' | 'oldTokenValidUntil' | 'now'> {
-  readonly row: UserGroupRow
+  readonly teamId: number
+  readonly oldHash: Uint8Array
+  readonly expectedRevision: number | null
   readonly token: MintedToken
 }
 
@@ -61,7 +60,7 @@ const maxInFlightOfGroup = 2
 
 /** The statements on user groups that many calls share. A result is null where there is no such row. */
 export class UserGroupStatements {
-  readonly select: Coalescer<UserGroupKey, UserGroupRow | null>
+  readonly select: Coalescer<UserGroupKey, (UserGroupRow & Positioned) | null>
   readonly selectByToken: Coalescer<ByHash, TokenRow | null>
   readonly selectBySupersededToken: Coalescer<ByHash, SupersededTokenRow | null>
   readonly selectIdempotencyKey: Coalescer<ByHash, IdempotencyRow | null>
@@ -69,59 +68,46 @@ export class UserGroupStatements {
   /** Null where there is one already (another call made it), or where its mapping is not registered and must be. */
   readonly insert: Coalescer<Creation, UserGroupRow | null>
   readonly update: Coalescer<Change, UserGroupRow | null>
-  /** Null where the token is no longer that of `row`, or the idempotency key is in use. */
+  /** Null where the token is no longer the old one, or the idempotency key is in use. */
   readonly replaceToken: Coalescer<Rotation, UserGroupRow | null>
+
+  readonly #query: Query
 
   constructor(primary: Primary) {
     const { query } = primary
+    this.#query = query
     const { reading, changing } = coalescers(primary.poolSize)
-    this.select = reading({
-      keysOf: ({ providedId }) => [providedId],
-      run: async (realm, keys) =>
-        byKey(
-          keys.map(({ providedId }) => providedId),
-          await query(sql.select, [...realm, keys.map(({ providedId }) => providedId)]),
-          ({ provided_id }) => provided_id,
-        ),
-    })
-
-    const readingByHash = <Row>(statement: Statement<Row>, hashOf: (row: Row) => Uint8Array) =>
-      reading<ByHash, Row | null>({
-        keysOf: ({ hash }) => [hex(hash)],
-        run: async (realm, wanted) =>
-          byKey(
-            wanted.map(({ hash }) => hex(hash)),
-            await query(statement, [...realm, wanted.map(({ hash }) => hash)]),
-            (row) => hex(hashOf(row)),
-          ),
+    const readingBy = <Item extends Realm, Row extends Positioned>(
+      statement: Statement<Row>,
+      wantedOf: (item: Item) => string | Uint8Array,
+    ) =>
+      reading<Item, Row | null>({
+        keysOf: (item) => {
+          const wanted = wantedOf(item)
+          return [typeof wanted === 'string' ? wanted : Buffer.from(wanted).toString('latin1')]
+        },
+        run: async (realm, items) => {
+          const found = new Array<Row | null>(items.length).fill(null)
+          for (const row of await query(statement, [...realm, items.map(wantedOf)]))
+            found[row.position - 1] = row
+          return found
+        },
       })
-    this.selectByToken = readingByHash(sql.selectByToken, ({ token_hash }) => token_hash)
-    this.selectBySupersededToken = readingByHash(
-      sql.selectBySupersededToken,
-      ({ wanted_hash }) => wanted_hash,
-    )
-    this.selectIdempotencyKey = readingByHash(sql.selectIdempotencyKey, ({ key_hash }) => key_hash)
+    this.select = readingBy(sql.select, ({ providedId }: UserGroupKey) => providedId)
+    this.selectByToken = readingBy(sql.selectByToken, hashOf)
+    this.selectBySupersededToken = readingBy(sql.selectBySupersededToken, hashOf)
+    this.selectIdempotencyKey = readingBy(sql.selectIdempotencyKey, hashOf)
 
     this.resolveMapping = reading<MappingToResolve, ResolvedMapping>({
       keysOf: ({ mapping }) => [mapping],
       weightOf: ({ mapping }) => mapping.length,
       run: async (realm, wanted) => {
         const mappings = wanted.map(({ mapping }) => mappingEntries(mapping))
-        const entries = mappings.flat()
-        // Nothing has an empty provided id.
-        const askable = (text: string) => (text.includes('\0') ? '' : text)
-        const rows = await query(sql.resolveEntry, [
-          ...realm,
-          entries.map(([schemaKey]) => askable(schemaKey)),
-          entries.map(([, key]) => askable(key)),
-        ])
-        const found = new Map(rows.map((row) => [row.position, row]))
-        let position = 0
-        return mappings.map((mapping) => ({
-          entries: mapping.map(([schemaKey]) =>
-            resolvedEntryOf(schemaKey, found.get(++position) as EntryRow),
-          ),
-          registryVersion: rows[0]?.registry_version,
+        const { entries, registryVersion } = await this.#resolve(realm, mappings.flat())
+        let end = 0
+        return mappings.map(({ length }) => ({
+          entries: entries.slice(end, (end += length)),
+          registryVersion,
         }))
       },
     })
@@ -143,6 +129,7 @@ export class UserGroupStatements {
             creations.map(({ token }) => token.sealed),
             creations.map(({ now }) => now),
             creations.map(checksMapping),
+            creations.map(({ author }) => author),
           ],
           sent,
         )
@@ -172,6 +159,8 @@ export class UserGroupStatements {
               changes.map(({ change }) => change.properties ?? null),
               changes.map(({ now }) => now),
               changes.map(checksMapping),
+              changes.map(({ author }) => author),
+              changes.map(({ expectedRevision }) => expectedRevision),
             ],
             sent,
           ),
@@ -180,19 +169,19 @@ export class UserGroupStatements {
     })
 
     this.replaceToken = changing({
-      keysOf: ({ row, idempotency }) => [
-        String(row.team_id),
+      keysOf: ({ teamId, idempotency }) => [
+        String(teamId),
         ...(idempotency === undefined ? [] : [hex(idempotency.keyHash)]),
       ],
       run: async (realm, rotations, sent) =>
         byKey(
-          rotations.map(({ row }) => row.team_id),
+          rotations.map(({ teamId }) => teamId),
           await query(
             sql.replaceToken,
             [
               ...realm,
-              rotations.map(({ row }) => row.team_id),
-              rotations.map(({ row }) => row.token_hash),
+              rotations.map(({ teamId }) => teamId),
+              rotations.map(({ oldHash }) => oldHash),
               rotations.map(({ token }) => token.hash),
               rotations.map(({ token }) => token.keyId),
               rotations.map(({ token }) => token.sealed),
@@ -202,6 +191,7 @@ export class UserGroupStatements {
               rotations.map(({ idempotency }) => idempotency?.fingerprint ?? null),
               rotations.map(({ idempotency }) => idempotency?.expiresAt ?? null),
               Math.min(...rotations.map(({ now }) => now)),
+              rotations.map(({ expectedRevision }) => expectedRevision),
             ],
             sent,
           ),
@@ -209,6 +199,33 @@ export class UserGroupStatements {
         ),
     })
   }
+
+  /** Of any entries, in their order, in one statement of their own. */
+  async resolveEntries(
+    { workspaceId, environment }: Realm,
+    entries: readonly MappingEntry[],
+  ): Promise<readonly ResolvedEntry[]> {
+    return (await this.#resolve([workspaceId, environment], entries)).entries
+  }
+
+  async #resolve(realm: RealmValues, entries: readonly MappingEntry[]): Promise<ResolvedMapping> {
+    // Nothing has an empty provided id.
+    const askable = (text: string) => (text.includes('\0') ? '' : text)
+    const rows = await this.#query(sql.resolveEntry, [
+      ...realm,
+      entries.map(([schemaKey]) => askable(schemaKey)),
+      entries.map(([, key]) => askable(key)),
+    ])
+    const found = new Map(rows.map((row) => [row.position, row]))
+    return {
+      entries: entries.map(([schemaKey], i) => resolvedEntryOf(schemaKey, found.get(i + 1) as EntryRow)),
+      registryVersion: rows[0]?.registry_version,
+    }
+  }
+}
+
+function hashOf({ hash }: ByHash): Uint8Array {
+  return hash
 }
 
 function checksMapping({
@@ -277,7 +294,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }
 
-function rowOf({ providedId, name, change, token, now }: Creation, teamId: number): UserGroupRow {
+function rowOf({ providedId, name, change, token, author, now }: Creation, teamId: number): UserGroupRow {
   return {
     team_id: teamId,
     provided_id: providedId,
@@ -290,5 +307,8 @@ function rowOf({ providedId, name, change, token, now }: Creation, teamId: numbe
     token_issued_at: now,
     created_at: now,
     updated_at: now,
+    revision: 1,
+    updated_by: author,
+    suspended_at: null,
   }
 }

@@ -1,13 +1,20 @@
-import { isRegistered, type RegisteredEntry } from '../../domain/data-source.ts'
+import {
+  isRegistered,
+  type MappingEntry,
+  type RegisteredEntry,
+  type ResolvedEntry,
+} from '../../domain/data-source.ts'
 import { sameJson } from '../../domain/json-text.ts'
 import type {
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
+  IssuedToken,
   ListUserGroups,
   MintedToken,
-  RotatedUserGroup,
   RotateOutcome,
   RotateUserGroupToken,
+  SuspendOutcome,
+  SuspendUserGroup,
   TokenOwner,
   UnregisteredMapping,
   UpdateOutcome,
@@ -15,18 +22,22 @@ import type {
 } from '../../domain/store.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { UserGroup, UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
+import { mismatchOf } from '../expectation.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
 import type { Primary, Statement } from './primary.ts'
 import type { Attempt, Retry } from './retry.ts'
+import { selectById } from './user-group-archive.ts'
 import {
-  deleteUserGroup,
-  selectPage,
-  type IdempotencyRow,
-  type SupersededTokenRow,
-  type TokenRow,
+  columns,
+  rotatedUserGroupOf,
+  tokenlessUserGroupOf,
+  userGroupOf,
+  type Realm,
+  type TokenlessRow,
   type UserGroupRow,
-} from './user-group-sql.ts'
-import { UserGroupStatements, type ByHash, type Realm } from './user-group-statements.ts'
+} from './user-group-row.ts'
+import { selectPage, type IdempotencyRow, type SupersededTokenRow, type TokenRow } from './user-group-sql.ts'
+import type { ByHash, UserGroupStatements } from './user-group-statements.ts'
 
 /**
  * The operations on user groups and their tokens: each reads, decides, and makes one change, and may be repeated at any
@@ -39,14 +50,14 @@ export class UserGroups {
   readonly #statements: UserGroupStatements
   readonly #resolvedMappings = new ResolvedMappings()
 
-  constructor(primary: Primary, retry: Retry) {
+  constructor(primary: Primary, retry: Retry, statements: UserGroupStatements) {
     this.#primary = primary
     this.#retry = retry
-    this.#statements = new UserGroupStatements(primary)
+    this.#statements = statements
   }
 
   getOrCreate(command: GetOrCreateUserGroup): Promise<GetOrCreateOutcome> {
-    const { key, change, mayWrite, mappingMode = 'free', mintToken, now } = command
+    const { key, change, mayWrite, mappingMode = 'free', mintToken, author, now } = command
     // Drawn once: by its token a user group is known as this call's, should its creation be in doubt.
     let token: MintedToken | undefined
     return this.#retry.run(async (attempt) => {
@@ -58,7 +69,7 @@ export class UserGroups {
           const refusal = await this.#checkMapping(command, attempt)
           if (refusal !== null) return refusal
           token ??= mintToken(key)
-          const creation = { ...key, name: change.name, change, mappingMode, token, now }
+          const creation = { ...key, name: change.name, change, mappingMode, token, author, now }
           const created = await attempt.change((sent) => this.#statements.insert.add(creation, attempt, sent))
           if (created !== null) return { outcome: 'created', userGroup: userGroupOf(key, created) }
           continue
@@ -78,12 +89,16 @@ export class UserGroups {
   }
 
   update(command: UpdateUserGroup): Promise<UpdateOutcome> {
-    const { key, change } = command
+    const { key, expected, change } = command
     return this.#retry.run(async (attempt) => {
       for (;;) {
         const row = await this.#statements.select.add(key, attempt)
         if (row === null) return { outcome: 'not_found' }
-        if (changesNothing(row, change)) {
+        const isDone = changesNothing(row, change)
+        // A first try that is in doubt may be what made it another revision.
+        const mismatch = isDone && attempt.isInDoubt ? null : mismatchOf(row, expected)
+        if (mismatch !== null) return { outcome: mismatch }
+        if (isDone) {
           return { outcome: attempt.isInDoubt ? 'updated' : 'unchanged', userGroup: userGroupOf(key, row) }
         }
         const refusal = await this.#checkMapping(command, attempt)
@@ -94,16 +109,36 @@ export class UserGroups {
     })
   }
 
+  suspend({ key, expected, suspended, now }: SuspendUserGroup): Promise<SuspendOutcome> {
+    return this.#retry.run(async (attempt) => {
+      for (;;) {
+        const row = await this.#statements.select.add(key, attempt)
+        if (row === null) return { outcome: 'not_found' }
+        const isDone = (row.suspended_at !== null) === suspended
+        const mismatch = isDone && attempt.isInDoubt ? null : mismatchOf(row, expected)
+        if (mismatch !== null) return { outcome: mismatch }
+        if (isDone) {
+          return { outcome: attempt.isInDoubt ? 'updated' : 'unchanged', userGroup: userGroupOf(key, row) }
+        }
+        const [changed] = await attempt.change((sent) =>
+          this.#primary.query(
+            setSuspended,
+            [key.workspaceId, row.team_id, suspended ? now : null, expected?.revision ?? null],
+            sent,
+          ),
+        )
+        if (changed !== undefined) return { outcome: 'updated', userGroup: userGroupOf(key, changed) }
+      }
+    })
+  }
+
   rotateToken(command: RotateUserGroupToken): Promise<RotateOutcome> {
     const { workspaceId, environment, target, idempotency, mintToken } = command
     const realm = { workspaceId, environment }
     let token: MintedToken | undefined
     return this.#retry.run(async (attempt) => {
       for (;;) {
-        const row =
-          'tokenHash' in target
-            ? await this.#selectOwner({ ...realm, hash: target.tokenHash }, attempt)
-            : await this.#statements.select.add({ ...realm, providedId: target.providedId }, attempt)
+        const found = await this.#findTarget(realm, target, attempt)
         // After the row: should the first try have happened only just now, the row may be from before it or after it.
         if (attempt.isInDoubt && token !== undefined) {
           const own = await this.#selectOwner({ ...realm, hash: token.hash }, attempt)
@@ -116,10 +151,20 @@ export class UserGroups {
           if (known !== null && known.expires_at > command.now)
             return replayOf(realm, known, idempotency.fingerprint)
         }
-        if (row === null) return { outcome: 'not_found' }
-        if ('valid_until' in row) return { outcome: 'superseded' }
+        if (found === null) return { outcome: 'not_found' }
+        const { row, hash: oldHash } = found
+        if (oldHash === null) return { outcome: 'superseded' }
+        const expected = 'providedId' in target ? target.expected : undefined
+        const mismatch = mismatchOf(row, expected)
+        if (mismatch !== null) return { outcome: mismatch }
         token ??= mintToken({ ...realm, providedId: row.provided_id })
-        const rotation = { ...command, row, token }
+        const rotation = {
+          ...command,
+          teamId: row.team_id,
+          oldHash,
+          expectedRevision: expected?.revision ?? null,
+          token,
+        }
         const rotated = await attempt.change((sent) =>
           this.#statements.replaceToken.add(rotation, attempt, sent),
         )
@@ -134,12 +179,21 @@ export class UserGroups {
       for (;;) {
         const row = await this.#selectOwner({ ...realm, hash }, attempt)
         const validUntil = row !== null && 'valid_until' in row ? row.valid_until : null
-        if (row === null || (validUntil !== null && validUntil <= now)) return null
+        if (row?.suspended_at !== null || (validUntil !== null && validUntil <= now)) return null
         const dataSources = await this.#selectRegistered(realm, row, attempt)
         if (dataSources === null) continue
         const issuedAt = 'issued_at' in row ? row.issued_at : row.token_issued_at
-        return { userGroup: userGroupOf(realm, row), issuedAt, validUntil, dataSources }
+        return { userGroup: tokenlessUserGroupOf(realm, row), issuedAt, validUntil, dataSources }
       }
+    })
+  }
+
+  identifyToken(realm: Realm, hash: Uint8Array): Promise<IssuedToken | null> {
+    return this.#retry.run(async (attempt) => {
+      const row = await this.#selectOwner({ ...realm, hash }, attempt)
+      if (row === null) return null
+      const validUntil = 'valid_until' in row ? row.valid_until : null
+      return { userGroup: tokenlessUserGroupOf(realm, row), validUntil }
     })
   }
 
@@ -147,6 +201,13 @@ export class UserGroups {
     return this.#retry.run(async (attempt) => {
       const row = await this.#statements.select.add(key, attempt)
       return row && userGroupOf(key, row)
+    })
+  }
+
+  findById(workspaceId: number, environment: Environment, teamId: number): Promise<UserGroup | null> {
+    return this.#retry.run(async () => {
+      const [row] = await this.#primary.query<UserGroupRow>(selectById, [workspaceId, environment, teamId])
+      return row === undefined ? null : userGroupOf({ workspaceId, environment }, row)
     })
   }
 
@@ -162,17 +223,8 @@ export class UserGroups {
     })
   }
 
-  delete(key: UserGroupKey): Promise<boolean> {
-    let teamId: number | undefined
-    return this.#retry.run(async (attempt) => {
-      const row = await this.#statements.select.add(key, attempt)
-      // Should the first try be in doubt, one that has the same id by now is another user group.
-      if (row?.team_id !== (teamId ??= row?.team_id) || row === null) return attempt.isInDoubt
-      const deleted = await attempt.change((sent) =>
-        this.#primary.query(deleteUserGroup, [key.workspaceId, row.team_id], sent),
-      )
-      return deleted.length === 1 || attempt.isInDoubt
-    })
+  resolveEntries(realm: Realm, entries: readonly MappingEntry[]): Promise<readonly ResolvedEntry[]> {
+    return this.#retry.run(() => this.#statements.resolveEntries(realm, entries))
   }
 
   async forgetExpiredIdempotencyKeys(now: number): Promise<number> {
@@ -210,11 +262,12 @@ export class UserGroups {
   }
 
   #change(
-    { key, change, mappingMode = 'free', now }: UpdateUserGroup,
+    { key, expected, change, mappingMode = 'free', author, now }: UpdateUserGroup,
     row: UserGroupRow,
     attempt: Attempt,
   ): Promise<UserGroupRow | null> {
-    const item = { ...key, teamId: row.team_id, change, mappingMode, now }
+    const expectedRevision = expected?.revision ?? null
+    const item = { ...realmOf(key), teamId: row.team_id, change, mappingMode, expectedRevision, author, now }
     return attempt.change((sent) => this.#statements.update.add(item, attempt, sent))
   }
 
@@ -228,6 +281,20 @@ export class UserGroups {
     if (token === undefined) return false
     const owner = await this.#selectOwner({ workspaceId, environment, hash: token.hash }, attempt)
     return owner?.team_id === row.team_id
+  }
+
+  /** With the hash of its current token; null where the one that is given was replaced. */
+  async #findTarget(
+    realm: Realm,
+    target: RotateUserGroupToken['target'],
+    attempt: Attempt,
+  ): Promise<{ row: TokenlessRow; hash: Uint8Array | null } | null> {
+    if ('tokenHash' in target) {
+      const row = await this.#selectOwner({ ...realm, hash: target.tokenHash }, attempt)
+      return row && { row, hash: 'valid_until' in row ? null : target.tokenHash }
+    }
+    const row = await this.#statements.select.add({ ...realm, providedId: target.providedId }, attempt)
+    return row && { row, hash: row.token_hash }
   }
 
   /**
@@ -257,6 +324,13 @@ export class UserGroups {
     this.#resolvedMappings.set(versioned, entries)
     return entries
   }
+}
+
+const setSuspended: Statement<UserGroupRow> = {
+  text: `UPDATE user_group SET suspended_at = $3::bigint, revision = revision + 1
+         WHERE workspace_id = $1 AND team_id = $2 AND coalesce($4::bigint, revision) = revision
+           AND (suspended_at IS NULL) <> ($3::bigint IS NULL)
+         RETURNING ${columns}`,
 }
 
 const batchSize = 1000
@@ -289,39 +363,8 @@ function realmOf({ workspaceId, environment }: UserGroupKey): Realm {
   return { workspaceId, environment }
 }
 
-function userGroupOf({ workspaceId, environment }: Realm, row: UserGroupRow): UserGroup {
-  return {
-    workspaceId,
-    environment,
-    providedId: row.provided_id,
-    teamId: row.team_id,
-    name: row.name,
-    mapping: row.mapping,
-    properties: row.properties,
-    token: { keyId: row.token_key_id, sealed: row.token_sealed },
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    tokenIssuedAt: row.token_issued_at,
-  }
-}
-
 function replayOf(realm: Realm, known: IdempotencyRow, fingerprint: Uint8Array): RotateOutcome {
   if (Buffer.compare(known.fingerprint, fingerprint) !== 0) return { outcome: 'idempotency_key_reused' }
   const token = { keyId: known.token_key_id, sealed: known.token_sealed }
   return { outcome: 'replayed', userGroup: rotatedUserGroupOf(realm, known, token) }
-}
-
-function rotatedUserGroupOf(
-  { workspaceId, environment }: Realm,
-  row: Pick<UserGroupRow, 'team_id' | 'provided_id' | 'name'>,
-  { keyId, sealed }: { keyId: string; sealed: Uint8Array },
-): RotatedUserGroup {
-  return {
-    workspaceId,
-    environment,
-    providedId: row.provided_id,
-    teamId: row.team_id,
-    name: row.name,
-    token: { keyId, sealed },
-  }
 }

@@ -6,13 +6,21 @@ import {
   mappingEntries,
   mayName,
   type DataSource,
+  type MappingEntry,
   type RegisteredEntry,
   type ResolvedEntry,
   type Schema,
 } from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { JsonText } from '../../domain/json-text.ts'
-import type { DeleteOutcome, NewDataSource, NewSchema, NotRegistered } from '../../domain/store.ts'
+import type {
+  DeleteOutcome,
+  ListSharedDataSources,
+  NewDataSource,
+  NewSchema,
+  NotRegistered,
+  SharedDataSources,
+} from '../../domain/store.ts'
 import type { Realm } from '../../domain/user-group-service.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
 
@@ -33,6 +41,9 @@ interface DataSourceRow {
   created_at: number
 }
 
+/** How many data sources one call looks at: some milliseconds, for which everybody else waits. */
+const dataSourcesLookedAt = 1000
+
 type EntryValues = [number, Environment, string, string, number]
 
 /** Schemas, their data sources, and which user groups' mappings have them. */
@@ -47,6 +58,11 @@ export class DataSources {
   readonly #select: Statement<[number, Environment, number], DataSourceRow & { schema_provided_id: string }>
   readonly #selectByProvidedId: Statement<[number, string], DataSourceRow>
   readonly #selectById: Statement<[number, number], DataSourceRow>
+  readonly #selectSlice: Statement<
+    [number, Environment, number, number],
+    DataSourceRow & { schema_provided_id: string }
+  >
+  readonly #isShared: Statement<[number, Environment, string, string, string, string], number>
   readonly #selectVersion: Statement<[number, Environment], string>
   readonly #setVersion: Statement<[number, Environment, string]>
   readonly #selectAnyOfSchema: Statement<[number]>
@@ -92,6 +108,20 @@ export class DataSources {
     this.#selectById = database.prepare(
       'SELECT * FROM data_source WHERE schema_id = ? AND data_source_id = ?',
     )
+    this.#selectSlice = database.prepare(
+      `SELECT data_source.*, schema.provided_id AS schema_provided_id
+       FROM data_source CROSS JOIN schema USING (schema_id)
+       WHERE schema.workspace_id = ? AND schema.environment = ? AND data_source_id > ?
+       ORDER BY data_source_id LIMIT ?`,
+    )
+    this.#isShared = database
+      .prepare<[number, Environment, string, string, string, string], number>(
+        `SELECT count(*) > 1 FROM (
+           SELECT DISTINCT team_id FROM mapping_entry
+           WHERE workspace_id = ? AND environment = ? AND schema_key IN (?, ?) AND data_source_key IN (?, ?) LIMIT 2
+         )`,
+      )
+      .pluck()
     this.#selectVersion = database
       .prepare<[number, Environment], string>(
         'SELECT version FROM registry WHERE workspace_id = ? AND environment = ?',
@@ -189,6 +219,26 @@ export class DataSources {
     return 'deleted'
   }
 
+  listShared({ workspaceId, environment, afterId }: ListSharedDataSources): SharedDataSources {
+    const rows = this.#selectSlice.all(workspaceId, environment, afterId ?? 0, dataSourcesLookedAt)
+    return {
+      dataSources: rows
+        .filter(
+          (row) =>
+            this.#isShared.get(
+              workspaceId,
+              environment,
+              row.schema_provided_id,
+              String(row.schema_id),
+              row.provided_id,
+              String(row.data_source_id),
+            ) === 1,
+        )
+        .map((row) => ({ ...dataSourceOf(row), schemaProvidedId: row.schema_provided_id })),
+      afterId: rows.length < dataSourcesLookedAt ? null : (rows.at(-1)?.data_source_id ?? null),
+    }
+  }
+
   /** Those entries that name a data source. */
   findRegistered(realm: Realm, mapping: JsonText | null): readonly RegisteredEntry[] {
     const { workspaceId, environment } = realm
@@ -203,7 +253,11 @@ export class DataSources {
   }
 
   resolve(realm: Realm, mapping: JsonText | null): ResolvedEntry[] {
-    return mappingEntries(mapping).map(([schemaKey, key]) => this.#resolveEntry(realm, schemaKey, key))
+    return this.resolveEntries(realm, mappingEntries(mapping))
+  }
+
+  resolveEntries(realm: Realm, entries: readonly MappingEntry[]): ResolvedEntry[] {
+    return entries.map(([schemaKey, key]) => this.#resolveEntry(realm, schemaKey, key))
   }
 
   /** Keeps the entries of a user group's mapping in step with it. */

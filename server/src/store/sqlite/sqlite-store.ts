@@ -1,16 +1,26 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
+import type { MappingEntry } from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type {
+  CountEntries,
+  DeleteUserGroup,
   GetOrCreateUserGroup,
+  Introspection,
+  ListDeletedUserGroups,
+  ListSharedDataSources,
   ListUserGroups,
+  ListVersions,
   NewApiToken,
   NewDataSource,
   NewSchema,
+  RestoreUserGroup,
   RotateUserGroupToken,
+  SearchUserGroups,
   SecretKeyCheck,
   Store,
+  SuspendUserGroup,
   UpdateUserGroup,
 } from '../../domain/store.ts'
 import type { UserGroupKey } from '../../domain/user-group.ts'
@@ -20,9 +30,12 @@ import type { TableReader } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
 import { DataSources } from './data-sources.ts'
 import { GroupCommit } from './group-commit.ts'
+import { LastIntrospections } from './last-introspections.ts'
 import { checkOwner, migrate } from './migrate.ts'
 import { SecretKeyChecks } from './secret-key-checks.ts'
 import { SqliteTableReader } from './table-reader.ts'
+import { UserGroupArchive } from './user-group-archive.ts'
+import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroups } from './user-groups.ts'
 import { Workspaces } from './workspaces.ts'
 
@@ -102,6 +115,9 @@ class SqliteStore implements Store {
   readonly #batch: GroupCommit
   readonly #userGroups: UserGroups
   readonly #dataSources: DataSources
+  readonly #archive: UserGroupArchive
+  readonly #search: UserGroupSearch
+  readonly #lastIntrospections: LastIntrospections
   readonly #workspaces: Workspaces
   readonly #apiTokens: ApiTokens
   readonly #secretKeyChecks: SecretKeyChecks
@@ -111,6 +127,9 @@ class SqliteStore implements Store {
     this.#batch = new GroupCommit(database)
     this.#dataSources = new DataSources(database)
     this.#userGroups = new UserGroups(database, this.#dataSources)
+    this.#archive = new UserGroupArchive(database, this.#dataSources)
+    this.#search = new UserGroupSearch(database)
+    this.#lastIntrospections = new LastIntrospections(database)
     this.#workspaces = new Workspaces(database)
     this.#apiTokens = new ApiTokens(database)
     this.#secretKeyChecks = new SecretKeyChecks(database)
@@ -132,6 +151,10 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#userGroups.findByToken(workspaceId, environment, tokenHash, now))
   }
 
+  identifyToken(workspaceId: number, environment: Environment, tokenHash: Uint8Array) {
+    return this.#batch.run(() => this.#userGroups.identifyToken(workspaceId, environment, tokenHash))
+  }
+
   findUserGroup(key: UserGroupKey) {
     return this.#batch.run(() => this.#userGroups.find(key))
   }
@@ -140,12 +163,59 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#userGroups.list(query))
   }
 
-  deleteUserGroup(key: UserGroupKey) {
-    return this.#batch.run(() => this.#userGroups.delete(key))
+  findUserGroupById(workspaceId: number, environment: Environment, teamId: number) {
+    return this.#batch.run(() => this.#userGroups.findById(workspaceId, environment, teamId))
   }
 
-  forgetExpiredIdempotencyKeys(now: number) {
-    return this.#batch.run(() => this.#userGroups.forgetExpiredIdempotencyKeys(now))
+  searchUserGroups(query: SearchUserGroups) {
+    return this.#batch.run(() => this.#search.search(query))
+  }
+
+  suspendUserGroup(command: SuspendUserGroup) {
+    return this.#batch.run(() => this.#userGroups.suspend(command))
+  }
+
+  deleteUserGroup(command: DeleteUserGroup) {
+    return this.#batch.run(() => this.#archive.delete(command))
+  }
+
+  restoreUserGroup(command: RestoreUserGroup) {
+    return this.#batch.run(() => this.#archive.restore(command))
+  }
+
+  listDeletedUserGroups(query: ListDeletedUserGroups) {
+    return this.#batch.run(() => this.#archive.listDeleted(query))
+  }
+
+  listVersions(query: ListVersions) {
+    return this.#batch.run(() => this.#archive.listVersions(query))
+  }
+
+  recordIntrospections(introspections: readonly Introspection[]) {
+    return this.#batch.run(() => this.#lastIntrospections.record(introspections))
+  }
+
+  findLastIntrospection(workspaceId: number, teamId: number) {
+    return this.#batch.run(() => this.#lastIntrospections.find(workspaceId, teamId))
+  }
+
+  countEntries(query: CountEntries) {
+    return this.#batch.run(() => this.#search.countEntries(query))
+  }
+
+  listSharedDataSources(query: ListSharedDataSources) {
+    return this.#batch.run(() => this.#dataSources.listShared(query))
+  }
+
+  resolveEntries(workspaceId: number, environment: Environment, entries: readonly MappingEntry[]) {
+    return this.#batch.run(() => this.#dataSources.resolveEntries({ workspaceId, environment }, entries))
+  }
+
+  async forgetExpired(now: number, deletedBefore: number) {
+    let total = await this.#batch.run(() => this.#userGroups.forgetExpiredIdempotencyKeys(now))
+    for (let forgotten = -1; forgotten !== 0; total += forgotten)
+      forgotten = await this.#batch.run(() => this.#archive.forgetDeleted(deletedBefore))
+    return total
   }
 
   createSchema(schema: NewSchema) {

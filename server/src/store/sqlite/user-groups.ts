@@ -1,58 +1,62 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { Environment } from '../../domain/environment.ts'
 import { isRegistered, type MappingMode } from '../../domain/data-source.ts'
+import type { Environment } from '../../domain/environment.ts'
 import { sameJson } from '../../domain/json-text.ts'
 import type {
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
+  IssuedToken,
   ListUserGroups,
   MintedToken,
-  RotatedUserGroup,
   RotateOutcome,
   RotateUserGroupToken,
+  SuspendOutcome,
+  SuspendUserGroup,
   TokenOwner,
   UnregisteredMapping,
   UpdateOutcome,
   UpdateUserGroup,
 } from '../../domain/store.ts'
-import type { UserGroup, UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
+import type { Author, UserGroup, UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
+import { mismatchOf } from '../expectation.ts'
+import { revisionsKept } from '../versions.ts'
 import type { DataSources } from './data-sources.ts'
+import {
+  keyOf,
+  rotatedUserGroupOf,
+  tokenlessColumns,
+  tokenlessUserGroupOf,
+  userGroupOf,
+  type TokenlessRow,
+  type UserGroupRow,
+} from './user-group-row.ts'
 
-interface Row {
-  team_id: number
-  workspace_id: number
-  environment: Environment
-  provided_id: string
-  name: string
-  mapping: string | null
-  properties: string | null
-  token_hash: Uint8Array
-  token_key_id: string
-  token_sealed: Uint8Array
-  token_issued_at: number
-  created_at: number
-  updated_at: number
-}
-
-type IdempotencyRow = Pick<Row, 'team_id' | 'provided_id' | 'name' | 'token_key_id' | 'token_sealed'> & {
+type IdempotencyRow = Pick<
+  UserGroupRow,
+  'team_id' | 'provided_id' | 'name' | 'token_key_id' | 'token_sealed'
+> & {
   fingerprint: Uint8Array
 }
 
 /** The operations on user groups and their tokens. Each runs inside a transaction of `GroupCommit`. */
 export class UserGroups {
   readonly #dataSources: DataSources
-  readonly #select: Statement<[number, Environment, string], Row>
-  readonly #selectByToken: Statement<[number, Uint8Array, Environment], Row>
+  readonly #select: Statement<[number, Environment, string], UserGroupRow>
+  readonly #selectByToken: Statement<[number, Uint8Array, Environment], UserGroupRow>
+  readonly #selectOwner: Statement<[number, Uint8Array, Environment], TokenlessRow>
   readonly #selectBySupersededToken: Statement<
     [number, Uint8Array, Environment],
-    Row & { issued_at: number; valid_until: number }
+    TokenlessRow & { issued_at: number; valid_until: number }
   >
-  readonly #selectPage: Statement<[number, Environment, string, number], Row>
-  readonly #insert: Statement<unknown[], Row>
-  readonly #update: Statement<[string, string | null, string | null, number, number], Row>
-  readonly #updateToken: Statement<unknown[], Row>
+  readonly #selectPage: Statement<[number, Environment, string, number], UserGroupRow>
+  readonly #insert: Statement<unknown[], UserGroupRow>
+  readonly #selectById: Statement<[number, number, Environment], UserGroupRow>
+  readonly #update: Statement<[string, string | null, string | null, number, Author, number], UserGroupRow>
+  readonly #insertVersion: Statement<[number]>
+  readonly #deleteVersions: Statement<[number, number, number]>
+  readonly #suspend: Statement<[number | null, number], UserGroupRow>
+  readonly #updateToken: Statement<unknown[], UserGroupRow>
   readonly #insertSupersededToken: Statement
-  readonly #delete: Statement<[number]>
   readonly #selectIdempotencyKey: Statement<[number, Environment, Uint8Array, number], IdempotencyRow>
   readonly #saveIdempotencyKey: Statement
   readonly #deleteExpiredIdempotencyKeys: Statement<[number]>
@@ -65,8 +69,11 @@ export class UserGroups {
     this.#selectByToken = database.prepare(
       'SELECT * FROM user_group WHERE workspace_id = ? AND token_hash = ? AND environment = ?',
     )
+    this.#selectOwner = database.prepare(
+      `SELECT ${tokenlessColumns} FROM user_group WHERE workspace_id = ? AND token_hash = ? AND environment = ?`,
+    )
     this.#selectBySupersededToken = database.prepare(
-      `SELECT user_group.*, superseded_token.issued_at, superseded_token.valid_until
+      `SELECT ${tokenlessColumns}, superseded_token.issued_at, superseded_token.valid_until
        FROM superseded_token JOIN user_group USING (team_id)
        WHERE superseded_token.workspace_id = ? AND superseded_token.token_hash = ? AND environment = ?`,
     )
@@ -76,21 +83,38 @@ export class UserGroups {
     )
     this.#insert = database.prepare(
       `INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, properties,
-                               token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+                               token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at,
+                               updated_by)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
     )
     this.#update = database.prepare(
-      `UPDATE user_group SET name = ?, mapping = ?, properties = ?, updated_at = ? WHERE team_id = ? RETURNING *`,
+      `UPDATE user_group
+       SET name = ?, mapping = ?, properties = ?, updated_at = ?, updated_by = ?, revision = revision + 1
+       WHERE team_id = ? RETURNING *`,
+    )
+    this.#insertVersion = database.prepare(
+      `INSERT INTO user_group_version (workspace_id, team_id, revision, updated_at, updated_by, name, mapping, properties)
+       SELECT workspace_id, team_id, revision, updated_at, updated_by, name, mapping, properties
+       FROM user_group WHERE team_id = ?`,
+    )
+    this.#deleteVersions = database.prepare(
+      'DELETE FROM user_group_version WHERE workspace_id = ? AND team_id = ? AND revision <= ?',
+    )
+    this.#suspend = database.prepare(
+      'UPDATE user_group SET suspended_at = ?, revision = revision + 1 WHERE team_id = ? RETURNING *',
+    )
+    this.#selectById = database.prepare(
+      'SELECT * FROM user_group WHERE team_id = ? AND workspace_id = ? AND environment = ?',
     )
     this.#updateToken = database.prepare(
-      `UPDATE user_group SET token_hash = ?, token_key_id = ?, token_sealed = ?, token_issued_at = ?
+      `UPDATE user_group SET token_hash = ?, token_key_id = ?, token_sealed = ?, token_issued_at = ?,
+                             revision = revision + 1
        WHERE team_id = ? RETURNING *`,
     )
     this.#insertSupersededToken = database.prepare(
       `INSERT INTO superseded_token (workspace_id, token_hash, team_id, issued_at, superseded_at, valid_until)
        VALUES (?, ?, ?, ?, ?, ?)`,
     )
-    this.#delete = database.prepare('DELETE FROM user_group WHERE team_id = ?')
     this.#selectIdempotencyKey = database.prepare(
       `SELECT * FROM idempotency_key
        WHERE workspace_id = ? AND environment = ? AND key_hash = ? AND expires_at > ?`,
@@ -104,7 +128,7 @@ export class UserGroups {
   }
 
   getOrCreate(command: GetOrCreateUserGroup): GetOrCreateOutcome {
-    const { key, change, mayWrite, mappingMode, mintToken, now } = command
+    const { key, change, mayWrite, mappingMode, mintToken } = command
     const row = this.#selectRow(key)
     if (row !== undefined && changesNothing(row, change))
       return { outcome: 'unchanged', userGroup: userGroupOf(row) }
@@ -113,17 +137,31 @@ export class UserGroups {
     const refusal = this.#checkMapping(key, change, mappingMode)
     if (refusal !== null) return refusal
     return row === undefined
-      ? { outcome: 'created', userGroup: this.#create(key, change, mintToken(key), now) }
-      : { outcome: 'updated', userGroup: this.#change(row, change, now) }
+      ? { outcome: 'created', userGroup: this.#create(command, mintToken(key)) }
+      : { outcome: 'updated', userGroup: this.#change(row, command) }
   }
 
-  update({ key, change, mappingMode, now }: UpdateUserGroup): UpdateOutcome {
+  update(command: UpdateUserGroup): UpdateOutcome {
+    const { key, expected, change, mappingMode } = command
     const row = this.#selectRow(key)
     if (row === undefined) return { outcome: 'not_found' }
+    const mismatch = mismatchOf(row, expected)
+    if (mismatch !== null) return { outcome: mismatch }
     if (changesNothing(row, change)) return { outcome: 'unchanged', userGroup: userGroupOf(row) }
     const refusal = this.#checkMapping(key, change, mappingMode)
     if (refusal !== null) return refusal
-    return { outcome: 'updated', userGroup: this.#change(row, change, now) }
+    return { outcome: 'updated', userGroup: this.#change(row, command) }
+  }
+
+  suspend({ key, expected, suspended, now }: SuspendUserGroup): SuspendOutcome {
+    const row = this.#selectRow(key)
+    if (row === undefined) return { outcome: 'not_found' }
+    const mismatch = mismatchOf(row, expected)
+    if (mismatch !== null) return { outcome: mismatch }
+    if ((row.suspended_at !== null) === suspended)
+      return { outcome: 'unchanged', userGroup: userGroupOf(row) }
+    const changed = this.#suspend.get(suspended ? now : null, row.team_id) as UserGroupRow
+    return { outcome: 'updated', userGroup: userGroupOf(changed) }
   }
 
   rotateToken(command: RotateUserGroupToken): RotateOutcome {
@@ -146,6 +184,8 @@ export class UserGroups {
         this.#selectBySupersededToken.get(workspaceId, target.tokenHash, environment) !== undefined
       return { outcome: superseded ? 'superseded' : 'not_found' }
     }
+    const mismatch = 'providedId' in target ? mismatchOf(row, target.expected) : null
+    if (mismatch !== null) return { outcome: mismatch }
     const userGroup = rotatedUserGroupOf(workspaceId, environment, this.#replaceToken(row, command))
     if (idempotency !== undefined) {
       this.#saveIdempotencyKey.run(
@@ -170,11 +210,18 @@ export class UserGroups {
     tokenHash: Uint8Array,
     now: number,
   ): TokenOwner | null {
-    const current = this.#selectByToken.get(workspaceId, tokenHash, environment)
+    const current = this.#selectOwner.get(workspaceId, tokenHash, environment)
     if (current !== undefined) return this.#tokenOwnerOf(current, current.token_issued_at, null)
     const old = this.#selectBySupersededToken.get(workspaceId, tokenHash, environment)
     if (old === undefined || old.valid_until <= now) return null
     return this.#tokenOwnerOf(old, old.issued_at, old.valid_until)
+  }
+
+  identifyToken(workspaceId: number, environment: Environment, tokenHash: Uint8Array): IssuedToken | null {
+    const current = this.#selectOwner.get(workspaceId, tokenHash, environment)
+    if (current !== undefined) return { userGroup: tokenlessUserGroupOf(current), validUntil: null }
+    const old = this.#selectBySupersededToken.get(workspaceId, tokenHash, environment)
+    return old === undefined ? null : { userGroup: tokenlessUserGroupOf(old), validUntil: old.valid_until }
   }
 
   find(key: UserGroupKey): UserGroup | null {
@@ -186,19 +233,16 @@ export class UserGroups {
     return this.#selectPage.all(workspaceId, environment, afterProvidedId ?? '', limit).map(userGroupOf)
   }
 
-  delete(key: UserGroupKey): boolean {
-    const row = this.#selectRow(key)
-    if (row === undefined) return false
-    this.#dataSources.replaceEntries(key, row.team_id, row.mapping, null)
-    this.#delete.run(row.team_id)
-    return true
+  findById(workspaceId: number, environment: Environment, teamId: number): UserGroup | null {
+    const row = this.#selectById.get(teamId, workspaceId, environment)
+    return row === undefined ? null : userGroupOf(row)
   }
 
   forgetExpiredIdempotencyKeys(now: number): number {
     return this.#deleteExpiredIdempotencyKeys.run(now).changes
   }
 
-  #selectRow({ workspaceId, environment, providedId }: UserGroupKey): Row | undefined {
+  #selectRow({ workspaceId, environment, providedId }: UserGroupKey): UserGroupRow | undefined {
     return this.#select.get(workspaceId, environment, providedId)
   }
 
@@ -212,13 +256,14 @@ export class UserGroups {
     return entries.length === 0 ? null : { outcome: 'mapping_unregistered', entries }
   }
 
-  #tokenOwnerOf(row: Row, issuedAt: number, validUntil: number | null): TokenOwner {
-    const userGroup = userGroupOf(row)
+  #tokenOwnerOf(row: TokenlessRow, issuedAt: number, validUntil: number | null): TokenOwner | null {
+    if (row.suspended_at !== null) return null
+    const userGroup = tokenlessUserGroupOf(row)
     const dataSources = this.#dataSources.findRegistered(userGroup, row.mapping)
     return { userGroup, issuedAt, validUntil, dataSources }
   }
 
-  #create(key: UserGroupKey, change: UserGroupChange, token: MintedToken, now: number): UserGroup {
+  #create({ key, change, author, now }: GetOrCreateUserGroup, token: MintedToken): UserGroup {
     const row = this.#insert.get(
       key.workspaceId,
       key.environment,
@@ -232,26 +277,36 @@ export class UserGroups {
       now,
       now,
       now,
-    ) as Row
+      author,
+    ) as UserGroupRow
     this.#dataSources.replaceEntries(key, row.team_id, null, row.mapping)
     return userGroupOf(row)
   }
 
-  #change(row: Row, change: UserGroupChange, now: number): UserGroup {
+  #change(
+    row: UserGroupRow,
+    { change, author, now }: Pick<UpdateUserGroup, 'change' | 'author' | 'now'>,
+  ): UserGroup {
+    this.#insertVersion.run(row.team_id)
+    this.#deleteVersions.run(row.workspace_id, row.team_id, row.revision - revisionsKept)
     const changed = this.#update.get(
       change.name ?? row.name,
       change.mapping === undefined ? row.mapping : change.mapping,
       change.properties === undefined ? row.properties : change.properties,
       now,
+      author,
       row.team_id,
-    ) as Row
+    ) as UserGroupRow
     const userGroup = userGroupOf(changed)
     if (changed.mapping !== row.mapping)
       this.#dataSources.replaceEntries(userGroup, row.team_id, row.mapping, changed.mapping)
     return userGroup
   }
 
-  #replaceToken(row: Row, { mintToken, oldTokenValidUntil, now }: RotateUserGroupToken): Row {
+  #replaceToken(
+    row: UserGroupRow,
+    { mintToken, oldTokenValidUntil, now }: RotateUserGroupToken,
+  ): UserGroupRow {
     const token = mintToken(keyOf(row))
     this.#insertSupersededToken.run(
       row.workspace_id,
@@ -261,49 +316,14 @@ export class UserGroups {
       now,
       oldTokenValidUntil,
     )
-    return this.#updateToken.get(token.hash, token.keyId, token.sealed, now, row.team_id) as Row
+    return this.#updateToken.get(token.hash, token.keyId, token.sealed, now, row.team_id) as UserGroupRow
   }
 }
 
-function changesNothing(row: Row, change: UserGroupChange): boolean {
+function changesNothing(row: UserGroupRow, change: UserGroupChange): boolean {
   return (
     (change.name === undefined || change.name === row.name) &&
     (change.mapping === undefined || sameJson(change.mapping, row.mapping)) &&
     (change.properties === undefined || sameJson(change.properties, row.properties))
   )
-}
-
-function keyOf(row: Row): UserGroupKey {
-  return { workspaceId: row.workspace_id, environment: row.environment, providedId: row.provided_id }
-}
-
-function userGroupOf(row: Row): UserGroup {
-  return {
-    workspaceId: row.workspace_id,
-    environment: row.environment,
-    providedId: row.provided_id,
-    teamId: row.team_id,
-    name: row.name,
-    mapping: row.mapping,
-    properties: row.properties,
-    token: { keyId: row.token_key_id, sealed: row.token_sealed },
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    tokenIssuedAt: row.token_issued_at,
-  }
-}
-
-function rotatedUserGroupOf(
-  workspaceId: number,
-  environment: Environment,
-  row: Pick<Row, 'team_id' | 'provided_id' | 'name' | 'token_key_id' | 'token_sealed'>,
-): RotatedUserGroup {
-  return {
-    workspaceId,
-    environment,
-    providedId: row.provided_id,
-    teamId: row.team_id,
-    name: row.name,
-    token: { keyId: row.token_key_id, sealed: row.token_sealed },
-  }
 }

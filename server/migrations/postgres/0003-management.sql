@@ -1,0 +1,55 @@
+-- `revision` goes up with each change of the row; `updated_by` is whose call set name, mapping and properties, and null
+-- where that was before this migration.
+ALTER TABLE user_group
+  ADD COLUMN revision     bigint NOT NULL DEFAULT 1,
+  ADD COLUMN updated_by   text,
+  ADD COLUMN suspended_at bigint;
+
+CREATE INDEX user_group_suspended ON user_group (workspace_id, environment, team_id) WHERE suspended_at IS NOT NULL;
+
+-- What a user group was at earlier revisions, up to the last one at which it was so. There is no foreign key: a deleted
+-- user group keeps its versions for as long as it may be restored.
+CREATE TABLE user_group_version (
+  workspace_id bigint NOT NULL,
+  team_id      bigint NOT NULL,
+  revision     bigint NOT NULL,
+  updated_at   bigint NOT NULL,
+  updated_by   text,
+  name         text   NOT NULL,
+  mapping      text,
+  properties   text,
+  PRIMARY KEY (workspace_id, team_id, revision)
+);
+
+-- As they were when they were deleted, for as long as they may be restored.
+CREATE TABLE deleted_user_group (
+  workspace_id    bigint NOT NULL,
+  team_id         bigint NOT NULL,
+  token_issued_at bigint NOT NULL,
+  created_at      bigint NOT NULL,
+  updated_at      bigint NOT NULL,
+  deleted_at      bigint NOT NULL,
+  revision        bigint NOT NULL,
+  suspended_at    bigint,
+  environment     text   NOT NULL COLLATE "C",
+  provided_id     text   NOT NULL COLLATE "C",
+  name            text   NOT NULL,
+  mapping         text,
+  properties      text,
+  updated_by      text,
+  deleted_by      text   NOT NULL,
+  token_hash      bytea  NOT NULL,
+  token_key_id    text   NOT NULL,
+  token_sealed    bytea  NOT NULL,
+  PRIMARY KEY (workspace_id, team_id)
+);
+
+CREATE INDEX deleted_user_group_by_expiry ON deleted_user_group (deleted_at);
+
+-- When a renderer last asked about a user group, to the minute.
+CREATE TABLE last_introspection (
+  workspace_id    bigint NOT NULL,
+  team_id         bigint NOT NULL,
+  introspected_at bigint NOT NULL,
+  PRIMARY KEY (workspace_id, team_id)
+);

@@ -1,0 +1,441 @@
+import { Type, type Static } from 'typebox'
+import { scopes } from '../domain/api-token.ts'
+import { limits } from './limits.ts'
+import {
+  answer,
+  environmentTag,
+  identity,
+  Mapping,
+  name,
+  pointer,
+  Properties,
+  properties,
+  success,
+  text,
+  tokenExample,
+  wholeNumber,
+  withoutNul,
+} from './schemas.ts'
+
+// What goes over the wire of `/admin/v1`.
+
+const time = (description: string) =>
+  Type.String({
+    description: `${description} (RFC 3339, UTC).`,
+    format: 'date-time',
+    examples: ['2026-11-21T20:15:53.000Z'],
+  })
+const timeOrNull = (description: string) =>
+  Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: `${description} (RFC 3339, UTC); null where it is not so.`,
+    examples: [null],
+  })
+const id = (description: string) => Type.Integer({ description, minimum: 1, examples: [213] })
+const author = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  description:
+    'Whose call it was: `api_token:` and the id of the API token, or `cli:` and the name of the operator; null where it was not kept yet.',
+  examples: ['api_token:3'],
+})
+const revision = Type.Integer({
+  description: 'Goes up with each change of the user group, its token included. The ETag is made of it.',
+  minimum: 1,
+  examples: [4],
+})
+const nextCursor = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  description:
+    'What to send as `cursor` for the next page; null where there is none. A page may have fewer entries than asked for, and none, and the next one more.',
+  examples: [null],
+})
+
+const mapping = Type.Unsafe<Record<string, string> | null>({
+  type: ['object', 'null'],
+  description: 'Schema to data source, as it was sent; null where there is none.',
+  additionalProperties: { type: 'string' },
+  examples: [{ '40': '213' }],
+})
+const content = { name: identity.name, mapping, properties }
+
+export const ManagedUserGroup = answer({
+  team_id: identity.team_id,
+  provided_id: identity.provided_id,
+  api_environment_tag: environmentTag,
+  ...content,
+  revision,
+  created_at: time('When it was created'),
+  updated_at: time('When name, mapping or properties were set last'),
+  updated_by: author,
+  token_issued_at: time('When its token was made'),
+  suspended_at: timeOrNull('Since when its token is inactive for the renderer'),
+})
+
+const userGroup = Type.Ref('#/components/schemas/ManagedUserGroup')
+
+export const UserGroupListAnswer = answer({
+  success,
+  user_groups: Type.Array(userGroup),
+  next_cursor: nextCursor,
+})
+
+export const UserGroupAnswer = answer({ success, user_group: userGroup })
+
+export const UserGroupPatch = Type.Object(
+  { name: Type.Optional(name), mapping: Type.Optional(Mapping), properties: Type.Optional(Properties) },
+  { additionalProperties: false },
+)
+export type UserGroupPatch = Static<typeof UserGroupPatch>
+
+export const TokenAnswer = answer({ success, token: identity.token })
+
+export const RotateBody = Type.Object(
+  {
+    grace_period_seconds: Type.Optional(
+      Type.Integer({
+        description: 'For how long the old token stays valid for viewing.',
+        minimum: 0,
+        maximum: limits.gracePeriodSeconds,
+        default: 0,
+        examples: [3600],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type RotateBody = Static<typeof RotateBody>
+
+export const DeletedAnswer = answer({ success, deleted: Type.Literal(true) })
+
+const dataSource = answer({
+  id: id('Its id.'),
+  provided_id: Type.String({ examples: ['warehouse-eu'] }),
+  name: Type.String({ examples: ['Warehouse EU'] }),
+})
+
+const Version = answer({
+  revision: Type.Integer({
+    description: 'The last revision at which the user group was so.',
+    minimum: 1,
+    examples: [3],
+  }),
+  ...content,
+  updated_at: time('When it was made so'),
+  updated_by: author,
+})
+
+export const VersionListAnswer = answer({ success, versions: Type.Array(Version) })
+
+const differences = Type.Array(
+  answer({
+    path: Type.String({ description: 'A JSON Pointer (RFC 6901).', examples: ['/properties/plan'] }),
+    before: Type.Optional(
+      Type.Unknown({ description: 'Left out where there was nothing.', examples: ['gold'] }),
+    ),
+    after: Type.Optional(
+      Type.Unknown({ description: 'Left out where there is nothing.', examples: ['silver'] }),
+    ),
+  }),
+)
+
+export const DiffAnswer = answer({
+  success,
+  differences,
+})
+
+export const ViewAnswer = answer({
+  success,
+  user_group: userGroup,
+  variables: Type.Object(
+    { provided_id: identity.provided_id, name: identity.name, properties },
+    {
+      additionalProperties: false,
+      description: 'What dashboards and SQL have as `user_group.…`, as the renderer gets it.',
+    },
+  ),
+  data_sources: Type.Array(
+    answer({
+      schema: Type.String({ description: 'The key of the mapping.', examples: ['40'] }),
+      data_source: Type.String({ description: 'Its value.', examples: ['213'] }),
+      has_schema: Type.Boolean({ description: 'Whether the key names a registered schema.' }),
+      registered: Type.Union([dataSource, Type.Null()], {
+        description: 'The data source that the entry names; null where it names none that is registered.',
+      }),
+    }),
+  ),
+  token: answer({
+    active: Type.Boolean({ description: 'Whether the renderer takes the current token.' }),
+    issued_at: time('When it was made'),
+  }),
+  last_introspected_at: timeOrNull('When a renderer last asked about it, to the minute'),
+  versions: Type.Array(Version, { description: 'What it was before its last changes, the newest first.' }),
+})
+
+export const DeletedUserGroupListAnswer = answer({
+  success,
+  user_groups: Type.Array(
+    answer({
+      team_id: identity.team_id,
+      provided_id: identity.provided_id,
+      name: identity.name,
+      deleted_at: time('When it was deleted'),
+      deleted_by: author,
+    }),
+  ),
+  next_cursor: nextCursor,
+})
+
+export const IsolationAnswer = answer({
+  success,
+  findings: Type.Array(
+    answer({
+      kind: Type.Enum(['shared', 'unresolved'], {
+        description:
+          '`shared`: several user groups see the same data. `unresolved`: their mappings name nothing that is registered.',
+      }),
+      schema: Type.String({ examples: ['40'] }),
+      data_source: Type.String({ examples: ['213'] }),
+      registered: Type.Union([dataSource, Type.Null()]),
+      user_groups: Type.Array(
+        answer({
+          team_id: identity.team_id,
+          provided_id: identity.provided_id,
+          name: identity.name,
+        }),
+        { description: 'The first ten of them.' },
+      ),
+    }),
+  ),
+  next_cursor: nextCursor,
+})
+
+export const PromotionBody = Type.Object(
+  {
+    user_group_ids: Type.Array(
+      Type.String({ minLength: 1, maxLength: limits.textLength, pattern: withoutNul }),
+      {
+        description: 'The ids of the user groups to promote.',
+        minItems: 1,
+        maxItems: 200,
+        uniqueItems: true,
+        examples: [['customer-42']],
+      },
+    ),
+    dry_run: Type.Optional(
+      Type.Boolean({ description: 'Changes nothing.', default: false, examples: [true] }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type PromotionBody = Static<typeof PromotionBody>
+
+export const PromotionAnswer = answer({
+  success,
+  results: Type.Array(
+    answer({
+      provided_id: identity.provided_id,
+      outcome: Type.Enum(['created', 'updated', 'unchanged', 'not_found', 'refused'], {
+        description: 'What became of it, or in a dry run would.',
+      }),
+      differences,
+      team_id: Type.Unsafe<number | null>({
+        type: ['integer', 'null'],
+        description: 'Of the user group in `Customer`; null where there is none, or none yet.',
+        examples: [7],
+      }),
+      message: Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        description: 'Why it was refused.',
+        examples: [null],
+      }),
+    }),
+  ),
+})
+
+export const LeakedTokenBody = Type.Object(
+  {
+    token: Type.String({
+      description: 'A user group token or an API token.',
+      minLength: 1,
+      maxLength: limits.textLength,
+      examples: [tokenExample],
+    }),
+    rotate: Type.Optional(
+      Type.Boolean({
+        description:
+          'Replaces the user group token at once, also where it was replaced before; revokes the API token.',
+        default: false,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type LeakedTokenBody = Static<typeof LeakedTokenBody>
+
+export const ApiToken = answer({
+  id: id('Its id.'),
+  name: Type.String({ examples: ['backend'] }),
+  api_environment_tag: environmentTag,
+  scopes: Type.Array(Type.Enum([...scopes]), { examples: [['write']] }),
+  created_at: time('When it was made'),
+  expires_at: timeOrNull('When it stops'),
+  revoked_at: timeOrNull('When it was revoked'),
+})
+
+export const LeakedTokenAnswer = answer({
+  success,
+  kind: Type.Enum(['user_group_token', 'api_token', 'unknown'], {
+    description: '`unknown`: no token of this workspace and environment.',
+  }),
+  works: Type.Boolean({ description: 'Whether it worked when it was asked about.' }),
+  user_group: Type.Optional(userGroup),
+  valid_until: Type.Optional(timeOrNull('Until when it is valid, or was, where it was replaced')),
+  rotated: Type.Optional(Type.Boolean({ description: 'Whether this call made a new user group token.' })),
+  api_token: Type.Optional(Type.Ref('#/components/schemas/ApiToken')),
+})
+
+export const ApiTokenBody = Type.Object(
+  {
+    name: text('What it is for.', 'backend'),
+    scopes: Type.Array(Type.Enum([...scopes]), {
+      description: 'What it may do.',
+      minItems: 1,
+      maxItems: scopes.length,
+      uniqueItems: true,
+      examples: [['write']],
+    }),
+    expires_in_seconds: Type.Optional(
+      Type.Integer({
+        description: 'For how long it is valid; for good where it is left out.',
+        minimum: 1,
+        maximum: 315_360_000,
+        examples: [7_776_000],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type ApiTokenBody = Static<typeof ApiTokenBody>
+
+export const ApiTokenListAnswer = answer({
+  success,
+  api_tokens: Type.Array(Type.Ref('#/components/schemas/ApiToken')),
+})
+
+export const NewApiTokenAnswer = answer({
+  success,
+  api_token: Type.Ref('#/components/schemas/ApiToken'),
+  token: Type.String({ description: 'Is shown this once.', examples: ['uga_customer_…'] }),
+})
+
+export const ApiTokenAnswer = answer({ success, api_token: Type.Ref('#/components/schemas/ApiToken') })
+
+const Workspace = answer({
+  id: id('Its id.'),
+  name: Type.String({ examples: ['default'] }),
+  created_at: time('When it was made'),
+})
+
+export const WorkspaceListAnswer = answer({ success, workspaces: Type.Array(Workspace) })
+
+export const WorkspaceBody = Type.Object(
+  { name: text('Its name.', 'second-product') },
+  { additionalProperties: false },
+)
+export type WorkspaceBody = Static<typeof WorkspaceBody>
+
+export const NewWorkspaceAnswer = answer({
+  success,
+  workspace: Workspace,
+  api_token: Type.Ref('#/components/schemas/ApiToken'),
+  token: Type.String({
+    description: 'An API token with the scope `admin` in the new workspace; it is shown this once.',
+    examples: ['uga_customer_…'],
+  }),
+})
+
+const registered = {
+  id: id('Its id.'),
+  provided_id: Type.String({ description: 'Your id of it.', examples: ['sales'] }),
+  name: Type.String({ examples: ['Sales'] }),
+  created_at: time('When it was registered'),
+}
+const Schema = answer(registered)
+const DataSource = answer({ ...registered, schema_id: id('The schema that it is for.') })
+const newRegistered = {
+  provided_id: text('Your id of it.', 'sales'),
+  name: text('Its name.', 'Sales'),
+}
+
+export const SchemaBody = Type.Object(newRegistered, { additionalProperties: false })
+export type SchemaBody = Static<typeof SchemaBody>
+export const SchemaListAnswer = answer({ success, schemas: Type.Array(Schema) })
+export const SchemaAnswer = answer({ success, schema: Schema })
+
+export const DataSourceBody = Type.Object(
+  { schema_id: id('The schema that it is for.'), ...newRegistered },
+  { additionalProperties: false },
+)
+export type DataSourceBody = Static<typeof DataSourceBody>
+export const DataSourceListAnswer = answer({ success, data_sources: Type.Array(DataSource) })
+export const DataSourceAnswer = answer({ success, data_source: DataSource })
+
+const limit = Type.String({ description: 'How many at most, 1 to 200.', pattern: wholeNumber, default: '50' })
+const cursor = Type.String({
+  description: 'The `next_cursor` of the page before.',
+  minLength: 1,
+  maxLength: 2000,
+})
+export const PageQuery = Type.Object(
+  { limit: Type.Optional(limit), cursor: Type.Optional(cursor) },
+  { additionalProperties: false },
+)
+export type PageQuery = Static<typeof PageQuery>
+
+const searchText = (description: string) =>
+  Type.Optional(Type.String({ description, minLength: 1, maxLength: limits.textLength }))
+
+export const UserGroupQuery = Type.Object(
+  {
+    user_group_id_prefix: searchText('What the id starts with; case counts.'),
+    name: searchText('A part of the name, in whatever case.'),
+    property: Type.Optional(
+      Type.String({
+        description: 'A place in the properties, as a JSON Pointer; with `property_value`.',
+        pattern: pointer,
+        maxLength: 1000,
+        examples: ['/plan'],
+      }),
+    ),
+    property_value: Type.Optional(
+      Type.String({
+        description: 'The string there, or the number or boolean as JSON writes it.',
+        maxLength: 1000,
+      }),
+    ),
+    schema: searchText('A key of the mapping; with `data_source`.'),
+    data_source: searchText(
+      'Its value. Where it names a registered data source, mappings that name it otherwise are found too.',
+    ),
+    suspended: Type.Optional(Type.Enum(['true', 'false'])),
+    limit: Type.Optional(limit),
+    cursor: Type.Optional(cursor),
+  },
+  { additionalProperties: false },
+)
+export type UserGroupQuery = Static<typeof UserGroupQuery>
+
+export const DiffQuery = Type.Object(
+  {
+    to: Type.Optional(
+      Type.String({
+        description: 'The revision of another version; the current one where it is left out.',
+        pattern: wholeNumber,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type DiffQuery = Static<typeof DiffQuery>
+
+export const NoQuery = Type.Object({}, { additionalProperties: false })

@@ -1,0 +1,252 @@
+import type { ApiToken } from './api-token.ts'
+import type {
+  DataSource,
+  MappingEntry,
+  MappingMode,
+  RegisteredEntry,
+  ResolvedEntry,
+  Schema,
+} from './data-source.ts'
+import type { Environment } from './environment.ts'
+import type { Sealed } from './keyring.ts'
+import type { Author, TokenlessUserGroup, UserGroup, UserGroupChange, UserGroupKey } from './user-group.ts'
+
+/** A fresh user group token, as the store takes it. */
+export interface MintedToken extends Sealed {
+  readonly hash: Uint8Array
+}
+
+/**
+ * Makes a fresh token for a user group. A store calls it inside an operation. If it starts that over, it may call it
+ * again only where it knows that the first token was not kept.
+ */
+export type MintToken = (key: UserGroupKey) => MintedToken
+
+export interface GetOrCreateUserGroup {
+  readonly key: UserGroupKey
+  readonly change: UserGroupChange
+  /** Where false, an operation that would create or change anything does nothing and says `write_required`. */
+  readonly mayWrite: boolean
+  /** `free` where it is left out. */
+  readonly mappingMode?: MappingMode
+  readonly mintToken: MintToken
+  readonly author: Author
+  readonly now: number
+}
+
+export type GetOrCreateOutcome =
+  | { readonly outcome: 'created' | 'updated' | 'unchanged'; readonly userGroup: UserGroup }
+  | { readonly outcome: 'name_required' | 'write_required' }
+  | UnregisteredMapping
+
+/** The mapping that was sent names what is not registered. Only with the mode `registered`. */
+export interface UnregisteredMapping {
+  readonly outcome: 'mapping_unregistered'
+  /** Those at fault. */
+  readonly entries: readonly ResolvedEntry[]
+}
+
+/** Which user group a change is meant for, as the caller knows it: another one, or a later revision, is left alone. */
+export interface ExpectedUserGroup {
+  readonly teamId: number
+  /** Any where it is left out. */
+  readonly revision?: number
+}
+
+/** The user group is no longer as the caller knows it. */
+export interface RevisionMismatch {
+  readonly outcome: 'revision_mismatch'
+}
+
+export interface UpdateUserGroup {
+  readonly key: UserGroupKey
+  readonly expected?: ExpectedUserGroup
+  readonly change: UserGroupChange
+  /** `free` where it is left out. */
+  readonly mappingMode?: MappingMode
+  readonly author: Author
+  readonly now: number
+}
+
+export type UpdateOutcome =
+  | { readonly outcome: 'updated' | 'unchanged'; readonly userGroup: UserGroup }
+  | { readonly outcome: 'not_found' }
+  | RevisionMismatch
+  | UnregisteredMapping
+
+export interface SuspendUserGroup {
+  readonly key: UserGroupKey
+  readonly expected?: ExpectedUserGroup
+  /** False resumes it. */
+  readonly suspended: boolean
+  readonly now: number
+}
+
+export type SuspendOutcome = Exclude<UpdateOutcome, UnregisteredMapping>
+
+export interface DeleteUserGroup {
+  readonly key: UserGroupKey
+  readonly expected?: ExpectedUserGroup
+  readonly author: Author
+  readonly now: number
+}
+
+export interface RestoreUserGroup {
+  readonly workspaceId: number
+  readonly environment: Environment
+  readonly teamId: number
+  /** One that was deleted then, or before, is gone. */
+  readonly deletedAfter: number
+}
+
+export type RestoreOutcome =
+  | { readonly outcome: 'restored'; readonly userGroup: UserGroup }
+  | { readonly outcome: 'not_found' | 'id_taken' }
+
+export interface RotateUserGroupToken {
+  readonly workspaceId: number
+  readonly environment: Environment
+  /** The user group to rotate: by its current token, or (for an operator) by its id. */
+  readonly target:
+    | { readonly tokenHash: Uint8Array }
+    | { readonly providedId: string; readonly expected?: ExpectedUserGroup }
+  /** Until when the old token stays valid for viewing; equal to `now` where it stops at once. */
+  readonly oldTokenValidUntil: number
+  readonly idempotency?: {
+    readonly keyHash: Uint8Array
+    /** What the key was sent with; the same key with another fingerprint is refused. */
+    readonly fingerprint: Uint8Array
+    /** Until when a retry gets the first answer. */
+    readonly expiresAt: number
+  }
+  readonly mintToken: MintToken
+  readonly now: number
+}
+
+/** A user group as it was when its token was rotated: what a retry with the same idempotency key is answered. */
+export interface RotatedUserGroup extends UserGroupKey {
+  readonly teamId: number
+  readonly name: string
+  readonly token: Sealed
+}
+
+export type RotateOutcome =
+  | { readonly outcome: 'rotated' | 'replayed'; readonly userGroup: RotatedUserGroup }
+  | { readonly outcome: 'superseded' | 'not_found' | 'idempotency_key_reused' }
+  | RevisionMismatch
+
+/** A token's user group, as it is now. */
+export interface TokenOwner {
+  readonly userGroup: TokenlessUserGroup
+  readonly issuedAt: number
+  /** Until when the token is valid where it was replaced (`null`: it is the current one). */
+  readonly validUntil: number | null
+  /** Those entries of the user group's mapping that name what is registered. */
+  readonly dataSources: readonly RegisteredEntry[]
+}
+
+export type NotRegistered = 'provided_id_taken' | 'provided_id_mapped'
+
+export type DeleteOutcome = 'deleted' | 'not_found' | 'in_use'
+
+export interface ListUserGroups {
+  readonly workspaceId: number
+  readonly environment: Environment
+  /** Lists what comes after this id, in the order of ids by code point. */
+  readonly afterProvidedId: string | null
+  readonly limit: number
+}
+
+/** What user groups are searched for by; all that is given must hold. */
+export interface UserGroupFilter {
+  /** Case counts. */
+  readonly providedIdPrefix?: string
+  /** A part of the name, in whatever case. */
+  readonly namePart?: string
+  /** A string, or a number or boolean as JSON writes it, at a place in the properties. */
+  readonly property?: { readonly path: readonly string[]; readonly value: string }
+  /** Entries of which the mapping has one. */
+  readonly mappedTo?: readonly MappingEntry[]
+  readonly suspended?: boolean
+}
+
+export interface SearchUserGroups {
+  readonly workspaceId: number
+  readonly environment: Environment
+  readonly filter: UserGroupFilter
+  /** As a search with the same filter returned it; null begins. */
+  readonly position: string | null
+  readonly limit: number
+}
+
+export interface SearchResult {
+  readonly userGroups: readonly UserGroup[]
+  /** Where to go on; null where there is no more. */
+  readonly position: string | null
+}
+
+export interface ListVersions {
+  readonly workspaceId: number
+  readonly teamId: number
+  /** Lists what comes before, the newest first. */
+  readonly beforeRevision: number | null
+  readonly limit: number
+}
+
+export interface ListDeletedUserGroups {
+  readonly workspaceId: number
+  readonly environment: Environment
+  readonly deletedAfter: number
+  readonly afterTeamId: number | null
+  readonly limit: number
+}
+
+/** That a renderer asked about a user group. */
+export interface Introspection {
+  readonly workspaceId: number
+  readonly teamId: number
+  readonly introspectedAt: number
+}
+
+/** Whose token it is or was, whether it works or not. */
+export interface IssuedToken {
+  readonly userGroup: TokenlessUserGroup
+  /** Until when it is valid, or was, where it was replaced (`null`: it is the current one). */
+  readonly validUntil: number | null
+}
+
+export interface ListSharedDataSources {
+  readonly workspaceId: number
+  readonly environment: Environment
+  /** Looks at data sources with higher ids; null begins. */
+  readonly afterId: number | null
+}
+
+export interface SharedDataSources {
+  /** In the order of ids. By the words of mappings alone: what they mean is for the caller to look up. */
+  readonly dataSources: readonly (DataSource & { readonly schemaProvidedId: string })[]
+  /** Where to go on; null where there is no more. */
+  readonly afterId: number | null
+}
+
+export interface CountEntries {
+  readonly workspaceId: number
+  readonly environment: Environment
+  /** Counts what comes after this entry; null begins. */
+  readonly after: MappingEntry | null
+}
+
+export interface EntryCounts {
+  /** In the order of keys: how many mappings have each entry. Of the last one there may be more. */
+  readonly counts: readonly { readonly entry: MappingEntry; readonly count: number }[]
+  readonly isEnd: boolean
+}
+
+export type NewSchema = Omit<Schema, 'id'>
+
+export type NewDataSource = Omit<DataSource, 'id'>
+
+export type NewApiToken = Omit<ApiToken, 'id' | 'revokedAt'> & { readonly tokenHash: Uint8Array }
+
+/** A known text, sealed with a secret key when the key was first used: it tells later whether a key is the same. */
+export type SecretKeyCheck = Sealed

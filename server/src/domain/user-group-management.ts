@@ -1,0 +1,365 @@
+import { isUsable, type ApiToken } from './api-token.ts'
+import type { Clock } from './clock.ts'
+import {
+  idOf,
+  mappingEntries,
+  type DataSource,
+  type MappingEntry,
+  type ResolvedEntry,
+} from './data-source.ts'
+import { Fault } from './fault.ts'
+import { jsonDiff, type JsonDifference } from './json-diff.ts'
+import type { JsonText } from './json-text.ts'
+import type { EntryCounts, ExpectedUserGroup, Store, UserGroupFilter } from './store.ts'
+import { hashToken, isWellFormedToken } from './token.ts'
+import {
+  contentValue,
+  restorableMs,
+  type DeletedUserGroup,
+  type TokenlessUserGroup,
+  type UserGroupContent,
+  type UserGroupVersion,
+} from './user-group.ts'
+import {
+  revisionMismatch,
+  userGroupNotFound,
+  type Caller,
+  type Realm,
+  type UserGroupService,
+} from './user-group-service.ts'
+
+/** For how long a search goes on looking, in milliseconds, before it answers with what it has found and where to go on. */
+const searchBudgetMs = 100
+
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  /** Where the next page begins; null where there is none. */
+  readonly position: string | null
+}
+
+/** What a user group's dashboards are shown by, and what became of it lately. */
+export interface UserGroupView {
+  readonly userGroup: TokenlessUserGroup
+  readonly entries: readonly (ResolvedEntry & { readonly dataSourceKey: string })[]
+  /** To the minute; null where there was none. */
+  readonly lastIntrospectedAt: number | null
+  readonly versions: readonly UserGroupVersion[]
+}
+
+/** User groups that share a data source, or are mapped to nothing. */
+export interface IsolationFinding {
+  readonly kind: 'shared' | 'unresolved'
+  /** What they are mapped to; where it is registered, by provided ids. */
+  readonly entry: MappingEntry
+  readonly dataSource: ResolvedEntry['dataSource']
+  /** The first of them. */
+  readonly userGroups: readonly TokenlessUserGroup[]
+}
+
+export type UserGroupSearch = Omit<UserGroupFilter, 'mappedTo'> & { readonly mappedTo?: MappingEntry }
+
+type IsolationPosition = { readonly dataSource: number } | { readonly entry: MappingEntry | null }
+
+/** How many user groups a finding names. */
+const firstOnes = { position: null, limit: 10 }
+
+/** What is known of a token that was found somewhere. */
+export type LeakedToken =
+  | {
+      readonly kind: 'user_group_token'
+      /** For viewing, when it was asked. */
+      readonly works: boolean
+      readonly userGroup: TokenlessUserGroup
+      readonly validUntil: number | null
+      readonly rotated: boolean
+    }
+  | { readonly kind: 'api_token'; readonly works: boolean; readonly apiToken: ApiToken }
+  | { readonly kind: 'unknown' }
+
+/** What the people who look after user groups do with them. */
+export class UserGroupManagement {
+  readonly #store: Store
+  readonly #userGroups: UserGroupService
+  readonly #clock: Clock
+
+  constructor(parts: { store: Store; userGroups: UserGroupService; clock: Clock }) {
+    this.#store = parts.store
+    this.#userGroups = parts.userGroups
+    this.#clock = parts.clock
+  }
+
+  /**
+   * Answers within about `searchBudgetMs`: it may have found fewer than `limit`, and none, and say where to go on.
+   * @throws Fault `unavailable`
+   */
+  async search(
+    realm: Realm,
+    { mappedTo, ...filter }: UserGroupSearch,
+    { position: start, limit }: { position: string | null; limit: number },
+  ): Promise<Page<TokenlessUserGroup>> {
+    const { workspaceId, environment } = realm
+    const entries = mappedTo && { mappedTo: await this.#spellingsOf(realm, mappedTo) }
+    const end = performance.now() + searchBudgetMs
+    const items: TokenlessUserGroup[] = []
+    let position = start
+    do {
+      const found = await this.#store.searchUserGroups({
+        workspaceId,
+        environment,
+        filter: { ...filter, ...entries },
+        position,
+        limit: limit - items.length,
+      })
+      items.push(...found.userGroups)
+      position = found.position
+    } while (position !== null && items.length < limit && performance.now() < end)
+    return { items, position }
+  }
+
+  /** @throws Fault `user_group_not_found`, `unavailable` */
+  async find({ workspaceId, environment }: Realm, teamId: number): Promise<TokenlessUserGroup> {
+    const userGroup = await this.#store.findUserGroupById(workspaceId, environment, teamId)
+    if (userGroup === null) throw userGroupNotFound()
+    return userGroup
+  }
+
+  /** @throws Fault `user_group_not_found`, `revision_mismatch`, `unavailable` */
+  async setSuspended(
+    realm: Realm,
+    expected: ExpectedUserGroup,
+    suspended: boolean,
+  ): Promise<TokenlessUserGroup> {
+    const result = await this.#store.suspendUserGroup({
+      key: await this.#keyOf(realm, expected.teamId),
+      expected,
+      suspended,
+      now: this.#clock.now(),
+    })
+    if (result.outcome === 'not_found') throw userGroupNotFound()
+    if (result.outcome === 'revision_mismatch') throw revisionMismatch()
+    return result.userGroup
+  }
+
+  /** @throws Fault `user_group_not_found`, `revision_mismatch`, `unavailable` */
+  async delete(caller: Caller, expected: ExpectedUserGroup): Promise<void> {
+    const { providedId } = await this.#keyOf(caller, expected.teamId)
+    await this.#userGroups.delete(caller, providedId, expected)
+  }
+
+  /** In the order of team ids, `limit` of them at most. */
+  listDeleted(
+    { workspaceId, environment }: Realm,
+    afterTeamId: number | null,
+    limit: number,
+  ): Promise<DeletedUserGroup[]> {
+    const deletedAfter = this.#clock.now() - restorableMs
+    return this.#store.listDeletedUserGroups({ workspaceId, environment, deletedAfter, afterTeamId, limit })
+  }
+
+  /** @throws Fault `user_group_not_found`, `already_exists` (its id was taken meanwhile), `unavailable` */
+  async restoreDeleted({ workspaceId, environment }: Realm, teamId: number): Promise<TokenlessUserGroup> {
+    const deletedAfter = this.#clock.now() - restorableMs
+    const result = await this.#store.restoreUserGroup({ workspaceId, environment, teamId, deletedAfter })
+    if (result.outcome === 'restored') return result.userGroup
+    throw result.outcome === 'id_taken'
+      ? new Fault(
+          'already_exists',
+          'Another user group has its user_group_id by now; delete that one first, if this one is to come back',
+        )
+      : new Fault('user_group_not_found', 'No user group with this id was deleted within the last 30 days')
+  }
+
+  /** The newest first. @throws Fault `user_group_not_found`, `unavailable` */
+  async listVersions(realm: Realm, teamId: number, limit: number): Promise<UserGroupVersion[]> {
+    await this.find(realm, teamId)
+    return this.#store.listVersions({ workspaceId: realm.workspaceId, teamId, beforeRevision: null, limit })
+  }
+
+  /**
+   * What is different at revision `to` from what was at `from`; the current one where `to` is null.
+   * @throws Fault `user_group_not_found`, `not_found` (such a version), `unavailable`
+   */
+  async diff(realm: Realm, teamId: number, from: number, to: number | null): Promise<JsonDifference[]> {
+    const current = await this.find(realm, teamId)
+    const before = await this.#versionOf(current, from)
+    const after = to === null ? current : await this.#versionOf(current, to)
+    return jsonDiff(contentValue(before), contentValue(after))
+  }
+
+  /**
+   * Has name, mapping and properties be as they were.
+   * @throws Fault `user_group_not_found`, `not_found` (such a version), `revision_mismatch`, `validation_failed` (a mapping
+   * to what is no longer registered), `unavailable`
+   */
+  async restoreVersion(
+    caller: Caller,
+    expected: ExpectedUserGroup,
+    revision: number,
+  ): Promise<TokenlessUserGroup> {
+    const current = await this.find(caller, expected.teamId)
+    const { name, mapping, properties } = await this.#versionOf(current, revision)
+    return this.#userGroups.update(caller, current.providedId, { name, mapping, properties }, expected)
+  }
+
+  /** @throws Fault `user_group_not_found`, `unavailable` */
+  async view(realm: Realm, teamId: number): Promise<UserGroupView> {
+    const userGroup = await this.find(realm, teamId)
+    const [entries, lastIntrospectedAt, versions] = await Promise.all([
+      this.#resolve(realm, userGroup.mapping),
+      this.#store.findLastIntrospection(realm.workspaceId, teamId),
+      this.listVersions(realm, teamId, versionsShown),
+    ])
+    return { userGroup, entries, lastIntrospectedAt, versions }
+  }
+
+  /**
+   * User groups that see the same data source, each data source told once, by whatever names it is mapped to; and entries
+   * that name no data source, where any schema is registered, or that several user groups have, where none is.
+   * @throws Fault `validation_failed` (the position), `unavailable`
+   */
+  async findIsolationFindings(
+    realm: Realm,
+    { position: start, limit }: { position: string | null; limit: number },
+  ): Promise<Page<IsolationFinding>> {
+    const { workspaceId, environment } = realm
+    const end = performance.now() + searchBudgetMs
+    const items: IsolationFinding[] = []
+    let position: IsolationPosition | null =
+      start === null ? { dataSource: 0 } : (JSON.parse(start) as IsolationPosition)
+    const isRegistryUsed = (await this.#store.listSchemas(workspaceId, environment)).length > 0
+    do {
+      if ('dataSource' in position) {
+        const afterId = position.dataSource
+        const found = await this.#store.listSharedDataSources({ workspaceId, environment, afterId })
+        for (const dataSource of found.dataSources) items.push(...(await this.#sharing(realm, dataSource)))
+        position = found.afterId === null ? { entry: null } : { dataSource: found.afterId }
+      } else {
+        const { entry: after } = position
+        const { counts, isEnd } = await this.#store.countEntries({ workspaceId, environment, after })
+        const { findings, last } = await this.#unresolved(realm, counts, isRegistryUsed, limit - items.length)
+        items.push(...findings)
+        position = isEnd && last === counts.at(-1)?.entry ? null : { entry: last ?? null }
+      }
+    } while (position !== null && items.length < limit && performance.now() < end)
+    return { items, position: position && JSON.stringify(position) }
+  }
+
+  /**
+   * Whose token this is, which somebody found where it should not be; with `rotate` it is replaced at once.
+   * @throws Fault `unavailable`
+   */
+  async findLeaked(caller: Caller, token: string, rotate: boolean): Promise<LeakedToken> {
+    const { workspaceId, environment } = caller
+    const now = this.#clock.now()
+    if (isWellFormedToken('api', token)) {
+      const apiToken = await this.#store.findApiToken(hashToken(token))
+      if (apiToken?.workspaceId !== workspaceId || apiToken.environment !== environment)
+        return { kind: 'unknown' }
+      const revoked = rotate ? await this.#store.revokeApiToken(apiToken.id, now) : null
+      return { kind: 'api_token', works: isUsable(apiToken, now), apiToken: revoked ?? apiToken }
+    }
+    if (!isWellFormedToken('userGroup', token)) return { kind: 'unknown' }
+    const issued = await this.#store.identifyToken(workspaceId, environment, hashToken(token))
+    if (issued === null) return { kind: 'unknown' }
+    const { userGroup, validUntil } = issued
+    const works = userGroup.suspendedAt === null && (validUntil === null || now < validUntil)
+    const { providedId, teamId } = userGroup
+    if (rotate) {
+      await this.#userGroups.rotate(caller, {
+        target: { providedId, expected: { teamId } },
+        gracePeriodSeconds: 0,
+      })
+    }
+    return { kind: 'user_group_token', works, userGroup, validUntil, rotated: rotate }
+  }
+
+  async #sharing(
+    realm: Realm,
+    dataSource: DataSource & { readonly schemaProvidedId: string },
+  ): Promise<IsolationFinding[]> {
+    const entry = [dataSource.schemaProvidedId, dataSource.providedId] as const
+    const { items: userGroups } = await this.search(realm, { mappedTo: entry }, firstOnes)
+    return userGroups.length < 2 ? [] : [{ kind: 'shared', entry, dataSource, userGroups }]
+  }
+
+  /** Of entries that name nothing: those that are at fault, up to `limit`, and the last one that was looked at. */
+  async #unresolved(
+    realm: Realm,
+    counts: EntryCounts['counts'],
+    isRegistryUsed: boolean,
+    limit: number,
+  ): Promise<{ findings: IsolationFinding[]; last: MappingEntry | undefined }> {
+    const entries = counts.map(({ entry }) => entry)
+    const resolved = await this.#store.resolveEntries(realm.workspaceId, realm.environment, entries)
+    const findings: IsolationFinding[] = []
+    for (const [i, { entry, count }] of counts.entries()) {
+      if (findings.length === limit) return { findings, last: entries[i - 1] }
+      if (resolved[i]?.dataSource) continue
+      // Of the last one there may be more than were counted.
+      if (!isRegistryUsed && count < 2 && i < counts.length - 1) continue
+      const { items: userGroups } = await this.search(realm, { mappedTo: entry }, firstOnes)
+      if (userGroups.length >= (isRegistryUsed ? 1 : 2)) {
+        const kind = isRegistryUsed ? 'unresolved' : 'shared'
+        findings.push({ kind, entry, dataSource: null, userGroups })
+      }
+    }
+    return { findings, last: entries.at(-1) }
+  }
+
+  async #keyOf(realm: Realm, teamId: number) {
+    const { workspaceId, environment, providedId } = await this.find(realm, teamId)
+    return { workspaceId, environment, providedId }
+  }
+
+  async #versionOf(current: TokenlessUserGroup, revision: number): Promise<UserGroupContent> {
+    if (revision === current.revision) return current
+    const { workspaceId, teamId } = current
+    const [version] = await this.#store.listVersions({
+      workspaceId,
+      teamId,
+      beforeRevision: revision + 1,
+      limit: 1,
+    })
+    if (version?.revision !== revision)
+      throw new Fault('not_found', 'There is no version with this revision, or no longer')
+    return version
+  }
+
+  async #resolve(realm: Realm, mapping: JsonText | null): Promise<UserGroupView['entries']> {
+    const entries = mappingEntries(mapping)
+    if (entries.length === 0) return []
+    const resolved = await this.#store.resolveEntries(realm.workspaceId, realm.environment, entries)
+    return resolved.map((entry, i) => ({ ...entry, dataSourceKey: entries[i]?.[1] ?? '' }))
+  }
+
+  /** All entries that name the same data source; the entry itself where it names none. */
+  async #spellingsOf(realm: Realm, entry: MappingEntry): Promise<readonly MappingEntry[]> {
+    const { workspaceId, environment } = realm
+    const [named] = await this.#store.resolveEntries(workspaceId, environment, [entry])
+    const dataSource = named?.dataSource
+    if (!dataSource) return [entry]
+    const schemas = await this.#store.listSchemas(workspaceId, environment)
+    const schema =
+      schemas.find(({ providedId }) => providedId === entry[0]) ??
+      schemas.find(({ id }) => id === idOf(entry[0]))
+    const spellings = [schema?.providedId ?? entry[0], String(schema?.id)].flatMap((schemaKey) =>
+      [dataSource.providedId, String(dataSource.id)].map((key) => [schemaKey, key] as const),
+    )
+    const resolved = await this.#store.resolveEntries(workspaceId, environment, spellings)
+    return spellings.filter((_, i) => resolved[i]?.dataSource?.id === dataSource.id)
+  }
+}
+
+const versionsShown = 10
+
+/** Whether a text is a position that `findIsolationFindings` returned. */
+export function isIsolationPosition(text: string): boolean {
+  try {
+    const { dataSource, entry } = JSON.parse(text) as { dataSource?: unknown; entry?: unknown }
+    const isEntry =
+      Array.isArray(entry) && entry.length === 2 && entry.every((key) => typeof key === 'string')
+    return Number.isSafeInteger(dataSource) || (dataSource === undefined && (entry === null || isEntry))
+  } catch {
+    return false
+  }
+}

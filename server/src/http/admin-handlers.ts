@@ -1,0 +1,265 @@
+import {
+  apiTokenJson,
+  dataSourceJson,
+  deletedUserGroupJson,
+  diffAnswer,
+  isolationFindingJson,
+  leakedTokenAnswer,
+  listAnswer,
+  promotionResultJson,
+  schemaJson,
+  successful,
+  userGroupJson,
+  versionJson,
+  viewAnswer,
+  workspaceJson,
+} from '../contract/admin-answers.ts'
+import type { AdminOperationId } from '../contract/admin-operations.ts'
+import type {
+  ApiTokenBody,
+  DataSourceBody,
+  DiffQuery,
+  LeakedTokenBody,
+  PageQuery,
+  PromotionBody,
+  RotateBody,
+  SchemaBody,
+  UserGroupQuery,
+  WorkspaceBody,
+} from '../contract/admin-schemas.ts'
+import { readChange } from '../contract/bodies.ts'
+import type { ApiTokenManagement } from '../domain/api-token-management.ts'
+import type { DataSourceManagement } from '../domain/data-source-management.ts'
+import { validationFailed } from '../domain/fault.ts'
+import { stepsOfPointer } from '../domain/json-pointer.ts'
+import type { Promotion } from '../domain/promotion.ts'
+import type { TokenlessUserGroup } from '../domain/user-group.ts'
+import {
+  isIsolationPosition,
+  type UserGroupManagement,
+  type UserGroupSearch,
+} from '../domain/user-group-management.ts'
+import type { UserGroupService } from '../domain/user-group-service.ts'
+import type { AdminAnswer, AdminCall } from './admin-routes.ts'
+import { cursorOf, isId, positionOf } from './cursor.ts'
+import { expectedOf } from './etag.ts'
+
+export interface AdminParts {
+  readonly userGroups: UserGroupService
+  readonly management: UserGroupManagement
+  readonly promotion: Promotion
+  readonly apiTokens: ApiTokenManagement
+  readonly dataSources: DataSourceManagement
+}
+
+type Handler = (call: AdminCall) => Promise<AdminAnswer>
+
+const defaultLimit = 50
+const greatestLimit = 200
+const versionsListed = 200
+const deleted = { json: successful({ deleted: 'true' }) }
+
+/** What each operation of `/admin/v1` does. Queries and bodies are as their schemas have it. */
+export function handlersOf(parts: AdminParts): Record<AdminOperationId, Handler> {
+  return { ...userGroupHandlers(parts), ...accessHandlers(parts), ...registryHandlers(parts) }
+}
+
+function userGroupHandlers({ userGroups, management, promotion }: AdminParts) {
+  const teamIdOf = ({ params }: AdminCall) => params.team_id as number
+  const find = (call: AdminCall) => management.find(call.caller, teamIdOf(call))
+  const expected = (call: AdminCall) =>
+    expectedOf(teamIdOf(call), call.ifMatch, async () => (await find(call)).revision)
+  return {
+    searchUserGroups: async ({ caller, query }) => {
+      const { cursor, ...rest } = query as UserGroupQuery
+      const search = searchOf(rest)
+      const isPosition = search.providedIdPrefix === undefined ? isId : () => true
+      const { items, position } = await management.search(caller, search, {
+        position: positionOf(cursor, isPosition),
+        limit: limitOf(rest),
+      })
+      return { json: listAnswer('user_groups', items, userGroupJson, cursorOf(position)) }
+    },
+    getUserGroup: async (call) => answered(await find(call)),
+    patchUserGroup: async (call) => {
+      const { providedId } = await find(call)
+      const change = readChange(call.body)
+      return answered(await userGroups.update(call.caller, providedId, change, await expected(call)))
+    },
+    deleteUserGroup: async (call) => {
+      await management.delete(call.caller, await expected(call))
+      return deleted
+    },
+    getUserGroupToken: async (call) => {
+      const { providedId } = await find(call)
+      const { token, teamId, revision } = await userGroups.show(call.caller, providedId)
+      return { json: successful({ token: JSON.stringify(token) }), userGroup: { teamId, revision } }
+    },
+    rotateTokenOfUserGroup: async (call) => {
+      const { providedId } = await find(call)
+      const { grace_period_seconds } = call.body.value as RotateBody
+      const { token } = await userGroups.rotate(call.caller, {
+        target: { providedId, expected: await expected(call) },
+        gracePeriodSeconds: grace_period_seconds ?? 0,
+      })
+      return { json: successful({ token: JSON.stringify(token) }) }
+    },
+    suspendUserGroup: async (call) =>
+      answered(await management.setSuspended(call.caller, await expected(call), true)),
+    resumeUserGroup: async (call) =>
+      answered(await management.setSuspended(call.caller, await expected(call), false)),
+    viewUserGroup: async (call) => {
+      const view = await management.view(call.caller, teamIdOf(call))
+      return { json: viewAnswer(view), userGroup: view.userGroup }
+    },
+    listUserGroupVersions: async (call) => {
+      const versions = await management.listVersions(call.caller, teamIdOf(call), versionsListed)
+      return { json: listAnswer('versions', versions, versionJson) }
+    },
+    diffUserGroupVersions: async (call) => {
+      const { to } = call.query as DiffQuery
+      const from = call.params.revision as number
+      const differences = await management.diff(
+        call.caller,
+        teamIdOf(call),
+        from,
+        to === undefined ? null : Number(to),
+      )
+      return { json: diffAnswer(differences) }
+    },
+    restoreUserGroupVersion: async (call) =>
+      answered(
+        await management.restoreVersion(call.caller, await expected(call), call.params.revision as number),
+      ),
+    listDeletedUserGroups: async ({ caller, query }) => {
+      const { cursor } = query as PageQuery
+      const limit = limitOf(query as PageQuery)
+      const position = positionOf(cursor, isId)
+      const groups = await management.listDeleted(caller, position === null ? null : Number(position), limit)
+      const next = groups.length === limit ? String(groups.at(-1)?.teamId) : null
+      return { json: listAnswer('user_groups', groups, deletedUserGroupJson, cursorOf(next)) }
+    },
+    restoreDeletedUserGroup: async (call) =>
+      answered(await management.restoreDeleted(call.caller, teamIdOf(call))),
+    listIsolationFindings: async ({ caller, query }) => {
+      const { cursor } = query as PageQuery
+      const { items, position } = await management.findIsolationFindings(caller, {
+        position: positionOf(cursor, isIsolationPosition),
+        limit: limitOf(query as PageQuery),
+      })
+      return { json: listAnswer('findings', items, isolationFindingJson, cursorOf(position)) }
+    },
+    promoteUserGroups: async ({ caller, body }) => {
+      const { user_group_ids, dry_run = false } = body.value as PromotionBody
+      const results = await promotion.promote(caller, user_group_ids, dry_run)
+      return { json: listAnswer('results', results, promotionResultJson) }
+    },
+    reportLeakedToken: async ({ caller, body }) => {
+      const { token, rotate = false } = body.value as LeakedTokenBody
+      return { json: leakedTokenAnswer(await management.findLeaked(caller, token, rotate)) }
+    },
+  } satisfies Partial<Record<AdminOperationId, Handler>>
+}
+
+function accessHandlers({ apiTokens }: AdminParts) {
+  return {
+    listApiTokens: async ({ caller }) => ({
+      json: listAnswer('api_tokens', await apiTokens.list(caller), apiTokenJson),
+    }),
+    createApiToken: async ({ caller, body }) => {
+      const { name, scopes, expires_in_seconds } = body.value as ApiTokenBody
+      const { apiToken, token } = await apiTokens.create(caller, {
+        name,
+        scopes,
+        validForMs: expires_in_seconds === undefined ? null : expires_in_seconds * 1000,
+      })
+      return { json: successful({ api_token: apiTokenJson(apiToken), token: JSON.stringify(token) }) }
+    },
+    revokeApiToken: async ({ caller, params }) => {
+      const revoked = await apiTokens.revoke(caller, params.id as number)
+      return { json: successful({ api_token: apiTokenJson(revoked) }) }
+    },
+    listWorkspaces: async ({ caller }) => ({
+      json: listAnswer('workspaces', await apiTokens.findWorkspaces(caller), workspaceJson),
+    }),
+    createWorkspace: async ({ caller, body }) => {
+      const { name } = body.value as WorkspaceBody
+      const { workspace, apiToken, token } = await apiTokens.createWorkspace(caller.environment, name)
+      return {
+        json: successful({
+          workspace: workspaceJson(workspace),
+          api_token: apiTokenJson(apiToken),
+          token: JSON.stringify(token),
+        }),
+      }
+    },
+  } satisfies Partial<Record<AdminOperationId, Handler>>
+}
+
+function registryHandlers({ dataSources }: AdminParts) {
+  return {
+    listSchemas: async ({ caller }) => ({
+      json: listAnswer('schemas', await dataSources.listSchemas(caller), schemaJson),
+    }),
+    createSchema: async ({ caller, body }) => {
+      const { provided_id, name } = body.value as SchemaBody
+      const schema = await dataSources.createSchema(caller, { providedId: provided_id, name })
+      return { json: successful({ schema: schemaJson(schema) }) }
+    },
+    deleteSchema: async ({ caller, params }) => {
+      await dataSources.deleteSchema(caller, params.id as number)
+      return deleted
+    },
+    listDataSources: async ({ caller }) => ({
+      json: listAnswer('data_sources', await dataSources.list(caller), dataSourceJson),
+    }),
+    createDataSource: async ({ caller, body }) => {
+      const { schema_id, provided_id, name } = body.value as DataSourceBody
+      const dataSource = await dataSources.create(caller, {
+        schemaId: schema_id,
+        providedId: provided_id,
+        name,
+      })
+      return { json: successful({ data_source: dataSourceJson(dataSource) }) }
+    },
+    deleteDataSource: async ({ caller, params }) => {
+      await dataSources.delete(caller, params.id as number)
+      return deleted
+    },
+  } satisfies Partial<Record<AdminOperationId, Handler>>
+}
+
+function answered(userGroup: TokenlessUserGroup): AdminAnswer {
+  return { json: successful({ user_group: userGroupJson(userGroup) }), userGroup }
+}
+
+/** @throws Fault `validation_failed` */
+function limitOf({ limit = String(defaultLimit) }: { limit?: string }): number {
+  if (Number(limit) <= greatestLimit) return Number(limit)
+  throw validationFailed([{ path: '/limit', message: `must be from 1 to ${greatestLimit}` }])
+}
+
+/** @throws Fault `validation_failed` where one of two parameters is given without the other */
+function searchOf(query: UserGroupQuery): UserGroupSearch {
+  const { user_group_id_prefix, name, property, property_value, schema, data_source, suspended } = query
+  for (const [one, other] of [
+    ['property', 'property_value'],
+    ['schema', 'data_source'],
+  ] as const) {
+    const missing = query[one] === undefined ? one : other
+    if ((query[one] === undefined) !== (query[other] === undefined)) {
+      const given = missing === one ? other : one
+      throw validationFailed([{ path: `/${missing}`, message: `is required with ${given}` }])
+    }
+  }
+  return {
+    ...(user_group_id_prefix !== undefined && { providedIdPrefix: user_group_id_prefix }),
+    ...(name !== undefined && { namePart: name }),
+    ...(property !== undefined &&
+      property_value !== undefined && {
+        property: { path: stepsOfPointer(property), value: property_value },
+      }),
+    ...(schema !== undefined && data_source !== undefined && { mappedTo: [schema, data_source] as const }),
+    ...(suspended !== undefined && { suspended: suspended === 'true' }),
+  }
+}

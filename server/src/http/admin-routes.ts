@@ -1,0 +1,98 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { adminOperations, type AdminOperation, type AdminOperationId } from '../contract/admin-operations.ts'
+import * as adminSchemas from '../contract/admin-schemas.ts'
+import { readStrictJson, type JsonDocument } from '../contract/strict-json.ts'
+import { compileValidator } from '../contract/validator.ts'
+import { Fault, validationFailed } from '../domain/fault.ts'
+import type { Caller } from '../domain/user-group-service.ts'
+import { handlersOf, type AdminParts } from './admin-handlers.ts'
+import { sendJson } from './answer.ts'
+import { Authentication, type AuthenticationParts } from './authentication.ts'
+import { checkBodyHeaders, readBody } from './body.ts'
+import { beginCall, callerOf, type Call } from './call.ts'
+import { etagOf } from './etag.ts'
+
+/** A call of `/admin/v1`, its input judged by the schemas of its operation. */
+export interface AdminCall {
+  readonly caller: Caller
+  /** What stands in the path. */
+  readonly params: Readonly<Record<string, number>>
+  readonly query: unknown
+  /** Where the operation has one. */
+  readonly body: JsonDocument
+  readonly ifMatch: string | undefined
+}
+
+export interface AdminAnswer {
+  readonly json: string
+  /** The user group that is answered, for the ETag. */
+  readonly userGroup?: { readonly teamId: number; readonly revision: number }
+}
+
+export interface AdminRoutesParts extends AdminParts {
+  readonly authentication: AuthenticationParts
+}
+
+type Validate = (value: unknown) => void
+
+const noDocument: JsonDocument = { value: undefined, members: new Map() }
+
+/** The management API, route by route as `adminOperations` lists them. */
+export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): void {
+  const authentication = new Authentication(['Token'], parts.authentication)
+  const handlers = handlersOf(parts)
+  for (const id of Object.keys(adminOperations) as AdminOperationId[]) {
+    const operation: AdminOperation = adminOperations[id]
+    const validateQuery: Validate = compileValidator(operation.query ?? adminSchemas.NoQuery)
+    const validateBody: Validate | undefined =
+      operation.body && compileValidator(adminSchemas[operation.body])
+    app.route({
+      method: operation.method,
+      url: `/admin/v1${operation.path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+      config: { challenge: authentication.challenge },
+      onRequest: async (request) => {
+        const apiToken = await authentication.authenticate(request.raw.headers.authorization)
+        beginCall(request, apiToken, id)
+        if (validateBody !== undefined) checkBodyHeaders(request, 'application/json')
+      },
+      handler: async (request, reply) => {
+        const params = paramsOf(request)
+        const query = queryOf(request, validateQuery)
+        const body = validateBody === undefined ? noDocument : readStrictJson(await readBody(request))
+        validateBody?.(body.value)
+        const answer = await handlers[id]({
+          caller: callerOf((request.call as Call).apiToken),
+          params,
+          query,
+          body,
+          ifMatch: request.headers['if-match'],
+        })
+        if (answer.userGroup !== undefined) reply.header('etag', etagOf(answer.userGroup))
+        return sendJson(reply, operation.status ?? 200, answer.json)
+      },
+    })
+  }
+}
+
+/** @throws Fault `not_found` where a path names what can be no id */
+function paramsOf({ params }: FastifyRequest): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(params as Record<string, string>).map(([name, text]) => {
+      if (!/^[1-9]\d{0,14}$/.test(text)) throw new Fault('not_found', 'There is nothing at this path')
+      return [name, Number(text)]
+    }),
+  )
+}
+
+/** @throws Fault `validation_failed` */
+function queryOf({ raw }: FastifyRequest, validate: Validate): unknown {
+  const text = /\?(.*)$/s.exec(raw.url ?? '')?.[1] ?? ''
+  const parameters = new URLSearchParams(text)
+  for (const name of parameters.keys()) {
+    if (parameters.getAll(name).length > 1)
+      throw validationFailed([{ path: `/${name}`, message: 'is given more than once' }])
+  }
+  const query = Object.fromEntries(parameters)
+  validate(query)
+  return query
+}

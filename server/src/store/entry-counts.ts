@@ -1,0 +1,18 @@
+import type { EntryCounts } from '../domain/store.ts'
+
+interface CountRow {
+  readonly schema_key: string
+  readonly data_source_key: string
+  readonly count: number
+}
+
+/** `rowsLookedAt`: how many entries were counted at most. */
+export function entryCountsOf(rows: readonly CountRow[], rowsLookedAt: number): EntryCounts {
+  return {
+    counts: rows.map(({ schema_key, data_source_key, count }) => ({
+      entry: [schema_key, data_source_key],
+      count,
+    })),
+    isEnd: rows.reduce((sum, { count }) => sum + count, 0) < rowsLookedAt,
+  }
+}

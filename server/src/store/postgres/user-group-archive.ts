@@ -1,0 +1,194 @@
+import type {
+  DeleteUserGroup,
+  ListDeletedUserGroups,
+  ListVersions,
+  RestoreOutcome,
+  RestoreUserGroup,
+} from '../../domain/store.ts'
+import type { Author, DeletedUserGroup, UserGroupVersion } from '../../domain/user-group.ts'
+import { mismatchOf } from '../expectation.ts'
+import { entriesOf } from './data-source-sql.ts'
+import { prepared, type Primary, type Statement } from './primary.ts'
+import type { Retry } from './retry.ts'
+import { columnNames, columns, userGroupOf, type UserGroupRow } from './user-group-row.ts'
+import type { UserGroupStatements } from './user-group-statements.ts'
+
+type DeletedRow = UserGroupRow & { readonly deleted_at: number; readonly deleted_by: Author }
+
+interface VersionRow {
+  readonly revision: number
+  readonly updated_at: number
+  readonly updated_by: Author | null
+  readonly name: string
+  readonly mapping: string | null
+  readonly properties: string | null
+}
+
+const kept = ['workspace_id', 'environment', ...columnNames].join(', ')
+const restored = kept.replace('revision', 'revision + 1')
+
+export const deleteUserGroup: Statement<unknown> = prepared(
+  'user_group_delete',
+  `WITH deleted AS (
+     DELETE FROM user_group
+     WHERE workspace_id = $1 AND team_id = $2 AND coalesce($3::bigint, revision) = revision RETURNING *
+   ), kept AS (
+     INSERT INTO deleted_user_group (${kept}, deleted_at, deleted_by) SELECT ${kept}, $4, $5 FROM deleted
+   ), entry AS MATERIALIZED (
+     SELECT workspace_id, team_id, environment, key, value
+     FROM deleted CROSS JOIN LATERAL ${entriesOf('deleted.mapping')} AS entry
+   ), gone AS (
+     DELETE FROM mapping_entry USING entry
+     WHERE mapping_entry.workspace_id = entry.workspace_id AND mapping_entry.environment = entry.environment
+       AND schema_key = entry.key AND data_source_key = entry.value AND mapping_entry.team_id = entry.team_id
+   )
+   SELECT team_id FROM deleted`,
+)
+
+export const restoreUserGroup: Statement<UserGroupRow> = prepared(
+  'user_group_restore',
+  `WITH deleted AS (
+     DELETE FROM deleted_user_group
+     WHERE workspace_id = $1 AND environment = $2 AND team_id = $3 AND deleted_at > $4 AND (
+       SELECT 1 FROM user_group
+       WHERE workspace_id = $1 AND environment = $2 AND provided_id = deleted_user_group.provided_id LIMIT 1
+     ) IS NULL
+     RETURNING *
+   ), restored AS (
+     INSERT INTO user_group (${kept}) OVERRIDING SYSTEM VALUE SELECT ${restored} FROM deleted RETURNING *
+   ), entered AS (
+     INSERT INTO mapping_entry (workspace_id, environment, schema_key, data_source_key, team_id)
+     SELECT workspace_id, environment, entry.key, entry.value, team_id
+     FROM restored CROSS JOIN LATERAL ${entriesOf('restored.mapping')} AS entry
+     ON CONFLICT DO NOTHING
+   )
+   SELECT * FROM restored`,
+)
+
+/** How many deleted user groups are forgotten at a time. */
+const batchSize = 1000
+
+/** What user groups were: their earlier versions, and those that were deleted. */
+export class UserGroupArchive {
+  readonly #primary: Primary
+  readonly #retry: Retry
+  readonly #statements: UserGroupStatements
+
+  constructor(primary: Primary, retry: Retry, statements: UserGroupStatements) {
+    this.#primary = primary
+    this.#retry = retry
+    this.#statements = statements
+  }
+
+  delete({
+    key,
+    expected,
+    author,
+    now,
+  }: DeleteUserGroup): Promise<'deleted' | 'not_found' | 'revision_mismatch'> {
+    let teamId = expected?.teamId
+    return this.#retry.run(async (attempt) => {
+      for (;;) {
+        const row = await this.#statements.select.add(key, attempt)
+        teamId ??= row?.team_id
+        // Should the first try be in doubt, one that has the same id by now is another user group.
+        if (row === null || row.team_id !== teamId) return attempt.isInDoubt ? 'deleted' : 'not_found'
+        const mismatch = mismatchOf(row, expected)
+        if (mismatch !== null) return mismatch
+        const deleted = await attempt.change((sent) =>
+          this.#primary.query(
+            deleteUserGroup,
+            [key.workspaceId, teamId, expected?.revision ?? null, now, author],
+            sent,
+          ),
+        )
+        if (deleted.length === 1) return 'deleted'
+      }
+    })
+  }
+
+  restore({ workspaceId, environment, teamId, deletedAfter }: RestoreUserGroup): Promise<RestoreOutcome> {
+    const realm = { workspaceId, environment }
+    return this.#retry.run(async (attempt) => {
+      const [row] = await attempt.change((sent) =>
+        this.#primary.query(restoreUserGroup, [workspaceId, environment, teamId, deletedAfter], sent),
+      )
+      if (row !== undefined) return { outcome: 'restored', userGroup: userGroupOf(realm, row) }
+      const [known] = await this.#primary.query<UserGroupRow>(selectById, [workspaceId, environment, teamId])
+      if (known !== undefined && attempt.isInDoubt)
+        return { outcome: 'restored', userGroup: userGroupOf(realm, known) }
+      const [deleted] = await this.#primary.query(
+        `SELECT 1 FROM deleted_user_group
+         WHERE workspace_id = $1 AND environment = $2 AND team_id = $3 AND deleted_at > $4`,
+        [workspaceId, environment, teamId, deletedAfter],
+      )
+      return { outcome: deleted === undefined ? 'not_found' : 'id_taken' }
+    })
+  }
+
+  listDeleted(query: ListDeletedUserGroups): Promise<DeletedUserGroup[]> {
+    const { workspaceId, environment, deletedAfter, afterTeamId, limit } = query
+    return this.#retry.run(async () => {
+      const rows = await this.#primary.query<DeletedRow>(
+        `SELECT * FROM deleted_user_group
+         WHERE workspace_id = $1 AND environment = $2 AND deleted_at > $3 AND team_id > $4
+         ORDER BY team_id LIMIT $5`,
+        [workspaceId, environment, deletedAfter, afterTeamId ?? 0, limit],
+      )
+      return rows.map((row) => ({
+        ...userGroupOf({ workspaceId, environment }, row),
+        deletedAt: row.deleted_at,
+        deletedBy: row.deleted_by,
+      }))
+    })
+  }
+
+  listVersions({ workspaceId, teamId, beforeRevision, limit }: ListVersions): Promise<UserGroupVersion[]> {
+    return this.#retry.run(async () => {
+      const rows = await this.#primary.query<VersionRow>(
+        `SELECT * FROM user_group_version WHERE workspace_id = $1 AND team_id = $2 AND revision < $3
+         ORDER BY revision DESC LIMIT $4`,
+        [workspaceId, teamId, beforeRevision ?? Number.MAX_SAFE_INTEGER, limit],
+      )
+      return rows.map((row) => ({
+        revision: row.revision,
+        updatedAt: row.updated_at,
+        updatedBy: row.updated_by,
+        name: row.name,
+        mapping: row.mapping,
+        properties: row.properties,
+      }))
+    })
+  }
+
+  /** A workspace at a time, so that each statement is for one place of a distributed database. */
+  async forgetDeleted(deletedBefore: number): Promise<number> {
+    for (let total = 0; ;) {
+      const expired = await this.#retry.run(() =>
+        this.#primary.query<{ workspace_id: number; team_id: number }>(
+          'SELECT workspace_id, team_id FROM deleted_user_group WHERE deleted_at <= $1 ORDER BY deleted_at LIMIT $2',
+          [deletedBefore, batchSize],
+        ),
+      )
+      for (const workspaceId of new Set(expired.map(({ workspace_id }) => workspace_id))) {
+        const teamIds = expired
+          .filter(({ workspace_id }) => workspace_id === workspaceId)
+          .map(({ team_id }) => team_id)
+        // The deleted ones last: should this be cut off, they are found again.
+        for (const table of ['user_group_version', 'last_introspection', 'deleted_user_group']) {
+          await this.#retry.run(() =>
+            this.#primary.query(`DELETE FROM ${table} WHERE workspace_id = $1 AND team_id = ANY ($2)`, [
+              workspaceId,
+              teamIds,
+            ]),
+          )
+        }
+      }
+      total += expired.length
+      if (expired.length < batchSize) return total
+    }
+  }
+}
+
+export const selectById = `SELECT ${columns} FROM user_group
+  WHERE workspace_id = $1 AND environment = $2 AND team_id = $3`

@@ -1,0 +1,160 @@
+import type {
+  CountEntries,
+  EntryCounts,
+  SearchResult,
+  SearchUserGroups,
+  UserGroupFilter,
+} from '../../domain/store.ts'
+import { endOfPrefix, numberOf, withoutCase } from '../../domain/user-group-filter.ts'
+import { entryCountsOf } from '../entry-counts.ts'
+import type { Primary } from './primary.ts'
+import type { Retry } from './retry.ts'
+import { columns, userGroupOf, type UserGroupRow } from './user-group-row.ts'
+
+/** How many rows one call looks at: some hundredths of a second of one connection. */
+const rowsLookedAt = 20_000
+
+interface SliceEnd {
+  /** Null where there are no more rows to look at. */
+  readonly slice_end: string | number | null
+}
+
+type FoundRow = UserGroupRow & SliceEnd & { readonly position: string | number }
+type NothingFound = SliceEnd & { readonly position: null }
+
+/** The values of a statement, numbered as they come. */
+class Values {
+  readonly list: unknown[] = []
+
+  add(value: unknown, type: 'bigint' | 'text' | 'text[]' | 'float8'): string {
+    return `$${this.list.push(value)}::${type}`
+  }
+}
+
+/** Finds user groups by what they are, a bounded number of rows a call. */
+export class UserGroupSearch {
+  readonly #primary: Primary
+  readonly #retry: Retry
+
+  constructor(primary: Primary, retry: Retry) {
+    this.#primary = primary
+    this.#retry = retry
+  }
+
+  search({ workspaceId, environment, filter, position, limit }: SearchUserGroups): Promise<SearchResult> {
+    const values = new Values()
+    const ofRealm = `workspace_id = ${values.add(workspaceId, 'bigint')} AND environment = ${values.add(environment, 'text')}`
+    const isById = filter.providedIdPrefix !== undefined
+    const after = isById
+      ? values.add(position ?? '', 'text')
+      : values.add(position === null ? 0 : Number(position), 'bigint')
+    const rows = values.add(rowsLookedAt, 'bigint')
+    // A row for where the slice ends stands there even where nothing is found.
+    const sql = `WITH slice AS MATERIALIZED (${keysOf(filter, { ofRealm, after, rows }, values)} ORDER BY position LIMIT ${rows})
+      SELECT slice_end, found.*
+      FROM (SELECT (SELECT position FROM slice ORDER BY position LIMIT 1 OFFSET ${rows} - 1) AS slice_end) AS slice_end
+      LEFT JOIN (
+        SELECT ${columns}, position
+        FROM slice CROSS JOIN LATERAL (
+          SELECT * FROM user_group WHERE ${ofRealm} AND team_id = slice.team_id LIMIT 1
+        ) AS user_group
+        WHERE ${['true', ...conditionsOf(filter, values)].join(' AND ')}
+        ORDER BY position LIMIT ${values.add(limit, 'bigint')}
+      ) AS found ON true
+      ORDER BY position`
+    return this.#retry.run(async () => {
+      const rows = await this.#primary.query<FoundRow | NothingFound>(sql, values.list)
+      const found = rows.filter((row) => row.position !== null)
+      const next = found.length === limit ? found.at(-1)?.position : rows[0]?.slice_end
+      return {
+        userGroups: found.map((row) => userGroupOf({ workspaceId, environment }, row)),
+        position: next === undefined || next === null ? null : String(next),
+      }
+    })
+  }
+
+  countEntries({ workspaceId, environment, after }: CountEntries): Promise<EntryCounts> {
+    return this.#retry.run(async () => {
+      const rows = await this.#primary.query<{ schema_key: string; data_source_key: string; count: number }>(
+        `SELECT schema_key, data_source_key, count(*) AS count FROM (
+           SELECT schema_key, data_source_key FROM mapping_entry
+           WHERE workspace_id = $1 AND environment = $2 AND (schema_key, data_source_key) > ($3, $4)
+           ORDER BY schema_key, data_source_key LIMIT $5
+         ) AS slice
+         GROUP BY schema_key, data_source_key ORDER BY schema_key, data_source_key`,
+        [workspaceId, environment, ...(after ?? ['', '']), rowsLookedAt],
+      )
+      return entryCountsOf(rows, rowsLookedAt)
+    })
+  }
+}
+
+/** What leads to the rows that are looked at, in order: by an index where there is one for any of what is asked. */
+function keysOf(
+  { providedIdPrefix, mappedTo, suspended }: UserGroupFilter,
+  { ofRealm, after, rows }: { ofRealm: string; after: string; rows: string },
+  values: Values,
+): string {
+  if (providedIdPrefix !== undefined) {
+    const end = endOfPrefix(providedIdPrefix)
+    return `SELECT team_id, provided_id AS position FROM user_group
+      WHERE ${ofRealm} AND provided_id > ${after} AND provided_id >= ${values.add(providedIdPrefix, 'text')}
+      ${end === null ? '' : `AND provided_id < ${values.add(end, 'text')}`}`
+  }
+  if (mappedTo !== undefined) {
+    const ofEntry = ([schemaKey, dataSourceKey]: readonly [string, string]) => `(
+      SELECT team_id FROM mapping_entry
+      WHERE ${ofRealm} AND schema_key = ${values.add(schemaKey, 'text')}
+        AND data_source_key = ${values.add(dataSourceKey, 'text')} AND team_id > ${after}
+      ORDER BY team_id LIMIT ${rows})`
+    return `SELECT team_id, team_id AS position FROM (${mappedTo.map(ofEntry).join(' UNION ')}) AS entry`
+  }
+  const ofSuspended = suspended === true ? 'environment = $2 AND suspended_at IS NOT NULL AND' : ''
+  return `SELECT team_id, team_id AS position FROM user_group
+    WHERE workspace_id = $1 AND ${ofSuspended} team_id > ${after}`
+}
+
+function conditionsOf(
+  { providedIdPrefix, namePart, property, mappedTo, suspended }: UserGroupFilter,
+  values: Values,
+): string[] {
+  // Without a prefix, the keys have led to those alone.
+  const entries = providedIdPrefix === undefined ? undefined : mappedTo
+  return [
+    ...(namePart === undefined
+      ? []
+      : [`strpos(lower(name), ${values.add(withoutCase(namePart), 'text')}) > 0`]),
+    ...(property === undefined ? [] : [hasProperty(property, values)]),
+    ...(suspended === undefined ? [] : [`suspended_at IS ${suspended ? 'NOT ' : ''}NULL`]),
+    ...(entries === undefined
+      ? []
+      : [
+          `EXISTS (SELECT 1 FROM unnest(${values.add(
+            entries.map(([schemaKey]) => schemaKey),
+            'text[]',
+          )}, ${values.add(
+            entries.map(([, dataSourceKey]) => dataSourceKey),
+            'text[]',
+          )}) AS wanted (schema_key, data_source_key)
+             CROSS JOIN LATERAL (
+               SELECT 1 FROM mapping_entry
+               WHERE workspace_id = $1 AND environment = $2 AND schema_key = wanted.schema_key
+                 AND data_source_key = wanted.data_source_key AND team_id = user_group.team_id LIMIT 1
+             ) AS entry)`,
+        ]),
+  ]
+}
+
+function hasProperty({ path, value }: NonNullable<UserGroupFilter['property']>, values: Values): string {
+  // Key by key: `#>` would take a number for a place in an array.
+  const keys = path.map((key) => values.add(key, 'text'))
+  const found = ['properties::json', ...keys].join(' -> ')
+  const text = `${found} #>> '{}'`
+  const wanted = values.add(value, 'text')
+  const number = values.add(numberOf(value) ?? null, 'float8')
+  return `CASE json_typeof(${found})
+    WHEN 'number' THEN (${text})::float8 = ${number}
+    WHEN 'string' THEN ${text} = ${wanted}
+    WHEN 'boolean' THEN ${text} = ${wanted}
+  END`
+}

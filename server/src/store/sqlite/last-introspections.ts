@@ -1,0 +1,30 @@
+import type { Database, Statement } from 'better-sqlite3'
+import type { Introspection } from '../../domain/store.ts'
+
+/** When a renderer last asked about each user group. */
+export class LastIntrospections {
+  readonly #upsert: Statement<[number, number, number]>
+  readonly #select: Statement<[number, number], number>
+
+  constructor(database: Database) {
+    this.#upsert = database.prepare(
+      `INSERT INTO last_introspection (workspace_id, team_id, introspected_at) VALUES (?, ?, ?)
+       ON CONFLICT (workspace_id, team_id)
+       DO UPDATE SET introspected_at = max(introspected_at, excluded.introspected_at)`,
+    )
+    this.#select = database
+      .prepare<[number, number], number>(
+        'SELECT introspected_at FROM last_introspection WHERE workspace_id = ? AND team_id = ?',
+      )
+      .pluck()
+  }
+
+  record(introspections: readonly Introspection[]): void {
+    for (const { workspaceId, teamId, introspectedAt } of introspections)
+      this.#upsert.run(workspaceId, teamId, introspectedAt)
+  }
+
+  find(workspaceId: number, teamId: number): number | null {
+    return this.#select.get(workspaceId, teamId) ?? null
+  }
+}

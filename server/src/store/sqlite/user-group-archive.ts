@@ -1,0 +1,138 @@
+import type { Database, Statement } from 'better-sqlite3'
+import type { Environment } from '../../domain/environment.ts'
+import type {
+  DeleteUserGroup,
+  ListDeletedUserGroups,
+  ListVersions,
+  RestoreOutcome,
+  RestoreUserGroup,
+} from '../../domain/store.ts'
+import type { Author, DeletedUserGroup, UserGroupVersion } from '../../domain/user-group.ts'
+import { mismatchOf } from '../expectation.ts'
+import type { DataSources } from './data-sources.ts'
+import { keyOf, userGroupOf, type UserGroupRow } from './user-group-row.ts'
+
+type DeletedRow = UserGroupRow & { deleted_at: number; deleted_by: Author }
+
+interface VersionRow {
+  revision: number
+  updated_at: number
+  updated_by: Author | null
+  name: string
+  mapping: string | null
+  properties: string | null
+}
+
+const columns = `team_id, workspace_id, environment, provided_id, name, mapping, properties, token_hash, token_key_id,
+  token_sealed, token_issued_at, created_at, updated_at, updated_by, suspended_at`
+
+/** How many deleted user groups are forgotten in one operation. */
+const batchSize = 1000
+
+/** What user groups were: their earlier versions, and those that were deleted. */
+export class UserGroupArchive {
+  readonly #dataSources: DataSources
+  readonly #select: Statement<[number, Environment, string], UserGroupRow>
+  readonly #keep: Statement<[number, Author, number]>
+  readonly #delete: Statement<[number]>
+  readonly #selectDeleted: Statement<[number, number, Environment, number], DeletedRow>
+  readonly #restore: Statement<[number, number], UserGroupRow>
+  readonly #deleteKept: Statement<[number, number]>
+  readonly #selectAllDeleted: Statement<[number, Environment, number, number, number], DeletedRow>
+  readonly #selectExpired: Statement<[number, number], Pick<DeletedRow, 'workspace_id' | 'team_id'>>
+  readonly #selectVersions: Statement<[number, number, number, number], VersionRow>
+  readonly #deleteVersions: Statement<[number, number]>
+  readonly #deleteLastIntrospection: Statement<[number, number]>
+
+  constructor(database: Database, dataSources: DataSources) {
+    this.#dataSources = dataSources
+    this.#select = database.prepare(
+      'SELECT * FROM user_group WHERE workspace_id = ? AND environment = ? AND provided_id = ?',
+    )
+    this.#keep = database.prepare(
+      `INSERT INTO deleted_user_group (${columns}, revision, deleted_at, deleted_by)
+       SELECT ${columns}, revision, ?, ? FROM user_group WHERE team_id = ?`,
+    )
+    this.#delete = database.prepare('DELETE FROM user_group WHERE team_id = ?')
+    this.#selectDeleted = database.prepare(
+      `SELECT * FROM deleted_user_group
+       WHERE workspace_id = ? AND team_id = ? AND environment = ? AND deleted_at > ?`,
+    )
+    this.#restore = database.prepare(
+      `INSERT INTO user_group (${columns}, revision)
+       SELECT ${columns}, revision + 1 FROM deleted_user_group WHERE workspace_id = ? AND team_id = ? RETURNING *`,
+    )
+    this.#deleteKept = database.prepare(
+      'DELETE FROM deleted_user_group WHERE workspace_id = ? AND team_id = ?',
+    )
+    this.#selectAllDeleted = database.prepare(
+      `SELECT * FROM deleted_user_group
+       WHERE workspace_id = ? AND environment = ? AND deleted_at > ? AND team_id > ? ORDER BY team_id LIMIT ?`,
+    )
+    this.#selectExpired = database.prepare(
+      'SELECT workspace_id, team_id FROM deleted_user_group WHERE deleted_at <= ? LIMIT ?',
+    )
+    this.#selectVersions = database.prepare(
+      `SELECT * FROM user_group_version
+       WHERE workspace_id = ? AND team_id = ? AND revision < ? ORDER BY revision DESC LIMIT ?`,
+    )
+    this.#deleteVersions = database.prepare(
+      'DELETE FROM user_group_version WHERE workspace_id = ? AND team_id = ?',
+    )
+    this.#deleteLastIntrospection = database.prepare(
+      'DELETE FROM last_introspection WHERE workspace_id = ? AND team_id = ?',
+    )
+  }
+
+  delete({ key, expected, author, now }: DeleteUserGroup): 'deleted' | 'not_found' | 'revision_mismatch' {
+    const row = this.#select.get(key.workspaceId, key.environment, key.providedId)
+    if (row === undefined) return 'not_found'
+    const mismatch = mismatchOf(row, expected)
+    if (mismatch !== null) return mismatch
+    this.#keep.run(now, author, row.team_id)
+    this.#dataSources.replaceEntries(key, row.team_id, row.mapping, null)
+    this.#delete.run(row.team_id)
+    return 'deleted'
+  }
+
+  restore({ workspaceId, environment, teamId, deletedAfter }: RestoreUserGroup): RestoreOutcome {
+    const deleted = this.#selectDeleted.get(workspaceId, teamId, environment, deletedAfter)
+    if (deleted === undefined) return { outcome: 'not_found' }
+    if (this.#select.get(workspaceId, environment, deleted.provided_id) !== undefined)
+      return { outcome: 'id_taken' }
+    const row = this.#restore.get(workspaceId, teamId) as UserGroupRow
+    this.#deleteKept.run(workspaceId, teamId)
+    this.#dataSources.replaceEntries(keyOf(row), teamId, null, row.mapping)
+    return { outcome: 'restored', userGroup: userGroupOf(row) }
+  }
+
+  listDeleted(query: ListDeletedUserGroups): DeletedUserGroup[] {
+    const { workspaceId, environment, deletedAfter, afterTeamId, limit } = query
+    return this.#selectAllDeleted
+      .all(workspaceId, environment, deletedAfter, afterTeamId ?? 0, limit)
+      .map((row) => ({ ...userGroupOf(row), deletedAt: row.deleted_at, deletedBy: row.deleted_by }))
+  }
+
+  listVersions({ workspaceId, teamId, beforeRevision, limit }: ListVersions): UserGroupVersion[] {
+    const before = beforeRevision ?? Number.MAX_SAFE_INTEGER
+    return this.#selectVersions.all(workspaceId, teamId, before, limit).map((row) => ({
+      revision: row.revision,
+      updatedAt: row.updated_at,
+      updatedBy: row.updated_by,
+      name: row.name,
+      mapping: row.mapping,
+      properties: row.properties,
+    }))
+  }
+
+  /** Some of those that were deleted at `deletedBefore` or earlier; returns how many, 0 where there are no more. */
+  forgetDeleted(deletedBefore: number): number {
+    const expired = this.#selectExpired.all(deletedBefore, batchSize)
+    for (const { workspace_id, team_id } of expired) {
+      this.#deleteVersions.run(workspace_id, team_id)
+      this.#deleteLastIntrospection.run(workspace_id, team_id)
+      this.#deleteKept.run(workspace_id, team_id)
+    }
+    return expired.length
+  }
+}

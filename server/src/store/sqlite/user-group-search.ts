@@ -1,0 +1,144 @@
+import type { Database } from 'better-sqlite3'
+import type {
+  CountEntries,
+  EntryCounts,
+  SearchResult,
+  SearchUserGroups,
+  UserGroupFilter,
+} from '../../domain/store.ts'
+import { endOfPrefix, hasProperty, withoutCase } from '../../domain/user-group-filter.ts'
+import { entryCountsOf } from '../entry-counts.ts'
+import { userGroupOf, type UserGroupRow } from './user-group-row.ts'
+
+/** How many rows one call looks at: a few milliseconds, for which everybody else waits. */
+const rowsLookedAt = 4000
+
+/** What leads to the rows that are looked at: a query of `team_id` and `position`, in order, from `$position` on. */
+interface Path {
+  readonly keys: string
+  readonly values: Record<string, unknown>
+  /** Where the first rows are after. */
+  readonly start: string | number
+}
+
+/** Finds user groups by what they are, a bounded number of rows a call. */
+export class UserGroupSearch {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+    const options = { deterministic: true, directOnly: true }
+    database.function('without_case', options, (text: unknown) => withoutCase(String(text)))
+    database.function('has_property', options, (properties: unknown, path: unknown, value: unknown) =>
+      Number(hasProperty(properties as string | null, JSON.parse(String(path)) as string[], String(value))),
+    )
+  }
+
+  search({ workspaceId, environment, filter, position, limit }: SearchUserGroups): SearchResult {
+    const path = pathOf(filter)
+    const isById = filter.providedIdPrefix !== undefined
+    const values = {
+      ...path.values,
+      workspaceId,
+      environment,
+      position: position === null ? path.start : isById ? position : Number(position),
+      rows: rowsLookedAt,
+    }
+    const slice = `WITH slice AS MATERIALIZED (${path.keys} ORDER BY position LIMIT $rows)`
+    const end = this.#database
+      .prepare<unknown[], string | number>(`${slice} SELECT position FROM slice LIMIT 1 OFFSET $rows - 1`)
+      .pluck()
+      .get(values)
+    const conditions = conditionsOf(filter)
+    const rows = this.#database
+      .prepare<unknown[], UserGroupRow & { position: string | number }>(
+        `${slice} SELECT user_group.*, position FROM slice CROSS JOIN user_group USING (team_id)
+         WHERE ${['workspace_id = $workspaceId AND environment = $environment', ...conditions.sql].join(' AND ')}
+         ORDER BY position LIMIT $limit`,
+      )
+      .all({ ...values, ...conditions.values, limit })
+    const next = rows.length === limit ? rows.at(-1)?.position : end
+    return { userGroups: rows.map(userGroupOf), position: next === undefined ? null : String(next) }
+  }
+
+  countEntries({ workspaceId, environment, after }: CountEntries): EntryCounts {
+    const rows = this.#database
+      .prepare<unknown[], { schema_key: string; data_source_key: string; count: number }>(
+        `SELECT schema_key, data_source_key, count(*) AS count FROM (
+           SELECT schema_key, data_source_key FROM mapping_entry
+           WHERE workspace_id = ? AND environment = ? AND (schema_key, data_source_key) > (?, ?)
+           ORDER BY schema_key, data_source_key LIMIT ?
+         )
+         GROUP BY schema_key, data_source_key ORDER BY schema_key, data_source_key`,
+      )
+      .all(workspaceId, environment, ...(after ?? ['', '']), rowsLookedAt)
+    return entryCountsOf(rows, rowsLookedAt)
+  }
+}
+
+/** By an index where there is one for any of what is asked. */
+function pathOf({ providedIdPrefix, mappedTo, suspended }: UserGroupFilter): Path {
+  const ofRealm = 'workspace_id = $workspaceId AND environment = $environment'
+  if (providedIdPrefix !== undefined) {
+    const end = endOfPrefix(providedIdPrefix)
+    return {
+      keys: `SELECT team_id, provided_id AS position FROM user_group
+             WHERE ${ofRealm} AND provided_id > $position AND provided_id >= $prefix
+             ${end === null ? '' : 'AND provided_id < $end'}`,
+      values: { prefix: providedIdPrefix, ...(end !== null && { end }), ...valuesOf(mappedTo) },
+      start: '',
+    }
+  }
+  if (mappedTo !== undefined) {
+    const ofEntry = (_: unknown, i: number) =>
+      `SELECT team_id FROM (
+         SELECT team_id FROM mapping_entry
+         WHERE ${ofRealm} AND schema_key = $schema${i} AND data_source_key = $source${i} AND team_id > $position
+         ORDER BY team_id LIMIT $rows)`
+    return {
+      keys: `SELECT team_id, team_id AS position FROM (${mappedTo.map(ofEntry).join(' UNION ')})`,
+      values: valuesOf(mappedTo),
+      start: 0,
+    }
+  }
+  const ofSuspended = suspended === true ? `${ofRealm} AND suspended_at IS NOT NULL AND` : ''
+  return {
+    keys: `SELECT team_id, team_id AS position FROM user_group WHERE ${ofSuspended} team_id > $position`,
+    values: {},
+    start: 0,
+  }
+}
+
+function valuesOf(mappedTo: UserGroupFilter['mappedTo'] = []): Record<string, string> {
+  return Object.fromEntries(
+    mappedTo.flatMap(([schemaKey, dataSourceKey], i) => [
+      [`schema${i}`, schemaKey],
+      [`source${i}`, dataSourceKey],
+    ]),
+  )
+}
+
+function conditionsOf(filter: UserGroupFilter): { sql: string[]; values: Record<string, unknown> } {
+  const { providedIdPrefix, namePart, property, mappedTo, suspended } = filter
+  // Without a prefix, the path has led to those alone.
+  const entries = providedIdPrefix === undefined ? undefined : mappedTo
+  return {
+    sql: [
+      ...(namePart === undefined ? [] : ['instr(without_case(name), $namePart) > 0']),
+      ...(property === undefined ? [] : ['has_property(properties, $path, $value)']),
+      ...(suspended === undefined ? [] : [`suspended_at IS ${suspended ? 'NOT ' : ''}NULL`]),
+      ...(entries === undefined
+        ? []
+        : [
+            `EXISTS (SELECT 1 FROM mapping_entry AS entry
+               WHERE entry.workspace_id = $workspaceId AND entry.environment = $environment
+                 AND entry.team_id = user_group.team_id
+                 AND (schema_key, data_source_key) IN (VALUES ${entries.map((_, i) => `($schema${i}, $source${i})`).join()}))`,
+          ]),
+    ],
+    values: {
+      ...(namePart !== undefined && { namePart: withoutCase(namePart) }),
+      ...(property !== undefined && { path: JSON.stringify(property.path), value: property.value }),
+    },
+  }
+}
