@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { isScope, isUsable, scopes, type ApiToken, type Scope } from '../domain/api-token.ts'
+import { makeApiToken } from '../domain/api-token-management.ts'
 import type { Environment } from '../domain/environment.ts'
-import { generateToken, hashToken } from '../domain/token.ts'
 import { CommandError } from './errors.ts'
 import {
   environmentOption,
@@ -58,18 +58,16 @@ export function addApiTokenCommands(program: Command): void {
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const token = generateToken('api', options.environment)
   const now = Date.now()
-  const made = await withStore(async (store) => {
+  const { apiToken: made, token } = await withStore(async (store) => {
     const workspace = await findWorkspace(store, options.workspace)
-    return store.createApiToken({
+    return makeApiToken(store, {
       workspaceId: workspace.id,
       environment: options.environment,
       name: options.name,
       scopes: options.scopes,
       createdAt: now,
       expiresAt: options.expiresIn === undefined ? null : now + options.expiresIn,
-      tokenHash: hashToken(token),
     })
   })
   if (options.json) {

@@ -5,6 +5,7 @@ import { readStrictJson } from '../contract/strict-json.ts'
 import { Fault } from '../domain/fault.ts'
 import type { UserGroup } from '../domain/user-group.ts'
 import type { OpenedUserGroup } from '../domain/user-group-service.ts'
+import { addUserGroupManagementCommands } from './user-group-management.ts'
 import { environmentOption, jsonOption, parseCount, parseDuration, workspaceOption } from './options.ts'
 import { formatTime, printJson, printLine, printTable } from './output.ts'
 import { callerOf, withStore, withUserGroups, type RealmOptions } from './with-store.ts'
@@ -63,9 +64,12 @@ export function addUserGroupCommands(program: Command): void {
     )
     .action(rotate)
 
-  commandOnOne('delete', 'Delete a user group. Its tokens stop at once; this cannot be undone.').action(
-    remove,
-  )
+  commandOnOne(
+    'delete',
+    'Delete a user group. Its tokens stop at once; for 30 days `ugs user-group restore` brings it back.',
+  ).action(remove)
+
+  addUserGroupManagementCommands(userGroup)
 }
 
 async function list(options: RealmOptions & { limit: number; after?: string }): Promise<void> {

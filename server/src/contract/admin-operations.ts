@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import type { FaultCode } from '../domain/fault.ts'
-import * as schemas from './admin-schemas.ts'
+import * as queries from './admin-queries.ts'
+import type * as schemas from './admin-schemas.ts'
 
 /** An operation of `/admin/v1`: of this the route, the check of its input and the OpenAPI document are made. */
 export interface AdminOperation {
@@ -35,7 +36,7 @@ export const adminOperations = {
     summary: 'List or search user groups',
     description:
       'All that is given must hold. A page takes about a tenth of a second at most: where few match, it may have fewer entries than asked for, and none, and `next_cursor` goes on. In the order of ids where `user_group_id_prefix` is given, else of team ids.',
-    query: schemas.UserGroupQuery,
+    query: queries.UserGroupQuery,
     answer: 'UserGroupListAnswer',
   },
   getUserGroup: {
@@ -130,7 +131,7 @@ export const adminOperations = {
     path: '/user-groups/{team_id}/versions/{revision}/diff',
     tag: userGroups,
     summary: 'What is different from a version',
-    query: schemas.DiffQuery,
+    query: queries.DiffQuery,
     answer: 'DiffAnswer',
     faults: [...ofOne, 'not_found'],
   },
@@ -150,7 +151,7 @@ export const adminOperations = {
     path: '/deleted-user-groups',
     tag: userGroups,
     summary: 'List what was deleted within the last 30 days',
-    query: schemas.PageQuery,
+    query: queries.PageQuery,
     answer: 'DeletedUserGroupListAnswer',
   },
   restoreDeletedUserGroup: {
@@ -168,7 +169,7 @@ export const adminOperations = {
     path: '/isolation-findings',
     tag: userGroups,
     summary: 'User groups that share a data source, or are mapped to nothing',
-    query: schemas.PageQuery,
+    query: queries.PageQuery,
     answer: 'IsolationAnswer',
   },
   promoteUserGroups: {

@@ -7,13 +7,11 @@ import {
   identity,
   Mapping,
   name,
-  pointer,
   Properties,
   properties,
   success,
   text,
   tokenExample,
-  wholeNumber,
   withoutNul,
 } from './schemas.ts'
 
@@ -373,69 +371,12 @@ export const SchemaListAnswer = answer({ success, schemas: Type.Array(Schema) })
 export const SchemaAnswer = answer({ success, schema: Schema })
 
 export const DataSourceBody = Type.Object(
-  { schema_id: id('The schema that it is for.'), ...newRegistered },
+  {
+    schema_id: Type.Integer({ ...id('The schema that it is for.'), maximum: 999_999_999_999_999 }),
+    ...newRegistered,
+  },
   { additionalProperties: false },
 )
 export type DataSourceBody = Static<typeof DataSourceBody>
 export const DataSourceListAnswer = answer({ success, data_sources: Type.Array(DataSource) })
 export const DataSourceAnswer = answer({ success, data_source: DataSource })
-
-const limit = Type.String({ description: 'How many at most, 1 to 200.', pattern: wholeNumber, default: '50' })
-const cursor = Type.String({
-  description: 'The `next_cursor` of the page before.',
-  minLength: 1,
-  maxLength: 2000,
-})
-export const PageQuery = Type.Object(
-  { limit: Type.Optional(limit), cursor: Type.Optional(cursor) },
-  { additionalProperties: false },
-)
-export type PageQuery = Static<typeof PageQuery>
-
-const searchText = (description: string) =>
-  Type.Optional(Type.String({ description, minLength: 1, maxLength: limits.textLength }))
-
-export const UserGroupQuery = Type.Object(
-  {
-    user_group_id_prefix: searchText('What the id starts with; case counts.'),
-    name: searchText('A part of the name, in whatever case.'),
-    property: Type.Optional(
-      Type.String({
-        description: 'A place in the properties, as a JSON Pointer; with `property_value`.',
-        pattern: pointer,
-        maxLength: 1000,
-        examples: ['/plan'],
-      }),
-    ),
-    property_value: Type.Optional(
-      Type.String({
-        description: 'The string there, or the number or boolean as JSON writes it.',
-        maxLength: 1000,
-      }),
-    ),
-    schema: searchText('A key of the mapping; with `data_source`.'),
-    data_source: searchText(
-      'Its value. Where it names a registered data source, mappings that name it otherwise are found too.',
-    ),
-    suspended: Type.Optional(Type.Enum(['true', 'false'])),
-    limit: Type.Optional(limit),
-    cursor: Type.Optional(cursor),
-  },
-  { additionalProperties: false },
-)
-export type UserGroupQuery = Static<typeof UserGroupQuery>
-
-export const DiffQuery = Type.Object(
-  {
-    to: Type.Optional(
-      Type.String({
-        description: 'The revision of another version; the current one where it is left out.',
-        pattern: wholeNumber,
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
-export type DiffQuery = Static<typeof DiffQuery>
-
-export const NoQuery = Type.Object({}, { additionalProperties: false })

@@ -13,11 +13,6 @@ export const adminTags = [
   { name: 'API tokens and workspaces', description: 'Who may call.' },
 ]
 
-/** Those of bodies and answers. Queries stand as parameters. */
-export const adminSchemas = Object.fromEntries(
-  Object.entries(schemas).filter(([name]) => !name.endsWith('Query')),
-)
-
 /** Those of `adminOperations`, in the shape of OpenAPI. */
 export function adminPaths(): Record<string, object> {
   const paths: Record<string, Record<string, object>> = {}

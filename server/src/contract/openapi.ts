@@ -1,5 +1,6 @@
 import type { FaultCode } from '../domain/fault.ts'
-import { adminPaths, adminSchemas, adminTags } from './openapi-admin.ts'
+import * as adminSchemas from './admin-schemas.ts'
+import { adminPaths, adminTags } from './openapi-admin.ts'
 import { callFaults, jsonAnswer, jsonBody, reference, responses } from './openapi-parts.ts'
 import { ErrorAnswer } from './errors.ts'
 import { limits } from './limits.ts'

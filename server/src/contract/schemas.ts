@@ -11,7 +11,7 @@ export const withoutNul = '^[^\\u0000]*$'
 /** In a path or a query, where all is text. */
 export const wholeNumber = '^[1-9][0-9]{0,14}$'
 /** RFC 6901, of at least one step. */
-export const pointer = '^(/([^~/]|~[01])*)+$'
+export const pointer = '^(/([^~/\\u0000]|~[01])*)+$'
 export const notOnlyWhiteSpace = '^$|\\S' // the empty string is too short, and that is said of it
 
 export const text = (description: string, example: string) =>

@@ -54,7 +54,7 @@ export interface ExpectedUserGroup {
 }
 
 /** The user group is no longer as the caller knows it. */
-export interface RevisionMismatch {
+interface RevisionMismatch {
   readonly outcome: 'revision_mismatch'
 }
 

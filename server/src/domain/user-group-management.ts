@@ -357,7 +357,9 @@ export function isIsolationPosition(text: string): boolean {
   try {
     const { dataSource, entry } = JSON.parse(text) as { dataSource?: unknown; entry?: unknown }
     const isEntry =
-      Array.isArray(entry) && entry.length === 2 && entry.every((key) => typeof key === 'string')
+      Array.isArray(entry) &&
+      entry.length === 2 &&
+      entry.every((key) => typeof key === 'string' && !key.includes('\0'))
     return Number.isSafeInteger(dataSource) || (dataSource === undefined && (entry === null || isEntry))
   } catch {
     return false

@@ -15,16 +15,14 @@ import {
   workspaceJson,
 } from '../contract/admin-answers.ts'
 import type { AdminOperationId } from '../contract/admin-operations.ts'
+import type { DiffQuery, PageQuery, UserGroupQuery } from '../contract/admin-queries.ts'
 import type {
   ApiTokenBody,
   DataSourceBody,
-  DiffQuery,
   LeakedTokenBody,
-  PageQuery,
   PromotionBody,
   RotateBody,
   SchemaBody,
-  UserGroupQuery,
   WorkspaceBody,
 } from '../contract/admin-schemas.ts'
 import { readChange } from '../contract/bodies.ts'

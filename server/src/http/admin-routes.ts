@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { adminOperations, type AdminOperation, type AdminOperationId } from '../contract/admin-operations.ts'
+import { NoQuery } from '../contract/admin-queries.ts'
 import * as adminSchemas from '../contract/admin-schemas.ts'
 import { readStrictJson, type JsonDocument } from '../contract/strict-json.ts'
 import { compileValidator } from '../contract/validator.ts'
 import { Fault, validationFailed } from '../domain/fault.ts'
+import { jsonPointer } from '../domain/json-pointer.ts'
 import type { Caller } from '../domain/user-group-service.ts'
 import { handlersOf, type AdminParts } from './admin-handlers.ts'
 import { sendJson } from './answer.ts'
@@ -43,7 +45,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
   const handlers = handlersOf(parts)
   for (const id of Object.keys(adminOperations) as AdminOperationId[]) {
     const operation: AdminOperation = adminOperations[id]
-    const validateQuery: Validate = compileValidator(operation.query ?? adminSchemas.NoQuery)
+    const validateQuery: Validate = compileValidator(operation.query ?? NoQuery)
     const validateBody: Validate | undefined =
       operation.body && compileValidator(adminSchemas[operation.body])
     app.route({
@@ -90,7 +92,7 @@ function queryOf({ raw }: FastifyRequest, validate: Validate): unknown {
   const parameters = new URLSearchParams(text)
   for (const name of parameters.keys()) {
     if (parameters.getAll(name).length > 1)
-      throw validationFailed([{ path: `/${name}`, message: 'is given more than once' }])
+      throw validationFailed([{ path: jsonPointer([name]), message: 'is given more than once' }])
   }
   const query = Object.fromEntries(parameters)
   validate(query)

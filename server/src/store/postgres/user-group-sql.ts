@@ -119,6 +119,7 @@ export const insert: Statement<Pick<UserGroupRow, 'team_id' | 'provided_id'>> = 
    SELECT team_id, provided_id FROM made`,
 )
 
+// What another call has just set to the same is not set again: no revision is spent on it, and no version kept.
 // What is joined to mapping_entry by a constant would be read whole while PostgreSQL has no statistics of it: workspace
 // and environment come from the changed rows.
 export const update: Statement<UserGroupRow> = prepared(
@@ -137,6 +138,9 @@ export const update: Statement<UserGroupRow> = prepared(
        FROM user_group WHERE workspace_id = $1 AND team_id = change.team_id FOR UPDATE
      ) AS user_group
      WHERE coalesce(change.expected_revision, user_group.revision) = user_group.revision
+       AND (coalesce(change.name, old_name) <> old_name
+            OR change.sets_mapping AND change.mapping IS DISTINCT FROM old_mapping
+            OR change.sets_properties AND change.properties IS DISTINCT FROM old_properties)
    ), kept AS (
      INSERT INTO user_group_version (workspace_id, team_id, revision, updated_at, updated_by, name, mapping, properties)
      SELECT workspace_id, team_id, revision, old_updated_at, old_updated_by, old_name, old_mapping, old_properties

@@ -1,0 +1,66 @@
+import { Type, type Static } from 'typebox'
+import { limits } from './limits.ts'
+import { pointer, wholeNumber, withoutNul } from './schemas.ts'
+
+// The parameters of `/admin/v1`: all of them are text.
+
+const limit = Type.String({ description: 'How many at most, 1 to 200.', pattern: wholeNumber, default: '50' })
+const cursor = Type.String({
+  description: 'The `next_cursor` of the page before.',
+  minLength: 1,
+  maxLength: 5000,
+})
+export const PageQuery = Type.Object(
+  { limit: Type.Optional(limit), cursor: Type.Optional(cursor) },
+  { additionalProperties: false },
+)
+export type PageQuery = Static<typeof PageQuery>
+
+const searchText = (description: string) =>
+  Type.Optional(Type.String({ description, minLength: 1, maxLength: limits.textLength, pattern: withoutNul }))
+
+export const UserGroupQuery = Type.Object(
+  {
+    user_group_id_prefix: searchText('What the id starts with; case counts.'),
+    name: searchText('A part of the name, in whatever case.'),
+    property: Type.Optional(
+      Type.String({
+        description: 'A place in the properties, as a JSON Pointer; with `property_value`.',
+        pattern: pointer,
+        maxLength: 1000,
+        examples: ['/plan'],
+      }),
+    ),
+    property_value: Type.Optional(
+      Type.String({
+        description: 'The string there, or the number or boolean as JSON writes it.',
+        pattern: withoutNul,
+        maxLength: 1000,
+      }),
+    ),
+    schema: searchText('A key of the mapping; with `data_source`.'),
+    data_source: searchText(
+      'Its value. Where it names a registered data source, mappings that name it otherwise are found too.',
+    ),
+    suspended: Type.Optional(Type.Enum(['true', 'false'])),
+    limit: Type.Optional(limit),
+    cursor: Type.Optional(cursor),
+  },
+  { additionalProperties: false },
+)
+export type UserGroupQuery = Static<typeof UserGroupQuery>
+
+export const DiffQuery = Type.Object(
+  {
+    to: Type.Optional(
+      Type.String({
+        description: 'The revision of another version; the current one where it is left out.',
+        pattern: wholeNumber,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type DiffQuery = Static<typeof DiffQuery>
+
+export const NoQuery = Type.Object({}, { additionalProperties: false })
