@@ -87,7 +87,7 @@ function importsOf([part, { parts: open = [], packages = [], types = [] }]) {
 }
 
 export default defineConfig(
-  globalIgnores(['**/dist/', '**/data/']),
+  globalIgnores(['**/dist/', '**/data/', 'client/src/wire.ts']),
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

@@ -1,0 +1,78 @@
+import { badAnswer, ServiceError, TransportError } from './errors.ts'
+import type { Answer } from './exchange.ts'
+import { isArray, isObject, isText, read, type Shape } from './shape.ts'
+import type { components } from './wire.ts'
+
+type WireError = components['schemas']['ErrorAnswer']['error']
+
+/** The longest that a timer waits. */
+const longestTimeoutMs = 2_147_483_647
+
+const fieldShape: Shape<NonNullable<WireError['fields']>[number]> = {
+  path: (value) => typeof value === 'string',
+  message: isText,
+}
+const errorShape: Shape<WireError> = {
+  // Any, so that what a newer service says is passed on.
+  code: isText,
+  message: isText,
+  request_id: isText,
+  fields: (value) =>
+    value === undefined ||
+    (isArray(value) && value.every((field) => read(field, 'a field', fieldShape) === field)),
+}
+
+/**
+ * The JSON value of an answer that the service gives where a call succeeds.
+ * @param now in milliseconds since the Unix epoch; a `Retry-After` may be a date
+ * @throws ServiceError where the service answers that it failed
+ * @throws TransportError `refused`, `bad_answer` where it is not the service that answers
+ */
+export function readJson(answer: Answer, now: number): unknown {
+  const { status, body } = answer
+  const retryAfterMs = readRetryAfter(answer.retryAfter, now)
+  if (status >= 400) {
+    const error = body && readError(body)
+    if (error !== undefined) throw new ServiceError(error, { status, retryAfterMs })
+    throw new TransportError(
+      'refused',
+      `Something before the User Group Service refuses the call with status ${status}: check origin, and what is on the way`,
+      { status, retryAfterMs },
+    )
+  }
+  if (status !== 200) throw badAnswer(`its status is ${status}`, status)
+  if (!/^application\/json *(;|$)/i.test(answer.contentType)) {
+    throw badAnswer('its Content-Type is not application/json', status)
+  }
+  if (body === undefined) throw badAnswer('it is too long', status)
+  const value = parse(body)
+  if (value === undefined) throw badAnswer('it is not JSON', status)
+  return value
+}
+
+/** What the service says went wrong, or undefined where these are somebody else's words. */
+function readError(body: Buffer): WireError | undefined {
+  const value = parse(body)
+  if (!isObject(value) || value.success !== 0) return undefined
+  try {
+    return read(value.error, 'the error', errorShape)
+  } catch {
+    return undefined
+  }
+}
+
+/** `Retry-After` is a number of seconds, or a date (RFC 9110, section 10.2.3). In milliseconds from now. */
+function readRetryAfter(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), longestTimeoutMs)
+}
+
+/** Undefined where it is no JSON. The words of JSON.parse would quote it, and it may hold a token. */
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    return undefined
+  }
+}

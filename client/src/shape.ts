@@ -1,0 +1,54 @@
+import { badAnswer } from './errors.ts'
+
+type Check = (value: unknown) => boolean
+
+/** A check for each member of what goes over the wire, and so a mistake of types where the document changes. */
+export type Shape<Wire> = { readonly [Name in keyof Wire]-?: Check }
+
+/**
+ * Takes a value for what the shape says, members that it does not know included.
+ * @throws TransportError `bad_answer`
+ */
+export function read<Wire extends object>(value: unknown, what: string, shape: Shape<Wire>): Wire {
+  if (!isObject(value)) throw badAnswer(`${what} is no object`)
+  for (const [name, isRight] of Object.entries<Check>(shape)) {
+    // Own members: what is inherited is nobody's answer.
+    if (!isRight(Object.hasOwn(value, name) ? value[name] : undefined)) {
+      throw badAnswer(`${name} of ${what} is not as it should be`)
+    }
+  }
+  return value as Wire
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function isObjectOrNull(value: unknown): boolean {
+  return value === null || isObject(value)
+}
+
+export function isArray(value: unknown): value is unknown[] {
+  return Array.isArray(value)
+}
+
+export function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== ''
+}
+
+export function isBoolean(value: unknown): boolean {
+  return typeof value === 'boolean'
+}
+
+export function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+export function isEnvironment(value: unknown): boolean {
+  return value === 'Customer' || value === 'Testing'
+}
+
+/** Seconds since the Unix epoch, up to the latest time that a Date holds. */
+export function isTime(value: unknown): boolean {
+  return isCount(value) && (value as number) <= 8_640_000_000_000
+}

@@ -1,0 +1,1156 @@
+// Generated from the OpenAPI document by client/scripts/generate-types.js. Do not edit.
+
+export interface components {
+  schemas: {
+    UserGroupBody: {
+      /**
+       * @description The id that you use for this user group in your own database. Unique within a workspace and an environment; compared exactly.
+       * @example customer-42
+       */
+      user_group_id: string & (unknown & unknown)
+      /**
+       * @description Name of the user group. Stays as it is where it is left out.
+       * @example Example customer
+       */
+      name?: string & (unknown & unknown)
+      /**
+       * @description Schema id to data source: the id of a data source, or the id that you gave it when you created it. Replaced whole; null or {} clears it; stays as it is where it is left out.
+       * @example {
+       *       "40": "213"
+       *     }
+       */
+      mapping?: {
+        [key: string]: string
+      } | null
+      /**
+       * @description Available as variables in dashboards and in SQL. At most 64 KiB as JSON, at most 32 levels deep, no U+0000. Replaced whole; null clears it; stays as it is where it is left out.
+       * @example {
+       *       "region": "EU",
+       *       "plan": "gold"
+       *     }
+       */
+      properties?: {
+        [key: string]: unknown
+      } | null
+    }
+    RotationBody: {
+      /**
+       * @description The current token of the user group whose token is replaced.
+       * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+       */
+      current_token: string
+      /**
+       * @description For how long the old token stays valid for viewing. It can never rotate again.
+       * @default 0
+       * @example 3600
+       */
+      grace_period_seconds?: number
+    }
+    GetOrCreateAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      /**
+       * @description Whether this call created the user group.
+       * @example false
+       */
+      new_user_group: boolean
+      user_group: {
+        /**
+         * @description Internal id of the user group. There is no need to record it.
+         * @example 1
+         */
+        team_id: number
+        /**
+         * @description The user group token to store, and to render embedded dashboards with.
+         * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+         */
+        token: string
+        /**
+         * @description Name of the user group.
+         * @example Example customer
+         */
+        name: string
+        /**
+         * @description The user_group_id that was sent.
+         * @example customer-42
+         */
+        provided_id: string
+        /**
+         * @description The properties, as they were sent; null where there are none.
+         * @example {
+         *       "region": "EU",
+         *       "plan": "gold"
+         *     }
+         */
+        properties: {
+          [key: string]: unknown
+        } | null
+      }
+    }
+    UpdateAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      /**
+       * @description Always false: this operation never creates.
+       * @example false
+       */
+      new_user_group: boolean
+      user_group: {
+        /**
+         * @description Internal id of the user group. There is no need to record it.
+         * @example 1
+         */
+        team_id: number
+        /**
+         * @description The user group token to store, and to render embedded dashboards with.
+         * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+         */
+        token: string
+        /**
+         * @description Name of the user group.
+         * @example Example customer
+         */
+        name: string
+        /**
+         * @description The user_group_id that was sent.
+         * @example customer-42
+         */
+        provided_id: string
+        /**
+         * @description The properties, as they were sent; null where there are none.
+         * @example {
+         *       "region": "EU",
+         *       "plan": "gold"
+         *     }
+         */
+        properties: {
+          [key: string]: unknown
+        } | null
+        /**
+         * @description The environment of the user group: that of the API token that created it.
+         * @example Customer
+         * @enum {unknown}
+         */
+        api_environment_tag: 'Customer' | 'Testing'
+      }
+    }
+    RotationAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      user_group: {
+        /**
+         * @description Internal id of the user group. There is no need to record it.
+         * @example 1
+         */
+        team_id: number
+        /**
+         * @description The user group token to store, and to render embedded dashboards with.
+         * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+         */
+        token: string
+        /**
+         * @description Name of the user group.
+         * @example Example customer
+         */
+        name: string
+        /**
+         * @description The user_group_id that was sent.
+         * @example customer-42
+         */
+        provided_id: string
+        /**
+         * @description The environment of the user group: that of the API token that created it.
+         * @example Customer
+         * @enum {unknown}
+         */
+        api_environment_tag: 'Customer' | 'Testing'
+      }
+    }
+    IntrospectionBody: {
+      /**
+       * @description The user group token that a dashboard was opened with.
+       * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+       */
+      token: string
+      /**
+       * @description Is not looked at.
+       * @example user_group
+       */
+      token_type_hint?: string
+    }
+    IntrospectionAnswer:
+      | {
+          /** @constant */
+          active: true
+          /** @constant */
+          token_type: 'user_group'
+          /**
+           * @description The user_group_id.
+           * @example customer-42
+           */
+          sub: string
+          /**
+           * @description When the token was made, in seconds since the Unix epoch.
+           * @example 1790000000
+           */
+          iat: number
+          /**
+           * @description When the token stops; only where it was replaced, with a grace period, in seconds since the Unix epoch.
+           * @example 1790000600
+           */
+          exp?: number
+          /**
+           * @description Internal id of the user group. There is no need to record it.
+           * @example 1
+           */
+          team_id: number
+          /**
+           * @description Name of the user group.
+           * @example Example customer
+           */
+          name: string
+          /**
+           * @description The environment of the user group: that of the API token that created it.
+           * @example Customer
+           * @enum {unknown}
+           */
+          api_environment_tag: 'Customer' | 'Testing'
+          /**
+           * @description Schema id to data source: the id of a data source, or the id that you gave it when you created it. Replaced whole; null or {} clears it; stays as it is where it is left out.
+           * @example {
+           *       "40": "213"
+           *     }
+           */
+          mapping: {
+            [key: string]: string
+          } | null
+          /** @description By the keys of the mapping, those entries that name a registered schema and data source. */
+          data_sources: {
+            [key: string]: {
+              /** @example 213 */
+              id: number
+              /** @example warehouse-eu */
+              provided_id: string
+              /** @example Warehouse EU */
+              name: string
+            }
+          }
+          /**
+           * @description The properties, as they were sent; null where there are none.
+           * @example {
+           *       "region": "EU",
+           *       "plan": "gold"
+           *     }
+           */
+          properties: {
+            [key: string]: unknown
+          } | null
+        }
+      | {
+          /**
+           * @description Whatever the reason.
+           * @constant
+           */
+          active: false
+        }
+    ApiToken: {
+      /**
+       * @description Its id.
+       * @example 213
+       */
+      id: number
+      /** @example backend */
+      name: string
+      /**
+       * @description The environment of the user group: that of the API token that created it.
+       * @example Customer
+       * @enum {unknown}
+       */
+      api_environment_tag: 'Customer' | 'Testing'
+      /**
+       * @example [
+       *       "write"
+       *     ]
+       */
+      scopes: ('read' | 'write' | 'introspect' | 'admin')[]
+      /**
+       * Format: date-time
+       * @description When it was made (RFC 3339, UTC).
+       * @example 2026-11-21T20:15:53.000Z
+       */
+      created_at: string
+      /**
+       * @description When it stops (RFC 3339, UTC); null where it is not so.
+       * @example null
+       */
+      expires_at: string | null
+      /**
+       * @description When it was revoked (RFC 3339, UTC); null where it is not so.
+       * @example null
+       */
+      revoked_at: string | null
+    }
+    ApiTokenAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      api_token: components['schemas']['ApiToken']
+    }
+    ApiTokenBody: {
+      /**
+       * @description What it is for.
+       * @example backend
+       */
+      name: string & (unknown & unknown)
+      /**
+       * @description What it may do.
+       * @example [
+       *       "write"
+       *     ]
+       */
+      scopes: ('read' | 'write' | 'introspect' | 'admin')[]
+      /**
+       * @description For how long it is valid; for good where it is left out.
+       * @example 7776000
+       */
+      expires_in_seconds?: number
+    }
+    ApiTokenListAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      api_tokens: components['schemas']['ApiToken'][]
+    }
+    DataSourceAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      data_source: {
+        /**
+         * @description Its id.
+         * @example 213
+         */
+        id: number
+        /**
+         * @description Your id of it.
+         * @example sales
+         */
+        provided_id: string
+        /** @example Sales */
+        name: string
+        /**
+         * Format: date-time
+         * @description When it was registered (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        created_at: string
+        /**
+         * @description The schema that it is for.
+         * @example 213
+         */
+        schema_id: number
+      }
+    }
+    DataSourceBody: {
+      /**
+       * @description The schema that it is for.
+       * @example 213
+       */
+      schema_id: number
+      /**
+       * @description Your id of it.
+       * @example sales
+       */
+      provided_id: string & (unknown & unknown)
+      /**
+       * @description Its name.
+       * @example Sales
+       */
+      name: string & (unknown & unknown)
+    }
+    DataSourceListAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      data_sources: {
+        /**
+         * @description Its id.
+         * @example 213
+         */
+        id: number
+        /**
+         * @description Your id of it.
+         * @example sales
+         */
+        provided_id: string
+        /** @example Sales */
+        name: string
+        /**
+         * Format: date-time
+         * @description When it was registered (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        created_at: string
+        /**
+         * @description The schema that it is for.
+         * @example 213
+         */
+        schema_id: number
+      }[]
+    }
+    DeletedAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      /** @constant */
+      deleted: true
+    }
+    DeletedUserGroupListAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      user_groups: {
+        /**
+         * @description Internal id of the user group. There is no need to record it.
+         * @example 1
+         */
+        team_id: number
+        /**
+         * @description The user_group_id that was sent.
+         * @example customer-42
+         */
+        provided_id: string
+        /**
+         * @description Name of the user group.
+         * @example Example customer
+         */
+        name: string
+        /**
+         * Format: date-time
+         * @description When it was deleted (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        deleted_at: string
+        /**
+         * @description Whose call it was: `api_token:` and the id of the API token, or `cli:` and the name of the operator; null where it was not kept yet.
+         * @example api_token:3
+         */
+        deleted_by: string | null
+      }[]
+      /**
+       * @description What to send as `cursor` for the next page; null where there is none. A page may have fewer entries than asked for, and none, and the next one more.
+       * @example null
+       */
+      next_cursor: string | null
+    }
+    DiffAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      differences: {
+        /**
+         * @description A JSON Pointer (RFC 6901).
+         * @example /properties/plan
+         */
+        path: string
+        /**
+         * @description Left out where there was nothing.
+         * @example gold
+         */
+        before?: unknown
+        /**
+         * @description Left out where there is nothing.
+         * @example silver
+         */
+        after?: unknown
+      }[]
+    }
+    IsolationAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      findings: {
+        /**
+         * @description `shared`: several user groups see the same data. `unresolved`: their mappings name nothing that is registered.
+         * @enum {unknown}
+         */
+        kind: 'shared' | 'unresolved'
+        /** @example 40 */
+        schema: string
+        /** @example 213 */
+        data_source: string
+        registered: {
+          /**
+           * @description Its id.
+           * @example 213
+           */
+          id: number
+          /** @example warehouse-eu */
+          provided_id: string
+          /** @example Warehouse EU */
+          name: string
+        } | null
+        /** @description The first ten of them. */
+        user_groups: {
+          /**
+           * @description Internal id of the user group. There is no need to record it.
+           * @example 1
+           */
+          team_id: number
+          /**
+           * @description The user_group_id that was sent.
+           * @example customer-42
+           */
+          provided_id: string
+          /**
+           * @description Name of the user group.
+           * @example Example customer
+           */
+          name: string
+        }[]
+      }[]
+      /**
+       * @description What to send as `cursor` for the next page; null where there is none. A page may have fewer entries than asked for, and none, and the next one more.
+       * @example null
+       */
+      next_cursor: string | null
+    }
+    LeakedTokenAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      /**
+       * @description `unknown`: no token of this workspace and environment.
+       * @enum {unknown}
+       */
+      kind: 'user_group_token' | 'api_token' | 'unknown'
+      /** @description Whether it worked when it was asked about. */
+      works: boolean
+      user_group?: components['schemas']['ManagedUserGroup']
+      /**
+       * @description Until when it is valid, or was, where it was replaced (RFC 3339, UTC); null where it is not so.
+       * @example null
+       */
+      valid_until?: string | null
+      /** @description Whether this call made a new user group token. */
+      rotated?: boolean
+      api_token?: components['schemas']['ApiToken']
+    }
+    LeakedTokenBody: {
+      /**
+       * @description A user group token or an API token.
+       * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+       */
+      token: string
+      /**
+       * @description Replaces the user group token at once, also where it was replaced before; revokes the API token.
+       * @default false
+       */
+      rotate?: boolean
+    }
+    ManagedUserGroup: {
+      /**
+       * @description Internal id of the user group. There is no need to record it.
+       * @example 1
+       */
+      team_id: number
+      /**
+       * @description The user_group_id that was sent.
+       * @example customer-42
+       */
+      provided_id: string
+      /**
+       * @description The environment of the user group: that of the API token that created it.
+       * @example Customer
+       * @enum {unknown}
+       */
+      api_environment_tag: 'Customer' | 'Testing'
+      /**
+       * @description Name of the user group.
+       * @example Example customer
+       */
+      name: string
+      /**
+       * @description Schema to data source, as it was sent; null where there is none.
+       * @example {
+       *       "40": "213"
+       *     }
+       */
+      mapping: {
+        [key: string]: string
+      } | null
+      /**
+       * @description The properties, as they were sent; null where there are none.
+       * @example {
+       *       "region": "EU",
+       *       "plan": "gold"
+       *     }
+       */
+      properties: {
+        [key: string]: unknown
+      } | null
+      /**
+       * @description Goes up with each change of the user group, its token included. The ETag is made of it.
+       * @example 4
+       */
+      revision: number
+      /**
+       * Format: date-time
+       * @description When it was created (RFC 3339, UTC).
+       * @example 2026-11-21T20:15:53.000Z
+       */
+      created_at: string
+      /**
+       * Format: date-time
+       * @description When name, mapping or properties were set last (RFC 3339, UTC).
+       * @example 2026-11-21T20:15:53.000Z
+       */
+      updated_at: string
+      /**
+       * @description Whose call it was: `api_token:` and the id of the API token, or `cli:` and the name of the operator; null where it was not kept yet.
+       * @example api_token:3
+       */
+      updated_by: string | null
+      /**
+       * Format: date-time
+       * @description When its token was made (RFC 3339, UTC).
+       * @example 2026-11-21T20:15:53.000Z
+       */
+      token_issued_at: string
+      /**
+       * @description Since when its token is inactive for the renderer (RFC 3339, UTC); null where it is not so.
+       * @example null
+       */
+      suspended_at: string | null
+    }
+    NewApiTokenAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      api_token: components['schemas']['ApiToken']
+      /**
+       * @description Is shown this once.
+       * @example uga_customer_…
+       */
+      token: string
+    }
+    NewWorkspaceAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      workspace: {
+        /**
+         * @description Its id.
+         * @example 213
+         */
+        id: number
+        /** @example default */
+        name: string
+        /**
+         * Format: date-time
+         * @description When it was made (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        created_at: string
+      }
+      api_token: components['schemas']['ApiToken']
+      /**
+       * @description An API token with the scope `admin` in the new workspace; it is shown this once.
+       * @example uga_customer_…
+       */
+      token: string
+    }
+    PromotionAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      results: {
+        /**
+         * @description The user_group_id that was sent.
+         * @example customer-42
+         */
+        provided_id: string
+        /**
+         * @description What became of it, or in a dry run would.
+         * @enum {unknown}
+         */
+        outcome: 'created' | 'updated' | 'unchanged' | 'not_found' | 'refused'
+        differences: {
+          /**
+           * @description A JSON Pointer (RFC 6901).
+           * @example /properties/plan
+           */
+          path: string
+          /**
+           * @description Left out where there was nothing.
+           * @example gold
+           */
+          before?: unknown
+          /**
+           * @description Left out where there is nothing.
+           * @example silver
+           */
+          after?: unknown
+        }[]
+        /**
+         * @description Of the user group in `Customer`; null where there is none, or none yet.
+         * @example 7
+         */
+        team_id: number | null
+        /**
+         * @description Why it was refused.
+         * @example null
+         */
+        message: string | null
+      }[]
+    }
+    PromotionBody: {
+      /**
+       * @description The ids of the user groups to promote.
+       * @example [
+       *       "customer-42"
+       *     ]
+       */
+      user_group_ids: string[]
+      /**
+       * @description Changes nothing.
+       * @default false
+       * @example true
+       */
+      dry_run?: boolean
+    }
+    RotateBody: {
+      /**
+       * @description For how long the old token stays valid for viewing.
+       * @default 0
+       * @example 3600
+       */
+      grace_period_seconds?: number
+    }
+    SchemaAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      schema: {
+        /**
+         * @description Its id.
+         * @example 213
+         */
+        id: number
+        /**
+         * @description Your id of it.
+         * @example sales
+         */
+        provided_id: string
+        /** @example Sales */
+        name: string
+        /**
+         * Format: date-time
+         * @description When it was registered (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        created_at: string
+      }
+    }
+    SchemaBody: {
+      /**
+       * @description Your id of it.
+       * @example sales
+       */
+      provided_id: string & (unknown & unknown)
+      /**
+       * @description Its name.
+       * @example Sales
+       */
+      name: string & (unknown & unknown)
+    }
+    SchemaListAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      schemas: {
+        /**
+         * @description Its id.
+         * @example 213
+         */
+        id: number
+        /**
+         * @description Your id of it.
+         * @example sales
+         */
+        provided_id: string
+        /** @example Sales */
+        name: string
+        /**
+         * Format: date-time
+         * @description When it was registered (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        created_at: string
+      }[]
+    }
+    TokenAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      /**
+       * @description The user group token to store, and to render embedded dashboards with.
+       * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+       */
+      token: string
+    }
+    UserGroupAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      user_group: components['schemas']['ManagedUserGroup']
+    }
+    UserGroupListAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      user_groups: components['schemas']['ManagedUserGroup'][]
+      /**
+       * @description What to send as `cursor` for the next page; null where there is none. A page may have fewer entries than asked for, and none, and the next one more.
+       * @example null
+       */
+      next_cursor: string | null
+    }
+    UserGroupPatch: {
+      /**
+       * @description Name of the user group. Stays as it is where it is left out.
+       * @example Example customer
+       */
+      name?: string & (unknown & unknown)
+      /**
+       * @description Schema id to data source: the id of a data source, or the id that you gave it when you created it. Replaced whole; null or {} clears it; stays as it is where it is left out.
+       * @example {
+       *       "40": "213"
+       *     }
+       */
+      mapping?: {
+        [key: string]: string
+      } | null
+      /**
+       * @description Available as variables in dashboards and in SQL. At most 64 KiB as JSON, at most 32 levels deep, no U+0000. Replaced whole; null clears it; stays as it is where it is left out.
+       * @example {
+       *       "region": "EU",
+       *       "plan": "gold"
+       *     }
+       */
+      properties?: {
+        [key: string]: unknown
+      } | null
+    }
+    VersionListAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      versions: {
+        /**
+         * @description The last revision at which the user group was so.
+         * @example 3
+         */
+        revision: number
+        /**
+         * @description Name of the user group.
+         * @example Example customer
+         */
+        name: string
+        /**
+         * @description Schema to data source, as it was sent; null where there is none.
+         * @example {
+         *       "40": "213"
+         *     }
+         */
+        mapping: {
+          [key: string]: string
+        } | null
+        /**
+         * @description The properties, as they were sent; null where there are none.
+         * @example {
+         *       "region": "EU",
+         *       "plan": "gold"
+         *     }
+         */
+        properties: {
+          [key: string]: unknown
+        } | null
+        /**
+         * Format: date-time
+         * @description When it was made so (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        updated_at: string
+        /**
+         * @description Whose call it was: `api_token:` and the id of the API token, or `cli:` and the name of the operator; null where it was not kept yet.
+         * @example api_token:3
+         */
+        updated_by: string | null
+      }[]
+    }
+    ViewAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      user_group: components['schemas']['ManagedUserGroup']
+      /** @description What dashboards and SQL have as `user_group.…`, as the renderer gets it. */
+      variables: {
+        /**
+         * @description The user_group_id that was sent.
+         * @example customer-42
+         */
+        provided_id: string
+        /**
+         * @description Name of the user group.
+         * @example Example customer
+         */
+        name: string
+        /**
+         * @description The properties, as they were sent; null where there are none.
+         * @example {
+         *       "region": "EU",
+         *       "plan": "gold"
+         *     }
+         */
+        properties: {
+          [key: string]: unknown
+        } | null
+      }
+      data_sources: {
+        /**
+         * @description The key of the mapping.
+         * @example 40
+         */
+        schema: string
+        /**
+         * @description Its value.
+         * @example 213
+         */
+        data_source: string
+        /** @description Whether the key names a registered schema. */
+        has_schema: boolean
+        /** @description The data source that the entry names; null where it names none that is registered. */
+        registered: {
+          /**
+           * @description Its id.
+           * @example 213
+           */
+          id: number
+          /** @example warehouse-eu */
+          provided_id: string
+          /** @example Warehouse EU */
+          name: string
+        } | null
+      }[]
+      token: {
+        /** @description Whether the renderer takes the current token. */
+        active: boolean
+        /**
+         * Format: date-time
+         * @description When it was made (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        issued_at: string
+      }
+      /**
+       * @description When a renderer last asked about it, to the minute (RFC 3339, UTC); null where it is not so.
+       * @example null
+       */
+      last_introspected_at: string | null
+      /** @description What it was before its last changes, the newest first. */
+      versions: {
+        /**
+         * @description The last revision at which the user group was so.
+         * @example 3
+         */
+        revision: number
+        /**
+         * @description Name of the user group.
+         * @example Example customer
+         */
+        name: string
+        /**
+         * @description Schema to data source, as it was sent; null where there is none.
+         * @example {
+         *       "40": "213"
+         *     }
+         */
+        mapping: {
+          [key: string]: string
+        } | null
+        /**
+         * @description The properties, as they were sent; null where there are none.
+         * @example {
+         *       "region": "EU",
+         *       "plan": "gold"
+         *     }
+         */
+        properties: {
+          [key: string]: unknown
+        } | null
+        /**
+         * Format: date-time
+         * @description When it was made so (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        updated_at: string
+        /**
+         * @description Whose call it was: `api_token:` and the id of the API token, or `cli:` and the name of the operator; null where it was not kept yet.
+         * @example api_token:3
+         */
+        updated_by: string | null
+      }[]
+    }
+    WorkspaceBody: {
+      /**
+       * @description Its name.
+       * @example second-product
+       */
+      name: string & (unknown & unknown)
+    }
+    WorkspaceListAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      workspaces: {
+        /**
+         * @description Its id.
+         * @example 213
+         */
+        id: number
+        /** @example default */
+        name: string
+        /**
+         * Format: date-time
+         * @description When it was made (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        created_at: string
+      }[]
+    }
+    ErrorAnswer: {
+      /**
+       * @description 0: the call did not succeed.
+       * @constant
+       */
+      success: 0
+      error: {
+        /**
+         * @description Stable: for programs.
+         * @example validation_failed
+         * @enum {unknown}
+         */
+        code:
+          | 'malformed_request'
+          | 'malformed_json'
+          | 'body_required'
+          | 'validation_failed'
+          | 'name_required'
+          | 'invalid_method_override'
+          | 'invalid_idempotency_key'
+          | 'unauthenticated'
+          | 'forbidden'
+          | 'user_group_not_found'
+          | 'token_not_found'
+          | 'not_found'
+          | 'method_not_allowed'
+          | 'request_timeout'
+          | 'token_superseded'
+          | 'idempotency_key_in_use'
+          | 'already_exists'
+          | 'in_use'
+          | 'revision_mismatch'
+          | 'body_too_large'
+          | 'unsupported_media_type'
+          | 'idempotency_key_reused'
+          | 'headers_too_large'
+          | 'internal'
+          | 'not_implemented'
+          | 'unavailable'
+        /**
+         * @description For a person; may change.
+         * @example name: must be a string
+         */
+        message: string
+        /**
+         * @description Finds the request in the log of the service.
+         * @example k3Jf81Qz-2s
+         */
+        request_id: string
+        /** @description Only where fields are at fault. */
+        fields?: {
+          /**
+           * @description A JSON Pointer (RFC 6901) into the body.
+           * @example /name
+           */
+          path: string
+          /** @example must be a string */
+          message: string
+        }[]
+      }
+    }
+  }
+  responses: never
+  parameters: never
+  requestBodies: never
+  headers: {
+    /** @description Finds the request in the log of the service. */
+    RequestId: string
+    /**
+     * @description The state of the user group, to be sent as If-Match.
+     * @example "1.4"
+     */
+    ETag: string
+  }
+  pathItems: never
+}

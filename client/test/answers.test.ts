@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { clientOf, token, transportFailure } from './support/calls.ts'
+import {
+  active,
+  answer,
+  created,
+  json,
+  refusal,
+  rotated,
+  serve,
+  updated,
+  type Answerer,
+} from './support/scripted-server.ts'
+
+const fields = { userGroupId: 'customer-42', name: 'Example customer' }
+const group = { teamId: 7, token, name: 'Example customer', providedId: 'customer-42' }
+
+describe('what the service answers, in the names of JavaScript', () => {
+  it('getOrCreate', async (t) => {
+    const { origin } = await serve(t, json(created))
+    assert.deepEqual(await clientOf(origin).getOrCreate(fields), {
+      newUserGroup: true,
+      userGroup: { ...group, properties: { region: 'EU' } },
+    })
+  })
+
+  it('update', async (t) => {
+    const { origin } = await serve(t, json(updated))
+    const expected = { ...group, properties: { region: 'EU' }, environment: 'Customer' }
+    assert.deepEqual(await clientOf(origin).update(fields), expected)
+  })
+
+  it('rotate', async (t) => {
+    const { origin } = await serve(t, json(rotated))
+    const result = await clientOf(origin).rotate({ currentToken: token })
+    assert.deepEqual(result, { ...group, environment: 'Customer' })
+  })
+
+  const introspected = {
+    providedId: 'customer-42',
+    teamId: 7,
+    name: 'Example customer',
+    environment: 'Customer',
+    mapping: { 40: '213' },
+    dataSources: { 40: { id: 213, providedId: 'warehouse-eu', name: 'Warehouse EU' } },
+    properties: { region: 'EU' },
+    token: { issuedAt: 1_790_000_000_000, expiresAt: null as number | null },
+  }
+
+  it('introspect', async (t) => {
+    const { origin } = await serve(t, json(active))
+    assert.deepEqual(await clientOf(origin).introspect(token), introspected)
+  })
+
+  it('introspect, of a token in its grace period', async (t) => {
+    const { origin } = await serve(
+      t,
+      json({ ...active, exp: 1_790_000_600, mapping: null, properties: null }),
+    )
+    assert.deepEqual(await clientOf(origin).introspect(token), {
+      ...introspected,
+      mapping: null,
+      properties: null,
+      token: { issuedAt: 1_790_000_000_000, expiresAt: 1_790_000_600_000 },
+    })
+  })
+
+  it('introspect, of a token that is not active', async (t) => {
+    const { origin } = await serve(t, json({ active: false }))
+    assert.equal(await clientOf(origin).introspect(token), null)
+  })
+
+  it('introspect, of no token, without asking', async (t) => {
+    const { origin, received } = await serve(t, json(active))
+    for (const none of [undefined, '', 'x'.repeat(1001)]) {
+      assert.equal(await clientOf(origin).introspect(none), null)
+    }
+    assert.equal(received.length, 0)
+  })
+
+  it('with members that a newer service may have, and with keys that mean something in JavaScript', async (t) => {
+    const properties = '{"__proto__":{"admin":true},"constructor":1}'
+    const body = JSON.stringify({ ...created, more: 1 }).replace('{"region":"EU"}', properties)
+    const { origin } = await serve(
+      t,
+      answer(200, body, { 'content-type': 'application/json; charset=utf-8' }),
+    )
+    const { userGroup } = await clientOf(origin).getOrCreate(fields)
+    assert.equal(JSON.stringify(userGroup.properties), properties)
+    assert.equal('admin' in (userGroup.properties ?? {}), false)
+  })
+})
+
+describe('what is not the service’s answer is a bad_answer, and is not asked for again', () => {
+  const tooLong = JSON.stringify({ ...created, more: 'x'.repeat(8 * 1024 * 1024) })
+  const cases: Record<string, Answerer> = {
+    'a login page': answer(200, `<h1>Sign in ${token}</h1>`, { 'content-type': 'text/html' }),
+    'no JSON': answer(200, token),
+    'no UTF-8': answer(200, Buffer.from('{"success":"\xff"}', 'latin1')),
+    'no object': json([]),
+    'another object': json({ token }),
+    'an error with status 200': json({ success: 0, error: { code: 'internal', message: token } }),
+    'no user group': json({ ...created, user_group: null }),
+    'a token that is no text': json({ ...created, user_group: { ...created.user_group, token: 1 } }),
+    'no properties': json({ ...created, user_group: { ...created.user_group, properties: undefined } }),
+    'an answer that is too long': answer(200, tooLong),
+    'another status': answer(202, JSON.stringify(created)),
+    'no answer of HTTP': (response) => response.socket?.end(`${token}\r\n\r\n`),
+  }
+  for (const [name, answerer] of Object.entries(cases)) {
+    it(name, async (t) => {
+      const { origin, received } = await serve(t, answerer)
+      const error = await transportFailure(clientOf(origin).getOrCreate(fields))
+      assert.equal(error.code, 'bad_answer', error.message)
+      assert.equal(received.length, 1)
+    })
+  }
+
+  for (const status of [301, 302, 303, 307, 308]) {
+    it(`a redirect with ${status}, which is not followed`, async (t) => {
+      const elsewhere = await serve(t, json(created))
+      const { origin, received } = await serve(t, refusal(status, { location: elsewhere.origin }))
+      for (const call of [
+        clientOf(origin).getOrCreate(fields),
+        clientOf(origin).update(fields),
+        clientOf(origin).rotate({ currentToken: token }),
+      ]) {
+        const error = await transportFailure(call)
+        assert.deepEqual([error.code, error.status], ['bad_answer', status])
+      }
+      assert.deepEqual([received.length, elsewhere.received.length], [3, 0])
+    })
+  }
+
+  const wrongIntrospections: Record<string, unknown> = {
+    'an inactive token with more': { active: false, sub: 'customer-42' },
+    'an active token without a user group': { active: true },
+    'a time that no Date holds': { ...active, exp: 9e15 },
+    'a mapping of numbers': { ...active, mapping: { 40: 213 } },
+    'a data source without an id': { ...active, data_sources: { 40: { name: 'A' } } },
+    'another environment': { ...active, api_environment_tag: 'Production' },
+  }
+  for (const [name, wrong] of Object.entries(wrongIntrospections)) {
+    it(`of introspect: ${name}`, async (t) => {
+      const { origin } = await serve(t, json(wrong))
+      assert.equal((await transportFailure(clientOf(origin).introspect(token))).code, 'bad_answer')
+    })
+  }
+})
+
+describe('an error in another shape than the service’s is refused, with its status', () => {
+  const cases: Record<string, Answerer> = {
+    'a page': refusal(404),
+    'an empty body': answer(404, ''),
+    'other JSON': answer(404, '{"message":"no Route matched with those values"}'),
+    'half of the shape': answer(404, '{"success":0,"error":{"code":"not_found"}}'),
+    'more than is read': answer(404, Buffer.alloc(9 * 1024 * 1024, 'x')),
+  }
+  for (const [name, answerer] of Object.entries(cases)) {
+    it(name, async (t) => {
+      const { origin, received } = await serve(t, answerer)
+      const error = await transportFailure(clientOf(origin).getOrCreate(fields))
+      assert.deepEqual([error.name, error.code, error.status], ['TransportError', 'refused', 404])
+      assert.equal(received.length, 1)
+    })
+  }
+})

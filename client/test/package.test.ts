@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { temporaryFolder } from '../../server/test/support/service.ts'
+import { runNode } from './support/programs.ts'
+import { created, fault, json, serve, type ScriptedServer } from './support/scripted-server.ts'
+
+const packageFolder = fileURLToPath(new URL('..', import.meta.url))
+const require = createRequire(import.meta.url)
+
+interface Packed {
+  readonly filename: string
+  readonly files: readonly { readonly path: string }[]
+}
+
+describe('the package as it is packed', () => {
+  let folder: string
+  let tarball: Buffer
+  let files: readonly string[]
+  /** Of a backend that has installed it. */
+  let backend: string
+  const cleanups: (() => void | Promise<void>)[] = []
+  after(async () => {
+    for (const done of cleanups) await done()
+  })
+
+  before(() => {
+    folder = temporaryFolder({ after: (done) => cleanups.push(done) })
+    const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
+    const output = execFileSync('npm', args, { cwd: packageFolder, encoding: 'utf8', stdio: 'pipe' })
+    // npm 12 tells it by the package's name, those before in a list.
+    const [packed] = Object.values(JSON.parse(output) as Record<string, Packed>)
+    assert.ok(packed)
+    files = packed.files.map(({ path }) => path).sort()
+    tarball = readFileSync(join(folder, packed.filename))
+    backend = join(folder, 'backend')
+    const installed = join(backend, 'node_modules/@user-group-service/client')
+    mkdirSync(installed, { recursive: true })
+    execFileSync('tar', ['-xzf', join(folder, packed.filename), '-C', installed, '--strip-components=1'])
+  })
+
+  it('has what is built, and nothing else', () => {
+    const modules = files.filter((file) => file.endsWith('.js')).map((file) => file.replace(/\.js$/, ''))
+    assert.ok(modules.includes('dist/index') && modules.includes('cjs/dist/index'))
+    assert.deepEqual(
+      files,
+      [
+        ...['README.md', 'cjs/package.json', 'package.json'],
+        ...modules.flatMap((module) => ['.js', '.js.map', '.d.ts'].map((ending) => module + ending)),
+      ].sort(),
+    )
+  })
+
+  it('needs no other package', () => {
+    const manifest = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as object
+    assert.equal('dependencies' in manifest || 'peerDependencies' in manifest, false)
+  })
+
+  const programs = {
+    'an ES module imports it': {
+      file: 'backend.mjs',
+      load: "import { ServiceError, UserGroupClient } from '@user-group-service/client'",
+    },
+    'CommonJS requires it': {
+      file: 'backend.cjs',
+      load: "const { ServiceError, UserGroupClient } = require('@user-group-service/client')",
+    },
+  }
+  for (const [name, { file, load }] of Object.entries(programs)) {
+    it(name, async (t) => {
+      const server: ScriptedServer = await serve(t, json(created), fault(404, 'user_group_not_found'))
+      writeFileSync(
+        join(backend, file),
+        `${load}
+const client = new UserGroupClient({ origin: process.env.ORIGIN, apiToken: 'uga_testing_x' })
+client.getOrCreate({ userGroupId: 'customer-42', name: 'A' }).then(async ({ userGroup }) => {
+  const error = await client.update({ userGroupId: 'a' }).catch((error) => error)
+  console.log(userGroup.providedId, error instanceof ServiceError, error.code)
+})
+`,
+      )
+      const args = ['--no-experimental-require-module', '--throw-deprecation', file]
+      const output = await runNode(args, backend, { ORIGIN: server.origin })
+      assert.equal(output, 'customer-42 true user_group_not_found\n')
+      assert.deepEqual(
+        server.received.map(({ method }) => method),
+        ['GET', 'PUT'],
+      )
+    })
+  }
+
+  it('gives its types to both, with all checks on', async () => {
+    const program = (load: string) => `${load}
+const client = new UserGroupClient({ origin: 'http://localhost', apiToken: 'uga_testing_x' })
+async function tokenOf(name: string | undefined): Promise<string> {
+  try {
+    const { newUserGroup, userGroup } = await client.getOrCreate({ userGroupId: 'a', name, properties: { a: [1] } })
+    const isNew: boolean = newUserGroup
+    return isNew ? userGroup.token : (await client.update({ userGroupId: 'a', mapping: null })).environment
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'token_superseded') return error.requestId
+    // @ts-expect-error: there is no such code
+    if (error instanceof ServiceError && error.code === 'token_superceded') return ''
+    throw error
+  }
+}
+// @ts-expect-error: a mapping holds texts
+void client.update({ userGroupId: 'a', mapping: { 40: 213 } })
+// @ts-expect-error: there is no such field
+void client.update({ userGroupId: 'a', colour: 'red' })
+void tokenOf
+`
+    const names = '{ ServiceError, UserGroupClient }'
+    writeFileSync(join(backend, 'types.mts'), program(`import ${names} from '@user-group-service/client'`))
+    const required = `import client_ = require('@user-group-service/client')\nconst ${names} = client_\n`
+    writeFileSync(join(backend, 'types.cts'), program(required))
+    for (const name of ['@types/node', 'undici-types']) {
+      const source = dirname(require.resolve(`${name}/package.json`))
+      cpSync(source, join(backend, 'node_modules', name), { recursive: true })
+    }
+    const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext']
+    const tsc = require.resolve('typescript/bin/tsc')
+    await runNode([tsc, ...options, '--types', 'node', 'types.mts', 'types.cts'], backend)
+  })
+
+  it('publint finds nothing', async () => {
+    const pack = { tarball: new Uint8Array(tarball).buffer }
+    const { messages, pkg } = await publint({ pack, strict: true })
+    assert.deepEqual(
+      messages.map((message) => formatMessage(message, pkg)),
+      [],
+    )
+  })
+
+  it('attw finds nothing', async () => {
+    const result = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)))
+    assert.ok(result.types !== false)
+    assert.deepEqual(result.problems, [])
+  })
+})

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { it } from 'node:test'
+import { startService } from '../../server/test/support/service.ts'
+import type { TransportErrorCode } from '../src/errors.ts'
+import { runNode } from './support/programs.ts'
+
+const folder = fileURLToPath(new URL('..', import.meta.url))
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+
+it('the programs of the README do what it says, with the package as it is built', async (t) => {
+  const service = await startService(t)
+  const programs = [...readme.matchAll(/^```js\n([^]*?)^```/gm)].map(([, program = '']) => program)
+  assert.equal(programs.length, 6)
+  const program = [
+    ...programs.map((program) => program.replace('http://127.0.0.1:8080', service.origin)),
+    'console.log(JSON.stringify([updated, rotated.environment]))',
+    "console.log(await rename('customer-42', 'Renamed'))",
+    "console.log(await rename('nobody', 'Renamed'))",
+    "console.log(await rename('customer-42', ''))",
+  ].join('\n')
+  // As a module of this package would run: it finds the package by its name.
+  const args = ['--input-type=module', '--eval', program]
+  const output = await runNode(args, folder, { UGS_API_TOKEN: service.tokens.Testing })
+  const [created = '', rotated = '', same, isNew, told = '', ...renamed] = output.trim().split('\n')
+  assert.match(created, /^true ugt_testing_\w+$/)
+  assert.match(rotated, /^ugt_testing_\w+$/)
+  assert.deepEqual([same, isNew], ['true', 'false'])
+  assert.deepEqual(JSON.parse(told), [
+    {
+      ...{ teamId: 1, token: created.replace('true ', ''), name: 'Example customer' },
+      ...{ providedId: 'customer-42', environment: 'Testing' },
+      properties: { region: 'EU', plan: 'gold' },
+    },
+    'Testing',
+  ])
+  assert.deepEqual(renamed, ['renamed', 'there is none', "[ '/name must have 1 to 255 characters' ]"])
+})
+
+it('the README has every code of a TransportError', () => {
+  const codes: Record<TransportErrorCode, true> = {
+    unreachable: true,
+    timed_out: true,
+    tls_failed: true,
+    refused: true,
+    bad_answer: true,
+  }
+  const [, table = ''] = readme.split('A `TransportError` says')
+  const rows = [...(table.split('\n\n')[1] ?? '').matchAll(/^\| `(\w+)` .*\|/gm)].slice(1)
+  assert.deepEqual(
+    rows.map(([, code]) => code),
+    Object.keys(codes),
+  )
+})

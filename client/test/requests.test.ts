@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { UserGroupClient, type UserGroupClientOptions } from '../src/user-group-client.ts'
+import type { UserGroupFields } from '../src/user-group.ts'
+import { apiToken, assertNoToken, clientOf, token } from './support/calls.ts'
+import { active, created, json, rotated, serve, updated } from './support/scripted-server.ts'
+
+describe('what is sent', () => {
+  it('getOrCreate, a GET with a body and its length', async (t) => {
+    const { origin, received } = await serve(t, json(created))
+    const properties = { region: 'EU', list: [1, null, { deep: true }], ü: '€' }
+    await clientOf(origin).getOrCreate({ userGroupId: 'a', name: 'A', mapping: { 40: '213' }, properties })
+    const [call] = received
+    assert.deepEqual([call?.method, call?.path], ['GET', '/api/user'])
+    assert.deepEqual(JSON.parse(call?.body ?? ''), {
+      user_group_id: 'a',
+      name: 'A',
+      mapping: { 40: '213' },
+      properties,
+    })
+    const { authorization, 'content-type': type, 'content-length': length } = call?.headers ?? {}
+    assert.deepEqual([authorization, type], [`Token ${apiToken}`, 'application/json'])
+    assert.equal(Number(length), Buffer.byteLength(call?.body ?? ''))
+    assert.equal(call?.headers['transfer-encoding'], undefined)
+  })
+
+  it('only the fields that are given; null is given', async (t) => {
+    const { origin, received } = await serve(t, json(updated))
+    await clientOf(origin).update({ userGroupId: 'a', name: undefined, mapping: null, properties: {} })
+    assert.deepEqual([received[0]?.method], ['PUT'])
+    assert.equal(received[0]?.body, '{"user_group_id":"a","mapping":null,"properties":{}}')
+  })
+
+  it('rotate, with a new idempotency key each time, or the caller’s', async (t) => {
+    const { origin, received } = await serve(t, json(rotated))
+    const client = clientOf(origin)
+    await client.rotate({ currentToken: token })
+    await client.rotate({ currentToken: token, gracePeriodSeconds: 60 })
+    await client.rotate({ currentToken: token }, { idempotencyKey: 'mine' })
+    assert.deepEqual(
+      received.map(({ method, body }) => [method, JSON.parse(body) as unknown]),
+      [
+        ['POST', { current_token: token }],
+        ['POST', { current_token: token, grace_period_seconds: 60 }],
+        ['POST', { current_token: token }],
+      ],
+    )
+    const [first = '', second = '', third] = received.map(({ headers }) => headers['idempotency-key'])
+    assert.match(first.toString(), /^[0-9a-f-]{36}$/)
+    assert.notEqual(first, second)
+    assert.equal(third, 'mine')
+  })
+
+  it('introspect, a form', async (t) => {
+    const { origin, received } = await serve(t, json(active))
+    await clientOf(origin).introspect('a&b=ü')
+    const [call] = received
+    assert.deepEqual(
+      [call?.method, call?.path, call?.headers['content-type'], call?.body],
+      [
+        ...['POST', '/oauth2/introspect', 'application/x-www-form-urlencoded'],
+        'token=a%26b%3D%C3%BC&token_type_hint=user_group',
+      ],
+    )
+  })
+
+  it('below the path of a gateway', async (t) => {
+    const { origin, received } = await serve(t, json(created))
+    for (const path of ['', '/', '/user-groups', '/user-groups/']) {
+      await clientOf(origin + path).getOrCreate({ userGroupId: 'a' })
+    }
+    assert.deepEqual(
+      received.map(({ path }) => path),
+      ['/api/user', '/api/user', '/user-groups/api/user', '/user-groups/api/user'],
+    )
+  })
+
+  it('over a connection that is kept', async (t) => {
+    const ports = new Set<number | undefined>()
+    const { origin } = await serve(t, (response, received) => {
+      ports.add(response.socket?.remotePort)
+      json(created)(response, received)
+    })
+    const client = clientOf(origin)
+    for (let call = 0; call < 5; call++) await client.getOrCreate({ userGroupId: 'a' })
+    assert.equal(ports.size, 1)
+  })
+})
+
+describe('what cannot be sent is a TypeError, and is not sent', () => {
+  const loop: Record<string, unknown> = {}
+  loop.loop = loop
+  const cases: Record<string, unknown> = {
+    NaN: Number.NaN,
+    Infinity: [-Infinity],
+    'a bigint': 1n,
+    'a function': () => 1,
+    'a symbol': Symbol('s'),
+    'undefined in a list': [undefined],
+    'a map': new Map([['region', 'EU']]),
+    'a loop': loop,
+  }
+  for (const [name, value] of Object.entries(cases)) {
+    it(name, async (t) => {
+      const { origin, received } = await serve(t, json(created))
+      const fields = { userGroupId: 'a', properties: { value } } as unknown as UserGroupFields
+      await assert.rejects(clientOf(origin).getOrCreate(fields), TypeError)
+      assert.equal(received.length, 0)
+    })
+  }
+
+  it('an idempotency key with a line break', async (t) => {
+    const { origin, received } = await serve(t, json(rotated))
+    const call = clientOf(origin).rotate({ currentToken: token }, { idempotencyKey: 'a\nb' })
+    await assert.rejects(call, TypeError)
+    assert.equal(received.length, 0)
+  })
+})
+
+describe('options', () => {
+  const refused: Record<string, object> = {
+    'no origin': { origin: undefined },
+    'no URL': { origin: 'localhost:8080' },
+    'another protocol': { origin: 'ftp://localhost' },
+    'a user': { origin: 'http://user@localhost' },
+    'a query': { origin: 'http://localhost?a=1' },
+    'no API token': { apiToken: undefined },
+    'an empty API token': { apiToken: '' },
+    'an API token with its scheme': { apiToken: `Token ${apiToken}` },
+    'a deadline of 0': { deadlineMs: 0 },
+    'a deadline as a text': { deadlineMs: '5000' },
+    'a deadline that no timer holds': { deadlineMs: 2 ** 31 },
+    'no tries': { maxTries: 0 },
+    'half a try': { maxTries: 1.5 },
+  }
+  for (const [name, options] of Object.entries(refused)) {
+    it(`are refused: ${name}`, () => {
+      const all = { origin: 'http://localhost', apiToken, ...options } as UserGroupClientOptions
+      assert.throws(() => new UserGroupClient(all), /(origin|apiToken|deadlineMs|maxTries) must be/)
+    })
+  }
+
+  it('of a call too', async () => {
+    const call = clientOf('http://localhost').getOrCreate({ userGroupId: 'a' }, { deadlineMs: Number.NaN })
+    await assert.rejects(call, RangeError)
+  })
+
+  it('keep the API token to themselves', () => {
+    assertNoToken(clientOf('http://localhost'))
+  })
+})

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { pauseMs } from '../src/connection.ts'
+import { clientOf, serviceFailure, token, transportFailure } from './support/calls.ts'
+import { TestClock } from './support/test-clock.ts'
+import {
+  active,
+  broken,
+  created,
+  fault,
+  json,
+  refusal,
+  rotated,
+  serve,
+  updated,
+  type Answerer,
+} from './support/scripted-server.ts'
+
+const fields = { userGroupId: 'customer-42' }
+const { max } = Math
+
+describe('a call is repeated', () => {
+  const passing: Record<string, Answerer> = {
+    'after a connection that broke': broken,
+    'after 408 of the service': fault(408, 'request_timeout'),
+    'after 429 of the service': fault(429, 'rate_limited'),
+    'after 503 of the service': fault(503, 'unavailable'),
+    'after 408 of a proxy': refusal(408),
+    'after 429 of a proxy': refusal(429),
+    'after 502 of a proxy': refusal(502),
+    'after 503 of a proxy': refusal(503),
+    'after 504 of a proxy': refusal(504),
+  }
+  for (const [name, answerer] of Object.entries(passing)) {
+    it(name, async (t) => {
+      for (const [result, run] of [
+        [created, (origin: string) => clientOf(origin).getOrCreate(fields)],
+        [updated, (origin: string) => clientOf(origin).update(fields)],
+        [rotated, (origin: string) => clientOf(origin).rotate({ currentToken: token })],
+        [active, (origin: string) => clientOf(origin).introspect(token)],
+      ] as const) {
+        const { origin, received } = await serve(t, answerer, json(result))
+        assert.ok(await run(origin))
+        const [first, second] = received
+        assert.equal(received.length, 2)
+        assert.deepEqual([second?.method, second?.body], [first?.method, first?.body])
+        // A rotation's key is the same; the others have none.
+        assert.equal(second?.headers['idempotency-key'], first?.headers['idempotency-key'])
+        assert.equal(first?.headers['idempotency-key'] !== undefined, result === rotated)
+      }
+    })
+  }
+
+  it('while the first request with its idempotency key is still running', async (t) => {
+    const { origin, received } = await serve(t, broken, fault(409, 'idempotency_key_in_use'), json(rotated))
+    assert.ok(await clientOf(origin).rotate({ currentToken: token }))
+    assert.equal(new Set(received.map(({ headers }) => headers['idempotency-key'])).size, 1)
+    assert.equal(received.length, 3)
+  })
+
+  it('after pauses that grow, up to two seconds', async (t) => {
+    const { origin, received } = await serve(t, fault(503, 'unavailable'))
+    const clock = new TestClock()
+    const failure = serviceFailure(clientOf(origin, { clock }).getOrCreate(fields))
+    const pauses = await clock.passPauses(7)
+    assert.equal((await failure).code, 'unavailable')
+    assert.equal(received.length, 8)
+    for (const [index, longest] of [100, 200, 400, 800, 1600, 2000, 2000].entries()) {
+      const pause = pauses[index] ?? 0
+      assert.ok(pause >= longest / 2 && pause < longest, `${pause} is not below ${longest}`)
+    }
+  })
+
+  it('after pauses that differ from caller to caller', () => {
+    assert.ok(new Set(Array.from({ length: 100 }, () => pauseMs(1))).size > 50)
+  })
+
+  const seconds: Record<string, string> = {
+    seconds: '3',
+    'a date': new Date(Date.UTC(2030, 0, 1, 0, 0, 3)).toUTCString(),
+  }
+  for (const [name, header] of Object.entries(seconds)) {
+    it(`not before Retry-After, in ${name}`, async (t) => {
+      const answerer = fault(503, 'unavailable', { 'retry-after': header })
+      const { origin } = await serve(t, answerer, json(created))
+      const clock = new TestClock()
+      const call = clientOf(origin, { clock }).getOrCreate(fields)
+      const [pause = 0] = await clock.passPauses(1)
+      assert.ok(pause >= 3050 && pause < 3100, String(pause))
+      assert.ok(await call)
+    })
+  }
+
+  for (const header of ['soon', '-1', new Date(Date.UTC(2029, 0, 1)).toUTCString()]) {
+    it(`as ever where Retry-After says nothing: ${header}`, async (t) => {
+      const { origin } = await serve(t, refusal(503, { 'retry-after': header }), json(created))
+      const clock = new TestClock()
+      const call = clientOf(origin, { clock }).getOrCreate(fields)
+      assert.ok(max(...(await clock.passPauses(1))) < 100)
+      assert.ok(await call)
+    })
+  }
+})
+
+describe('a call is not repeated', () => {
+  const final: Record<string, Answerer> = {
+    'after 400': fault(400, 'validation_failed'),
+    'after 401': fault(401, 'unauthenticated'),
+    'after 403': fault(403, 'forbidden'),
+    'after 404': fault(404, 'user_group_not_found'),
+    'after 409': fault(409, 'token_superseded'),
+    'after 422': fault(422, 'idempotency_key_reused'),
+    'after 500': fault(500, 'internal'),
+    'after 501': fault(501, 'not_implemented'),
+  }
+  for (const [name, answerer] of Object.entries(final)) {
+    it(name, async (t) => {
+      const { origin, received } = await serve(t, answerer)
+      await serviceFailure(clientOf(origin).rotate({ currentToken: token }))
+      assert.equal(received.length, 1)
+    })
+  }
+
+  it('where Retry-After is beyond the deadline', async (t) => {
+    const { origin, received } = await serve(t, fault(429, 'rate_limited', { 'retry-after': '15' }))
+    const error = await serviceFailure(clientOf(origin).getOrCreate(fields))
+    assert.deepEqual([error.retryAfterMs, received.length], [15_000, 1])
+    const proxy = await serve(t, refusal(503, { 'retry-after': '99999999999' }))
+    assert.equal(
+      (await transportFailure(clientOf(proxy.origin).getOrCreate(fields))).retryAfterMs,
+      2 ** 31 - 1,
+    )
+  })
+
+  it('more often than maxTries says', async (t) => {
+    for (const maxTries of [1, 3]) {
+      const { origin, received } = await serve(t, broken)
+      const error = await transportFailure(clientOf(origin, { maxTries }).getOrCreate(fields))
+      assert.deepEqual([error.code, error.status, received.length], ['unreachable', undefined, maxTries])
+      assert.match(error.message, /ECONNRESET/)
+    }
+  })
+})

@@ -1,0 +1,62 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import type { Scope } from '../../../server/test/support/scope.ts'
+
+/** What becomes of a connection. */
+export type Fate =
+  /** It is made, and goes on. */
+  | 'passes'
+  /** It is reset as soon as it is made. */
+  | 'is reset'
+  /** What is sent on it is lost, and it breaks. */
+  | 'loses the request'
+  /** The service does what it is asked; its answer is lost, and the connection breaks. */
+  | 'loses the answer'
+  /** The same, in the middle of the answer. */
+  | 'loses half of the answer'
+
+export interface FlakyNetwork {
+  readonly origin: string
+  /** How many connections were made. */
+  readonly connections: () => number
+}
+
+/** Stands before a service; its nth connection has the nth fate, and the rest pass. */
+export async function startFlakyNetwork(
+  t: Scope,
+  target: string,
+  ...fates: readonly Fate[]
+): Promise<FlakyNetwork> {
+  const { port } = new URL(target)
+  const sockets = new Set<Socket>()
+  let connections = 0
+  const server = createServer((client) => {
+    const fate = fates[connections++] ?? 'passes'
+    sockets.add(client)
+    client.on('error', () => undefined)
+    if (fate === 'is reset') client.resetAndDestroy()
+    else if (fate === 'loses the request') client.once('data', () => client.destroy())
+    else link(client, connect(Number(port), '127.0.0.1'), fate)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connections: () => connections,
+  }
+}
+
+function link(client: Socket, service: Socket, fate: Fate): void {
+  client.pipe(service)
+  client.on('close', () => service.destroy())
+  service.on('error', () => undefined)
+  service.on('close', () => client.destroy())
+  service.on('data', (bytes: Buffer) => {
+    if (fate === 'passes') client.write(bytes)
+    else if (fate === 'loses the answer') client.destroy()
+    else client.end(bytes.subarray(0, bytes.length / 2))
+  })
+}
