@@ -25,9 +25,9 @@ export async function makeApiToken(
 /** The API tokens of a workspace and environment, for those who have one there with the scope `admin`. */
 export class ApiTokenManagement {
   readonly #store: Store
-  readonly #clock: Clock
+  readonly #clock: Pick<Clock, 'now'>
 
-  constructor(parts: { store: Store; clock: Clock }) {
+  constructor(parts: { store: Store; clock: Pick<Clock, 'now'> }) {
     this.#store = parts.store
     this.#clock = parts.clock
   }

@@ -7,9 +7,9 @@ import type { Realm } from './user-group-service.ts'
 /** The schemas and data sources of a workspace and environment. */
 export class DataSourceManagement {
   readonly #store: Store
-  readonly #clock: Clock
+  readonly #clock: Pick<Clock, 'now'>
 
-  constructor(parts: { store: Store; clock: Clock }) {
+  constructor(parts: { store: Store; clock: Pick<Clock, 'now'> }) {
     this.#store = parts.store
     this.#clock = parts.clock
   }

@@ -11,14 +11,14 @@ const batchSize = 200
 /** When a renderer last asked about each user group, to the minute: noted in memory, and written when there is time. */
 export class IntrospectionLog {
   readonly #store: Pick<Store, 'recordIntrospections'>
-  readonly #clock: Clock
+  readonly #clock: Pick<Clock, 'now'>
   readonly #onLoss: (error: unknown) => void
   #noted = new Map<number, Introspection>()
 
   /** `onLoss` is told why what was noted could not be written. */
   constructor(parts: {
     store: Pick<Store, 'recordIntrospections'>
-    clock: Clock
+    clock: Pick<Clock, 'now'>
     onLoss: (error: unknown) => void
   }) {
     this.#store = parts.store

@@ -99,7 +99,7 @@ export class UserGroupManagement {
   ): Promise<Page<TokenlessUserGroup>> {
     const { workspaceId, environment } = realm
     const entries = mappedTo && { mappedTo: await this.#spellingsOf(realm, mappedTo) }
-    const end = performance.now() + searchBudgetMs
+    const end = this.#clock.monotonic() + searchBudgetMs
     const items: TokenlessUserGroup[] = []
     let position = start
     do {
@@ -112,7 +112,7 @@ export class UserGroupManagement {
       })
       items.push(...found.userGroups)
       position = found.position
-    } while (position !== null && items.length < limit && performance.now() < end)
+    } while (position !== null && items.length < limit && this.#clock.monotonic() < end)
     return { items, position }
   }
 
@@ -222,7 +222,7 @@ export class UserGroupManagement {
     { position: start, limit }: { position: string | null; limit: number },
   ): Promise<Page<IsolationFinding>> {
     const { workspaceId, environment } = realm
-    const end = performance.now() + searchBudgetMs
+    const end = this.#clock.monotonic() + searchBudgetMs
     const items: IsolationFinding[] = []
     let position: IsolationPosition | null =
       start === null ? { dataSource: 0 } : (JSON.parse(start) as IsolationPosition)
@@ -240,7 +240,7 @@ export class UserGroupManagement {
         items.push(...findings)
         position = isEnd && last === counts.at(-1)?.entry ? null : { entry: last ?? null }
       }
-    } while (position !== null && items.length < limit && performance.now() < end)
+    } while (position !== null && items.length < limit && this.#clock.monotonic() < end)
     return { items, position: position && JSON.stringify(position) }
   }
 

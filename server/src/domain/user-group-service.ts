@@ -58,11 +58,16 @@ export interface RotationRequest {
 export class UserGroupService {
   readonly #store: Store
   readonly #keyring: Keyring
-  readonly #clock: Clock
+  readonly #clock: Pick<Clock, 'now'>
   readonly #mappingMode: MappingMode
   readonly #runningIdempotencyKeys = new Set<string>()
 
-  constructor(parts: { store: Store; keyring: Keyring; clock: Clock; mappingMode: MappingMode }) {
+  constructor(parts: {
+    store: Store
+    keyring: Keyring
+    clock: Pick<Clock, 'now'>
+    mappingMode: MappingMode
+  }) {
     this.#store = parts.store
     this.#keyring = parts.keyring
     this.#clock = parts.clock

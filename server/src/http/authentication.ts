@@ -61,12 +61,10 @@ export class Authentication {
    * @throws Fault `unauthenticated`, `unavailable`
    */
   authenticate(authorization = ''): ApiToken | Promise<ApiToken> {
-    const { clock, cacheMs } = this.#parts
+    const { clock } = this.#parts
     const known = this.#cache.get(authorization)
-    const now = clock.now()
-    // A clock that was set back does not make the trust last longer.
-    return known !== undefined && now < known.until && now >= known.until - cacheMs
-      ? this.#usable(known.apiToken, now)
+    return known !== undefined && clock.monotonic() < known.until
+      ? this.#usable(known.apiToken, clock.now())
       : this.#lookUp(authorization)
   }
 
@@ -74,12 +72,12 @@ export class Authentication {
     const { store, clock, cacheMs } = this.#parts
     const token = this.#tokenOf(authorization)
     if (token === undefined || !isWellFormedToken('api', token)) throw this.#unauthenticated()
+    // What is revoked while it is looked up is not trusted for longer.
+    const until = clock.monotonic() + cacheMs
     const apiToken = await store.findApiToken(hashToken(token))
     if (apiToken === null) throw this.#unauthenticated()
-    const now = clock.now()
-    if (authorization.length <= longestKept)
-      this.#cache.set(authorization, { apiToken, until: now + cacheMs })
-    return this.#usable(apiToken, now)
+    if (authorization.length <= longestKept) this.#cache.set(authorization, { apiToken, until })
+    return this.#usable(apiToken, clock.now())
   }
 
   #tokenOf(authorization: string): string | undefined {

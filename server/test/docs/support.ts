@@ -16,6 +16,7 @@ export function listPages(): string[] {
   return [
     'README.md',
     'CONTRIBUTING.md',
+    'client/README.md',
     'renderer/README.md',
     'examples/dashboard/README.md',
     ...docs.sort(),

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { makeApiToken } from '../../src/domain/api-token-management.ts'
+import { Authentication } from '../../src/http/authentication.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { temporaryFolder } from '../support/service.ts'
+import { defaults } from '../store/store-options.ts'
+
+const cacheMs = 5000
+
+describe('a revoked API token', async () => {
+  const store = await openStore(
+    { kind: 'sqlite', path: join(temporaryFolder({ after }), 'ugs.db') },
+    defaults,
+  )
+  after(() => store.close())
+
+  /** An API token in use, by clocks that the test sets. */
+  async function inUse() {
+    const time = { now: 1_000_000, monotonic: 50 }
+    const clock = { now: () => time.now, monotonic: () => time.monotonic }
+    const description = { workspaceId: 1, environment: 'Customer', name: 'A', scopes: ['write'] } as const
+    const made = await makeApiToken(store, { ...description, createdAt: 1, expiresAt: null })
+    const authentication = new Authentication(['Token'], { store, clock, cacheMs })
+    const use = async () => authentication.authenticate(`Token ${made.token}`)
+    assert.equal((await use()).id, made.apiToken.id)
+    return { time, use, id: made.apiToken.id }
+  }
+
+  it('is trusted for as long as it may be since it was looked up, and no longer', async () => {
+    const { time, use, id } = await inUse()
+    await store.revokeApiToken(id, 1)
+    time.monotonic += cacheMs - 1
+    assert.equal((await use()).id, id)
+    time.monotonic += 1
+    await assert.rejects(use, { code: 'unauthenticated' })
+  })
+
+  it('is trusted no longer where the clock is set back', async () => {
+    const { time, use, id } = await inUse()
+    await store.revokeApiToken(id, 1)
+    time.now -= 3000
+    time.monotonic += cacheMs
+    await assert.rejects(use, { code: 'unauthenticated' })
+  })
+})
