@@ -2,7 +2,8 @@ import type { JsonText } from './json-text.ts'
 
 /** A text in which letters that differ by case alone are the same. */
 export function withoutCase(text: string): string {
-  return text.toLowerCase()
+  // Character by character: what "Σ" becomes depends on where the word ends, and a part may end elsewhere.
+  return Array.from(text, (character) => character.toLowerCase()).join('')
 }
 
 /** Whether the value at a place of the properties is this string, or the number or boolean that it spells in JSON. */

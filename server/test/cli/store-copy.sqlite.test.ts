@@ -67,6 +67,7 @@ const revoked = /^(\d+) .* revoked /m.exec(await runCommand(first, 'api-token', 
 await runCommand(first, 'api-token', 'revoke', revoked)
 const outdated = new BetterSqlite3(join(dataFolder, 'ugs.db'))
 outdated.exec("UPDATE api_token SET expires_at = 1000 WHERE name = 'expired'")
+outdated.exec('INSERT INTO last_introspection VALUES (1, 1, 60000)')
 outdated.close()
 for (const realm of realms) {
   for (const body of oddBodies) assertSuccess(await userApi(first.origin, apiTokens[realm]).get(body))
@@ -168,8 +169,12 @@ describe('ugs store copy', () => {
         ['workspace', 2],
         ['api_token', 7],
         ['user_group', 4 * oddBodies.length + bulkIds.length],
+        ['user_group_version', 1],
+        ['deleted_user_group', 1],
+        ['last_introspection', 1],
         ['schema', 1],
         ['data_source', 2],
+        ['registry', 1],
         ['mapping_entry', entries],
         ['superseded_token', 5],
         ['idempotency_key', 1],

@@ -12,6 +12,7 @@ import { runUgs, temporaryFolder } from '../support/service.ts'
 import { assertCopyFails, copiedTables, copyStore, stateOf } from '../support/store-copy.ts'
 import { changing, markUnfinished, sourceFile, type SourceFile } from './copy-support.ts'
 import { created, placeOf } from './postgres-support.ts'
+import { author } from './store-fixtures.ts'
 
 describe('ugs store copy: a target', async () => {
   const source = await sourceFile({ after })
@@ -135,7 +136,7 @@ describe('ugs store copy: a target', async () => {
           ...{ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 1 },
         })
         assert.ok(group)
-        await store.updateUserGroup({ key: group, change: { name: 'new' }, now: 3000 })
+        await store.updateUserGroup({ key: group, change: { name: 'new' }, author, now: 3000 })
       })
       await isRefused(t, url, notOfSource('user_group'), changed)
     })

@@ -7,6 +7,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import type { Scope } from '../support/scope.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { created, creation, rotation } from './postgres-support.ts'
+import { author, deletion } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
 export interface SourceFile {
@@ -72,6 +73,33 @@ async function fill(store: Store, userGroups: number): Promise<void> {
   await store.rotateUserGroupToken(rotation(first.token, { idempotency }))
   const again = { ...idempotency, keyHash: randomBytes(32) }
   await store.rotateUserGroupToken(rotation(second.token, { idempotency: again, oldTokenValidUntil: 5000 }))
+  await store.updateUserGroup({ key: second, change: { properties: '{"a":2}' }, author, now: 3000 })
+  await store.suspendUserGroup({ key: second, suspended: true, now: 4000 })
+  await store.recordIntrospections([{ workspaceId: 1, teamId: second.teamId, introspectedAt: 60_000 }])
+  const deleted = await created(store, {
+    change: { name: 'C', mapping: '{"40":"214"}', properties: '{"a":1}' },
+  })
+  await store.suspendUserGroup({ key: deleted, suspended: true, now: 4000 })
+  await store.deleteUserGroup(deletion(deleted))
+}
+
+/** Of each table, how many rows `sourceFile` has with so many user groups. */
+export function rowsOfSource(userGroups: number): Record<string, number> {
+  return {
+    workspace: 2,
+    api_token: 2,
+    user_group: userGroups,
+    user_group_version: 1,
+    deleted_user_group: 1,
+    last_introspection: 1,
+    schema: 2,
+    data_source: 2,
+    registry: 1,
+    mapping_entry: 1,
+    superseded_token: 2,
+    idempotency_key: 2,
+    secret_key_check: 2,
+  }
 }
 
 /** Has a copy into this database look as if it had been interrupted. */

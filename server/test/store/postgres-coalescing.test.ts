@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import type { Environment } from '../../src/domain/environment.ts'
 import type { DatabaseProxy } from '../support/database-proxy.ts'
 import { created, creation, openPostgres, openProxied, rotation, statements } from './postgres-support.ts'
-import { count, freshKey, hashOf, plain } from './store-fixtures.ts'
+import { author, count, freshKey, hashOf, plain } from './store-fixtures.ts'
 
 const many = Array.from({ length: 200 }, (_, i) => i)
 
@@ -37,7 +37,7 @@ describe('PostgreSQL: two hundred calls at once', () => {
     })
     const changed = await statementsOf(proxy, async () => {
       const results = await Promise.all(
-        groups.map((key, i) => store.updateUserGroup({ key, change: { name: `N${i}` }, now: 3000 })),
+        groups.map((key, i) => store.updateUserGroup({ key, change: { name: `N${i}` }, author, now: 3000 })),
       )
       assert.deepEqual(
         results.map((result) => 'userGroup' in result && result.userGroup.name),
@@ -103,7 +103,7 @@ describe('PostgreSQL: two hundred calls at once', () => {
     const group = await created(store)
     const some = many.slice(0, 20)
     const results = await Promise.all(
-      some.map((i) => store.updateUserGroup({ key: group, change: { name: `N${i}` }, now: 3000 })),
+      some.map((i) => store.updateUserGroup({ key: group, change: { name: `N${i}` }, author, now: 3000 })),
     )
     assert.deepEqual(
       results.map((result) => 'userGroup' in result && result.userGroup.name),
@@ -172,7 +172,7 @@ describe('PostgreSQL: a call that arrives while statements are under way', () =>
     const before = store.findUserGroup(group)
     const caught = await next
     // What is found is found now; the answer is still under way.
-    const changed = await other.updateUserGroup({ key: group, change: { name: 'B' }, now: 3000 })
+    const changed = await other.updateUserGroup({ key: group, change: { name: 'B' }, author, now: 3000 })
     assert.equal(changed.outcome, 'updated')
     assert.equal((await store.findUserGroup(group))?.name, 'B')
     caught.pass()

@@ -18,7 +18,7 @@ import {
   waitingForLocks,
 } from './postgres-support.ts'
 import { Registry } from './registry.ts'
-import { freshKey, hashOf } from './store-fixtures.ts'
+import { author, deletion, freshKey, hashOf } from './store-fixtures.ts'
 
 const realm = { workspaceId: 1, environment: 'Customer' } as const
 const mapping = '{"sales":"eu"}'
@@ -37,7 +37,7 @@ async function register(store: Store): Promise<Registered> {
 
 describe('PostgreSQL: a mapping that is written while its data source is removed', () => {
   const update = (store: Store, key: UserGroupKey) =>
-    store.updateUserGroup({ key, change: { mapping }, mappingMode: 'registered', now: 2000 })
+    store.updateUserGroup({ key, change: { mapping }, mappingMode: 'registered', author, now: 2000 })
   const getOrCreate = (store: Store, key: UserGroupKey) =>
     store.getOrCreateUserGroup(creation({ key, change: { name: 'A', mapping }, mappingMode: 'registered' }))
 
@@ -105,7 +105,7 @@ describe('PostgreSQL: what a mapping names', () => {
     assert.deepEqual(await named(), [])
     const { id } = await own.createDataSource(schema, { providedId: 'eu' })
     assert.deepEqual([await named(), await named()], [[id], [id]])
-    const unmapped = { key: group, change: { mapping: null }, now: 2000 }
+    const unmapped = { key: group, change: { mapping: null }, author, now: 2000 }
     await other.updateUserGroup(unmapped)
     assert.equal(await own.deleteDataSource({ id }), 'deleted')
     await other.updateUserGroup({ ...unmapped, change: { mapping } })
@@ -120,7 +120,7 @@ describe('PostgreSQL: what a mapping names', () => {
     const next = proxy.next(resolve)
     const found = find(store, group)
     const lookUp = await next
-    await other.updateUserGroup({ key: group, change: { mapping: '{"sales":"us"}' }, now: 2000 })
+    await other.updateUserGroup({ key: group, change: { mapping: '{"sales":"us"}' }, author, now: 2000 })
     assert.equal(await own.deleteDataSource(dataSource), 'deleted')
     lookUp.pass()
     const owner = await found
@@ -168,8 +168,9 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     const results = await inTurn(
       stores,
       key.teamId,
-      () => store.updateUserGroup({ key, change: { mapping: '{"a":"2","b":"1"}' }, now: 2000 }),
-      () => other.updateUserGroup({ key, change: { mapping: '{"a":"1","b":"1","c":"1"}' }, now: 2000 }),
+      () => store.updateUserGroup({ key, change: { mapping: '{"a":"2","b":"1"}' }, author, now: 2000 }),
+      () =>
+        other.updateUserGroup({ key, change: { mapping: '{"a":"1","b":"1","c":"1"}' }, author, now: 2000 }),
     )
     for (const { outcome } of results) assert.equal(outcome, 'updated')
     const found = await store.findUserGroup(key)
@@ -187,8 +188,8 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     await inTurn(
       stores,
       key.teamId,
-      () => store.updateUserGroup({ key, change: { mapping }, now: 2000 }),
-      () => other.updateUserGroup({ key, change: { mapping: '{"sales":"us"}' }, now: 2000 }),
+      () => store.updateUserGroup({ key, change: { mapping }, author, now: 2000 }),
+      () => other.updateUserGroup({ key, change: { mapping: '{"sales":"us"}' }, author, now: 2000 }),
     )
     const isMapped = (await store.findUserGroup(key))?.mapping === mapping
     assert.equal(await own.deleteDataSource(dataSource), isMapped ? 'in_use' : 'deleted')
@@ -203,8 +204,8 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     await inTurn(
       stores,
       key.teamId,
-      () => store.updateUserGroup({ key, change: { mapping: '{"a":"1"}' }, now: 2000 }),
-      () => other.updateUserGroup({ key, change: { mapping: again }, now: 2000 }),
+      () => store.updateUserGroup({ key, change: { mapping: '{"a":"1"}' }, author, now: 2000 }),
+      () => other.updateUserGroup({ key, change: { mapping: again }, author, now: 2000 }),
     )
     const isMapped = (await store.findUserGroup(key))?.mapping === again
     assert.equal(await own.deleteDataSource(dataSource), isMapped ? 'in_use' : 'deleted')
@@ -215,14 +216,14 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     const { store, other } = stores
     const { own, dataSource } = await register(store)
     const key = await created(store, { change: { name: 'A', mapping: '{"a":"1"}' } })
-    const [{ outcome }, isDeleted] = await inTurn(
+    const [{ outcome }, deleted] = await inTurn(
       stores,
       key.teamId,
-      () => store.updateUserGroup({ key, change: { mapping }, now: 2000 }),
-      () => other.deleteUserGroup(key),
+      () => store.updateUserGroup({ key, change: { mapping }, author, now: 2000 }),
+      () => other.deleteUserGroup(deletion(key)),
     )
     assert.ok(['updated', 'not_found'].includes(outcome), outcome)
-    assert.equal(isDeleted, true)
+    assert.equal(deleted, 'deleted')
     assert.equal(await store.findUserGroup(key), null)
     assert.equal(await own.deleteDataSource(dataSource), 'deleted')
     // The next one with this id is another.

@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { eachLoss, losing, type Lose } from './losing-connections.ts'
 import { created, creation, openPostgres, openProxied, statements } from './postgres-support.ts'
-import { freshKey, plain } from './store-fixtures.ts'
+import { author, deletion, freshKey, plain } from './store-fixtures.ts'
 
 describe('PostgreSQL: an update', () => {
   eachLoss('says updated', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const key = await created(store)
-    const command = { key, change: { name: 'B', properties: '{"a":1}' }, now: 3000 }
+    const command = { key, change: { name: 'B', properties: '{"a":1}' }, author, now: 3000 }
     const result = await losing(proxy, statements.update, lose, () => store.updateUserGroup(command))
     assert.equal(result.outcome, 'updated')
     const group = await store.findUserGroup(key)
@@ -22,7 +22,7 @@ describe('PostgreSQL: an update', () => {
     const { token } = await created(store, { key: { ...freshKey(), providedId: 'got' } })
     const key = { ...freshKey(), providedId: 'got' }
     const result = await losing(proxy, statements.update, lose, () =>
-      store.getOrCreateUserGroup(creation({ key, change: { name: 'B' }, now: 3000 })),
+      store.getOrCreateUserGroup(creation({ key, change: { name: 'B' }, author, now: 3000 })),
     )
     assert.notEqual(result.outcome, 'created')
     const group = await store.findUserGroup(key)
@@ -36,11 +36,11 @@ describe('PostgreSQL: whatever else changes the store', () => {
     const { store, proxy } = await openProxied(t)
     const key = await created(store)
     assert.equal(
-      await losing(proxy, statements.deleteUserGroup, lose, () => store.deleteUserGroup(key)),
-      true,
+      await losing(proxy, statements.deleteUserGroup, lose, () => store.deleteUserGroup(deletion(key))),
+      'deleted',
     )
     assert.equal(await store.findUserGroup(key), null)
-    assert.equal(await store.deleteUserGroup(key), false)
+    assert.equal(await store.deleteUserGroup(deletion(key)), 'not_found')
   })
 
   it('deletes no other that has been created with the same id before it is known', async (t) => {
@@ -53,8 +53,10 @@ describe('PostgreSQL: whatever else changes the store', () => {
       others.push((await created(other, { key })).teamId)
       caught.cutOff()
     }
-    const wasDeleted = await losing(proxy, statements.deleteUserGroup, lose, () => store.deleteUserGroup(key))
-    assert.equal(wasDeleted, true)
+    const outcome = await losing(proxy, statements.deleteUserGroup, lose, () =>
+      store.deleteUserGroup(deletion(key)),
+    )
+    assert.equal(outcome, 'deleted')
     assert.deepEqual([(await store.findUserGroup(key))?.teamId], others)
     assert.notEqual(others[0], key.teamId)
   })

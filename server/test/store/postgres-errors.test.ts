@@ -26,13 +26,13 @@ import {
   waitingForLocks,
   type Proxied,
 } from './postgres-support.ts'
-import { count, freshKey } from './store-fixtures.ts'
+import { author, count, freshKey } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
 /** So that no time-out of the server comes before what a test does. */
 const unhurried = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000 }
 
-const rename = (name: string) => ({ change: { name }, now: 3000 })
+const rename = (name: string) => ({ change: { name }, author, now: 3000 })
 
 /** A store whose first creation fails with this SQLSTATE. */
 async function failing(t: Scope, code: string): Promise<Proxied> {
@@ -98,7 +98,7 @@ describe('PostgreSQL: a row that another session has locked', () => {
     const other = await locking(t, url, group)
     await assertUnavailable(store.updateUserGroup({ key: group, ...rename('B') }), { reason: '57014' })
     await other.query('ROLLBACK')
-    // The last try may have taken effect now that it can.
+    // The last try may have taken effect author, now that it can.
     assert.equal((await store.updateUserGroup({ key: group, ...rename('C') })).outcome, 'updated')
   })
 })

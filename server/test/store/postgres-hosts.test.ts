@@ -15,7 +15,7 @@ import {
   rotation,
   statements,
 } from './postgres-support.ts'
-import { count, freshKey, text } from './store-fixtures.ts'
+import { author, count, freshKey, text } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
 // Nothing listens there.
@@ -91,7 +91,7 @@ describe('PostgreSQL: several hosts', () => {
       await fail(first)
       const results = await Promise.all([
         ...groups.map(({ token }) => store.rotateUserGroupToken(rotation(token))),
-        ...groups.map((key) => store.updateUserGroup({ key, change: { name: 'B' }, now: 3000 })),
+        ...groups.map((key) => store.updateUserGroup({ key, change: { name: 'B' }, author, now: 3000 })),
         ...groups.map(() => store.getOrCreateUserGroup(creation())),
       ])
       assert.deepEqual(count(results), { rotated: 8, updated: 8, created: 8 })

@@ -17,7 +17,7 @@ import {
   statements,
   takes,
 } from './postgres-support.ts'
-import { freshKey, hashOf, text } from './store-fixtures.ts'
+import { author, deletion, freshKey, hashOf, text } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
 const apiToken = () => ({
@@ -36,14 +36,14 @@ const token = { sealed: randomBytes(24), keyId: 'test' }
 /** Every operation of a store but `close`. */
 const operations: Record<string, (store: Store) => Promise<unknown>> = {
   getOrCreateUserGroup: (store) => store.getOrCreateUserGroup(creation({ key })),
-  updateUserGroup: (store) => store.updateUserGroup({ key, change: { name: 'B' }, now: 1 }),
+  updateUserGroup: (store) => store.updateUserGroup({ key, change: { name: 'B' }, author, now: 1 }),
   rotateUserGroupToken: (store) => store.rotateUserGroupToken(rotation(token)),
   findByToken: (store) => store.findByToken(1, 'Customer', hashOf(token), 1),
   findUserGroup: (store) => store.findUserGroup(key),
   listUserGroups: (store) =>
     store.listUserGroups({ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 5 }),
-  deleteUserGroup: (store) => store.deleteUserGroup(key),
-  forgetExpiredIdempotencyKeys: (store) => store.forgetExpiredIdempotencyKeys(1),
+  deleteUserGroup: (store) => store.deleteUserGroup(deletion(key)),
+  forgetExpired: (store) => store.forgetExpired(1, 0),
   createWorkspace: (store) => store.createWorkspace('new', 1),
   listWorkspaces: (store) => store.listWorkspaces(),
   createApiToken: (store) => store.createApiToken(apiToken()),
@@ -158,10 +158,10 @@ describe('PostgreSQL: a database that is lost in the middle of a call', () => {
       proxy.next(/^SELECT \* FROM api_token/),
     ]
     const results = [
-      assertUnavailable(store.updateUserGroup({ key: groups[0], change: { name: 'B' }, now: 1 }), {
+      assertUnavailable(store.updateUserGroup({ key: groups[0], change: { name: 'B' }, author, now: 1 }), {
         isInDoubt: true,
       }),
-      assertUnavailable(store.deleteUserGroup(groups[1]), { isInDoubt: true }),
+      assertUnavailable(store.deleteUserGroup(deletion(groups[1])), { isInDoubt: true }),
       assertUnavailable(store.listApiTokens(), { isInDoubt: false }),
     ]
     await Promise.all(caught)

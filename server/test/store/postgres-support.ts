@@ -13,7 +13,7 @@ import { DatabaseProxy, type ProxyOptions } from '../support/database-proxy.ts'
 import { freshDatabase } from '../support/database.ts'
 import type { Scope } from '../support/scope.ts'
 import { openSession } from '../support/session.ts'
-import { freshKey, hashOf, mint } from './store-fixtures.ts'
+import { author, freshKey, hashOf, mint } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
 /** Times, in milliseconds, that a test waits for, and in which a slow machine gets done what it must. */
@@ -22,14 +22,17 @@ export const briefToTheServer = { connectTimeoutMs: 1000, statementTimeoutMs: 50
 
 /** How the statements of the store are told apart. */
 export const statements = {
-  find: /^SELECT .* AS wanted \(provided_id\)/s,
-  findByToken: /^SELECT .* AS wanted \(token_hash\)\s+CROSS JOIN LATERAL \(\s+SELECT \* FROM user_group/s,
-  findBySupersededToken: /^SELECT wanted\.token_hash AS wanted_hash, superseded_token/,
+  find: /^SELECT .* AS wanted \(provided_id, position\)/s,
+  findByToken:
+    /^SELECT .* AS wanted \(token_hash, position\)\s+CROSS JOIN LATERAL \(\s+SELECT \* FROM user_group/s,
+  findBySupersededToken: /^SELECT wanted\.position, superseded_token/,
   findApiToken: /^SELECT .* AS wanted \(token_hash\) .*api_token/s,
   createUserGroup: /^WITH made AS \(\s+INSERT INTO user_group/,
   update: /UPDATE user_group\s+SET name/,
   rotate: /UPDATE user_group\s+SET token_hash/,
-  deleteUserGroup: /DELETE FROM user_group/,
+  suspend: /^UPDATE user_group SET suspended_at/,
+  deleteUserGroup: /^WITH deleted AS \(\s+DELETE FROM user_group\b/,
+  restoreUserGroup: /^WITH deleted AS \(\s+DELETE FROM deleted_user_group/,
   createWorkspace: /^INSERT INTO workspace/,
   createApiToken: /^INSERT INTO api_token/,
   revokeApiToken: /^UPDATE api_token/,
@@ -79,7 +82,15 @@ export async function openProxied(
 }
 
 export function creation(over: Partial<GetOrCreateUserGroup> = {}): GetOrCreateUserGroup {
-  return { key: freshKey(), change: { name: 'A' }, mayWrite: true, mintToken: mint, now: 1000, ...over }
+  return {
+    key: freshKey(),
+    change: { name: 'A' },
+    mayWrite: true,
+    mintToken: mint,
+    author,
+    now: 1000,
+    ...over,
+  }
 }
 
 export async function created(store: Store, over: Partial<GetOrCreateUserGroup> = {}): Promise<UserGroup> {

@@ -5,7 +5,7 @@ import type { Environment } from '../../src/domain/environment.ts'
 import type { DeleteOutcome, Store } from '../../src/domain/store.ts'
 import type { Realm } from '../../src/domain/user-group-service.ts'
 import { Registry } from './registry.ts'
-import { mint } from './store-fixtures.ts'
+import { author, mint } from './store-fixtures.ts'
 
 /** What every store must do with schemas and data sources. */
 export function describeDataSources(name: string, openFreshStore: () => Promise<Store>): void {
@@ -80,6 +80,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
           change: { name: 'A', mapping: JSON.stringify({ [schemaKey]: String(mapped.id) }) },
           mayWrite: true,
           mintToken: mint,
+          author,
           now: i,
         })
         const before = [await schemas(), await dataSources()]

@@ -5,7 +5,7 @@ import type { Store } from '../../src/domain/store.ts'
 import type { UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { hashOf, mint } from './store-fixtures.ts'
+import { author, deletion, hashOf, mint } from './store-fixtures.ts'
 
 /** What every store must do where a data source is to be removed that a mapping may have. */
 export function describeMappedDataSources(name: string, openFreshStore: () => Promise<Store>): void {
@@ -17,14 +17,17 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
     after(() => store.close())
 
     const set = async (key: UserGroupKey, mapping: string | null) => {
-      assert.equal((await store.updateUserGroup({ key, change: { mapping }, now: 2000 })).outcome, 'updated')
+      assert.equal(
+        (await store.updateUserGroup({ key, change: { mapping }, author, now: 2000 })).outcome,
+        'updated',
+      )
     }
     const ends: Record<string, (group: UserGroup) => Promise<unknown>> = {
       'the mapping was changed': (group) => set(group, '{"sales":"us"}'),
       'the mapping was changed by get or create': (group) =>
         getOrCreate(store, group, { change: { mapping: '{"a":"b"}' } }),
       'the mapping was cleared': (group) => set(group, null),
-      'the user group was deleted': (group) => store.deleteUserGroup(group),
+      'the user group was deleted': (group) => store.deleteUserGroup(deletion(group)),
     }
     const spellings: Record<string, (schema: Schema, dataSource: DataSource) => string> = {
       'provided ids': () => '{"sales":"eu"}',
@@ -80,7 +83,7 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
       const group = await mapped(store, keyIn(own), large('a'))
       await set(group, JSON.stringify(large('b')))
       assert.equal(await own.deleteDataSource(dataSource), 'in_use')
-      assert.equal(await store.deleteUserGroup(group), true)
+      assert.equal(await store.deleteUserGroup(deletion(group)), 'deleted')
       assert.equal(await own.deleteDataSource(dataSource), 'deleted')
     })
 
@@ -91,7 +94,12 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
       })
       const group = await mapped(store, keyIn(own), { sales: 'eu', a: 'b' })
       const { workspaceId, environment } = own.realm
-      await store.updateUserGroup({ key: group, change: { name: 'B', properties: '{"a":1}' }, now: 2000 })
+      await store.updateUserGroup({
+        key: group,
+        change: { name: 'B', properties: '{"a":1}' },
+        author,
+        now: 2000,
+      })
       await store.rotateUserGroupToken({
         ...{ workspaceId, environment, target: { tokenHash: hashOf(group.token) } },
         ...{ oldTokenValidUntil: 2000, mintToken: mint, now: 2000 },

@@ -5,7 +5,7 @@ import type { Store, TokenOwner } from '../../src/domain/store.ts'
 import type { UserGroup } from '../../src/domain/user-group.ts'
 import { getOrCreate, keyIn, mapped, type Mapping } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { hashOf, mint, plain } from './store-fixtures.ts'
+import { author, hashOf, mint, plain, tokenless } from './store-fixtures.ts'
 
 /** What every store must tell of the data sources that a user group's mapping names. */
 export function describeMappings(name: string, openFreshStore: () => Promise<Store>): void {
@@ -205,9 +205,9 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       assert.deepEqual(byKey(await ownerOf(group)), {})
       const us = await own.createDataSource(schema, { providedId: 'us' })
       assert.deepEqual(byKey(await ownerOf(group)), { sales: shown(us) })
-      await store.updateUserGroup({ key: group, change: { mapping: '{"sales":"eu"}' }, now: 2000 })
+      await store.updateUserGroup({ key: group, change: { mapping: '{"sales":"eu"}' }, author, now: 2000 })
       assert.deepEqual(byKey(await ownerOf(group)), { sales: shown(eu) })
-      await store.updateUserGroup({ key: group, change: { mapping: null }, now: 3000 })
+      await store.updateUserGroup({ key: group, change: { mapping: null }, author, now: 3000 })
       assert.deepEqual(byKey(await ownerOf(group)), {})
     })
 
@@ -231,7 +231,9 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       const find = (token: UserGroup['token'], now: number) =>
         store.findByToken(workspaceId, environment, hashOf(token), now)
       const expect = async (dataSource: DataSource) => {
-        const userGroup = await store.findUserGroup(group)
+        const found = await store.findUserGroup(group)
+        assert.ok(found)
+        const userGroup = tokenless(found)
         const dataSources = [{ schemaKey: 'sales', hasSchema: true, dataSource: shown(dataSource) }]
         const old = { userGroup, issuedAt: 1000, validUntil: 9000, dataSources }
         assert.deepEqual(plain(await find(group.token, 8999)), plain(old))
@@ -242,7 +244,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       }
       await expect(eu)
       // It is the user group that is mapped, not the token.
-      await store.updateUserGroup({ key: group, change: { mapping: '{"sales":"us"}' }, now: 4000 })
+      await store.updateUserGroup({ key: group, change: { mapping: '{"sales":"us"}' }, author, now: 4000 })
       await expect(us)
     })
   })

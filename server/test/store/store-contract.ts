@@ -6,10 +6,11 @@ import type { RotateUserGroupToken, Store } from '../../src/domain/store.ts'
 import type { UserGroupChange, UserGroupKey } from '../../src/domain/user-group.ts'
 import { describeAccess } from './store-contract-access.ts'
 import { describeDataSources } from './store-contract-data-sources.ts'
+import { describeManagement } from './store-contract-management.ts'
 import { describeMappedDataSources } from './store-contract-mapped.ts'
 import { describeMappings } from './store-contract-mappings.ts'
 import { describeRegisteredMappings } from './store-contract-registered.ts'
-import { count, freshKey, hashOf, mint, plain, text } from './store-fixtures.ts'
+import { author, deletion, count, freshKey, hashOf, mint, plain, text, tokenless } from './store-fixtures.ts'
 
 /** What every store must do, whichever database it stands on: run by one test file for each. */
 export function describeStore(name: string, openFreshStore: () => Promise<Store>): void {
@@ -18,6 +19,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
   describeMappings(name, openFreshStore)
   describeRegisteredMappings(name, openFreshStore)
   describeMappedDataSources(name, openFreshStore)
+  describeManagement(name, openFreshStore)
 
   describe(`${name}: the contract of a store, user groups`, () => {
     let store: Store
@@ -26,9 +28,8 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
     })
     after(() => store.close())
 
-    const at = (now: number) => ({ now })
     const create = (key: UserGroupKey, change: UserGroupChange = { name: 'A name' }, now = 1000) =>
-      store.getOrCreateUserGroup({ key, change, mayWrite: true, mintToken: mint, now })
+      store.getOrCreateUserGroup({ key, change, mayWrite: true, mintToken: mint, author, now })
     const created = async (key: UserGroupKey, change?: UserGroupChange) => {
       const result = await create(key, change)
       assert.ok('userGroup' in result)
@@ -62,9 +63,12 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.deepEqual(rest, {
           ...key,
           ...change,
+          revision: 1,
+          updatedBy: author,
           createdAt: 1000,
           updatedAt: 1000,
           tokenIssuedAt: 1000,
+          suspendedAt: null,
         })
       })
 
@@ -82,7 +86,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.ok('userGroup' in result)
         assert.deepEqual(
           plain(result.userGroup),
-          plain({ ...before, properties: '{"p":2}', updatedAt: 3000 }),
+          plain({ ...before, properties: '{"p":2}', revision: 2, updatedAt: 3000 }),
         )
       })
 
@@ -110,7 +114,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       it('neither creates nor changes where the caller may not write', async () => {
         const key = freshKey()
         const read = (change: UserGroupChange) =>
-          store.getOrCreateUserGroup({ key, change, mayWrite: false, mintToken: mint, now: 1 })
+          store.getOrCreateUserGroup({ key, change, mayWrite: false, mintToken: mint, author, now: 1 })
         assert.deepEqual(await read({ name: 'A' }), { outcome: 'write_required' })
         await create(key, { name: 'A' })
         assert.deepEqual(await read({ name: 'B' }), { outcome: 'write_required' })
@@ -152,7 +156,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
 
     describe('update', () => {
       const update = (key: UserGroupKey, change: UserGroupChange) =>
-        store.updateUserGroup({ key, change, ...at(4000) })
+        store.updateUserGroup({ key, change, author, now: 4000 })
 
       it('changes what is sent and nothing else', async () => {
         const key = freshKey()
@@ -162,7 +166,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.ok('userGroup' in result)
         assert.deepEqual(
           plain(result.userGroup),
-          plain({ ...before, name: 'B', mapping: null, updatedAt: 4000 }),
+          plain({ ...before, name: 'B', mapping: null, revision: 2, updatedAt: 4000 }),
         )
         assert.equal((await update(key, { name: 'B' })).outcome, 'unchanged')
       })
@@ -196,7 +200,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         const after = await store.findUserGroup(before)
         assert.deepEqual(
           plain(after),
-          plain({ ...before, token: result.userGroup.token, tokenIssuedAt: 2000 }),
+          plain({ ...before, token: result.userGroup.token, revision: 2, tokenIssuedAt: 2000 }),
         )
         assert.notEqual(text(result.userGroup.token.sealed), text(before.token.sealed))
         assert.equal(result.userGroup.teamId, before.teamId)
@@ -251,7 +255,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         const key = idempotency(group.providedId)
         const first = await rotate(hashOf(group.token), { idempotency: key })
         assert.ok('userGroup' in first)
-        await store.updateUserGroup({ key: group, change: { name: 'After' }, now: 3000 })
+        await store.updateUserGroup({ key: group, change: { name: 'After' }, author, now: 3000 })
         await rotate(hashOf(first.userGroup.token))
         const again = await rotate(hashOf(group.token), { idempotency: key })
         assert.equal(again.outcome, 'replayed')
@@ -293,7 +297,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         const group = await created(freshKey())
         const key = idempotency(group.providedId)
         await rotate(hashOf(group.token), { idempotency: key })
-        await store.deleteUserGroup(group)
+        await store.deleteUserGroup(deletion(group))
         assert.equal((await rotate(hashOf(group.token), { idempotency: key })).outcome, 'not_found')
       })
 
@@ -310,8 +314,8 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
           oldTokenValidUntil: 10_000,
         }
         assert.equal((await rotate(hashOf(first.userGroup.token), expired)).outcome, 'rotated')
-        assert.ok((await store.forgetExpiredIdempotencyKeys(20_000)) >= 1)
-        assert.equal(await store.forgetExpiredIdempotencyKeys(20_000), 0)
+        assert.ok((await store.forgetExpired(20_000, 0)) >= 1)
+        assert.equal(await store.forgetExpired(20_000, 0), 0)
       })
 
       it('rotate once, however many ask at once', async () => {
@@ -337,7 +341,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       it('finds the owner of a current token, in its workspace and environment alone', async () => {
         const group = await created(freshKey())
         const token = hashOf(group.token)
-        const owner = { userGroup: group, issuedAt: 1000, validUntil: null, dataSources: [] }
+        const owner = { userGroup: tokenless(group), issuedAt: 1000, validUntil: null, dataSources: [] }
         assert.deepEqual(plain(await find(token, 1)), plain(owner))
         assert.equal(await find(token, 1, 'Testing'), null)
         assert.equal(await find(token, 1, 'Customer', 2), null)
@@ -397,9 +401,9 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         const group = await created(key)
         const rotated = await rotate(hashOf(group.token), { now: 2000, oldTokenValidUntil: 99_000 })
         assert.ok('userGroup' in rotated)
-        assert.equal(await store.deleteUserGroup({ ...key, environment: 'Testing' }), false)
-        assert.equal(await store.deleteUserGroup(key), true)
-        assert.equal(await store.deleteUserGroup(key), false)
+        assert.equal(await store.deleteUserGroup(deletion({ ...key, environment: 'Testing' })), 'not_found')
+        assert.equal(await store.deleteUserGroup(deletion(key)), 'deleted')
+        assert.equal(await store.deleteUserGroup(deletion(key)), 'not_found')
         for (const token of [group.token, rotated.userGroup.token]) {
           assert.equal(await store.findByToken(1, 'Customer', hashOf(token), 3000), null)
           assert.equal((await rotate(hashOf(token))).outcome, 'not_found')
@@ -419,6 +423,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
           change: { name: 'A' },
           mayWrite: true,
           mintToken: mint,
+          author,
           now: 1,
         }),
       )

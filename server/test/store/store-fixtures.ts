@@ -1,6 +1,14 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { MintToken } from '../../src/domain/store.ts'
-import type { UserGroupKey } from '../../src/domain/user-group.ts'
+import type { DeleteUserGroup, MintToken } from '../../src/domain/store.ts'
+import type { Author, TokenlessUserGroup, UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
+
+/** Whose calls the tests of the stores make. */
+export const author: Author = 'api_token:1'
+
+/** The deletion of a user group, by its key. */
+export function deletion({ workspaceId, environment, providedId }: UserGroupKey): DeleteUserGroup {
+  return { key: { workspaceId, environment, providedId }, author, now: 9000 }
+}
 
 /** A token whose sealed form is the token itself: what a store does with it is the same. */
 export const mint: MintToken = () => {
@@ -10,6 +18,13 @@ export const mint: MintToken = () => {
 
 export function hashOf({ sealed }: { readonly sealed: Uint8Array }): Buffer {
   return hash('sha256', Buffer.from(sealed), 'buffer')
+}
+
+/** A user group as it is told with one of its tokens. */
+export function tokenless(userGroup: UserGroup): TokenlessUserGroup {
+  const told: TokenlessUserGroup & { token?: unknown } = { ...userGroup }
+  delete told.token
+  return told
 }
 
 let keys = 0

@@ -153,8 +153,13 @@ export class DataSources {
          ) AS is_shared
          FROM (
            SELECT data_source.*, schema.provided_id AS schema_provided_id
-           FROM data_source JOIN schema USING (workspace_id, schema_id)
-           WHERE workspace_id = $1 AND schema.environment = $2 AND data_source_id > $3
+           FROM (
+             SELECT * FROM data_source WHERE workspace_id = $1 AND data_source_id > $3 ORDER BY data_source_id
+           ) AS data_source CROSS JOIN LATERAL (
+             SELECT provided_id, environment FROM schema
+             WHERE workspace_id = $1 AND schema_id = data_source.schema_id LIMIT 1
+           ) AS schema
+           WHERE schema.environment = $2
            ORDER BY data_source_id LIMIT $4
          ) AS slice
          ORDER BY data_source_id`,

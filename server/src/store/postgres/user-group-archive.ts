@@ -131,8 +131,8 @@ export class UserGroupArchive {
     return this.#retry.run(async () => {
       const rows = await this.#primary.query<DeletedRow>(
         `SELECT * FROM deleted_user_group
-         WHERE workspace_id = $1 AND environment = $2 AND deleted_at > $3 AND team_id > $4
-         ORDER BY team_id LIMIT $5`,
+         WHERE workspace_id = $1 AND environment = $2 AND deleted_at + 0 > $3 AND team_id > $4
+         ORDER BY workspace_id, team_id LIMIT $5`,
         [workspaceId, environment, deletedAfter, afterTeamId ?? 0, limit],
       )
       return rows.map((row) => ({
@@ -174,15 +174,13 @@ export class UserGroupArchive {
         const teamIds = expired
           .filter(({ workspace_id }) => workspace_id === workspaceId)
           .map(({ team_id }) => team_id)
-        // The deleted ones last: should this be cut off, they are found again.
-        for (const table of ['user_group_version', 'last_introspection', 'deleted_user_group']) {
-          await this.#retry.run(() =>
-            this.#primary.query(`DELETE FROM ${table} WHERE workspace_id = $1 AND team_id = ANY ($2)`, [
-              workspaceId,
-              teamIds,
-            ]),
-          )
-        }
+        const ofThem = 'WHERE workspace_id = $1 AND team_id = ANY ($2)'
+        const forget = (statement: string, ...more: unknown[]) =>
+          this.#retry.run(() => this.#primary.query(statement, [workspaceId, teamIds, ...more]))
+        await forget(`DELETE FROM user_group_version ${ofThem}`)
+        await forget(`DELETE FROM last_introspection ${ofThem}`)
+        // Last: should this be cut off, they are found again. One that was restored, and deleted once more, stays.
+        await forget(`DELETE FROM deleted_user_group ${ofThem} AND deleted_at <= $3`, deletedBefore)
       }
       total += expired.length
       if (expired.length < batchSize) return total

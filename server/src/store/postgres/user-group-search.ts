@@ -11,11 +11,11 @@ import type { Primary } from './primary.ts'
 import type { Retry } from './retry.ts'
 import { columns, userGroupOf, type UserGroupRow } from './user-group-row.ts'
 
-/** How many rows one call looks at: some hundredths of a second of one connection. */
-const rowsLookedAt = 20_000
+/** How many rows one call looks at: a few hundredths of a second of one connection. */
+const rowsLookedAt = 5000
 
 interface SliceEnd {
-  /** Null where there are no more rows to look at. */
+  /** Null where there are no more rows to look at, or where it does not matter. */
   readonly slice_end: string | number | null
 }
 
@@ -35,13 +35,17 @@ class Values {
 export class UserGroupSearch {
   readonly #primary: Primary
   readonly #retry: Retry
+  #collation: Promise<string> | undefined
 
   constructor(primary: Primary, retry: Retry) {
     this.#primary = primary
     this.#retry = retry
   }
 
-  search({ workspaceId, environment, filter, position, limit }: SearchUserGroups): Promise<SearchResult> {
+  async search(query: SearchUserGroups): Promise<SearchResult> {
+    const { workspaceId, environment, filter, position, limit } = query
+    if (filter.mappedTo?.length === 0) return { userGroups: [], position: null }
+    const collation = filter.namePart === undefined ? '' : await this.#findCollation()
     const values = new Values()
     const ofRealm = `workspace_id = ${values.add(workspaceId, 'bigint')} AND environment = ${values.add(environment, 'text')}`
     const isById = filter.providedIdPrefix !== undefined
@@ -49,18 +53,24 @@ export class UserGroupSearch {
       ? values.add(position ?? '', 'text')
       : values.add(position === null ? 0 : Number(position), 'bigint')
     const rows = values.add(rowsLookedAt, 'bigint')
-    // A row for where the slice ends stands there even where nothing is found.
-    const sql = `WITH slice AS MATERIALIZED (${keysOf(filter, { ofRealm, after, rows }, values)} ORDER BY position LIMIT ${rows})
-      SELECT slice_end, found.*
-      FROM (SELECT (SELECT position FROM slice ORDER BY position LIMIT 1 OFFSET ${rows} - 1) AS slice_end) AS slice_end
-      LEFT JOIN (
+    const most = values.add(limit, 'bigint')
+    const slice = `(${keysOf(filter, { ofRealm, after, rows }, values)} ORDER BY position LIMIT ${rows}) AS slice`
+    // The rows are looked at in their order, and no more of them than it takes. A row for where the slice ends stands
+    // there even where nothing is found.
+    const sql = `WITH found AS MATERIALIZED (
         SELECT ${columns}, position
-        FROM slice CROSS JOIN LATERAL (
+        FROM ${slice} CROSS JOIN LATERAL (
           SELECT * FROM user_group WHERE ${ofRealm} AND team_id = slice.team_id LIMIT 1
         ) AS user_group
-        WHERE ${['true', ...conditionsOf(filter, values)].join(' AND ')}
-        ORDER BY position LIMIT ${values.add(limit, 'bigint')}
-      ) AS found ON true
+        WHERE ${['true', ...conditionsOf(filter, values, collation)].join(' AND ')}
+        ORDER BY position LIMIT ${most}
+      )
+      SELECT slice_end, found.*
+      FROM (
+        SELECT CASE WHEN (SELECT count(*) FROM found) < ${most}
+          THEN (SELECT position FROM ${slice} ORDER BY position LIMIT 1 OFFSET ${rows} - 1) END AS slice_end
+      ) AS slice_end
+      LEFT JOIN found ON true
       ORDER BY position`
     return this.#retry.run(async () => {
       const rows = await this.#primary.query<FoundRow | NothingFound>(sql, values.list)
@@ -71,6 +81,18 @@ export class UserGroupSearch {
         position: next === undefined || next === null ? null : String(next),
       }
     })
+  }
+
+  /**
+   * One that knows letters beyond ASCII: a database in the locale "C" does not. Nearly every PostgreSQL has it; where it
+   * has not, its locale decides.
+   */
+  #findCollation(): Promise<string> {
+    this.#collation ??= this.#retry
+      .run(() => this.#primary.query("SELECT 1 FROM pg_collation WHERE collname = 'und-x-icu'"))
+      .then((rows) => (rows.length === 0 ? '' : 'COLLATE "und-x-icu"'))
+    this.#collation.catch(() => (this.#collation = undefined))
+    return this.#collation
   }
 
   countEntries({ workspaceId, environment, after }: CountEntries): Promise<EntryCounts> {
@@ -117,13 +139,14 @@ function keysOf(
 function conditionsOf(
   { providedIdPrefix, namePart, property, mappedTo, suspended }: UserGroupFilter,
   values: Values,
+  collation: string,
 ): string[] {
   // Without a prefix, the keys have led to those alone.
   const entries = providedIdPrefix === undefined ? undefined : mappedTo
   return [
     ...(namePart === undefined
       ? []
-      : [`strpos(lower(name), ${values.add(withoutCase(namePart), 'text')}) > 0`]),
+      : [`strpos(lower(name ${collation}), ${values.add(withoutCase(namePart), 'text')}) > 0`]),
     ...(property === undefined ? [] : [hasProperty(property, values)]),
     ...(suspended === undefined ? [] : [`suspended_at IS ${suspended ? 'NOT ' : ''}NULL`]),
     ...(entries === undefined

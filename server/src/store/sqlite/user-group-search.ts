@@ -35,7 +35,8 @@ export class UserGroupSearch {
   }
 
   search({ workspaceId, environment, filter, position, limit }: SearchUserGroups): SearchResult {
-    const path = pathOf(filter)
+    if (filter.mappedTo?.length === 0) return { userGroups: [], position: null }
+    const path = pathOf(filter, position === null)
     const isById = filter.providedIdPrefix !== undefined
     const values = {
       ...path.values,
@@ -62,28 +63,30 @@ export class UserGroupSearch {
   }
 
   countEntries({ workspaceId, environment, after }: CountEntries): EntryCounts {
+    // By the whole key: by a part of it, SQLite would go through all rows of the entry that it is to come after.
     const rows = this.#database
       .prepare<unknown[], { schema_key: string; data_source_key: string; count: number }>(
         `SELECT schema_key, data_source_key, count(*) AS count FROM (
            SELECT schema_key, data_source_key FROM mapping_entry
-           WHERE workspace_id = ? AND environment = ? AND (schema_key, data_source_key) > (?, ?)
+           WHERE workspace_id = ? AND environment = ? AND (schema_key, data_source_key, team_id) > (?, ?, ?)
            ORDER BY schema_key, data_source_key LIMIT ?
          )
          GROUP BY schema_key, data_source_key ORDER BY schema_key, data_source_key`,
       )
-      .all(workspaceId, environment, ...(after ?? ['', '']), rowsLookedAt)
+      .all(workspaceId, environment, ...(after ?? ['', '']), Number.MAX_SAFE_INTEGER, rowsLookedAt)
     return entryCountsOf(rows, rowsLookedAt)
   }
 }
 
 /** By an index where there is one for any of what is asked. */
-function pathOf({ providedIdPrefix, mappedTo, suspended }: UserGroupFilter): Path {
+function pathOf({ providedIdPrefix, mappedTo, suspended }: UserGroupFilter, isFirst: boolean): Path {
   const ofRealm = 'workspace_id = $workspaceId AND environment = $environment'
   if (providedIdPrefix !== undefined) {
     const end = endOfPrefix(providedIdPrefix)
+    // One lower bound, for the index: of two, SQLite may take the one that leaves out less.
     return {
       keys: `SELECT team_id, provided_id AS position FROM user_group
-             WHERE ${ofRealm} AND provided_id > $position AND provided_id >= $prefix
+             WHERE ${ofRealm} AND ${isFirst ? 'provided_id >= $prefix' : 'provided_id > $position AND +provided_id >= $prefix'}
              ${end === null ? '' : 'AND provided_id < $end'}`,
       values: { prefix: providedIdPrefix, ...(end !== null && { end }), ...valuesOf(mappedTo) },
       start: '',

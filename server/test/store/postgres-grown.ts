@@ -1,0 +1,78 @@
+import type { Primary, Statement } from '../../src/store/postgres/primary.ts'
+
+const rows = 20_000
+
+/** Tables that have grown since they were made, and of which PostgreSQL knows nothing: no vacuum has come by yet. */
+export const fill = `
+  ALTER TABLE user_group SET (autovacuum_enabled = false);
+  ALTER TABLE superseded_token SET (autovacuum_enabled = false);
+  ALTER TABLE idempotency_key SET (autovacuum_enabled = false);
+  ALTER TABLE deleted_user_group SET (autovacuum_enabled = false);
+  ALTER TABLE user_group_version SET (autovacuum_enabled = false);
+  ALTER TABLE last_introspection SET (autovacuum_enabled = false);
+  ALTER TABLE schema SET (autovacuum_enabled = false);
+  ALTER TABLE data_source SET (autovacuum_enabled = false);
+  ALTER TABLE mapping_entry SET (autovacuum_enabled = false);
+  INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, token_hash, token_key_id, token_sealed,
+                          token_issued_at, created_at, updated_at, suspended_at)
+    SELECT 1, 'Customer', 'customer ' || i, 'Customer', '{"s' || i || '":"d' || i || '","many":"d' || i || '"}',
+           sha256(i::text::bytea), 'k', '\\x00', 1, 1, 1, CASE WHEN i % 5000 = 0 THEN 1 END
+    FROM generate_series(1, ${rows}) AS i;
+  INSERT INTO superseded_token
+    SELECT 1, team_id, 1, 1, 1, sha256('old'::bytea || token_hash) FROM user_group;
+  INSERT INTO idempotency_key
+    SELECT 1, team_id, 1, 'Customer', sha256('key'::bytea || token_hash), '\\x00', provided_id, 'Customer', 'k', '\\x00'
+    FROM user_group;
+  INSERT INTO deleted_user_group (workspace_id, environment, team_id, provided_id, name, mapping, token_hash, token_key_id,
+                                  token_sealed, token_issued_at, created_at, updated_at, revision, deleted_at, deleted_by)
+    SELECT 1, 'Customer', 1000000 + i, 'deleted ' || i, 'Deleted', '{"many":"d1"}', sha256(('deleted ' || i)::bytea), 'k',
+           '\\x00', 1, 1, 1, 1, 1, 'cli:somebody'
+    FROM generate_series(1, ${rows}) AS i;
+  INSERT INTO user_group_version (workspace_id, team_id, revision, updated_at, name)
+    SELECT 1, team_id, revision - 1, 1, 'Earlier' FROM user_group;
+  INSERT INTO last_introspection SELECT 1, team_id, 60000 FROM user_group;
+  INSERT INTO schema (workspace_id, environment, provided_id, name, created_at)
+    SELECT 1, 'Customer', 'many', 'Schema', 1 UNION ALL
+    SELECT 1, 'Customer', 's' || i, 'Schema', 1 FROM generate_series(1, ${rows}) AS i;
+  INSERT INTO data_source (workspace_id, schema_id, provided_id, name, created_at)
+    SELECT 1, schema_id, 'd' || i, 'Data source', 1 FROM generate_series(1, ${rows}) AS i JOIN schema ON provided_id = 's' || i
+    UNION ALL SELECT 1, schema_id, 'd' || i, 'Data source', 1 FROM generate_series(1, ${rows}) AS i, schema WHERE provided_id = 'many';
+  INSERT INTO mapping_entry (workspace_id, environment, schema_key, data_source_key, team_id)
+    SELECT 1, 'Customer', key, value, team_id FROM user_group, json_each_text(mapping::json);`
+
+interface Plan {
+  readonly 'Shared Hit Blocks': number
+  readonly 'Shared Read Blocks': number
+}
+
+/** How many pages a statement reads; what it changes is undone. */
+export async function pagesOf(
+  primary: Primary,
+  statement: Statement<unknown> | string,
+  values: readonly unknown[] = [],
+): Promise<number> {
+  const text = typeof statement === 'string' ? statement : statement.text
+  const work = primary.transaction(async (query) => {
+    const [row] = await query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+      values,
+    )
+    throw new Measured(row?.['QUERY PLAN'][0].Plan)
+  })
+  const plan = await work.catch((error: unknown) => {
+    if (error instanceof Measured) return error.plan
+    throw error
+  })
+  if (plan === undefined) throw new Error('there is no plan')
+  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+}
+
+/** Has the transaction rolled back. */
+class Measured extends Error {
+  readonly plan: Plan | undefined
+
+  constructor(plan: Plan | undefined) {
+    super()
+    this.plan = plan
+  }
+}
