@@ -570,7 +570,7 @@ export interface components {
        */
       token: string
       /**
-       * @description Replaces the user group token at once, also where it was replaced before; revokes the API token.
+       * @description Has it stop at once: the user group gets another token, or where this one was replaced before, its grace period ends; an API token is revoked.
        * @default false
        */
       rotate?: boolean

@@ -321,7 +321,12 @@ async function findLeaked({
       ? `the API token ${leaked.apiToken.id} "${leaked.apiToken.name}"`
       : `the user group "${leaked.userGroup.providedId}"`
   const state = leaked.works ? 'works' : 'does not work'
-  const stopped = leaked.kind === 'api_token' ? 'It is revoked.' : 'The user group has another one now.'
+  const stopped =
+    leaked.kind === 'api_token'
+      ? 'It is revoked.'
+      : leaked.rotated
+        ? 'The user group has another one now.'
+        : 'It is stopped.'
   console.error(
     `It is of ${owner}, and ${rotate ? `${leaked.works ? 'worked' : 'did not work'}. ${stopped}` : `${state}.`}`,
   )

@@ -188,7 +188,7 @@ export const adminOperations = {
     tag: userGroups,
     summary: 'Whose token was found, and stop it',
     description:
-      'Says whose token it is and whether it works. With `rotate` the user group gets another one, or the API token is revoked, in the same call.',
+      'Says whose token it is and whether it works. With `rotate` it stops in the same call: the user group gets another one, or where it was replaced before its grace period ends; an API token is revoked.',
     body: 'LeakedTokenBody',
     answer: 'LeakedTokenAnswer',
   },

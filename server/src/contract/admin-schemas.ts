@@ -261,7 +261,7 @@ export const LeakedTokenBody = Type.Object(
     rotate: Type.Optional(
       Type.Boolean({
         description:
-          'Replaces the user group token at once, also where it was replaced before; revokes the API token.',
+          'Has it stop at once: the user group gets another token, or where this one was replaced before, its grace period ends; an API token is revoked.',
         default: false,
       }),
     ),

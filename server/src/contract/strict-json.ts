@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { Fault } from '../domain/fault.ts'
 import type { JsonText } from '../domain/json-text.ts'
 import { isExactNumber } from './json-number.ts'
-import { jsonPointer } from '../domain/json-pointer.ts'
+import { shownPointer } from '../domain/json-pointer.ts'
 import { syntaxErrorOffset } from './json-syntax.ts'
 
 /** A JSON text that was read strictly (I-JSON, RFC 7493): its value, and how its top-level members were written. */
@@ -264,7 +264,7 @@ class Scan {
 
   #fail(offset: number, what: string): never {
     const path = this.#steps.slice(1, this.#depth + 1).map((step) => (step < 0 ? ~step : this.#keyAt(step)))
-    const pointer = jsonPointer(path)
+    const pointer = shownPointer(path)
     throw new Fault(
       'malformed_json',
       `${path.length === 0 ? 'The body' : pointer} ${what}, at ${lineAndColumn(this.#text, offset)}`,

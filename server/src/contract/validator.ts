@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { validationFailed, type FieldFault } from '../domain/fault.ts'
-import { jsonPointer, stepsOfPointer } from '../domain/json-pointer.ts'
+import { shownPointer, stepsOfPointer } from '../domain/json-pointer.ts'
 import { limits } from './limits.ts'
 import { notOnlyWhiteSpace, pointer, wholeNumber, withoutControlCharacters, withoutNul } from './schemas.ts'
 
@@ -42,11 +42,11 @@ function fieldFaults(errors: readonly ErrorObject[]): FieldFault[] {
 }
 
 function pathOf({ instancePath, keyword, params, propertyName }: ErrorObject): string {
-  if (keyword === 'required') return instancePath + jsonPointer([params.missingProperty as string])
+  if (keyword === 'required') return instancePath + shownPointer([params.missingProperty as string])
   if (keyword === 'additionalProperties')
-    return instancePath + jsonPointer([params.additionalProperty as string])
-  if (propertyName !== undefined) return instancePath + jsonPointer([propertyName])
-  return jsonPointer(stepsOfPointer(instancePath))
+    return instancePath + shownPointer([params.additionalProperty as string])
+  if (propertyName !== undefined) return instancePath + shownPointer([propertyName])
+  return shownPointer(stepsOfPointer(instancePath))
 }
 
 function messageOf(error: ErrorObject): string {

@@ -2,16 +2,25 @@ const longestKey = 64
 const deepestStep = 64
 
 /** A JSON Pointer (RFC 6901); very long keys and paths are cut, since the pointer is there for a person to find the place. */
-export function jsonPointer(path: readonly (string | number)[]): string {
+export function shownPointer(path: readonly (string | number)[]): string {
   return path
     .slice(0, deepestStep)
     .map((step) => {
       const key = String(step)
       // Cut or not, half a surrogate pair is no text that an answer may hold.
       const shown = (key.length > longestKey ? `${key.slice(0, longestKey)}…` : key).toWellFormed()
-      return '/' + shown.replaceAll('~', '~0').replaceAll('/', '~1')
+      return `/${escaped(shown)}`
     })
     .join('')
+}
+
+/** A JSON Pointer as it is. */
+export function jsonPointer(path: readonly string[]): string {
+  return path.map((step) => `/${escaped(step)}`).join('')
+}
+
+function escaped(step: string): string {
+  return step.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 /** The steps of a JSON Pointer. */

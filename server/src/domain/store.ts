@@ -56,7 +56,7 @@ export interface Store {
 
   /**
    * Replaces the token. Of simultaneous rotations of one token exactly one says `rotated` and the others `superseded`;
-   * the old token's deadline is set once and never moves. With an idempotency key the rotation and the record of its
+   * the old token's deadline is set once, and none but `endGracePeriod` moves it. With an idempotency key the rotation and the record of its
    * answer are one step: a repeat says `replayed` with the first answer.
    */
   rotateUserGroupToken(command: RotateUserGroupToken): Promise<RotateOutcome>
@@ -75,6 +75,9 @@ export interface Store {
     environment: Environment,
     tokenHash: Uint8Array,
   ): Promise<IssuedToken | null>
+
+  /** Has a token that was replaced stop at `now`, should its grace period go on. */
+  endGracePeriod(workspaceId: number, tokenHash: Uint8Array, now: number): Promise<void>
 
   findUserGroup(key: UserGroupKey): Promise<UserGroup | null>
 

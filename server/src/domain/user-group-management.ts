@@ -231,8 +231,13 @@ export class UserGroupManagement {
       if ('dataSource' in position) {
         const afterId = position.dataSource
         const found = await this.#store.listSharedDataSources({ workspaceId, environment, afterId })
-        for (const dataSource of found.dataSources) items.push(...(await this.#sharing(realm, dataSource)))
         position = found.afterId === null ? { entry: null } : { dataSource: found.afterId }
+        for (const dataSource of found.dataSources) {
+          items.push(...(await this.#sharing(realm, dataSource)))
+          if (items.length < limit) continue
+          position = { dataSource: dataSource.id }
+          break
+        }
       } else {
         const { entry: after } = position
         const { counts, isEnd } = await this.#store.countEntries({ workspaceId, environment, after })
@@ -245,7 +250,8 @@ export class UserGroupManagement {
   }
 
   /**
-   * Whose token this is, which somebody found where it should not be; with `rotate` it is replaced at once.
+   * Whose token this is, which somebody found where it should not be. With `rotate` it stops at once: it is replaced, or
+   * its grace period ends, or the API token is revoked.
    * @throws Fault `unavailable`
    */
   async findLeaked(caller: Caller, token: string, rotate: boolean): Promise<LeakedToken> {
@@ -263,14 +269,19 @@ export class UserGroupManagement {
     if (issued === null) return { kind: 'unknown' }
     const { userGroup, validUntil } = issued
     const works = userGroup.suspendedAt === null && (validUntil === null || now < validUntil)
+    const told = { kind: 'user_group_token', works, userGroup, validUntil, rotated: false } as const
+    if (!rotate) return told
     const { providedId, teamId } = userGroup
-    if (rotate) {
+    const isCurrent = validUntil === null
+    if (isCurrent) {
       await this.#userGroups.rotate(caller, {
         target: { providedId, expected: { teamId } },
         gracePeriodSeconds: 0,
       })
     }
-    return { kind: 'user_group_token', works, userGroup, validUntil, rotated: rotate }
+    // Also where it was current: its backend may have rotated it meanwhile, with a grace period.
+    await this.#store.endGracePeriod(workspaceId, hashToken(token), now)
+    return { ...told, userGroup: await this.find(caller, teamId), rotated: isCurrent }
   }
 
   async #sharing(

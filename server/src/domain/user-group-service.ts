@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts'
 import { isRegistered, mappingEntries, type MappingMode, type ResolvedEntry } from './data-source.ts'
 import type { Environment } from './environment.ts'
 import { Fault, validationFailed } from './fault.ts'
-import { jsonPointer } from './json-pointer.ts'
+import { shownPointer } from './json-pointer.ts'
 import type { JsonText } from './json-text.ts'
 import type { Keyring } from './keyring.ts'
 import type {
@@ -272,7 +272,7 @@ export function userGroupNotFound(): Fault {
 function mappingUnregistered(entries: readonly ResolvedEntry[]): Fault {
   return validationFailed(
     entries.slice(0, faultsShown).map(({ schemaKey, hasSchema }) => ({
-      path: jsonPointer(['mapping', schemaKey]),
+      path: shownPointer(['mapping', schemaKey]),
       message: hasSchema ? 'is no registered data source of this schema' : 'is no registered schema',
     })),
   )

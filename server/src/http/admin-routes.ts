@@ -5,7 +5,7 @@ import * as adminSchemas from '../contract/admin-schemas.ts'
 import { readStrictJson, type JsonDocument } from '../contract/strict-json.ts'
 import { compileValidator } from '../contract/validator.ts'
 import { Fault, validationFailed } from '../domain/fault.ts'
-import { jsonPointer } from '../domain/json-pointer.ts'
+import { shownPointer } from '../domain/json-pointer.ts'
 import type { Caller } from '../domain/user-group-service.ts'
 import { handlersOf, type AdminParts } from './admin-handlers.ts'
 import { sendJson } from './answer.ts'
@@ -92,7 +92,7 @@ function queryOf({ raw }: FastifyRequest, validate: Validate): unknown {
   const parameters = new URLSearchParams(text)
   for (const name of parameters.keys()) {
     if (parameters.getAll(name).length > 1)
-      throw validationFailed([{ path: jsonPointer([name]), message: 'is given more than once' }])
+      throw validationFailed([{ path: shownPointer([name]), message: 'is given more than once' }])
   }
   const query = Object.fromEntries(parameters)
   validate(query)

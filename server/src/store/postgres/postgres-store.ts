@@ -164,6 +164,10 @@ class PostgresStore implements Store {
     return this.#userGroups.identifyToken({ workspaceId, environment }, tokenHash)
   }
 
+  endGracePeriod(workspaceId: number, tokenHash: Uint8Array, now: number) {
+    return this.#userGroups.endGracePeriod(workspaceId, tokenHash, now)
+  }
+
   findUserGroup(key: UserGroupKey) {
     return this.#userGroups.find(key)
   }

@@ -197,6 +197,16 @@ export class UserGroups {
     })
   }
 
+  async endGracePeriod(workspaceId: number, tokenHash: Uint8Array, now: number): Promise<void> {
+    await this.#retry.run(() =>
+      this.#primary.query(
+        `UPDATE superseded_token SET valid_until = $3
+         WHERE workspace_id = $1 AND token_hash = $2 AND valid_until > $3`,
+        [workspaceId, tokenHash, now],
+      ),
+    )
+  }
+
   find(key: UserGroupKey): Promise<UserGroup | null> {
     return this.#retry.run(async (attempt) => {
       const row = await this.#statements.select.add(key, attempt)

@@ -155,6 +155,10 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#userGroups.identifyToken(workspaceId, environment, tokenHash))
   }
 
+  endGracePeriod(workspaceId: number, tokenHash: Uint8Array, now: number) {
+    return this.#batch.run(() => this.#userGroups.endGracePeriod(workspaceId, tokenHash, now))
+  }
+
   findUserGroup(key: UserGroupKey) {
     return this.#batch.run(() => this.#userGroups.find(key))
   }

@@ -48,6 +48,7 @@ export class UserGroups {
     [number, Uint8Array, Environment],
     TokenlessRow & { issued_at: number; valid_until: number }
   >
+  readonly #endGracePeriod: Statement<[number, number, Uint8Array, number]>
   readonly #selectPage: Statement<[number, Environment, string, number], UserGroupRow>
   readonly #insert: Statement<unknown[], UserGroupRow>
   readonly #selectById: Statement<[number, number, Environment], UserGroupRow>
@@ -76,6 +77,10 @@ export class UserGroups {
       `SELECT ${tokenlessColumns}, superseded_token.issued_at, superseded_token.valid_until
        FROM superseded_token JOIN user_group USING (team_id)
        WHERE superseded_token.workspace_id = ? AND superseded_token.token_hash = ? AND environment = ?`,
+    )
+    this.#endGracePeriod = database.prepare(
+      `UPDATE superseded_token SET valid_until = ?
+       WHERE workspace_id = ? AND token_hash = ? AND valid_until > ?`,
     )
     this.#selectPage = database.prepare(
       `SELECT * FROM user_group WHERE workspace_id = ? AND environment = ? AND provided_id > ?
@@ -222,6 +227,10 @@ export class UserGroups {
     if (current !== undefined) return { userGroup: tokenlessUserGroupOf(current), validUntil: null }
     const old = this.#selectBySupersededToken.get(workspaceId, tokenHash, environment)
     return old === undefined ? null : { userGroup: tokenlessUserGroupOf(old), validUntil: old.valid_until }
+  }
+
+  endGracePeriod(workspaceId: number, tokenHash: Uint8Array, now: number): void {
+    this.#endGracePeriod.run(now, workspaceId, tokenHash, now)
   }
 
   find(key: UserGroupKey): UserGroup | null {

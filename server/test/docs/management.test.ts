@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { environments } from '../../src/domain/environment.ts'
+import { generateToken } from '../../src/domain/token.ts'
+import { startService, temporaryFolder, ugsFile } from '../support/service.ts'
+import { findTool } from '../support/tool.ts'
+import { readPage } from './support.ts'
+
+const page = readPage('docs/management.md')
+
+/** Each example, and what stands right after it as its answer. */
+const examples = [...page.matchAll(/^```sh\n([^]*?)^```\n(?:\n```json\n([^]*?)^```\n)?/gm)].map(
+  ([, code = '', answer]) => ({ code, answer }),
+)
+const endOfExample = '--- end of example ---'
+
+test('the calls of docs/management.md run one after the other and answer what it says', async (t) => {
+  const curl = { name: 'curl', hint: 'apt-get install curl', commands: ['curl'], probe: ['--version'] }
+  if (findTool(t, curl) === undefined) return
+  const service = await startService(t, { UGS_API_TOKEN_CACHE_MS: '0' })
+  const script = [
+    `npx() { shift; ${process.execPath} ${ugsFile} "$@" 2>/dev/null; }`,
+    ...examples.map(({ code }) => `${code}\necho; echo '${endOfExample}'`),
+  ].join('\n')
+  const { code, stdout, stderr } = await run(
+    'sh',
+    ['-eu', '-c', script.replaceAll('http://127.0.0.1:8080', service.origin)],
+    {
+      UGS_DATA_DIR: service.dataFolder,
+    },
+  )
+  assert.equal(code, 0, stderr)
+  const outputs = stdout.split(`${endOfExample}\n`).map((text) => text.trim())
+  assert.ok(examples.filter(({ answer }) => answer !== undefined).length > 10)
+  for (const [i, { code: example, answer }] of examples.entries()) {
+    const output = outputs[i] ?? ''
+    if (answer === undefined) assert.doesNotMatch(output, /"success":0/, example)
+    else
+      assert.deepEqual(
+        comparable(output.slice(output.lastIndexOf('{"success"'))),
+        comparable(answer),
+        example,
+      )
+  }
+})
+
+test('the script of docs/management.md finds tokens of every kind, and nothing that only looks like one', async (t) => {
+  const file = join(temporaryFolder(t), 'find-tokens.mjs')
+  writeFileSync(file, /^```js\n([^]*?)^```/m.exec(page)?.[1] ?? '')
+  const tokens = (['userGroup', 'api'] as const).flatMap((kind) =>
+    environments.map((environment) => generateToken(kind, environment)),
+  )
+  const altered = tokens.map((token) => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'))
+  const input = [...tokens, ...altered]
+    .map((token) => `{"url":"https://a/?t=${token}&x","b":"x${token}"}`)
+    .join('\n')
+  const { code, stdout, stderr } = await run(process.execPath, [file], {}, input)
+  assert.equal(code, 0, stderr)
+  assert.deepEqual(stdout.trim().split('\n'), tokens)
+})
+
+test('docs/management.md gives the pattern of docs/tokens.md', () => {
+  const pattern = (text: string) => /^\\bug.*$/m.exec(text)?.[0]
+  assert.equal(pattern(page), pattern(readPage('docs/tokens.md')))
+})
+
+/** Without what differs from one run to the next. */
+function comparable(json: string): unknown {
+  return JSON.parse(
+    json
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
+      .replaceAll(/(ug[at]_customer_)[\w…]+/g, '$1')
+      .replaceAll(/"request_id": ?"[\w-]+"/g, '"request_id":""'),
+  )
+}
+
+async function run(
+  command: string,
+  args: readonly string[],
+  environment: Record<string, string>,
+  stdin = '',
+) {
+  const child = spawn(command, args, {
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...environment },
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
+  child.stdin.end(stdin)
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, ...output }
+}

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import {
+  adminOperations,
+  type AdminOperation,
+  type AdminOperationId,
+} from '../../src/contract/admin-operations.ts'
+import * as schemas from '../../src/contract/admin-schemas.ts'
+import { errorTable } from '../../src/contract/errors.ts'
+import { openApiDocument } from '../../src/contract/openapi.ts'
+import type { FaultCode } from '../../src/domain/fault.ts'
+import { createApiToken } from './command.ts'
+import { call, type Answer } from './http.ts'
+import { introspector, type Introspect } from './introspection.ts'
+import { kept } from './kept.ts'
+import type { Scope } from './scope.ts'
+import { startService, type RunningService } from './service.ts'
+import { assertCommonHeaders, userApi, userGroupIn, type ErrorView, type UserGroupView } from './user-api.ts'
+
+export interface AdminInput {
+  /** What stands in the braces of the path. */
+  readonly params?: Readonly<Record<string, string | number>>
+  readonly query?: Readonly<Record<string, string | number | boolean>> | string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type AdminApi = Readonly<Record<AdminOperationId, (input?: AdminInput) => Promise<Answer>>>
+
+export const operationIds = Object.keys(adminOperations) as AdminOperationId[]
+
+export const operationOf = (id: AdminOperationId): AdminOperation => adminOperations[id]
+
+export function adminPath(id: AdminOperationId, { params = {}, query = '' }: AdminInput = {}): string {
+  const path = operationOf(id).path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(params[name] ?? 1))
+  const text =
+    typeof query === 'string'
+      ? query
+      : new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString()
+  return `/admin/v1${path}${text && `?${text}`}`
+}
+
+/** `/admin/v1` as one caller sees it. A string or bytes as the body are sent as they are. */
+export function adminApi(origin: string, token?: string): AdminApi {
+  return Object.fromEntries(
+    operationIds.map((id) => [
+      id,
+      (input: AdminInput = {}) =>
+        call(origin, {
+          method: operationOf(id).method,
+          path: adminPath(id, input),
+          token,
+          ...(input.headers !== undefined && { headers: input.headers }),
+          ...(input.body !== undefined && { body: input.body }),
+        }),
+    ]),
+  ) as AdminApi
+}
+
+interface Documented {
+  readonly paths: Record<string, Record<string, { responses: Record<string, object> }>>
+  readonly components: { readonly schemas: Record<string, object> }
+}
+
+const { paths, components } = openApiDocument('0.0.0') as Documented
+const ajv = new Ajv2020({ strict: false, validateFormats: true, allErrors: true })
+ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
+// The references are from the root of the document.
+const validators = new Map(
+  Object.keys(components.schemas).map((name) => [
+    name,
+    ajv.compile({ $ref: `#/components/schemas/${name}`, components }),
+  ]),
+)
+
+function assertSchema({ text, body }: Answer, name: string): void {
+  const validate = validators.get(name)
+  assert.ok(validate?.(body), `${name}: ${JSON.stringify(validate?.errors)}\n${text}`)
+}
+
+/** That the OpenAPI document has an answer with this status. */
+function assertDocumented(id: AdminOperationId, status: number): void {
+  const { path, method } = operationOf(id)
+  const documented = paths[`/admin/v1${path}`]?.[method.toLowerCase()]?.responses ?? {}
+  assert.ok(String(status) in documented, `${id}: ${status} is not in the OpenAPI document`)
+}
+
+const tokenPattern = /ug[at]_(?:customer|testing)_\w+/g
+
+/** Whether an answer of this operation shows a token, as its schema has it. */
+function showsToken(id: AdminOperationId): boolean {
+  return 'token' in schemas[operationOf(id).answer].properties && operationOf(id).answer !== 'ViewAnswer'
+}
+
+/** Asserts that the answer is of the operation's schema and holds a token only where that says so; returns its body. */
+// The type is the caller's word for what the schema was asserted to be.
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
+export function assertAnswers<T = any>(answer: Answer, id: AdminOperationId): T {
+  const { status = 200, answer: schema } = operationOf(id)
+  assert.equal(answer.status, status, answer.text)
+  assert.equal(answer.headers['content-type'], 'application/json')
+  assertCommonHeaders(answer)
+  assertDocumented(id, status)
+  assertSchema(answer, schema)
+  assert.equal(answer.text.match(tokenPattern)?.length ?? 0, showsToken(id) ? 1 : 0, answer.text)
+  return answer.body as T
+}
+
+/** Asserts the whole shape of an error of the operation; `fields` are the paths at fault, in any order. */
+export function assertRefused(
+  answer: Answer,
+  id: AdminOperationId,
+  code: FaultCode,
+  fields: readonly string[] = [],
+): ErrorView {
+  const { error } = answer.body as { error?: ErrorView }
+  assert.deepEqual([answer.status, error?.code], [errorTable[code].status, code], answer.text)
+  assert.equal(answer.headers['content-type'], 'application/json')
+  assertCommonHeaders(answer)
+  assertDocumented(id, answer.status)
+  assertSchema(answer, 'ErrorAnswer')
+  assert.equal(error?.request_id, answer.headers['x-request-id'])
+  assert.deepEqual((error?.fields ?? []).map(({ path }) => path).sort(), [...fields].sort(), answer.text)
+  assert.doesNotMatch(answer.text, tokenPattern)
+  assert.equal(answer.headers['www-authenticate'], code === 'unauthenticated' ? 'Token' : undefined)
+  return error as ErrorView
+}
+
+/** A user group as `/admin/v1` answers it. */
+export interface ManagedUserGroup {
+  readonly team_id: number
+  readonly provided_id: string
+  readonly api_environment_tag: string
+  readonly name: string
+  readonly mapping: Record<string, string> | null
+  readonly properties: Record<string, unknown> | null
+  readonly revision: number
+  readonly created_at: string
+  readonly updated_at: string
+  readonly updated_by: string | null
+  readonly token_issued_at: string
+  readonly suspended_at: string | null
+}
+
+export function managedIn(answer: Answer, id: AdminOperationId): ManagedUserGroup {
+  return assertAnswers<{ user_group: ManagedUserGroup }>(answer, id).user_group
+}
+
+/** One environment of a service, as those who work in it see it. */
+export interface ManagedEnvironment {
+  readonly admin: AdminApi
+  readonly adminToken: string
+  readonly user: ReturnType<typeof userApi>
+  readonly introspect: Introspect
+  /** Makes a user group by `/api/user`; its name is its id unless another is given. */
+  readonly create: (id: string, fields?: object) => Promise<UserGroupView>
+}
+
+export async function manage(
+  service: RunningService,
+  environment: 'Customer' | 'Testing' = 'Customer',
+  workspace = 'default',
+): Promise<ManagedEnvironment> {
+  const make = (scope: string) =>
+    createApiToken(service, environment, '--workspace', workspace, '--scopes', scope)
+  const [adminToken, writeToken, introspectToken] = await Promise.all([
+    make('admin'),
+    make('write'),
+    make('introspect'),
+  ])
+  const user = userApi(service.origin, writeToken)
+  return {
+    admin: adminApi(service.origin, adminToken),
+    adminToken,
+    user,
+    introspect: introspector(service.origin, introspectToken),
+    create: async (id, fields = {}) =>
+      userGroupIn(await user.get({ user_group_id: id, name: id, ...fields })),
+  }
+}
+
+/** A service whose API tokens stop at once when they are revoked, and its environment `Customer`. */
+export async function startManaged(
+  t: Scope,
+  settings: Record<string, string> = {},
+): Promise<ManagedEnvironment & { readonly service: RunningService }> {
+  const service = await startService(t, { UGS_API_TOKEN_CACHE_MS: '0', ...settings })
+  return { service, ...(await manage(service)) }
+}
+
+/** `team_id` as a parameter. */
+export const of = ({ team_id }: { readonly team_id: number }) => ({ params: { team_id } })
+
+/** All that the service keeps, to see whether anything was written. */
+export async function written(service: RunningService): Promise<Map<string, Buffer>> {
+  const all = await kept(service)
+  // Reading leaves marks in it.
+  all.delete('ugs.db-shm')
+  return all
+}
