@@ -16,8 +16,9 @@ export interface AdminOperation {
   /** 200 where it is left out. */
   readonly status?: 201
   readonly answer: keyof typeof schemas
-  /** Whether it takes If-Match; it is answered with the ETag of the user group anyway where it answers one. */
   readonly takesIfMatch?: true
+  /** Whether it is answered with the ETag of the user group; a `UserGroupAnswer` always is. */
+  readonly answersEtag?: true
   /** Besides those that every operation may meet. */
   readonly faults?: readonly FaultCode[]
 }
@@ -74,6 +75,7 @@ export const adminOperations = {
     tag: userGroups,
     summary: 'Show the token of a user group',
     answer: 'TokenAnswer',
+    answersEtag: true,
     faults: ofOne,
   },
   rotateTokenOfUserGroup: {
@@ -115,6 +117,7 @@ export const adminOperations = {
     description:
       'The variables as the renderer gets them, what its mapping names, whether its token works, its last changes, and when a renderer last asked about it.',
     answer: 'ViewAnswer',
+    answersEtag: true,
     faults: ofOne,
   },
   listUserGroupVersions: {

@@ -44,7 +44,7 @@ function operationObject(operationId: string, operation: AdminOperation): object
     responses: responses({
       answer: withEtag(
         jsonAnswer(reference(answer), `${summary}.`, exampleOf(schemas[answer]) as object),
-        answer === 'UserGroupAnswer',
+        answer === 'UserGroupAnswer' || operation.answersEtag === true,
       ),
       faults: faultsOf(operation, faults),
       ...(status !== undefined && { status }),

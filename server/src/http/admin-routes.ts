@@ -89,6 +89,8 @@ function paramsOf({ params }: FastifyRequest): Record<string, number> {
 /** @throws Fault `validation_failed` */
 function queryOf({ raw }: FastifyRequest, validate: Validate): unknown {
   const text = /\?(.*)$/s.exec(raw.url ?? '')?.[1] ?? ''
+  if (!isEncoded(text))
+    throw validationFailed([{ path: '', message: 'the query is not UTF-8, encoded as in a URL' }])
   const parameters = new URLSearchParams(text)
   for (const name of parameters.keys()) {
     if (parameters.getAll(name).length > 1)
@@ -97,4 +99,14 @@ function queryOf({ raw }: FastifyRequest, validate: Validate): unknown {
   const query = Object.fromEntries(parameters)
   validate(query)
   return query
+}
+
+/** What is not would be read as U+FFFD, which nobody has searched for. */
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }

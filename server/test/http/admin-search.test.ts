@@ -188,6 +188,11 @@ describe('a page', () => {
 
   const cursorOf = (text: string) => Buffer.from(text).toString('base64url')
 
+  test('is refused with a query that is not UTF-8, encoded as in a URL', async () => {
+    for (const query of ['name=%FF', 'name=%', 'name=%zz', '%C3=1', 'limit=%ED%A0%80'])
+      assertRefused(await admin.searchUserGroups({ query }), 'searchUserGroups', 'validation_failed', [''])
+  })
+
   test('is refused with a cursor that no answer had', async () => {
     const madeUp = [
       'x',
