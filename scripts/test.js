@@ -57,7 +57,8 @@ async function run(store, files) {
   const report = join(reports, store)
   writeFileSync(report, '')
   const options = [
-    ...['--test', '--test-timeout=120000', `--test-concurrency=${availableParallelism()}`],
+    // Many files wait for processes and time-outs more than they compute.
+    ...['--test', '--test-timeout=120000', `--test-concurrency=${Math.ceil(1.5 * availableParallelism())}`],
     ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
     ...['--test-reporter=./scripts/failures-reporter.js', `--test-reporter-destination=${report}`],
   ]
