@@ -89,8 +89,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   })
   const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = []
   app.addHook('onRoute', ({ url, method }) => {
-    const pattern = new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+').replaceAll('*', '.*')}$`)
-    routes.push({ pattern, methods: [method].flat() })
+    routes.push({ pattern: patternOf(url), methods: [method].flat() })
   })
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(reply, request.id)
@@ -129,6 +128,12 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   addHealthRoutes(app, { store, isDraining })
   await app.register((docs) => addDocsRoutes(docs, openApiDocument(parts.version)))
   return app
+}
+
+/** What a route's path matches: `:name` is one step, `*` all the rest. */
+function patternOf(url: string): RegExp {
+  const literal = url.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
+  return new RegExp(`^${literal.replaceAll(/:\w+/g, '[^/]+').replaceAll('*', '.*')}$`)
 }
 
 function managementOf({ store, userGroups, clock }: AppParts) {

@@ -130,3 +130,14 @@ test('a path that cannot be decoded is an answer of the same shape, and is not r
     assertFault(answer, answer.status === 400 ? 'malformed_request' : 'not_found')
   }
 })
+
+test('a path that only looks like one that there is is 404', async () => {
+  for (const path of [
+    '/openapiXjson',
+    '/api/userX',
+    '/Xapi/user',
+    '/admin/v1/user-groups/1/view/more',
+    '/admin/v1',
+  ])
+    assertFault(await call(service.origin, { method: 'GET', path, token }), 'not_found')
+})
