@@ -9,27 +9,11 @@ import type {
   NotRegistered,
   SharedDataSources,
 } from '../../domain/store.ts'
+import { dataSourceOf, schemaOf, type DataSourceRow, type SchemaRow } from '../data-source-row.ts'
 import { entriesOf, resolveEntries } from './data-source-sql.ts'
 import { PostgresFailure } from './postgres-fault.ts'
 import type { Primary, Query } from './primary.ts'
 import type { Retry } from './retry.ts'
-
-interface SchemaRow {
-  readonly workspace_id: number
-  readonly schema_id: number
-  readonly environment: Environment
-  readonly provided_id: string
-  readonly name: string
-  readonly created_at: number
-}
-
-interface DataSourceRow {
-  readonly data_source_id: number
-  readonly schema_id: number
-  readonly provided_id: string
-  readonly name: string
-  readonly created_at: number
-}
 
 /** How many data sources one call looks at. */
 const dataSourcesLookedAt = 1000
@@ -298,25 +282,4 @@ async function renewVersion(query: Query, workspaceId: number, environment: Envi
      ON CONFLICT (workspace_id, environment) DO UPDATE SET version = excluded.version`,
     [workspaceId, environment, randomUUID()],
   )
-}
-
-function schemaOf(row: SchemaRow): Schema {
-  return {
-    id: row.schema_id,
-    workspaceId: row.workspace_id,
-    environment: row.environment,
-    providedId: row.provided_id,
-    name: row.name,
-    createdAt: row.created_at,
-  }
-}
-
-function dataSourceOf(row: DataSourceRow): DataSource {
-  return {
-    id: row.data_source_id,
-    schemaId: row.schema_id,
-    providedId: row.provided_id,
-    name: row.name,
-    createdAt: row.created_at,
-  }
 }

@@ -5,27 +5,23 @@ import type {
   RestoreOutcome,
   RestoreUserGroup,
 } from '../../domain/store.ts'
-import type { Author, DeletedUserGroup, UserGroupVersion } from '../../domain/user-group.ts'
+import type { DeletedUserGroup, UserGroupVersion } from '../../domain/user-group.ts'
 import { mismatchOf } from '../expectation.ts'
+import {
+  columns,
+  deletedUserGroupOf,
+  keptColumns,
+  restoredColumns,
+  userGroupOf,
+  versionOf,
+  type DeletedRow,
+  type UserGroupRow,
+  type VersionRow,
+} from '../user-group-row.ts'
 import { entriesOf } from './data-source-sql.ts'
 import { prepared, type Primary, type Statement } from './primary.ts'
 import type { Retry } from './retry.ts'
-import { columnNames, columns, userGroupOf, type UserGroupRow } from './user-group-row.ts'
 import type { UserGroupStatements } from './user-group-statements.ts'
-
-type DeletedRow = UserGroupRow & { readonly deleted_at: number; readonly deleted_by: Author }
-
-interface VersionRow {
-  readonly revision: number
-  readonly updated_at: number
-  readonly updated_by: Author | null
-  readonly name: string
-  readonly mapping: string | null
-  readonly properties: string | null
-}
-
-const kept = ['workspace_id', 'environment', ...columnNames].join(', ')
-const restored = kept.replace('revision', 'revision + 1')
 
 export const deleteUserGroup: Statement<unknown> = prepared(
   'user_group_delete',
@@ -33,7 +29,7 @@ export const deleteUserGroup: Statement<unknown> = prepared(
      DELETE FROM user_group
      WHERE workspace_id = $1 AND team_id = $2 AND coalesce($3::bigint, revision) = revision RETURNING *
    ), kept AS (
-     INSERT INTO deleted_user_group (${kept}, deleted_at, deleted_by) SELECT ${kept}, $4, $5 FROM deleted
+     INSERT INTO deleted_user_group (${keptColumns}, deleted_at, deleted_by) SELECT ${keptColumns}, $4, $5 FROM deleted
    ), entry AS MATERIALIZED (
      SELECT workspace_id, team_id, environment, key, value
      FROM deleted CROSS JOIN LATERAL ${entriesOf('deleted.mapping')} AS entry
@@ -55,7 +51,7 @@ export const restoreUserGroup: Statement<UserGroupRow> = prepared(
      ) IS NULL
      RETURNING *
    ), restored AS (
-     INSERT INTO user_group (${kept}) OVERRIDING SYSTEM VALUE SELECT ${restored} FROM deleted RETURNING *
+     INSERT INTO user_group (${keptColumns}) OVERRIDING SYSTEM VALUE SELECT ${restoredColumns} FROM deleted RETURNING *
    ), entered AS (
      INSERT INTO mapping_entry (workspace_id, environment, schema_key, data_source_key, team_id)
      SELECT workspace_id, environment, entry.key, entry.value, team_id
@@ -135,11 +131,7 @@ export class UserGroupArchive {
          ORDER BY workspace_id, team_id LIMIT $5`,
         [workspaceId, environment, deletedAfter, afterTeamId ?? 0, limit],
       )
-      return rows.map((row) => ({
-        ...userGroupOf({ workspaceId, environment }, row),
-        deletedAt: row.deleted_at,
-        deletedBy: row.deleted_by,
-      }))
+      return rows.map((row) => deletedUserGroupOf({ workspaceId, environment }, row))
     })
   }
 
@@ -150,14 +142,7 @@ export class UserGroupArchive {
          ORDER BY revision DESC LIMIT $4`,
         [workspaceId, teamId, beforeRevision ?? Number.MAX_SAFE_INTEGER, limit],
       )
-      return rows.map((row) => ({
-        revision: row.revision,
-        updatedAt: row.updated_at,
-        updatedBy: row.updated_by,
-        name: row.name,
-        mapping: row.mapping,
-        properties: row.properties,
-      }))
+      return rows.map(versionOf)
     })
   }
 

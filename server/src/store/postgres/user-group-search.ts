@@ -9,7 +9,7 @@ import { endOfPrefix, numberOf, withoutCase } from '../../domain/user-group-filt
 import { entryCountsOf } from '../entry-counts.ts'
 import type { Primary } from './primary.ts'
 import type { Retry } from './retry.ts'
-import { columns, userGroupOf, type UserGroupRow } from './user-group-row.ts'
+import { columns, userGroupOf, type UserGroupRow } from '../user-group-row.ts'
 
 /** How many rows one call looks at: a few hundredths of a second of one connection. */
 const rowsLookedAt = 5000

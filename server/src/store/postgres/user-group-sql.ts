@@ -1,7 +1,7 @@
 import { revisionsKept } from '../versions.ts'
 import { entriesOf, resolveEntries } from './data-source-sql.ts'
 import { prepared, type Statement } from './primary.ts'
-import { columns, tokenlessColumns, type TokenlessRow, type UserGroupRow } from './user-group-row.ts'
+import { columns, tokenlessColumns, type TokenlessRow, type UserGroupRow } from '../user-group-row.ts'
 
 /** What stands at this place, from 1 on, of what was asked for. */
 export interface Positioned {

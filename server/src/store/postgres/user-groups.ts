@@ -4,7 +4,6 @@ import {
   type RegisteredEntry,
   type ResolvedEntry,
 } from '../../domain/data-source.ts'
-import { sameJson } from '../../domain/json-text.ts'
 import type {
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
@@ -21,21 +20,23 @@ import type {
   UpdateUserGroup,
 } from '../../domain/store.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { UserGroup, UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
+import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts'
+import type { Realm } from '../../domain/user-group-service.ts'
 import { mismatchOf } from '../expectation.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
 import type { Primary, Statement } from './primary.ts'
 import type { Attempt, Retry } from './retry.ts'
 import { selectById } from './user-group-archive.ts'
 import {
+  changesNothing,
   columns,
   rotatedUserGroupOf,
+  tokenOf,
   tokenlessUserGroupOf,
   userGroupOf,
-  type Realm,
   type TokenlessRow,
   type UserGroupRow,
-} from './user-group-row.ts'
+} from '../user-group-row.ts'
 import { selectPage, type IdempotencyRow, type SupersededTokenRow, type TokenRow } from './user-group-sql.ts'
 import type { ByHash, UserGroupStatements } from './user-group-statements.ts'
 
@@ -361,20 +362,11 @@ const deleteExpiredIdempotencyKeys: Statement<unknown> = {
          RETURNING 1`,
 }
 
-function changesNothing(row: UserGroupRow, change: UserGroupChange): boolean {
-  return (
-    (change.name === undefined || change.name === row.name) &&
-    (change.mapping === undefined || sameJson(change.mapping, row.mapping)) &&
-    (change.properties === undefined || sameJson(change.properties, row.properties))
-  )
-}
-
 function realmOf({ workspaceId, environment }: UserGroupKey): Realm {
   return { workspaceId, environment }
 }
 
 function replayOf(realm: Realm, known: IdempotencyRow, fingerprint: Uint8Array): RotateOutcome {
   if (Buffer.compare(known.fingerprint, fingerprint) !== 0) return { outcome: 'idempotency_key_reused' }
-  const token = { keyId: known.token_key_id, sealed: known.token_sealed }
-  return { outcome: 'replayed', userGroup: rotatedUserGroupOf(realm, known, token) }
+  return { outcome: 'replayed', userGroup: rotatedUserGroupOf(realm, known, tokenOf(known)) }
 }

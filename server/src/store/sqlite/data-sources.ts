@@ -22,24 +22,8 @@ import type {
   SharedDataSources,
 } from '../../domain/store.ts'
 import type { Realm } from '../../domain/user-group-service.ts'
+import { dataSourceOf, schemaOf, type DataSourceRow, type SchemaRow } from '../data-source-row.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
-
-interface SchemaRow {
-  schema_id: number
-  workspace_id: number
-  environment: Environment
-  provided_id: string
-  name: string
-  created_at: number
-}
-
-interface DataSourceRow {
-  data_source_id: number
-  schema_id: number
-  provided_id: string
-  name: string
-  created_at: number
-}
 
 /** How many data sources one call looks at: some milliseconds, for which everybody else waits. */
 const dataSourcesLookedAt = 1000
@@ -293,26 +277,5 @@ export class DataSources {
       hasSchema: schema !== undefined,
       dataSource: row ? { id: row.data_source_id, providedId: row.provided_id, name: row.name } : null,
     }
-  }
-}
-
-function schemaOf(row: SchemaRow): Schema {
-  return {
-    id: row.schema_id,
-    workspaceId: row.workspace_id,
-    environment: row.environment,
-    providedId: row.provided_id,
-    name: row.name,
-    createdAt: row.created_at,
-  }
-}
-
-function dataSourceOf(row: DataSourceRow): DataSource {
-  return {
-    id: row.data_source_id,
-    schemaId: row.schema_id,
-    providedId: row.provided_id,
-    name: row.name,
-    createdAt: row.created_at,
   }
 }

@@ -9,22 +9,17 @@ import type {
 } from '../../domain/store.ts'
 import type { Author, DeletedUserGroup, UserGroupVersion } from '../../domain/user-group.ts'
 import { mismatchOf } from '../expectation.ts'
+import {
+  deletedUserGroupOf,
+  keptColumns,
+  restoredColumns,
+  userGroupOf,
+  versionOf,
+  type DeletedRow,
+  type UserGroupRow,
+  type VersionRow,
+} from '../user-group-row.ts'
 import type { DataSources } from './data-sources.ts'
-import { keyOf, userGroupOf, type UserGroupRow } from './user-group-row.ts'
-
-type DeletedRow = UserGroupRow & { deleted_at: number; deleted_by: Author }
-
-interface VersionRow {
-  revision: number
-  updated_at: number
-  updated_by: Author | null
-  name: string
-  mapping: string | null
-  properties: string | null
-}
-
-const columns = `team_id, workspace_id, environment, provided_id, name, mapping, properties, token_hash, token_key_id,
-  token_sealed, token_issued_at, created_at, updated_at, updated_by, suspended_at`
 
 /** How many deleted user groups are forgotten in one operation. */
 const batchSize = 1000
@@ -39,7 +34,7 @@ export class UserGroupArchive {
   readonly #restore: Statement<[number, number], UserGroupRow>
   readonly #deleteKept: Statement<[number, number]>
   readonly #selectAllDeleted: Statement<[number, Environment, number, number, number], DeletedRow>
-  readonly #selectExpired: Statement<[number, number], Pick<DeletedRow, 'workspace_id' | 'team_id'>>
+  readonly #selectExpired: Statement<[number, number], { workspace_id: number; team_id: number }>
   readonly #selectVersions: Statement<[number, number, number, number], VersionRow>
   readonly #deleteVersions: Statement<[number, number]>
   readonly #deleteLastIntrospection: Statement<[number, number]>
@@ -50,8 +45,8 @@ export class UserGroupArchive {
       'SELECT * FROM user_group WHERE workspace_id = ? AND environment = ? AND provided_id = ?',
     )
     this.#keep = database.prepare(
-      `INSERT INTO deleted_user_group (${columns}, revision, deleted_at, deleted_by)
-       SELECT ${columns}, revision, ?, ? FROM user_group WHERE team_id = ?`,
+      `INSERT INTO deleted_user_group (${keptColumns}, deleted_at, deleted_by)
+       SELECT ${keptColumns}, ?, ? FROM user_group WHERE team_id = ?`,
     )
     this.#delete = database.prepare('DELETE FROM user_group WHERE team_id = ?')
     this.#selectDeleted = database.prepare(
@@ -59,8 +54,8 @@ export class UserGroupArchive {
        WHERE workspace_id = ? AND team_id = ? AND environment = ? AND deleted_at > ?`,
     )
     this.#restore = database.prepare(
-      `INSERT INTO user_group (${columns}, revision)
-       SELECT ${columns}, revision + 1 FROM deleted_user_group WHERE workspace_id = ? AND team_id = ? RETURNING *`,
+      `INSERT INTO user_group (${keptColumns})
+       SELECT ${restoredColumns} FROM deleted_user_group WHERE workspace_id = ? AND team_id = ? RETURNING *`,
     )
     this.#deleteKept = database.prepare(
       'DELETE FROM deleted_user_group WHERE workspace_id = ? AND team_id = ?',
@@ -102,27 +97,20 @@ export class UserGroupArchive {
       return { outcome: 'id_taken' }
     const row = this.#restore.get(workspaceId, teamId) as UserGroupRow
     this.#deleteKept.run(workspaceId, teamId)
-    this.#dataSources.replaceEntries(keyOf(row), teamId, null, row.mapping)
-    return { outcome: 'restored', userGroup: userGroupOf(row) }
+    this.#dataSources.replaceEntries({ workspaceId, environment }, teamId, null, row.mapping)
+    return { outcome: 'restored', userGroup: userGroupOf({ workspaceId, environment }, row) }
   }
 
   listDeleted(query: ListDeletedUserGroups): DeletedUserGroup[] {
     const { workspaceId, environment, deletedAfter, afterTeamId, limit } = query
     return this.#selectAllDeleted
       .all(workspaceId, environment, deletedAfter, afterTeamId ?? 0, limit)
-      .map((row) => ({ ...userGroupOf(row), deletedAt: row.deleted_at, deletedBy: row.deleted_by }))
+      .map((row) => deletedUserGroupOf({ workspaceId, environment }, row))
   }
 
   listVersions({ workspaceId, teamId, beforeRevision, limit }: ListVersions): UserGroupVersion[] {
     const before = beforeRevision ?? Number.MAX_SAFE_INTEGER
-    return this.#selectVersions.all(workspaceId, teamId, before, limit).map((row) => ({
-      revision: row.revision,
-      updatedAt: row.updated_at,
-      updatedBy: row.updated_by,
-      name: row.name,
-      mapping: row.mapping,
-      properties: row.properties,
-    }))
+    return this.#selectVersions.all(workspaceId, teamId, before, limit).map(versionOf)
   }
 
   /** Some of those that were deleted at `deletedBefore` or earlier; returns how many, 0 where there are no more. */

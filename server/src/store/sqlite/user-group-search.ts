@@ -8,7 +8,7 @@ import type {
 } from '../../domain/store.ts'
 import { endOfPrefix, hasProperty, withoutCase } from '../../domain/user-group-filter.ts'
 import { entryCountsOf } from '../entry-counts.ts'
-import { userGroupOf, type UserGroupRow } from './user-group-row.ts'
+import { userGroupOf, type UserGroupRow } from '../user-group-row.ts'
 
 /** How many rows one call looks at: a few milliseconds, for which everybody else waits. */
 const rowsLookedAt = 4000
@@ -59,7 +59,10 @@ export class UserGroupSearch {
       )
       .all({ ...values, ...conditions.values, limit })
     const next = rows.length === limit ? rows.at(-1)?.position : end
-    return { userGroups: rows.map(userGroupOf), position: next === undefined ? null : String(next) }
+    return {
+      userGroups: rows.map((row) => userGroupOf({ workspaceId, environment }, row)),
+      position: next === undefined ? null : String(next),
+    }
   }
 
   countEntries({ workspaceId, environment, after }: CountEntries): EntryCounts {

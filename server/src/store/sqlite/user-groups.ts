@@ -1,7 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { isRegistered, type MappingMode } from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { sameJson } from '../../domain/json-text.ts'
 import type {
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
@@ -18,25 +17,25 @@ import type {
   UpdateUserGroup,
 } from '../../domain/store.ts'
 import type { Author, UserGroup, UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
+import type { Realm } from '../../domain/user-group-service.ts'
 import { mismatchOf } from '../expectation.ts'
-import { revisionsKept } from '../versions.ts'
-import type { DataSources } from './data-sources.ts'
 import {
-  keyOf,
+  changesNothing,
   rotatedUserGroupOf,
   tokenlessColumns,
   tokenlessUserGroupOf,
+  tokenOf,
   userGroupOf,
   type TokenlessRow,
   type UserGroupRow,
-} from './user-group-row.ts'
+} from '../user-group-row.ts'
+import { revisionsKept } from '../versions.ts'
+import type { DataSources } from './data-sources.ts'
 
 type IdempotencyRow = Pick<
   UserGroupRow,
   'team_id' | 'provided_id' | 'name' | 'token_key_id' | 'token_sealed'
-> & {
-  fingerprint: Uint8Array
-}
+> & { fingerprint: Uint8Array }
 
 /** The operations on user groups and their tokens. Each runs inside a transaction of `GroupCommit`. */
 export class UserGroups {
@@ -56,7 +55,7 @@ export class UserGroups {
   readonly #insertVersion: Statement<[number]>
   readonly #deleteVersions: Statement<[number, number, number]>
   readonly #suspend: Statement<[number | null, number], UserGroupRow>
-  readonly #updateToken: Statement<unknown[], UserGroupRow>
+  readonly #updateToken: Statement
   readonly #insertSupersededToken: Statement
   readonly #selectIdempotencyKey: Statement<[number, Environment, Uint8Array, number], IdempotencyRow>
   readonly #saveIdempotencyKey: Statement
@@ -114,7 +113,7 @@ export class UserGroups {
     this.#updateToken = database.prepare(
       `UPDATE user_group SET token_hash = ?, token_key_id = ?, token_sealed = ?, token_issued_at = ?,
                              revision = revision + 1
-       WHERE team_id = ? RETURNING *`,
+       WHERE team_id = ?`,
     )
     this.#insertSupersededToken = database.prepare(
       `INSERT INTO superseded_token (workspace_id, token_hash, team_id, issued_at, superseded_at, valid_until)
@@ -136,7 +135,7 @@ export class UserGroups {
     const { key, change, mayWrite, mappingMode, mintToken } = command
     const row = this.#selectRow(key)
     if (row !== undefined && changesNothing(row, change))
-      return { outcome: 'unchanged', userGroup: userGroupOf(row) }
+      return { outcome: 'unchanged', userGroup: userGroupOf(key, row) }
     if (!mayWrite) return { outcome: 'write_required' }
     if (row === undefined && change.name === undefined) return { outcome: 'name_required' }
     const refusal = this.#checkMapping(key, change, mappingMode)
@@ -152,7 +151,7 @@ export class UserGroups {
     if (row === undefined) return { outcome: 'not_found' }
     const mismatch = mismatchOf(row, expected)
     if (mismatch !== null) return { outcome: mismatch }
-    if (changesNothing(row, change)) return { outcome: 'unchanged', userGroup: userGroupOf(row) }
+    if (changesNothing(row, change)) return { outcome: 'unchanged', userGroup: userGroupOf(key, row) }
     const refusal = this.#checkMapping(key, change, mappingMode)
     if (refusal !== null) return refusal
     return { outcome: 'updated', userGroup: this.#change(row, command) }
@@ -164,18 +163,19 @@ export class UserGroups {
     const mismatch = mismatchOf(row, expected)
     if (mismatch !== null) return { outcome: mismatch }
     if ((row.suspended_at !== null) === suspended)
-      return { outcome: 'unchanged', userGroup: userGroupOf(row) }
+      return { outcome: 'unchanged', userGroup: userGroupOf(key, row) }
     const changed = this.#suspend.get(suspended ? now : null, row.team_id) as UserGroupRow
-    return { outcome: 'updated', userGroup: userGroupOf(changed) }
+    return { outcome: 'updated', userGroup: userGroupOf(key, changed) }
   }
 
   rotateToken(command: RotateUserGroupToken): RotateOutcome {
     const { workspaceId, environment, target, idempotency, now } = command
+    const realm = { workspaceId, environment }
     if (idempotency !== undefined) {
       const known = this.#selectIdempotencyKey.get(workspaceId, environment, idempotency.keyHash, now)
       if (known !== undefined) {
         return Buffer.compare(known.fingerprint, idempotency.fingerprint) === 0
-          ? { outcome: 'replayed', userGroup: rotatedUserGroupOf(workspaceId, environment, known) }
+          ? { outcome: 'replayed', userGroup: rotatedUserGroupOf(realm, known, tokenOf(known)) }
           : { outcome: 'idempotency_key_reused' }
       }
     }
@@ -191,7 +191,7 @@ export class UserGroups {
     }
     const mismatch = 'providedId' in target ? mismatchOf(row, target.expected) : null
     if (mismatch !== null) return { outcome: mismatch }
-    const userGroup = rotatedUserGroupOf(workspaceId, environment, this.#replaceToken(row, command))
+    const userGroup = rotatedUserGroupOf(realm, row, this.#replaceToken(row, command))
     if (idempotency !== undefined) {
       this.#saveIdempotencyKey.run(
         workspaceId,
@@ -215,18 +215,22 @@ export class UserGroups {
     tokenHash: Uint8Array,
     now: number,
   ): TokenOwner | null {
+    const realm = { workspaceId, environment }
     const current = this.#selectOwner.get(workspaceId, tokenHash, environment)
-    if (current !== undefined) return this.#tokenOwnerOf(current, current.token_issued_at, null)
+    if (current !== undefined) return this.#tokenOwnerOf(realm, current, current.token_issued_at, null)
     const old = this.#selectBySupersededToken.get(workspaceId, tokenHash, environment)
     if (old === undefined || old.valid_until <= now) return null
-    return this.#tokenOwnerOf(old, old.issued_at, old.valid_until)
+    return this.#tokenOwnerOf(realm, old, old.issued_at, old.valid_until)
   }
 
   identifyToken(workspaceId: number, environment: Environment, tokenHash: Uint8Array): IssuedToken | null {
+    const realm = { workspaceId, environment }
     const current = this.#selectOwner.get(workspaceId, tokenHash, environment)
-    if (current !== undefined) return { userGroup: tokenlessUserGroupOf(current), validUntil: null }
+    if (current !== undefined) return { userGroup: tokenlessUserGroupOf(realm, current), validUntil: null }
     const old = this.#selectBySupersededToken.get(workspaceId, tokenHash, environment)
-    return old === undefined ? null : { userGroup: tokenlessUserGroupOf(old), validUntil: old.valid_until }
+    return old === undefined
+      ? null
+      : { userGroup: tokenlessUserGroupOf(realm, old), validUntil: old.valid_until }
   }
 
   endGracePeriod(workspaceId: number, tokenHash: Uint8Array, now: number): void {
@@ -235,16 +239,18 @@ export class UserGroups {
 
   find(key: UserGroupKey): UserGroup | null {
     const row = this.#selectRow(key)
-    return row === undefined ? null : userGroupOf(row)
+    return row === undefined ? null : userGroupOf(key, row)
   }
 
   list({ workspaceId, environment, afterProvidedId, limit }: ListUserGroups): UserGroup[] {
-    return this.#selectPage.all(workspaceId, environment, afterProvidedId ?? '', limit).map(userGroupOf)
+    return this.#selectPage
+      .all(workspaceId, environment, afterProvidedId ?? '', limit)
+      .map((row) => userGroupOf({ workspaceId, environment }, row))
   }
 
   findById(workspaceId: number, environment: Environment, teamId: number): UserGroup | null {
     const row = this.#selectById.get(teamId, workspaceId, environment)
-    return row === undefined ? null : userGroupOf(row)
+    return row === undefined ? null : userGroupOf({ workspaceId, environment }, row)
   }
 
   forgetExpiredIdempotencyKeys(now: number): number {
@@ -265,10 +271,15 @@ export class UserGroups {
     return entries.length === 0 ? null : { outcome: 'mapping_unregistered', entries }
   }
 
-  #tokenOwnerOf(row: TokenlessRow, issuedAt: number, validUntil: number | null): TokenOwner | null {
+  #tokenOwnerOf(
+    realm: Realm,
+    row: TokenlessRow,
+    issuedAt: number,
+    validUntil: number | null,
+  ): TokenOwner | null {
     if (row.suspended_at !== null) return null
-    const userGroup = tokenlessUserGroupOf(row)
-    const dataSources = this.#dataSources.findRegistered(userGroup, row.mapping)
+    const userGroup = tokenlessUserGroupOf(realm, row)
+    const dataSources = this.#dataSources.findRegistered(realm, row.mapping)
     return { userGroup, issuedAt, validUntil, dataSources }
   }
 
@@ -289,15 +300,15 @@ export class UserGroups {
       author,
     ) as UserGroupRow
     this.#dataSources.replaceEntries(key, row.team_id, null, row.mapping)
-    return userGroupOf(row)
+    return userGroupOf(key, row)
   }
 
   #change(
     row: UserGroupRow,
-    { change, author, now }: Pick<UpdateUserGroup, 'change' | 'author' | 'now'>,
+    { key, change, author, now }: Pick<UpdateUserGroup, 'key' | 'change' | 'author' | 'now'>,
   ): UserGroup {
     this.#insertVersion.run(row.team_id)
-    this.#deleteVersions.run(row.workspace_id, row.team_id, row.revision - revisionsKept)
+    this.#deleteVersions.run(key.workspaceId, row.team_id, row.revision - revisionsKept)
     const changed = this.#update.get(
       change.name ?? row.name,
       change.mapping === undefined ? row.mapping : change.mapping,
@@ -306,33 +317,25 @@ export class UserGroups {
       author,
       row.team_id,
     ) as UserGroupRow
-    const userGroup = userGroupOf(changed)
     if (changed.mapping !== row.mapping)
-      this.#dataSources.replaceEntries(userGroup, row.team_id, row.mapping, changed.mapping)
-    return userGroup
+      this.#dataSources.replaceEntries(key, row.team_id, row.mapping, changed.mapping)
+    return userGroupOf(key, changed)
   }
 
   #replaceToken(
     row: UserGroupRow,
-    { mintToken, oldTokenValidUntil, now }: RotateUserGroupToken,
-  ): UserGroupRow {
-    const token = mintToken(keyOf(row))
+    { workspaceId, environment, mintToken, oldTokenValidUntil, now }: RotateUserGroupToken,
+  ): MintedToken {
+    const token = mintToken({ workspaceId, environment, providedId: row.provided_id })
     this.#insertSupersededToken.run(
-      row.workspace_id,
+      workspaceId,
       row.token_hash,
       row.team_id,
       row.token_issued_at,
       now,
       oldTokenValidUntil,
     )
-    return this.#updateToken.get(token.hash, token.keyId, token.sealed, now, row.team_id) as UserGroupRow
+    this.#updateToken.run(token.hash, token.keyId, token.sealed, now, row.team_id)
+    return token
   }
-}
-
-function changesNothing(row: UserGroupRow, change: UserGroupChange): boolean {
-  return (
-    (change.name === undefined || change.name === row.name) &&
-    (change.mapping === undefined || sameJson(change.mapping, row.mapping)) &&
-    (change.properties === undefined || sameJson(change.properties, row.properties))
-  )
 }

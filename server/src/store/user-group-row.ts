@@ -1,0 +1,137 @@
+import { sameJson } from '../domain/json-text.ts'
+import type { Sealed } from '../domain/keyring.ts'
+import type { RotatedUserGroup } from '../domain/store.ts'
+import type {
+  Author,
+  DeletedUserGroup,
+  TokenlessUserGroup,
+  UserGroup,
+  UserGroupChange,
+  UserGroupVersion,
+} from '../domain/user-group.ts'
+import type { Realm } from '../domain/user-group-service.ts'
+
+// The rows of user groups, which either dialect has in the same shape, and what they are in the domain.
+
+/** Without workspace and environment: whoever asks for it knows them. */
+export interface UserGroupRow {
+  readonly team_id: number
+  readonly provided_id: string
+  readonly name: string
+  readonly mapping: string | null
+  readonly properties: string | null
+  readonly token_hash: Uint8Array
+  readonly token_key_id: string
+  readonly token_sealed: Uint8Array
+  readonly token_issued_at: number
+  readonly created_at: number
+  readonly updated_at: number
+  readonly revision: number
+  readonly updated_by: Author | null
+  readonly suspended_at: number | null
+}
+
+export type DeletedRow = UserGroupRow & { readonly deleted_at: number; readonly deleted_by: Author }
+
+export type VersionRow = Pick<
+  UserGroupRow,
+  'revision' | 'updated_at' | 'updated_by' | 'name' | 'mapping' | 'properties'
+>
+
+const tokenColumnNames = ['token_hash', 'token_key_id', 'token_sealed'] as const
+
+export type TokenlessRow = Omit<UserGroupRow, (typeof tokenColumnNames)[number]>
+
+const tokenlessColumnNames = [
+  'team_id',
+  'provided_id',
+  'name',
+  'mapping',
+  'properties',
+  'token_issued_at',
+  'created_at',
+  'updated_at',
+  'revision',
+  'updated_by',
+  'suspended_at',
+] as const satisfies readonly (keyof TokenlessRow)[]
+
+const columnNames = [...tokenlessColumnNames, ...tokenColumnNames]
+
+const ofUserGroup = (names: readonly string[]) => names.map((name) => `user_group.${name}`).join(', ')
+
+export const columns = ofUserGroup(columnNames)
+export const tokenlessColumns = ofUserGroup(tokenlessColumnNames)
+
+/** All columns, workspace and environment too: what is kept of a deleted user group. */
+export const keptColumns = ['workspace_id', 'environment', ...columnNames].join(', ')
+/** In the same order, for the user group that is made of it: its restoration is a revision. */
+export const restoredColumns = keptColumns.replace('revision', 'revision + 1')
+
+export function tokenOf(row: Pick<UserGroupRow, 'token_key_id' | 'token_sealed'>): Sealed {
+  return { keyId: row.token_key_id, sealed: row.token_sealed }
+}
+
+export function userGroupOf(realm: Realm, row: UserGroupRow): UserGroup {
+  return { ...tokenlessUserGroupOf(realm, row), token: tokenOf(row) }
+}
+
+export function tokenlessUserGroupOf(
+  { workspaceId, environment }: Realm,
+  row: TokenlessRow,
+): TokenlessUserGroup {
+  return {
+    workspaceId,
+    environment,
+    providedId: row.provided_id,
+    teamId: row.team_id,
+    name: row.name,
+    mapping: row.mapping,
+    properties: row.properties,
+    revision: row.revision,
+    updatedBy: row.updated_by,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    tokenIssuedAt: row.token_issued_at,
+    suspendedAt: row.suspended_at,
+  }
+}
+
+export function rotatedUserGroupOf(
+  { workspaceId, environment }: Realm,
+  row: Pick<UserGroupRow, 'team_id' | 'provided_id' | 'name'>,
+  { keyId, sealed }: Sealed,
+): RotatedUserGroup {
+  return {
+    workspaceId,
+    environment,
+    providedId: row.provided_id,
+    teamId: row.team_id,
+    name: row.name,
+    token: { keyId, sealed },
+  }
+}
+
+export function deletedUserGroupOf(realm: Realm, row: DeletedRow): DeletedUserGroup {
+  return { ...userGroupOf(realm, row), deletedAt: row.deleted_at, deletedBy: row.deleted_by }
+}
+
+export function versionOf(row: VersionRow): UserGroupVersion {
+  return {
+    revision: row.revision,
+    updatedAt: row.updated_at,
+    updatedBy: row.updated_by,
+    name: row.name,
+    mapping: row.mapping,
+    properties: row.properties,
+  }
+}
+
+/** Whether the user group is already what a change would make of it. */
+export function changesNothing(row: UserGroupRow, change: UserGroupChange): boolean {
+  return (
+    (change.name === undefined || change.name === row.name) &&
+    (change.mapping === undefined || sameJson(change.mapping, row.mapping)) &&
+    (change.properties === undefined || sameJson(change.properties, row.properties))
+  )
+}
