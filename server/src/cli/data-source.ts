@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { idOf, type DataSource, type Schema } from '../domain/data-source.ts'
+import { schemaOfKey, type DataSource, type Schema } from '../domain/data-source.ts'
 import type { DeleteOutcome, Store } from '../domain/store.ts'
 import { CommandError } from './errors.ts'
-import { environmentOption, jsonOption, parseCount, parseName, workspaceOption } from './options.ts'
+import { parseCount, parseName, realmCommand } from './options.ts'
 import { formatTime, printJson, printTable } from './output.ts'
 import { callerOf, withStore, type RealmOptions } from './with-store.ts'
 
@@ -19,14 +19,14 @@ interface SchemaOptions extends RealmOptions {
 export function addSchemaCommands(program: Command): void {
   const schema = program.command('schema').description('Register the schemas that the keys of mappings name.')
 
-  command(schema, 'create', 'Register a schema.')
+  realmCommand(schema, 'create', 'Register a schema.')
     .requiredOption('--provided-id <id>', 'your id of it', parseName)
     .requiredOption('--name <name>', 'its name', parseName)
     .action(createSchema)
 
-  command(schema, 'list', 'List the schemas of an environment.').action(listSchemas)
+  realmCommand(schema, 'list', 'List the schemas of an environment.').action(listSchemas)
 
-  command(schema, 'delete', 'Remove a schema that has no data sources.')
+  realmCommand(schema, 'delete', 'Remove a schema that has no data sources.')
     .argument('<id>', 'its id, as `ugs schema list` shows it', parseCount)
     .action((id: number, options: RealmOptions) =>
       remove('schema', id, options, 'it has data sources; delete those first', (store, ...of) =>
@@ -40,17 +40,17 @@ export function addDataSourceCommands(program: Command): void {
     .command('data-source')
     .description('Register the data sources that the values of mappings name.')
 
-  command(dataSource, 'create', 'Register a data source of a schema.')
+  realmCommand(dataSource, 'create', 'Register a data source of a schema.')
     .requiredOption('--schema <id>', 'the provided id of its schema, or its id', parseName)
     .requiredOption('--provided-id <id>', 'your id of it', parseName)
     .requiredOption('--name <name>', 'its name', parseName)
     .action(createDataSource)
 
-  command(dataSource, 'list', 'List the data sources of an environment.')
+  realmCommand(dataSource, 'list', 'List the data sources of an environment.')
     .option('--schema <id>', 'only those of this schema: its provided id, or its id', parseName)
     .action(listDataSources)
 
-  command(dataSource, 'delete', 'Remove a data source that no user group is mapped to.')
+  realmCommand(dataSource, 'delete', 'Remove a data source that no user group is mapped to.')
     .argument('<id>', 'its id, as `ugs data-source list` shows it', parseCount)
     .action((id: number, options: RealmOptions) =>
       remove(
@@ -61,15 +61,6 @@ export function addDataSourceCommands(program: Command): void {
         (store, ...of) => store.deleteDataSource(...of, id),
       ),
     )
-}
-
-function command(parent: Command, name: string, description: string): Command {
-  return parent
-    .command(name)
-    .description(description)
-    .addOption(environmentOption())
-    .addOption(workspaceOption())
-    .addOption(jsonOption())
 }
 
 async function createSchema(options: CreateOptions): Promise<void> {
@@ -102,13 +93,9 @@ async function listSchemas(options: RealmOptions): Promise<void> {
   }
 }
 
-/** As a mapping names a schema: the provided id wins where another schema's id is the same text. */
 async function findSchema(store: Store, options: SchemaOptions): Promise<Schema> {
   const { workspaceId, environment } = await callerOf(store, options)
-  const schemas = await store.listSchemas(workspaceId, environment)
-  const schema =
-    schemas.find(({ providedId }) => providedId === options.schema) ??
-    schemas.find(({ id }) => id === idOf(options.schema))
+  const schema = schemaOfKey(await store.listSchemas(workspaceId, environment), options.schema)
   if (schema === undefined) throw noSchema(options)
   return schema
 }

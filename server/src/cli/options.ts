@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { environments } from '../domain/environment.ts'
 import { defaultWorkspaceName } from '../domain/workspace.ts'
 
@@ -9,6 +9,21 @@ export const environmentOption = () =>
   new Option('--environment <environment>', 'environment').choices(environments).makeOptionMandatory()
 
 export const jsonOption = () => new Option('--json', 'write JSON to standard output')
+
+/** A command on one workspace and environment. */
+export function realmCommand(parent: Command, name: string, description: string): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .addOption(environmentOption())
+    .addOption(workspaceOption())
+    .addOption(jsonOption())
+}
+
+/** A command on one user group there. */
+export function userGroupCommand(parent: Command, name: string, description: string): Command {
+  return realmCommand(parent, name, description).argument('<user_group_id>', 'the id that the caller gave it')
+}
 
 const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 

@@ -17,7 +17,14 @@ import type { UserGroupVersion } from '../domain/user-group.ts'
 import { UserGroupManagement, type UserGroupSearch } from '../domain/user-group-management.ts'
 import type { Caller, UserGroupService } from '../domain/user-group-service.ts'
 import { CommandError, UsageError } from './errors.ts'
-import { environmentOption, jsonOption, parseCount, parseName, workspaceOption } from './options.ts'
+import {
+  jsonOption,
+  parseCount,
+  parseName,
+  realmCommand,
+  userGroupCommand,
+  workspaceOption,
+} from './options.ts'
 import { formatTime, printJson, printTable } from './output.ts'
 import { callerOf, withUserGroups, type RealmOptions } from './with-store.ts'
 
@@ -41,16 +48,8 @@ interface Parts {
 
 /** What `/admin/v1` does with user groups, for an operator: with `--json` it is told in the same shape. */
 export function addUserGroupManagementCommands(userGroup: Command): void {
-  const command = (name: string, description: string) =>
-    userGroup
-      .command(name)
-      .description(description)
-      .addOption(environmentOption())
-      .addOption(workspaceOption())
-      .addOption(jsonOption())
-  const commandOnOne = (name: string, description: string) =>
-    command(name, description).argument('<user_group_id>', 'the id that the caller gave it')
-
+  const command = (name: string, description: string) => realmCommand(userGroup, name, description)
+  const commandOnOne = (name: string, description: string) => userGroupCommand(userGroup, name, description)
   command('search', 'Find user groups by what they are.')
     .option('--id-prefix <text>', 'what the id starts with', parseName)
     .option('--name <text>', 'a part of the name, in whatever case', parseName)

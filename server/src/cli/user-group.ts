@@ -6,7 +6,7 @@ import { Fault } from '../domain/fault.ts'
 import type { UserGroup } from '../domain/user-group.ts'
 import type { OpenedUserGroup } from '../domain/user-group-service.ts'
 import { addUserGroupManagementCommands } from './user-group-management.ts'
-import { environmentOption, jsonOption, parseCount, parseDuration, workspaceOption } from './options.ts'
+import { parseCount, parseDuration, realmCommand, userGroupCommand } from './options.ts'
 import { formatTime, printJson, printLine, printTable } from './output.ts'
 import { callerOf, withStore, withUserGroups, type RealmOptions } from './with-store.ts'
 
@@ -19,17 +19,8 @@ interface FieldOptions extends RealmOptions {
 export function addUserGroupCommands(program: Command): void {
   const userGroup = program.command('user-group').description('Look after user groups.')
 
-  const command = (name: string, description: string) =>
-    userGroup
-      .command(name)
-      .description(description)
-      .addOption(environmentOption())
-      .addOption(workspaceOption())
-      .addOption(jsonOption())
-
-  const commandOnOne = (name: string, description: string) =>
-    command(name, description).argument('<user_group_id>', 'the id that the caller gave it')
-
+  const command = (name: string, description: string) => realmCommand(userGroup, name, description)
+  const commandOnOne = (name: string, description: string) => userGroupCommand(userGroup, name, description)
   const commandWithFields = (name: string, description: string) =>
     commandOnOne(name, description)
       .option('--name <name>', 'name; left out, it stays')

@@ -50,6 +50,11 @@ export function idOf(text: string): number | null {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null
 }
 
+/** The schema that a key of a mapping names: the provided id wins where another schema's id is the same text. */
+export function schemaOfKey(schemas: readonly Schema[], key: string): Schema | undefined {
+  return schemas.find(({ providedId }) => providedId === key) ?? schemas.find(({ id }) => id === idOf(key))
+}
+
 export type MappingEntry = readonly [schemaKey: string, dataSourceKey: string]
 
 export function mappingEntries(mapping: JsonText | null): readonly MappingEntry[] {

@@ -1,8 +1,8 @@
 import { isUsable, type ApiToken } from './api-token.ts'
 import type { Clock } from './clock.ts'
 import {
-  idOf,
   mappingEntries,
+  schemaOfKey,
   type DataSource,
   type MappingEntry,
   type ResolvedEntry,
@@ -171,8 +171,7 @@ export class UserGroupManagement {
 
   /** The newest first. @throws Fault `user_group_not_found`, `unavailable` */
   async listVersions(realm: Realm, teamId: number, limit: number): Promise<UserGroupVersion[]> {
-    await this.find(realm, teamId)
-    return this.#store.listVersions({ workspaceId: realm.workspaceId, teamId, beforeRevision: null, limit })
+    return this.#versionsOf(await this.find(realm, teamId), limit)
   }
 
   /**
@@ -207,7 +206,7 @@ export class UserGroupManagement {
     const [entries, lastIntrospectedAt, versions] = await Promise.all([
       this.#resolve(realm, userGroup.mapping),
       this.#store.findLastIntrospection(realm.workspaceId, teamId),
-      this.listVersions(realm, teamId, versionsShown),
+      this.#versionsOf(userGroup, versionsShown),
     ])
     return { userGroup, entries, lastIntrospectedAt, versions }
   }
@@ -322,6 +321,10 @@ export class UserGroupManagement {
     return { workspaceId, environment, providedId }
   }
 
+  #versionsOf({ workspaceId, teamId }: TokenlessUserGroup, limit: number): Promise<UserGroupVersion[]> {
+    return this.#store.listVersions({ workspaceId, teamId, beforeRevision: null, limit })
+  }
+
   async #versionOf(current: TokenlessUserGroup, revision: number): Promise<UserGroupContent> {
     if (revision === current.revision) return current
     const { workspaceId, teamId } = current
@@ -349,11 +352,10 @@ export class UserGroupManagement {
     const [named] = await this.#store.resolveEntries(workspaceId, environment, [entry])
     const dataSource = named?.dataSource
     if (!dataSource) return [entry]
-    const schemas = await this.#store.listSchemas(workspaceId, environment)
-    const schema =
-      schemas.find(({ providedId }) => providedId === entry[0]) ??
-      schemas.find(({ id }) => id === idOf(entry[0]))
-    const spellings = [schema?.providedId ?? entry[0], String(schema?.id)].flatMap((schemaKey) =>
+    const schema = schemaOfKey(await this.#store.listSchemas(workspaceId, environment), entry[0])
+    // It was removed, with all its data sources, since they were looked up.
+    if (schema === undefined) return [entry]
+    const spellings = [schema.providedId, String(schema.id)].flatMap((schemaKey) =>
       [dataSource.providedId, String(dataSource.id)].map((key) => [schemaKey, key] as const),
     )
     const resolved = await this.#store.resolveEntries(workspaceId, environment, spellings)

@@ -197,9 +197,12 @@ export class UserGroupService {
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
   async show(realm: Realm, providedId: string): Promise<OpenedUserGroup> {
-    const userGroup = await this.#store.findUserGroup(keyOf(realm, providedId))
-    if (userGroup === null) throw userGroupNotFound()
-    return this.#open(userGroup)
+    return this.#openFound(await this.#store.findUserGroup(keyOf(realm, providedId)))
+  }
+
+  /** @throws Fault `user_group_not_found`, `unavailable` */
+  async showById({ workspaceId, environment }: Realm, teamId: number): Promise<OpenedUserGroup> {
+    return this.#openFound(await this.#store.findUserGroupById(workspaceId, environment, teamId))
   }
 
   /** @throws Fault `user_group_not_found`, `revision_mismatch`, `unavailable` */
@@ -243,6 +246,11 @@ export class UserGroupService {
   readonly #mintToken: MintToken = (key) => {
     const token = generateToken('userGroup', key.environment)
     return { hash: hashToken(token), ...this.#keyring.seal(token, sealingContext(key)) }
+  }
+
+  #openFound(userGroup: UserGroup | null): OpenedUserGroup {
+    if (userGroup === null) throw userGroupNotFound()
+    return this.#open(userGroup)
   }
 
   #open(userGroup: UserGroup): OpenedUserGroup {

@@ -89,8 +89,7 @@ function userGroupHandlers({ userGroups, management, promotion }: AdminParts) {
       return deleted
     },
     getUserGroupToken: async (call) => {
-      const { providedId } = await find(call)
-      const { token, teamId, revision } = await userGroups.show(call.caller, providedId)
+      const { token, teamId, revision } = await userGroups.showById(call.caller, teamIdOf(call))
       return { json: successful({ token: JSON.stringify(token) }), userGroup: { teamId, revision } }
     },
     rotateTokenOfUserGroup: async (call) => {

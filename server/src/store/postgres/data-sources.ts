@@ -70,7 +70,7 @@ export class DataSources {
               'DELETE FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 RETURNING 1',
               [workspaceId, environment, id],
             )
-            await renewVersion(query, workspaceId, environment)
+            if (rows.length > 0) await renewVersion(query, workspaceId, environment)
             return rows
           }),
         )
