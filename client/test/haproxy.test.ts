@@ -6,7 +6,8 @@ import { UserGroupClient } from '../src/user-group-client.ts'
 import { transportFailure } from './support/calls.ts'
 import { assertEveryCall } from './support/every-call.ts'
 import { startHttpProxy } from './support/http-proxy.ts'
-import { freePort, haproxy, startHaproxy } from './support/proxy-programs.ts'
+import { freePort } from '../../server/test/support/port.ts'
+import { haproxy, startHaproxy } from './support/proxy-programs.ts'
 
 describe('behind HAProxy', () => {
   const service = sharedService()

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { connect, createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { freePort, takesConnections } from '../../../server/test/support/port.ts'
 import type { Scope } from '../../../server/test/support/scope.ts'
 import { temporaryFolder } from '../../../server/test/support/service.ts'
 import type { Tool } from '../../../server/test/support/tool.ts'
@@ -117,27 +117,5 @@ async function startProgram(t: Scope, command: string, args: readonly string[], 
   })
   while (!(await takesConnections(port))) {
     if (child.exitCode !== null) throw new Error(`${command} has ended: ${output}`)
-  }
-}
-
-/** One that was free a moment ago: these programs can pick none by themselves. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-async function takesConnections(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
   }
 }

@@ -253,6 +253,9 @@ export function describeMappingEntries(
             ...{ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 100 },
           })
           assert.deepEqual(found.map(({ mapping }) => mapping).sort(), [...mappings].sort())
+          // Whose call made it so was not kept.
+          for (const { revision, updatedBy, suspendedAt } of found)
+            assert.deepEqual([revision, updatedBy, suspendedAt], [1, null, null])
           // What was mapped before is as good as what is mapped now.
           const own = new Registry(store, { workspaceId: 1, environment: 'Customer' })
           const schema = await own.createSchema({ providedId: '40' })

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { freePort, takesConnections } from './port.ts'
 import type { Scope } from './scope.ts'
 import { temporaryFolder } from './service.ts'
 import type { Tool } from './tool.ts'
@@ -94,26 +95,4 @@ ${['mpm_event', 'authn_core', 'authz_core', 'authz_user', 'proxy', 'proxy_http',
     if (child.exitCode !== null) throw new Error(`Apache has ended: ${output}`)
   }
   return { origin: `http://127.0.0.1:${port}`, passed }
-}
-
-/** One that was free a moment ago: Apache can pick none by itself. */
-async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-async function takesConnections(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
 }
