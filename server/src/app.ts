@@ -19,8 +19,9 @@ import { answerFault } from './http/fault-answer.ts'
 import { checkHost } from './http/check-host.ts'
 import { addHealthRoutes } from './http/health-routes.ts'
 import { addIntrospectionRoute } from './http/introspection-route.ts'
+import { refuseLateRequests } from './http/late-requests.ts'
 import { closeStuckConnections } from './http/stuck-connections.ts'
-import { answerProtocolError, answerUnusualRequests } from './http/protocol-errors.ts'
+import { answerProtocolError, answerUnusualRequests, requestTimeout } from './http/protocol-errors.ts'
 import { addUserRoutes } from './http/user-routes.ts'
 
 export interface AppParts {
@@ -54,7 +55,6 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: nextRequestId,
     bodyLimit: limits.maxBody,
-    requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
     return503OnClosing: false,
     exposeHeadRoutes: false,
@@ -79,6 +79,9 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.setChildLoggerFactory(() => logger)
   leaveBodiesUnread(app)
   answerUnusualRequests(app.server, nextRequestId)
+  refuseLateRequests(app.server, limits.requestTimeout, (socket) =>
+    answerProtocolError(requestTimeout(), socket, nextRequestId),
+  )
   closeStuckConnections(app.server, limits.keepAliveTimeout + limits.headersTimeout)
   // Node drops the headers beyond its limit without a word; the limit on their size is enough.
   app.server.maxHeadersCount = 0

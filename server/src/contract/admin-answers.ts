@@ -1,6 +1,7 @@
 import type { ApiToken } from '../domain/api-token.ts'
 import type { DataSource, ResolvedEntry, Schema } from '../domain/data-source.ts'
 import type { JsonDifference } from '../domain/json-diff.ts'
+import type { ImportResult, ImportSummary } from '../domain/user-group-import.ts'
 import type { PromotionResult } from '../domain/promotion.ts'
 import type {
   DeletedUserGroup,
@@ -66,6 +67,21 @@ export function userGroupJson(group: TokenlessUserGroup): string {
     token_issued_at: time(group.tokenIssuedAt),
     suspended_at: time(group.suspendedAt),
   })
+}
+
+/** A line of the answer to an import. */
+export function importResultJson({ line, providedId, outcome, fault }: ImportResult): string {
+  const error = fault && {
+    code: fault.code,
+    message: fault.message,
+    ...(fault.fields.length > 0 && { fields: fault.fields }),
+  }
+  return json({ line, user_group_id: providedId, outcome, ...(error !== null && { error }) })
+}
+
+/** Its last line. */
+export function importSummaryJson(summary: ImportSummary, isDryRun: boolean): string {
+  return json({ summary: { ...summary, dry_run: isDryRun } })
 }
 
 export function deletedUserGroupJson(group: DeletedUserGroup): string {

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import type { FaultCode } from '../domain/fault.ts'
 import * as queries from './admin-queries.ts'
 import type * as schemas from './admin-schemas.ts'
+import type { BulkFormat } from './import-rows.ts'
 
 /** An operation of `/admin/v1`: of this the route, the check of its input and the OpenAPI document are made. */
 export interface AdminOperation {
@@ -13,9 +14,13 @@ export interface AdminOperation {
   readonly description?: string
   readonly query?: TSchema
   readonly body?: keyof typeof schemas
+  /** Whether the body is rows of it, in any of `bulkFormats`, and no one JSON value. */
+  readonly takesRows?: true
   /** 200 where it is left out. */
   readonly status?: 201
   readonly answer: keyof typeof schemas
+  /** In which forms it answers rows of that, in place of one JSON value. */
+  readonly answersRows?: readonly BulkFormat[]
   readonly takesIfMatch?: true
   /** Whether it is answered with the ETag of the user group; a `UserGroupAnswer` always is. */
   readonly answersEtag?: true
@@ -166,6 +171,30 @@ export const adminOperations = {
       'It is as it was, and its token works again. Tokens that were replaced before it was deleted stay unknown.',
     answer: 'UserGroupAnswer',
     faults: [...ofOne, 'already_exists'],
+  },
+  importUserGroups: {
+    method: 'POST',
+    path: '/user-groups/import',
+    tag: userGroups,
+    summary: 'Import user groups',
+    description:
+      'Any number of rows, each as a body of `GET /api/user`: NDJSON, a JSON object a line; or CSV (RFC 4180) whose first line names the columns, with `mapping` and `properties` as JSON, and nothing where a field is left out. The answer has a line for each row, in their order, and a last one with the summary; it begins when the whole body is read. A row that is refused does not stop the others, and importing the same again changes nothing.',
+    query: queries.ImportQuery,
+    body: 'ImportRow',
+    takesRows: true,
+    answer: 'ImportLine',
+    answersRows: ['ndjson'],
+  },
+  exportUserGroups: {
+    method: 'GET',
+    path: '/user-groups/export',
+    tag: userGroups,
+    summary: 'Export all user groups',
+    description:
+      'In the order of ids, and in a form that can be imported. Tokens are not exported; they are made fresh where a user group is imported.',
+    query: queries.ExportQuery,
+    answer: 'ExportRow',
+    answersRows: ['ndjson', 'csv'],
   },
   listIsolationFindings: {
     method: 'GET',

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { bulkFormats, type BulkFormat } from './import-rows.ts'
 import { limits } from './limits.ts'
 import { pointer, wholeNumber, withoutNul } from './schemas.ts'
 
@@ -62,5 +63,24 @@ export const DiffQuery = Type.Object(
   { additionalProperties: false },
 )
 export type DiffQuery = Static<typeof DiffQuery>
+
+export const ImportQuery = Type.Object(
+  {
+    dry_run: Type.Optional(
+      Type.Enum(['true', 'false'], {
+        description: 'Whether to change nothing, and say what would be.',
+        default: 'false',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type ImportQuery = Static<typeof ImportQuery>
+
+export const ExportQuery = Type.Object(
+  { format: Type.Optional(Type.Enum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })) },
+  { additionalProperties: false },
+)
+export type ExportQuery = Static<typeof ExportQuery>
 
 export const NoQuery = Type.Object({}, { additionalProperties: false })

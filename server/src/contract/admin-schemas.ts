@@ -17,6 +17,8 @@ import {
 
 // What goes over the wire of `/admin/v1`.
 
+export { ExportRow, ImportLine, ImportRow } from './bulk-schemas.ts'
+
 const time = (description: string) =>
   Type.String({
     description: `${description} (RFC 3339, UTC).`,

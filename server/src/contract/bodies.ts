@@ -21,7 +21,11 @@ export interface UserGroupRequest {
  * @throws Fault `malformed_json`, `validation_failed`
  */
 export function readUserGroupBody(bytes: Buffer): UserGroupRequest {
-  const document = readStrictJson(bytes)
+  return readUserGroup(readStrictJson(bytes))
+}
+
+/** @throws Fault `validation_failed` */
+export function readUserGroup(document: JsonDocument): UserGroupRequest {
   const { value } = document
   validateUserGroupBody(value)
   return { providedId: value.user_group_id, change: readChange(document) }

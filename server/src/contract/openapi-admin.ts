@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import type { FaultCode } from '../domain/fault.ts'
 import { adminOperations, type AdminOperation } from './admin-operations.ts'
 import * as schemas from './admin-schemas.ts'
+import { bulkFormats, type BulkFormat } from './import-rows.ts'
 import { callFaults, jsonAnswer, jsonBody, reference, responses } from './openapi-parts.ts'
 
 export const adminTags = [
@@ -33,29 +34,49 @@ function operationObject(operationId: string, operation: AdminOperation): object
     ...(query === undefined ? [] : queryParameters(query)),
     ...(takesIfMatch === true ? [ifMatch] : []),
   ]
-  const exampleOfBody = body && exampleOf(schemas[body])
   return {
     operationId,
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
     ...(parameters.length > 0 && { parameters }),
-    ...(body !== undefined && { requestBody: jsonBody(reference(body), exampleOfBody as object) }),
+    ...(body !== undefined && { requestBody: requestBody(operation, body) }),
     responses: responses({
-      answer: withEtag(
-        jsonAnswer(reference(answer), `${summary}.`, exampleOf(schemas[answer]) as object),
-        answer === 'UserGroupAnswer' || operation.answersEtag === true,
-      ),
+      answer: withEtag(answerOf(operation), answer === 'UserGroupAnswer' || operation.answersEtag === true),
       faults: faultsOf(operation, faults),
       ...(status !== undefined && { status }),
     }),
   }
 }
 
-function faultsOf({ body }: AdminOperation, faults: readonly FaultCode[]): FaultCode[] {
+function requestBody({ takesRows }: AdminOperation, body: keyof typeof schemas): object {
+  if (takesRows === true) return { required: true, content: rows(body, ['ndjson', 'csv']) }
+  return jsonBody(reference(body), exampleOf(schemas[body]) as object)
+}
+
+function answerOf({ answer, answersRows, summary }: AdminOperation): object {
+  const json = jsonAnswer(reference(answer), `${summary}.`, exampleOf(schemas[answer]) as object)
+  return answersRows === undefined ? json : { ...json, content: rows(answer, answersRows) }
+}
+
+/** Of NDJSON the schema is that of a line. */
+function rows(schema: keyof typeof schemas, formats: readonly BulkFormat[]): object {
+  const contents = {
+    ndjson: { schema: reference(schema), example: exampleOf(schemas[schema]) },
+    csv: { schema: { type: 'string' }, example: csvExample },
+  } satisfies Record<BulkFormat, object>
+  return Object.fromEntries(formats.map((format) => [bulkFormats[format], contents[format]]))
+}
+
+const csvExample =
+  'user_group_id,name,mapping,properties\r\n' +
+  'customer-42,Example customer,"{""sales"":""warehouse-eu""}","{""plan"":""gold""}"\r\n'
+
+function faultsOf({ body, takesRows }: AdminOperation, faults: readonly FaultCode[]): FaultCode[] {
   const ofBody: readonly FaultCode[] = ['body_required', 'body_too_large', 'unsupported_media_type']
   const common = callFaults.filter((code) => body !== undefined || !ofBody.includes(code))
-  return [...common, ...(body === undefined ? [] : (['malformed_json'] as const)), ...faults]
+  const ofJson = body === undefined || takesRows === true ? [] : (['malformed_json'] as const)
+  return [...common, ...ofJson, ...faults]
 }
 
 function withEtag(answer: object, has: boolean): object {

@@ -21,39 +21,52 @@ export interface JsonMember {
   readonly hasNul: boolean
 }
 
+/** Where a JSON text stands, for the messages about it. */
+export interface JsonSource {
+  /** How its whole is called: `The body`. */
+  readonly whole: string
+  /** The number of its first line. */
+  readonly firstLine: number
+}
+
+const body: JsonSource = { whole: 'The body', firstLine: 1 }
+
 /**
  * Reads a JSON text so that no part of it is lost or altered.
  * @throws Fault `malformed_json` that says what is wrong and where: what is not UTF-8 or not JSON, a byte order mark,
  * a duplicate key, a lone surrogate, a number whose value would change when read as an IEEE double.
  */
-export function readStrictJson(bytes: Buffer): JsonDocument {
-  if (!isUtf8(bytes)) throw new Fault('malformed_json', 'The body is not valid UTF-8')
+export function readStrictJson(bytes: Buffer, source = body): JsonDocument {
+  if (!isUtf8(bytes)) throw new Fault('malformed_json', `${source.whole} is not valid UTF-8`)
   const text = bytes.toString('utf8')
   if (text.charCodeAt(0) === 0xfeff) {
-    throw new Fault('malformed_json', 'The body starts with a byte order mark; send UTF-8 without one')
+    throw new Fault('malformed_json', `${source.whole} starts with a byte order mark; send UTF-8 without one`)
   }
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw notJson(text)
+    throw notJson(text, source)
   }
-  const scan = new Scan(text)
+  const scan = new Scan(text, source)
   scan.run()
   // JSON.parse keeps one of several equal keys: counting is enough to know, and only then are they compared.
-  if (scan.keyCount !== countKeys(value)) new Scan(text, { compareKeys: true }).run()
+  if (scan.keyCount !== countKeys(value)) new Scan(text, source, { compareKeys: true }).run()
   return { value, members: scan.members }
 }
 
-function notJson(text: string): Fault {
+function notJson(text: string, source: JsonSource): Fault {
   const offset = syntaxErrorOffset(text)
   const what = offset >= text.length ? 'it ends too early' : 'there is what JSON does not allow'
-  return new Fault('malformed_json', `The body is not JSON: ${what}, at ${lineAndColumn(text, offset)}`)
+  return new Fault(
+    'malformed_json',
+    `${source.whole} is not JSON: ${what}, at ${lineAndColumn(text, offset, source)}`,
+  )
 }
 
-function lineAndColumn(text: string, offset: number): string {
+function lineAndColumn(text: string, offset: number, { firstLine }: JsonSource): string {
   const before = text.slice(0, offset)
-  return `line ${before.split('\n').length}, column ${offset - before.lastIndexOf('\n')}`
+  return `line ${before.split('\n').length - 1 + firstLine}, column ${offset - before.lastIndexOf('\n')}`
 }
 
 function countKeys(root: unknown): number {
@@ -103,6 +116,7 @@ class Scan {
   keyCount = 0
 
   readonly #text: string
+  readonly #source: JsonSource
   readonly #keysInScope: Set<string>[] | undefined
   readonly #hasEscapes: boolean
   #offset = 0
@@ -118,8 +132,9 @@ class Scan {
   #memberHasNul = false
   #memberHasWhiteSpace = false
 
-  constructor(text: string, options: { compareKeys?: boolean } = {}) {
+  constructor(text: string, source: JsonSource, options: { compareKeys?: boolean } = {}) {
     this.#text = text
+    this.#source = source
     this.#hasEscapes = text.includes('\\')
     this.#keysInScope = options.compareKeys ? [] : undefined
   }
@@ -267,7 +282,7 @@ class Scan {
     const pointer = shownPointer(path)
     throw new Fault(
       'malformed_json',
-      `${path.length === 0 ? 'The body' : pointer} ${what}, at ${lineAndColumn(this.#text, offset)}`,
+      `${path.length === 0 ? this.#source.whole : pointer} ${what}, at ${lineAndColumn(this.#text, offset, this.#source)}`,
       { fields: [{ path: pointer, message: what }] },
     )
   }

@@ -3,12 +3,12 @@ import { Fault } from './fault.ts'
 import { jsonDiff, type JsonDifference } from './json-diff.ts'
 import type { Store } from './store.ts'
 import { contentValue, type UserGroup } from './user-group.ts'
-import type { Caller, UserGroupService } from './user-group-service.ts'
+import type { Caller, EnsureOutcome, UserGroupService } from './user-group-service.ts'
 
 export interface PromotionResult {
   readonly providedId: string
   /** `refused`: the mapping names what is not registered in the environment that it would come to. */
-  readonly outcome: 'created' | 'updated' | 'unchanged' | 'not_found' | 'refused'
+  readonly outcome: EnsureOutcome | 'not_found' | 'refused'
   /** What is, or would be, different from before. */
   readonly differences: readonly JsonDifference[]
   /** Of the user group that was promoted; null where there is none, or none yet. */
@@ -60,20 +60,12 @@ export class Promotion {
     const target = await find(to)
     const differences = differencesOf(target, source)
     const result = { ...nothing, differences, teamId: target?.teamId ?? null }
-    if (target !== null && differences.length === 0) return { ...result, outcome: 'unchanged' }
     const { name, mapping, properties } = source
+    const content = { name, mapping, properties }
     try {
-      if (isDryRun) {
-        await this.#userGroups.checkMapping(caller, mapping)
-        return { ...result, outcome: target === null ? 'created' : 'updated' }
-      }
-      const { created, userGroup } = await this.#userGroups.getOrCreate(
-        caller,
-        providedId,
-        { name, mapping, properties },
-        true,
-      )
-      return { ...result, outcome: created ? 'created' : 'updated', teamId: userGroup.teamId }
+      if (isDryRun) return { ...result, outcome: await this.#userGroups.preview(caller, providedId, content) }
+      const { outcome, userGroup } = await this.#userGroups.ensure(caller, providedId, content)
+      return { ...result, outcome, teamId: userGroup.teamId }
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== 'validation_failed') throw error
       return { ...result, outcome: 'refused', message: error.message }

@@ -17,6 +17,7 @@ import {
   restorableMs,
   type DeletedUserGroup,
   type TokenlessUserGroup,
+  type UserGroup,
   type UserGroupContent,
   type UserGroupVersion,
 } from './user-group.ts'
@@ -114,6 +115,21 @@ export class UserGroupManagement {
       position = found.position
     } while (position !== null && items.length < limit && this.#clock.monotonic() < end)
     return { items, position }
+  }
+
+  /** In the order of ids, some at a time. What is changed meanwhile is as it was or as it is. @throws Fault `unavailable` */
+  async *listAll({ workspaceId, environment }: Realm): AsyncGenerator<TokenlessUserGroup[]> {
+    let afterProvidedId: string | null = null
+    do {
+      const page: UserGroup[] = await this.#store.listUserGroups({
+        workspaceId,
+        environment,
+        afterProvidedId,
+        limit: listedAtOnce,
+      })
+      if (page.length > 0) yield page
+      afterProvidedId = page.length === listedAtOnce ? (page.at(-1) as UserGroup).providedId : null
+    } while (afterProvidedId !== null)
   }
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
@@ -364,6 +380,9 @@ export class UserGroupManagement {
 }
 
 const versionsShown = 10
+
+/** With the largest properties and mapping a user group is some 600 KB. */
+const listedAtOnce = 200
 
 /** Whether a text is a position that `findIsolationFindings` returned. */
 export function isIsolationPosition(text: string): boolean {

@@ -17,6 +17,7 @@ import type {
 } from './store.ts'
 import { generateToken, hashToken, isWellFormedToken } from './token.ts'
 import {
+  changesNothing,
   sealingContext,
   type Author,
   type TokenlessUserGroup,
@@ -44,6 +45,9 @@ export interface Caller extends Realm {
 
 /** A user group with its token open, ready to be shown to its owner. */
 export type OpenedUserGroup = TokenlessUserGroup & { readonly token: string }
+
+/** What became of a user group that was to be as described. */
+export type EnsureOutcome = 'created' | 'updated' | 'unchanged'
 
 export type RotationResult = Omit<RotatedUserGroup, 'token'> & { readonly token: string }
 
@@ -81,6 +85,17 @@ export class UserGroupService {
     change: UserGroupChange,
     mayWrite: boolean,
   ): Promise<{ created: boolean; userGroup: OpenedUserGroup }> {
+    const { outcome, userGroup } = await this.ensure(caller, providedId, change, mayWrite)
+    return { created: outcome === 'created', userGroup: this.#open(userGroup) }
+  }
+
+  /** The same, for who does not need the token. */
+  async ensure(
+    caller: Caller,
+    providedId: string,
+    change: UserGroupChange,
+    mayWrite = true,
+  ): Promise<{ outcome: EnsureOutcome; userGroup: UserGroup }> {
     const result = await this.#store.getOrCreateUserGroup({
       key: keyOf(caller, providedId),
       change,
@@ -92,13 +107,7 @@ export class UserGroupService {
     })
     switch (result.outcome) {
       case 'name_required':
-        throw new Fault(
-          'name_required',
-          'name: is required to create a user group, and none has this id yet',
-          {
-            fields: [{ path: '/name', message: 'is required to create a user group' }],
-          },
-        )
+        throw nameRequired()
       case 'write_required':
         throw new Fault(
           'forbidden',
@@ -107,8 +116,20 @@ export class UserGroupService {
       case 'mapping_unregistered':
         throw mappingUnregistered(result.entries)
       default:
-        return { created: result.outcome === 'created', userGroup: this.#open(result.userGroup) }
+        return result
     }
+  }
+
+  /**
+   * What `ensure` would do; it changes nothing.
+   * @throws Fault `name_required`, `validation_failed` (an unregistered mapping), `unavailable`
+   */
+  async preview(caller: Realm, providedId: string, change: UserGroupChange): Promise<EnsureOutcome> {
+    const userGroup = await this.#store.findUserGroup(keyOf(caller, providedId))
+    if (userGroup !== null && changesNothing(userGroup, change)) return 'unchanged'
+    if (userGroup === null && change.name === undefined) throw nameRequired()
+    await this.#checkMapping(caller, change.mapping ?? null)
+    return userGroup === null ? 'created' : 'updated'
   }
 
   /** @throws Fault `user_group_not_found`, `revision_mismatch`, `validation_failed` (an unregistered mapping), `unavailable` */
@@ -183,18 +204,6 @@ export class UserGroupService {
     return this.#store.findByToken(workspaceId, environment, hashToken(token), this.#clock.now())
   }
 
-  /**
-   * Finds out whether a user group could have this mapping.
-   * @throws Fault `validation_failed` (it is not registered), `unavailable`
-   */
-  async checkMapping({ workspaceId, environment }: Realm, mapping: JsonText | null): Promise<void> {
-    if (this.#mappingMode === 'free' || mapping === null) return
-    const entries = mappingEntries(mapping)
-    const resolved = await this.#store.resolveEntries(workspaceId, environment, entries)
-    const unregistered = resolved.filter((entry) => !isRegistered(entry))
-    if (unregistered.length > 0) throw mappingUnregistered(unregistered)
-  }
-
   /** @throws Fault `user_group_not_found`, `unavailable` */
   async show(realm: Realm, providedId: string): Promise<OpenedUserGroup> {
     return this.#openFound(await this.#store.findUserGroup(keyOf(realm, providedId)))
@@ -215,6 +224,15 @@ export class UserGroupService {
     })
     if (outcome === 'not_found') throw userGroupNotFound()
     if (outcome === 'revision_mismatch') throw revisionMismatch()
+  }
+
+  /** @throws Fault `validation_failed` where no user group could have this mapping, `unavailable` */
+  async #checkMapping({ workspaceId, environment }: Realm, mapping: JsonText | null): Promise<void> {
+    if (this.#mappingMode === 'free' || mapping === null) return
+    const entries = mappingEntries(mapping)
+    const resolved = await this.#store.resolveEntries(workspaceId, environment, entries)
+    const unregistered = resolved.filter((entry) => !isRegistered(entry))
+    if (unregistered.length > 0) throw mappingUnregistered(unregistered)
   }
 
   async #rotateOnce(
@@ -264,6 +282,12 @@ export class UserGroupService {
 
 function keyOf({ workspaceId, environment }: Realm, providedId: string): UserGroupKey {
   return { workspaceId, environment, providedId }
+}
+
+function nameRequired(): Fault {
+  return new Fault('name_required', 'name: is required to create a user group, and none has this id yet', {
+    fields: [{ path: '/name', message: 'is required to create a user group' }],
+  })
 }
 
 export function revisionMismatch(): Fault {

@@ -1,5 +1,5 @@
 import type { Environment } from './environment.ts'
-import type { JsonText } from './json-text.ts'
+import { sameJson, type JsonText } from './json-text.ts'
 import type { Sealed } from './keyring.ts'
 
 /** What names a user group: the caller's id is unique within a workspace and an environment (specification 8). */
@@ -65,6 +65,15 @@ export interface UserGroupChange {
   readonly name?: string
   readonly mapping?: JsonText | null
   readonly properties?: JsonText | null
+}
+
+/** Whether a user group is already what a change would make of it. */
+export function changesNothing(content: UserGroupContent, change: UserGroupChange): boolean {
+  return (
+    (change.name === undefined || change.name === content.name) &&
+    (change.mapping === undefined || sameJson(change.mapping, content.mapping)) &&
+    (change.properties === undefined || sameJson(change.properties, content.properties))
+  )
 }
 
 /** The associated data that a user group token is sealed with, so that it opens for that user group alone. */

@@ -1,8 +1,11 @@
+import { Readable } from 'node:stream'
 import {
   apiTokenJson,
   dataSourceJson,
   deletedUserGroupJson,
   diffAnswer,
+  importResultJson,
+  importSummaryJson,
   isolationFindingJson,
   leakedTokenAnswer,
   listAnswer,
@@ -15,7 +18,13 @@ import {
   workspaceJson,
 } from '../contract/admin-answers.ts'
 import type { AdminOperationId } from '../contract/admin-operations.ts'
-import type { DiffQuery, PageQuery, UserGroupQuery } from '../contract/admin-queries.ts'
+import type {
+  DiffQuery,
+  ExportQuery,
+  ImportQuery,
+  PageQuery,
+  UserGroupQuery,
+} from '../contract/admin-queries.ts'
 import type {
   ApiTokenBody,
   DataSourceBody,
@@ -26,6 +35,7 @@ import type {
   WorkspaceBody,
 } from '../contract/admin-schemas.ts'
 import { readChange } from '../contract/bodies.ts'
+import { rowWriters, type BulkFormat } from '../contract/import-rows.ts'
 import type { ApiTokenManagement } from '../domain/api-token-management.ts'
 import type { DataSourceManagement } from '../domain/data-source-management.ts'
 import { validationFailed } from '../domain/fault.ts'
@@ -37,10 +47,12 @@ import {
   type UserGroupManagement,
   type UserGroupSearch,
 } from '../domain/user-group-management.ts'
+import { UserGroupImport, type ImportRow } from '../domain/user-group-import.ts'
 import type { UserGroupService } from '../domain/user-group-service.ts'
 import type { AdminAnswer, AdminCall } from './admin-routes.ts'
 import { cursorOf, isId, positionOf } from './cursor.ts'
 import { expectedOf } from './etag.ts'
+import { spool } from './spool.ts'
 
 export interface AdminParts {
   readonly userGroups: UserGroupService
@@ -138,6 +150,15 @@ function userGroupHandlers({ userGroups, management, promotion }: AdminParts) {
     },
     restoreDeletedUserGroup: async (call) =>
       answered(await management.restoreDeleted(call.caller, teamIdOf(call))),
+    importUserGroups: async ({ caller, query, readRows }) => {
+      const isDryRun = (query as ImportQuery).dry_run === 'true'
+      const running = new UserGroupImport(userGroups, caller, { isDryRun })
+      return { format: 'ndjson', stream: await spool(importLines(running, readRows(), isDryRun)) }
+    },
+    exportUserGroups: ({ caller, query }) => {
+      const { format = 'ndjson' } = query as ExportQuery
+      return exported(format, management.listAll(caller))
+    },
     listIsolationFindings: async ({ caller, query }) => {
       const { cursor } = query as PageQuery
       const { items, position } = await management.findIsolationFindings(caller, {
@@ -228,6 +249,31 @@ function registryHandlers({ dataSources }: AdminParts) {
 
 function answered(userGroup: TokenlessUserGroup): AdminAnswer {
   return { json: successful({ user_group: userGroupJson(userGroup) }), userGroup }
+}
+
+/** The lines of the answer to an import. */
+async function* importLines(
+  running: UserGroupImport,
+  rows: AsyncIterable<ImportRow>,
+  isDryRun: boolean,
+): AsyncGenerator<string> {
+  for await (const result of running.run(rows)) yield `${importResultJson(result)}\n`
+  yield `${importSummaryJson(running.summary, isDryRun)}\n`
+}
+
+/** Answers once there is a first page: that the store cannot be reached is told as of any other call. */
+async function exported(
+  format: BulkFormat,
+  pages: AsyncGenerator<TokenlessUserGroup[]>,
+): Promise<AdminAnswer> {
+  const { head, row } = rowWriters[format]
+  const first = await pages.next()
+  async function* texts() {
+    yield head
+    if (first.done !== true) yield first.value.map(row).join('')
+    for await (const page of pages) yield page.map(row).join('')
+  }
+  return { format, stream: Readable.from(texts(), { objectMode: false }) }
 }
 
 /** @throws Fault `validation_failed` */

@@ -1,16 +1,19 @@
+import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { adminOperations, type AdminOperation, type AdminOperationId } from '../contract/admin-operations.ts'
 import { NoQuery } from '../contract/admin-queries.ts'
 import * as adminSchemas from '../contract/admin-schemas.ts'
+import { bulkFormats, rowReaders, type BulkFormat } from '../contract/import-rows.ts'
 import { readStrictJson, type JsonDocument } from '../contract/strict-json.ts'
 import { compileValidator } from '../contract/validator.ts'
 import { Fault, validationFailed } from '../domain/fault.ts'
 import { shownPointer } from '../domain/json-pointer.ts'
+import type { ImportRow } from '../domain/user-group-import.ts'
 import type { Caller } from '../domain/user-group-service.ts'
 import { handlersOf, type AdminParts } from './admin-handlers.ts'
 import { sendJson } from './answer.ts'
 import { Authentication, type AuthenticationParts } from './authentication.ts'
-import { checkBodyHeaders, readBody } from './body.ts'
+import { checkBodyHeaders, checkUploadHeaders, mediaTypeOf, readBody, readUpload } from './body.ts'
 import { beginCall, callerOf, type Call } from './call.ts'
 import { etagOf } from './etag.ts'
 
@@ -22,14 +25,18 @@ export interface AdminCall {
   readonly query: unknown
   /** Where the operation has one. */
   readonly body: JsonDocument
+  /** Of an operation that takes rows. */
+  readonly readRows: () => AsyncIterable<ImportRow>
   readonly ifMatch: string | undefined
 }
 
-export interface AdminAnswer {
-  readonly json: string
-  /** The user group that is answered, for the ETag. */
-  readonly userGroup?: { readonly teamId: number; readonly revision: number }
-}
+export type AdminAnswer =
+  | {
+      readonly json: string
+      /** The user group that is answered, for the ETag. */
+      readonly userGroup?: { readonly teamId: number; readonly revision: number }
+    }
+  | { readonly format: BulkFormat; readonly stream: Readable }
 
 export interface AdminRoutesParts extends AdminParts {
   readonly authentication: AuthenticationParts
@@ -47,7 +54,9 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
     const operation: AdminOperation = adminOperations[id]
     const validateQuery: Validate = compileValidator(operation.query ?? NoQuery)
     const validateBody: Validate | undefined =
-      operation.body && compileValidator(adminSchemas[operation.body])
+      operation.body && operation.takesRows !== true
+        ? compileValidator(adminSchemas[operation.body])
+        : undefined
     app.route({
       method: operation.method,
       url: `/admin/v1${operation.path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
@@ -55,7 +64,8 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
       onRequest: async (request) => {
         const apiToken = await authentication.authenticate(request.raw.headers.authorization)
         beginCall(request, apiToken, id)
-        if (validateBody !== undefined) checkBodyHeaders(request, 'application/json')
+        if (operation.takesRows === true) checkUploadHeaders(request, Object.values(bulkFormats))
+        else if (validateBody !== undefined) checkBodyHeaders(request, 'application/json')
       },
       handler: async (request, reply) => {
         const params = paramsOf(request)
@@ -67,8 +77,10 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
           params,
           query,
           body,
+          readRows: () => readRows(request),
           ifMatch: request.headers['if-match'],
         })
+        if ('stream' in answer) return reply.type(bulkFormats[answer.format]).send(answer.stream)
         if (answer.userGroup !== undefined) reply.header('etag', etagOf(answer.userGroup))
         return sendJson(reply, operation.status ?? 200, answer.json)
       },
@@ -84,6 +96,13 @@ function paramsOf({ params }: FastifyRequest): Record<string, number> {
       return [name, Number(text)]
     }),
   )
+}
+
+/** @throws Fault `body_required`, `malformed_request`, and what the reader of the format throws */
+function readRows(request: FastifyRequest): AsyncIterable<ImportRow> {
+  const mediaType = mediaTypeOf(request, Object.values(bulkFormats))
+  const read = mediaType === bulkFormats.csv ? rowReaders.csv : rowReaders.ndjson
+  return read(readUpload(request))
 }
 
 /** @throws Fault `validation_failed` */

@@ -1,26 +1,39 @@
 import { MIMEType } from 'node:util'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Fault } from '../domain/fault.ts'
+import { allowUpload } from './late-requests.ts'
 
 /**
  * Judges a request's body by its headers, before any of it is read (contract, "Input").
  * @throws Fault `not_implemented`, `body_required`, `unsupported_media_type`, `body_too_large`
  */
 export function checkBodyHeaders(request: FastifyRequest, mediaType: string): void {
+  checkUploadHeaders(request, [mediaType])
+  const { bodyLimit } = request.routeOptions
+  if (lengthOf(request) > bodyLimit) throw bodyTooLarge(bodyLimit)
+}
+
+/**
+ * The same for a body of any size.
+ * @throws Fault `not_implemented`, `body_required`, `unsupported_media_type`
+ */
+export function checkUploadHeaders(request: FastifyRequest, mediaTypes: readonly string[]): void {
   const { headers } = request.raw
   const coding = headers['transfer-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
     throw new Fault('not_implemented', 'Transfer-Encoding: only chunked is supported')
   }
-  const length = Number(headers['content-length'] ?? 0)
-  if (coding === undefined && length === 0) throw bodyRequired(request.method)
+  if (coding === undefined && lengthOf(request) === 0) throw bodyRequired(request.method)
   if (headers['content-encoding'] !== undefined) {
     throw new Fault('unsupported_media_type', 'Content-Encoding: is not supported; send the body as it is')
   }
-  if (!isOfType(headers['content-type'], mediaType)) {
-    throw new Fault('unsupported_media_type', `Content-Type: must be ${mediaType}, in UTF-8`)
+  if (mediaTypeOf(request, mediaTypes) === undefined) {
+    throw new Fault('unsupported_media_type', `Content-Type: must be ${mediaTypes.join(' or ')}, in UTF-8`)
   }
-  if (length > request.routeOptions.bodyLimit) throw bodyTooLarge(request.routeOptions.bodyLimit)
+}
+
+function lengthOf({ raw }: FastifyRequest): number {
+  return Number(raw.headers['content-length'] ?? 0)
 }
 
 /**
@@ -45,8 +58,26 @@ export function readBody({ raw, method, routeOptions }: FastifyRequest): Promise
       if (length === 0) reject(bodyRequired(method))
       else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
     })
-    raw.on('error', () => reject(new Fault('malformed_request', 'The request ended before its body did')))
+    raw.on('error', () => reject(endedEarly()))
   })
+}
+
+/**
+ * The body, part by part, for as long as it comes. Whoever stops before its end leaves the connection as it is.
+ * @throws Fault `body_required`, `malformed_request`
+ */
+export async function* readUpload({ raw, method }: FastifyRequest): AsyncGenerator<Buffer> {
+  allowUpload(raw)
+  let isEmpty = true
+  try {
+    for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      isEmpty = false
+      yield chunk
+    }
+  } catch {
+    throw endedEarly()
+  }
+  if (isEmpty) throw bodyRequired(method)
 }
 
 /** Has Fastify hand over each request with its body unread: a GET has one too, and what is read is bounded by `readBody`. */
@@ -55,13 +86,16 @@ export function leaveBodiesUnread(app: FastifyInstance): void {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 }
 
-function isOfType(contentType: string | undefined, mediaType: string): boolean {
-  if (contentType === mediaType) return true
+/** Which of these the body is, by its `Content-Type`. */
+export function mediaTypeOf({ raw }: FastifyRequest, mediaTypes: readonly string[]): string | undefined {
+  const contentType = raw.headers['content-type'] ?? ''
+  if (mediaTypes.includes(contentType)) return contentType
   try {
-    const { essence, params } = new MIMEType(contentType ?? '')
-    return essence === mediaType && /^utf-?8$/i.test(params.get('charset') ?? 'utf-8')
+    const { essence, params } = new MIMEType(contentType)
+    const isUtf8 = /^utf-?8$/i.test(params.get('charset') ?? 'utf-8')
+    return isUtf8 ? mediaTypes.find((mediaType) => mediaType === essence) : undefined
   } catch {
-    return false
+    return undefined
   }
 }
 
@@ -72,6 +106,10 @@ function bodyRequired(method: string): Fault {
       ? 'The GET has no body. A proxy or client on the way may have dropped it: send POST with the header X-HTTP-Method-Override: GET instead'
       : 'The request has no body',
   )
+}
+
+function endedEarly(): Fault {
+  return new Fault('malformed_request', 'The request ended before its body did')
 }
 
 function bodyTooLarge(limit: number): Fault {

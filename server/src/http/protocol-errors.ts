@@ -23,6 +23,11 @@ const methodsOf = new Map([
 ])
 const requestLine = /^[\w!#$%&'*+.^`|~-]+ (\/[^ ?]*?)\/?(?:\?\S*)? HTTP\/1\.[01]\r\n/
 
+/** What Node tells of a request that did not arrive in time. */
+export function requestTimeout(): Error & { code: string } {
+  return Object.assign(new Error('request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+}
+
 /** For how long what a client goes on sending is read and dropped once it has been answered, in milliseconds. */
 const lingerMs = 1000
 

@@ -1,4 +1,3 @@
-import { sameJson } from '../domain/json-text.ts'
 import type { Sealed } from '../domain/keyring.ts'
 import type { RotatedUserGroup } from '../domain/store.ts'
 import type {
@@ -6,7 +5,6 @@ import type {
   DeletedUserGroup,
   TokenlessUserGroup,
   UserGroup,
-  UserGroupChange,
   UserGroupVersion,
 } from '../domain/user-group.ts'
 import type { Realm } from '../domain/user-group-service.ts'
@@ -125,13 +123,4 @@ export function versionOf(row: VersionRow): UserGroupVersion {
     mapping: row.mapping,
     properties: row.properties,
   }
-}
-
-/** Whether the user group is already what a change would make of it. */
-export function changesNothing(row: UserGroupRow, change: UserGroupChange): boolean {
-  return (
-    (change.name === undefined || change.name === row.name) &&
-    (change.mapping === undefined || sameJson(change.mapping, row.mapping)) &&
-    (change.properties === undefined || sameJson(change.properties, row.properties))
-  )
 }

@@ -20,7 +20,7 @@ import type {
   UpdateUserGroup,
 } from '../../domain/store.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts'
+import { changesNothing, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts'
 import type { Realm } from '../../domain/user-group-service.ts'
 import { mismatchOf } from '../expectation.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
@@ -28,7 +28,6 @@ import type { Primary, Statement } from './primary.ts'
 import type { Attempt, Retry } from './retry.ts'
 import { selectById } from './user-group-archive.ts'
 import {
-  changesNothing,
   columns,
   rotatedUserGroupOf,
   tokenOf,

@@ -16,11 +16,16 @@ import type {
   UpdateOutcome,
   UpdateUserGroup,
 } from '../../domain/store.ts'
-import type { Author, UserGroup, UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
+import {
+  changesNothing,
+  type Author,
+  type UserGroup,
+  type UserGroupChange,
+  type UserGroupKey,
+} from '../../domain/user-group.ts'
 import type { Realm } from '../../domain/user-group-service.ts'
 import { mismatchOf } from '../expectation.ts'
 import {
-  changesNothing,
   rotatedUserGroupOf,
   tokenlessColumns,
   tokenlessUserGroupOf,

@@ -1,0 +1,132 @@
+// Comma-separated values as RFC 4180 has them, in UTF-8, read strictly: packages for it guess at what a broken quote
+// meant, and take the rows that follow with it.
+
+const quote = 0x22
+const comma = 0x2c
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+
+export interface CsvRecord {
+  /** On which line it starts, from 1. */
+  readonly line: number
+  /** The fields, or what is wrong with the record. */
+  readonly fields: readonly Buffer[] | string
+  /** In bytes. */
+  readonly size: number
+}
+
+/** Where a record ends, and what is in it; null where more must come first. */
+type Scanned = { readonly fields: Buffer[] | string; readonly end: number } | null
+
+/**
+ * Reads records. A broken one ends with its first line: what stands on the next lines is read as if it were not there.
+ * @param maxBytes the size of a record, at most
+ */
+export async function* readCsv(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<CsvRecord> {
+  let rest: Buffer = Buffer.alloc(0)
+  let line = 1
+  /** Of a record that is broken, and whose first line has not ended yet. */
+  let broken: { readonly fields: string; size: number } | null = null
+
+  function* records(isEnd: boolean): Generator<CsvRecord> {
+    let start = 0
+    while (start < rest.length) {
+      const firstEnd = rest.indexOf(lineFeed, start) + 1 || (isEnd ? rest.length : 0)
+      if (broken !== null) {
+        broken.size += (firstEnd || rest.length) - start
+        start = firstEnd || rest.length
+        if (firstEnd === 0) break
+        yield { line: line++, ...broken }
+        broken = null
+        continue
+      }
+      const scanned = scanRecord(rest, start, isEnd) ?? tooLong(rest.length - start, maxBytes)
+      if (scanned === null) break
+      if (typeof scanned.fields === 'string') {
+        broken = { fields: scanned.fields, size: 0 }
+        continue
+      }
+      yield { line, fields: scanned.fields, size: scanned.end - start }
+      line += linesIn(rest, start, scanned.end)
+      start = scanned.end
+    }
+    rest = rest.subarray(start)
+  }
+
+  for await (const chunk of chunks) {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    yield* records(false)
+  }
+  yield* records(true)
+  if (broken !== null) yield { line, ...(broken as { fields: string; size: number }) }
+}
+
+function tooLong(size: number, maxBytes: number): Scanned {
+  return size <= maxBytes
+    ? null
+    : { fields: `is longer than ${maxBytes} bytes, or a quote is not closed`, end: 0 }
+}
+
+function scanRecord(bytes: Buffer, start: number, isEnd: boolean): Scanned {
+  const fields: Buffer[] = []
+  for (let offset = start; ;) {
+    const scanned =
+      bytes[offset] === quote ? scanQuoted(bytes, offset, isEnd) : scanPlain(bytes, offset, isEnd)
+    if (scanned === null) return null
+    if (typeof scanned === 'string') return { fields: scanned, end: 0 }
+    fields.push(scanned.field)
+    offset = scanned.end + 1
+    if (bytes[scanned.end] !== comma) return { fields, end: Math.min(offset, bytes.length) }
+  }
+}
+
+/** `end`: of the comma or line feed after it, or of the whole. */
+type ScannedField = { readonly field: Buffer; readonly end: number } | string | null
+
+function scanPlain(bytes: Buffer, start: number, isEnd: boolean): ScannedField {
+  for (let offset = start; offset < bytes.length; offset++) {
+    const byte = bytes[offset]
+    if (byte === quote)
+      return 'has a quote within a field; enclose the field in quotes, and double those within it'
+    if (byte === comma) return { field: bytes.subarray(start, offset), end: offset }
+    if (byte === lineFeed)
+      return { field: bytes.subarray(start, withoutReturn(bytes, start, offset)), end: offset }
+  }
+  return isEnd
+    ? { field: bytes.subarray(start, withoutReturn(bytes, start, bytes.length)), end: bytes.length }
+    : null
+}
+
+function scanQuoted(bytes: Buffer, start: number, isEnd: boolean): ScannedField {
+  let hasQuotes = false
+  for (let offset = start + 1; ; offset += 2) {
+    offset = bytes.indexOf(quote, offset)
+    if (offset === -1) return isEnd ? 'has a quote that is not closed' : null
+    if (bytes[offset + 1] === quote) {
+      hasQuotes = true
+      continue
+    }
+    const end =
+      bytes[offset + 1] === carriageReturn && bytes[offset + 2] === lineFeed ? offset + 2 : offset + 1
+    if (end >= bytes.length - 1 && !isEnd && bytes[end] !== comma && bytes[end] !== lineFeed) return null
+    if (end < bytes.length && bytes[end] !== comma && bytes[end] !== lineFeed) {
+      return 'has more after a closing quote; double the quotes within a field'
+    }
+    const field = bytes.subarray(start + 1, offset)
+    return {
+      field: hasQuotes ? Buffer.from(field.toString('latin1').replaceAll('""', '"'), 'latin1') : field,
+      end,
+    }
+  }
+}
+
+function withoutReturn(bytes: Buffer, start: number, end: number): number {
+  return end > start && bytes[end - 1] === carriageReturn ? end - 1 : end
+}
+
+function linesIn(bytes: Buffer, start: number, end: number): number {
+  let count = 0
+  for (let at = bytes.indexOf(lineFeed, start); at !== -1 && at < end; at = bytes.indexOf(lineFeed, at + 1))
+    count++
+  return count
+}

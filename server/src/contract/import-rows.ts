@@ -1,0 +1,159 @@
+import { isUtf8 } from 'node:buffer'
+import { Fault } from '../domain/fault.ts'
+import type { ImportRow } from '../domain/user-group-import.ts'
+import type { UserGroupChange } from '../domain/user-group.ts'
+import { readUserGroup } from './bodies.ts'
+import { readCsv, type CsvRecord } from './csv.ts'
+import { limits } from './limits.ts'
+import { readStrictJson } from './strict-json.ts'
+
+/** The media types of what can be imported and exported, by their names. */
+export const bulkFormats = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const
+
+export type BulkFormat = keyof typeof bulkFormats
+
+const columns = ['user_group_id', 'name', 'mapping', 'properties'] as const
+
+type Column = (typeof columns)[number]
+
+type ReadRows = (chunks: AsyncIterable<Buffer>) => AsyncGenerator<ImportRow>
+
+/** Reads rows of any number; what is wrong with one is told with it. */
+export const rowReaders = { ndjson: readNdjsonRows, csv: readCsvRows } satisfies Record<BulkFormat, ReadRows>
+
+const lineFeed = 0x0a
+
+/** A user group a line, each as a body of `/api/user`. Empty lines are none. */
+async function* readNdjsonRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<ImportRow> {
+  let line = 1
+  for await (const bytes of linesOf(chunks)) {
+    if (bytes.length > limits.bodyBytes) {
+      const fault = rowFault(`is longer than ${limits.bodyBytes} bytes`)
+      yield { line, providedId: null, content: fault, size: bytes.length }
+    } else if (!isBlank(bytes)) yield rowOf(line, bytes.length, () => bytes)
+    line++
+  }
+}
+
+/** Each line without its line feed. Of one that is too long, only the first part. */
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const chunk of chunks) {
+    let start = 0
+    for (;;) {
+      const end = chunk.indexOf(lineFeed, start)
+      const part = chunk.subarray(start, end === -1 ? chunk.length : end)
+      const isKept = rest.length <= limits.bodyBytes
+      rest = rest.length === 0 ? part : isKept ? Buffer.concat([rest, part]) : rest
+      if (end === -1) break
+      yield rest
+      rest = Buffer.alloc(0)
+      start = end + 1
+    }
+  }
+  if (rest.length > 0) yield rest
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
+}
+
+/**
+ * A user group a record, after one that names the columns. `mapping` and `properties` are JSON; an empty field is left out.
+ * @throws Fault `validation_failed` where the first record does not name the columns
+ */
+async function* readCsvRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<ImportRow> {
+  let head: readonly Column[] | undefined
+  for await (const { line, fields, size } of readCsv(chunks, limits.bodyBytes)) {
+    if (Array.isArray(fields) && fields.length === 1 && fields[0].length === 0) continue
+    if (head === undefined) head = readHead(fields)
+    else yield rowOf(line, size, () => jsonOf(fields, head as readonly Column[], line))
+  }
+}
+
+const byteOrderMark = /^\ufeff/
+
+/** @throws Fault `validation_failed` */
+function readHead(fields: CsvRecord['fields']): readonly Column[] {
+  const expected = `Line 1 must name the columns, of ${columns.join(', ')}, with commas between them`
+  if (typeof fields === 'string') throw headFault(`${expected}; it ${fields}`)
+  // Spreadsheets put one before what they export.
+  const names = fields.map((field, i) => field.toString('utf8').replace(i === 0 ? byteOrderMark : '', ''))
+  const unknown = names.find((name) => !columns.some((column) => column === name))
+  if (unknown !== undefined) throw headFault(`${expected}; it has ${JSON.stringify(unknown.slice(0, 100))}`)
+  if (new Set(names).size < names.length) throw headFault(`${expected}; it has one of them twice`)
+  if (!names.includes('user_group_id')) throw headFault(`${expected}; it lacks user_group_id`)
+  return names as Column[]
+}
+
+function headFault(message: string): Fault {
+  return new Fault('validation_failed', message)
+}
+
+function rowFault(message: string): Fault {
+  return new Fault('validation_failed', `The row ${message}`)
+}
+
+/** The body of `/api/user` that a record stands for. @throws Fault `malformed_json`, `validation_failed` */
+function jsonOf(fields: CsvRecord['fields'], head: readonly Column[], line: number): Buffer {
+  if (typeof fields === 'string') throw rowFault(fields)
+  if (fields.length !== head.length)
+    throw rowFault(`has ${fields.length} columns, and line 1 has ${head.length}`)
+  const members = head.flatMap((column, i) => {
+    const field = fields[i] as Buffer
+    if (field.length === 0) return []
+    const source = { whole: `The column ${column}`, firstLine: line }
+    if (!isUtf8(field)) throw new Fault('malformed_json', `${source.whole} is not valid UTF-8`)
+    const isText = column === 'user_group_id' || column === 'name'
+    // Read on its own first, so that what stands in one column cannot reach another.
+    if (!isText) readStrictJson(field, source)
+    return [`"${column}":${isText ? JSON.stringify(field.toString('utf8')) : field.toString('utf8')}`]
+  })
+  return Buffer.from(`{${members.join()}}`)
+}
+
+function rowOf(line: number, size: number, json: () => Buffer): ImportRow {
+  let providedId: string | null = null
+  let content: UserGroupChange | Fault
+  try {
+    const document = readStrictJson(json(), { whole: 'The row', firstLine: line })
+    providedId = providedIdIn(document.value)
+    content = readUserGroup(document).change
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    content = error
+  }
+  return { line, providedId, content, size }
+}
+
+/** As far as it can be told of a row that may be at fault. */
+function providedIdIn(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null || !('user_group_id' in value)) return null
+  const { user_group_id: id } = value
+  return typeof id === 'string' && id.length <= limits.textLength * 2 ? id : null
+}
+
+/** The same forms, for the export. */
+export const rowWriters = {
+  ndjson: { head: '', row: ndjsonRow },
+  csv: { head: `${columns.join()}\r\n`, row: csvRow },
+} satisfies Record<BulkFormat, { head: string; row: (userGroup: ExportedUserGroup) => string }>
+
+interface ExportedUserGroup {
+  readonly providedId: string
+  readonly name: string
+  readonly mapping: string | null
+  readonly properties: string | null
+}
+
+function ndjsonRow({ providedId, name, mapping, properties }: ExportedUserGroup): string {
+  return `{"user_group_id":${JSON.stringify(providedId)},"name":${JSON.stringify(name)},"mapping":${mapping},"properties":${properties}}\n`
+}
+
+function csvRow({ providedId, name, mapping, properties }: ExportedUserGroup): string {
+  return `${[providedId, name, String(mapping), String(properties)].map(csvField).join()}\r\n`
+}
+
+function csvField(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
