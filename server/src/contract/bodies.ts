@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { validationFailed } from '../domain/fault.ts'
 import type { UserGroupChange } from '../domain/user-group.ts'
-import type { RotationRequest } from '../domain/user-group-service.ts'
+import type { RotationRequest, UserGroupRequest } from '../domain/user-group-service.ts'
 import { limits } from './limits.ts'
 import { RotationBody, UserGroupBody } from './schemas.ts'
 import { readStrictJson, type JsonDocument, type JsonMember } from './strict-json.ts'
@@ -10,11 +10,6 @@ import { compileValidator } from './validator.ts'
 const validateUserGroupBody: (value: unknown) => asserts value is UserGroupBody =
   compileValidator(UserGroupBody)
 const validateRotationBody: (value: unknown) => asserts value is RotationBody = compileValidator(RotationBody)
-
-export interface UserGroupRequest {
-  readonly providedId: string
-  readonly change: UserGroupChange
-}
 
 /**
  * Reads the body of a get-or-create or an update (specification 2.2).

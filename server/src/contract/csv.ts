@@ -19,46 +19,45 @@ export interface CsvRecord {
 type Scanned = { readonly fields: Buffer[] | string; readonly end: number } | null
 
 /**
- * Reads records. A broken one ends with its first line: what stands on the next lines is read as if it were not there.
+ * Reads records, some at a time. A broken one ends with its first line, and the next line begins another.
  * @param maxBytes the size of a record, at most
  */
-export async function* readCsv(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<CsvRecord> {
+export async function* readCsv(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<CsvRecord[]> {
   let rest: Buffer = Buffer.alloc(0)
   let line = 1
-  /** Of a record that is broken, and whose first line has not ended yet. */
-  let broken: { readonly fields: string; size: number } | null = null
+  /** What is wrong with a record whose first line has not ended yet. */
+  let fault: string | null = null
 
-  function* records(isEnd: boolean): Generator<CsvRecord> {
+  const take = (isEnd: boolean): CsvRecord[] => {
+    const records: CsvRecord[] = []
     let start = 0
     while (start < rest.length) {
-      const firstEnd = rest.indexOf(lineFeed, start) + 1 || (isEnd ? rest.length : 0)
-      if (broken !== null) {
-        broken.size += (firstEnd || rest.length) - start
-        start = firstEnd || rest.length
-        if (firstEnd === 0) break
-        yield { line: line++, ...broken }
-        broken = null
-        continue
-      }
-      const scanned = scanRecord(rest, start, isEnd) ?? tooLong(rest.length - start, maxBytes)
+      const scanned: Scanned =
+        fault === null
+          ? (scanRecord(rest, start, isEnd) ?? tooLong(rest.length - start, maxBytes))
+          : { fields: fault, end: 0 }
       if (scanned === null) break
-      if (typeof scanned.fields === 'string') {
-        broken = { fields: scanned.fields, size: 0 }
-        continue
+      const { fields } = scanned
+      let { end } = scanned
+      if (typeof fields === 'string') {
+        const lineEnd = rest.indexOf(lineFeed, start) + 1
+        fault = lineEnd === 0 ? fields : null
+        end = lineEnd || rest.length
       }
-      yield { line, fields: scanned.fields, size: scanned.end - start }
-      line += linesIn(rest, start, scanned.end)
-      start = scanned.end
+      if (fault === null) records.push({ line, fields, size: end - start })
+      line += linesIn(rest, start, end)
+      start = end
     }
     rest = rest.subarray(start)
+    if (isEnd && fault !== null) records.push({ line, fields: fault, size: 0 })
+    return records
   }
 
   for await (const chunk of chunks) {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    yield* records(false)
+    yield take(false)
   }
-  yield* records(true)
-  if (broken !== null) yield { line, ...(broken as { fields: string; size: number }) }
+  yield take(true)
 }
 
 function tooLong(size: number, maxBytes: number): Scanned {

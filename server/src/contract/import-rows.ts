@@ -16,7 +16,7 @@ const columns = ['user_group_id', 'name', 'mapping', 'properties'] as const
 
 type Column = (typeof columns)[number]
 
-type ReadRows = (chunks: AsyncIterable<Buffer>) => AsyncGenerator<ImportRow>
+type ReadRows = (chunks: AsyncIterable<Buffer>) => AsyncGenerator<ImportRow[]>
 
 /** Reads rows of any number; what is wrong with one is told with it. */
 export const rowReaders = { ndjson: readNdjsonRows, csv: readCsvRows } satisfies Record<BulkFormat, ReadRows>
@@ -24,34 +24,41 @@ export const rowReaders = { ndjson: readNdjsonRows, csv: readCsvRows } satisfies
 const lineFeed = 0x0a
 
 /** A user group a line, each as a body of `/api/user`. Empty lines are none. */
-async function* readNdjsonRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<ImportRow> {
-  let line = 1
-  for await (const bytes of linesOf(chunks)) {
-    if (bytes.length > limits.bodyBytes) {
-      const fault = rowFault(`is longer than ${limits.bodyBytes} bytes`)
-      yield { line, providedId: null, content: fault, size: bytes.length }
-    } else if (!isBlank(bytes)) yield rowOf(line, bytes.length, () => bytes)
-    line++
+async function* readNdjsonRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<ImportRow[]> {
+  let line = 0
+  for await (const lines of linesOf(chunks)) {
+    yield lines.flatMap((bytes) => {
+      line++
+      if (isBlank(bytes)) return []
+      const isTooLong = bytes.length > limits.bodyBytes
+      return rowOf(line, bytes.length, () => {
+        if (isTooLong) throw rowFault(`is longer than ${limits.bodyBytes} bytes`)
+        return bytes
+      })
+    })
   }
 }
 
-/** Each line without its line feed. Of one that is too long, only the first part. */
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** Lines without their line feeds. Of one that is too long, only the first part. */
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer[]> {
   let rest: Buffer = Buffer.alloc(0)
   for await (const chunk of chunks) {
+    const lines: Buffer[] = []
     let start = 0
-    for (;;) {
-      const end = chunk.indexOf(lineFeed, start)
-      const part = chunk.subarray(start, end === -1 ? chunk.length : end)
-      const isKept = rest.length <= limits.bodyBytes
-      rest = rest.length === 0 ? part : isKept ? Buffer.concat([rest, part]) : rest
-      if (end === -1) break
-      yield rest
+    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
+      lines.push(joined(rest, chunk.subarray(start, end)))
       rest = Buffer.alloc(0)
       start = end + 1
     }
+    rest = joined(rest, chunk.subarray(start))
+    yield lines
   }
-  if (rest.length > 0) yield rest
+  yield [rest]
+}
+
+function joined(rest: Buffer, part: Buffer): Buffer {
+  if (rest.length === 0) return part
+  return rest.length > limits.bodyBytes ? rest : Buffer.concat([rest, part])
 }
 
 function isBlank(bytes: Buffer): boolean {
@@ -62,12 +69,15 @@ function isBlank(bytes: Buffer): boolean {
  * A user group a record, after one that names the columns. `mapping` and `properties` are JSON; an empty field is left out.
  * @throws Fault `validation_failed` where the first record does not name the columns
  */
-async function* readCsvRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<ImportRow> {
+async function* readCsvRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<ImportRow[]> {
   let head: readonly Column[] | undefined
-  for await (const { line, fields, size } of readCsv(chunks, limits.bodyBytes)) {
-    if (Array.isArray(fields) && fields.length === 1 && fields[0].length === 0) continue
-    if (head === undefined) head = readHead(fields)
-    else yield rowOf(line, size, () => jsonOf(fields, head as readonly Column[], line))
+  for await (const records of readCsv(chunks, limits.bodyBytes)) {
+    yield records.flatMap(({ line, fields, size }) => {
+      if (Array.isArray(fields) && fields.length === 1 && fields[0].length === 0) return []
+      if (head !== undefined) return rowOf(line, size, () => jsonOf(fields, head as readonly Column[], line))
+      head = readHead(fields)
+      return []
+    })
   }
 }
 

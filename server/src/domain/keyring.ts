@@ -47,14 +47,17 @@ export class Keyring {
     return [...this.#keys.keys()]
   }
 
-  /** `context` is authenticated with the text: what was sealed for one user group does not open for another. */
-  seal(text: string, context: string): Sealed {
+  /**
+   * `context` is authenticated with the text: what was sealed for one user group does not open for another. What is
+   * remembered opens at once.
+   */
+  seal(text: string, context: string, { isRemembered = true } = {}): Sealed {
     const keyId = this.sealingKeyId
     const iv = randomBytes(ivLength)
     const cipher = createCipheriv(algorithm, this.#key(keyId), iv)
     cipher.setAAD(Buffer.from(context))
     const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
-    this.#opened.set(cacheKeyOf(keyId, sealed, context), text)
+    if (isRemembered) this.#opened.set(cacheKeyOf(keyId, sealed, context), text)
     return { keyId, sealed }
   }
 

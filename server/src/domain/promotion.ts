@@ -63,7 +63,8 @@ export class Promotion {
     const { name, mapping, properties } = source
     const content = { name, mapping, properties }
     try {
-      if (isDryRun) return { ...result, outcome: await this.#userGroups.preview(caller, providedId, content) }
+      if (isDryRun)
+        return { ...result, outcome: await this.#userGroups.preview(caller, { providedId, change: content }) }
       const { outcome, userGroup } = await this.#userGroups.ensure(caller, providedId, content)
       return { ...result, outcome, teamId: userGroup.teamId }
     } catch (error) {

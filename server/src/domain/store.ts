@@ -51,6 +51,9 @@ export interface Store {
    */
   getOrCreateUserGroup(command: GetOrCreateUserGroup): Promise<GetOrCreateOutcome>
 
+  /** Each of them on its own, as by `getOrCreateUserGroup`. */
+  getOrCreateUserGroups(commands: readonly GetOrCreateUserGroup[]): Promise<readonly GetOrCreateOutcome[]>
+
   /** Changes an existing user group. Of simultaneous changes of one field the last one stands whole. */
   updateUserGroup(command: UpdateUserGroup): Promise<UpdateOutcome>
 

@@ -25,12 +25,9 @@ export interface ImportResult {
 /** How many rows there were, in all and by what became of them. */
 export type ImportSummary = Readonly<Record<'rows' | ImportResult['outcome'], number>>
 
-/** How much is under way at once: enough for a store to work on many together, and no more than other calls can wait for. */
-const maxRows = 256
-const maxBytes = 4 * 1024 * 1024
-
-/** What has a row be refused; anything else is no fault of the row, and ends the import. */
-const rowFaults: readonly string[] = ['name_required', 'validation_failed']
+/** How much goes to the store at once: enough for one fsync to serve many, and no more than other calls can wait for. */
+const maxRows = 512
+const maxBytes = 1024 * 1024
 
 /** One import of user groups: each row as `GET /api/user` takes it. What a row is refused for does not stop the others. */
 export class UserGroupImport {
@@ -51,57 +48,74 @@ export class UserGroupImport {
   }
 
   /**
-   * In the order of the rows.
+   * Some at a time, in the order of the rows.
    * @throws Fault `unavailable`: what came before is done, and the whole may be imported again
    */
-  async *run(rows: AsyncIterable<ImportRow>): AsyncGenerator<ImportResult> {
-    const underWay: { readonly result: Promise<ImportResult>; readonly row: ImportRow }[] = []
+  async *run(chunks: AsyncIterable<readonly ImportRow[]>): AsyncGenerator<readonly ImportResult[]> {
+    let batch: ImportRow[] = []
     let bytes = 0
-    const next = async (): Promise<ImportResult> => {
-      const { result, row } = underWay.shift() as (typeof underWay)[number]
-      bytes -= row.size
-      return this.#count(await result)
+    // While the store works on one batch, the next is read.
+    let underWay: Promise<readonly ImportResult[]> = Promise.resolve([])
+    for await (const rows of chunks) {
+      for (const row of rows) {
+        batch.push(row)
+        bytes += row.size
+        if (batch.length < maxRows && bytes < maxBytes) continue
+        yield this.#count(await underWay)
+        underWay = this.#importBatch(batch)
+        // It is awaited in its turn; what is read meanwhile may fail first.
+        underWay.catch(() => undefined)
+        batch = []
+        bytes = 0
+      }
     }
-    for await (const row of rows) {
-      const result = this.#importRow(row)
-      // It is awaited in its turn, and one before it may end the import.
-      result.catch(() => undefined)
-      underWay.push({ result, row })
-      bytes += row.size
-      while (underWay.length >= maxRows || bytes > maxBytes) yield await next()
-    }
-    while (underWay.length > 0) yield await next()
+    yield this.#count(await underWay)
+    yield this.#count(await this.#importBatch(batch))
   }
 
-  async #importRow({ line, providedId, content }: ImportRow): Promise<ImportResult> {
+  async #importBatch(rows: readonly ImportRow[]): Promise<readonly ImportResult[]> {
+    const results = rows.map((row) => this.#refusalOf(row))
+    const sent = rows.flatMap(({ providedId, content }, i) =>
+      results[i] === null ? [{ providedId: providedId as string, change: content as UserGroupChange }] : [],
+    )
+    const outcomes = (await this.#ensure(sent, rows)).values()
+    return rows.map(({ line, providedId }, i) => {
+      const outcome = results[i] ?? (outcomes.next().value as EnsureOutcome | Fault)
+      return outcome instanceof Fault
+        ? { line, providedId, outcome: 'refused', fault: outcome }
+        : { line, providedId, outcome, fault: null }
+    })
+  }
+
+  #refusalOf({ providedId, content }: ImportRow): Fault | null {
+    if (content instanceof Fault) return content
+    // Which of two rows is meant is not for the service to guess; importing both again would change the user group again.
+    return this.#ids.add(providedId as string)
+      ? null
+      : validationFailed([{ path: '/user_group_id', message: 'is in an earlier row too' }])
+  }
+
+  async #ensure(
+    sent: readonly { readonly providedId: string; readonly change: UserGroupChange }[],
+    [first]: readonly ImportRow[],
+  ): Promise<readonly (EnsureOutcome | Fault)[]> {
     try {
-      if (content instanceof Fault) throw content
-      // Which of two rows is meant is not for the service to guess, and importing both again would change them again.
-      if (!this.#ids.add(providedId as string)) throw idTwice()
-      const [caller, id] = [this.#caller, providedId as string]
-      const outcome = this.#isDryRun
-        ? await this.#userGroups.preview(caller, id, content)
-        : (await this.#userGroups.ensure(caller, id, content)).outcome
-      return { line, providedId, outcome, fault: null }
+      return await (this.#isDryRun
+        ? this.#userGroups.previewAll(this.#caller, sent)
+        : this.#userGroups.ensureAll(this.#caller, sent))
     } catch (error) {
       if (!(error instanceof Fault)) throw error
-      if (error === content || rowFaults.includes(error.code))
-        return { line, providedId, outcome: 'refused', fault: error }
       throw new Fault(
         error.code,
-        `${error.message}. The import stopped at line ${line}: what came before is done; import the whole again to go on`,
+        `${error.message}. What stands before line ${first?.line} is imported; import the whole again to go on`,
         { ...(error.reason !== undefined && { reason: error.reason }) },
       )
     }
   }
 
-  #count(result: ImportResult): ImportResult {
-    this.#summary.rows++
-    this.#summary[result.outcome]++
-    return result
+  #count(results: readonly ImportResult[]): readonly ImportResult[] {
+    this.#summary.rows += results.length
+    for (const { outcome } of results) this.#summary[outcome]++
+    return results
   }
-}
-
-function idTwice(): Fault {
-  return validationFailed([{ path: '/user_group_id', message: 'is in an earlier row too' }])
 }

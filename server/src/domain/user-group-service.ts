@@ -8,6 +8,9 @@ import type { JsonText } from './json-text.ts'
 import type { Keyring } from './keyring.ts'
 import type {
   ExpectedUserGroup,
+  GetOrCreateOutcome,
+  GetOrCreateUserGroup,
+  MintedToken,
   MintToken,
   RotatedUserGroup,
   RotateOutcome,
@@ -46,8 +49,16 @@ export interface Caller extends Realm {
 /** A user group with its token open, ready to be shown to its owner. */
 export type OpenedUserGroup = TokenlessUserGroup & { readonly token: string }
 
+/** What a user group is to be. */
+export interface UserGroupRequest {
+  readonly providedId: string
+  readonly change: UserGroupChange
+}
+
+type Ensured = Extract<GetOrCreateOutcome, { userGroup: UserGroup }>
+
 /** What became of a user group that was to be as described. */
-export type EnsureOutcome = 'created' | 'updated' | 'unchanged'
+export type EnsureOutcome = Ensured['outcome']
 
 export type RotationResult = Omit<RotatedUserGroup, 'token'> & { readonly token: string }
 
@@ -96,40 +107,55 @@ export class UserGroupService {
     change: UserGroupChange,
     mayWrite = true,
   ): Promise<{ outcome: EnsureOutcome; userGroup: UserGroup }> {
-    const result = await this.#store.getOrCreateUserGroup({
-      key: keyOf(caller, providedId),
-      change,
-      mayWrite,
-      mappingMode: this.#mappingMode,
-      mintToken: this.#mintToken,
-      author: caller.author,
-      now: this.#clock.now(),
-    })
-    switch (result.outcome) {
-      case 'name_required':
-        throw nameRequired()
-      case 'write_required':
-        throw new Fault(
-          'forbidden',
-          'This API token may only read, and this call would create or change the user group; use one with the scope "write"',
-        )
-      case 'mapping_unregistered':
-        throw mappingUnregistered(result.entries)
-      default:
-        return result
-    }
+    const outcome = await this.#store.getOrCreateUserGroup(
+      this.#commandOf(caller, { providedId, change }, { mayWrite, mintToken: this.#mintToken }),
+    )
+    const refusal = refusalOf(outcome)
+    if (refusal !== null) throw refusal
+    return outcome as Ensured
+  }
+
+  /**
+   * The same for many, each on its own: what one is refused for does not stop the others.
+   * @throws Fault `unavailable`
+   */
+  async ensureAll(
+    caller: Caller,
+    requests: readonly UserGroupRequest[],
+  ): Promise<readonly (EnsureOutcome | Fault)[]> {
+    // Nobody is about to ask for these tokens, and many could push those out that are asked for.
+    const mintToken: MintToken = (key) => this.#mintToken(key, { isRemembered: false })
+    const outcomes = await this.#store.getOrCreateUserGroups(
+      requests.map((request) => this.#commandOf(caller, request, { mayWrite: true, mintToken })),
+    )
+    return outcomes.map((outcome) => refusalOf(outcome) ?? (outcome as Ensured).outcome)
   }
 
   /**
    * What `ensure` would do; it changes nothing.
    * @throws Fault `name_required`, `validation_failed` (an unregistered mapping), `unavailable`
    */
-  async preview(caller: Realm, providedId: string, change: UserGroupChange): Promise<EnsureOutcome> {
+  async preview(caller: Realm, { providedId, change }: UserGroupRequest): Promise<EnsureOutcome> {
     const userGroup = await this.#store.findUserGroup(keyOf(caller, providedId))
     if (userGroup !== null && changesNothing(userGroup, change)) return 'unchanged'
     if (userGroup === null && change.name === undefined) throw nameRequired()
     await this.#checkMapping(caller, change.mapping ?? null)
     return userGroup === null ? 'created' : 'updated'
+  }
+
+  /** What `ensureAll` would do. @throws Fault `unavailable` */
+  previewAll(
+    caller: Realm,
+    requests: readonly UserGroupRequest[],
+  ): Promise<readonly (EnsureOutcome | Fault)[]> {
+    return Promise.all(
+      requests.map((request) =>
+        this.preview(caller, request).catch((error: unknown) => {
+          if (error instanceof Fault && error.code !== 'unavailable') return error
+          throw error
+        }),
+      ),
+    )
   }
 
   /** @throws Fault `user_group_not_found`, `revision_mismatch`, `validation_failed` (an unregistered mapping), `unavailable` */
@@ -261,9 +287,24 @@ export class UserGroupService {
     }
   }
 
-  readonly #mintToken: MintToken = (key) => {
+  #commandOf(
+    caller: Caller,
+    { providedId, change }: UserGroupRequest,
+    rest: Pick<GetOrCreateUserGroup, 'mayWrite' | 'mintToken'>,
+  ): GetOrCreateUserGroup {
+    return {
+      key: keyOf(caller, providedId),
+      change,
+      mappingMode: this.#mappingMode,
+      author: caller.author,
+      now: this.#clock.now(),
+      ...rest,
+    }
+  }
+
+  readonly #mintToken = (key: UserGroupKey, options?: { isRemembered: boolean }): MintedToken => {
     const token = generateToken('userGroup', key.environment)
-    return { hash: hashToken(token), ...this.#keyring.seal(token, sealingContext(key)) }
+    return { hash: hashToken(token), ...this.#keyring.seal(token, sealingContext(key), options) }
   }
 
   #openFound(userGroup: UserGroup | null): OpenedUserGroup {
@@ -282,6 +323,23 @@ export class UserGroupService {
 
 function keyOf({ workspaceId, environment }: Realm, providedId: string): UserGroupKey {
   return { workspaceId, environment, providedId }
+}
+
+/** Why a user group could not be made to be as described. */
+function refusalOf(result: GetOrCreateOutcome): Fault | null {
+  switch (result.outcome) {
+    case 'name_required':
+      return nameRequired()
+    case 'write_required':
+      return new Fault(
+        'forbidden',
+        'This API token may only read, and this call would create or change the user group; use one with the scope "write"',
+      )
+    case 'mapping_unregistered':
+      return mappingUnregistered(result.entries)
+    default:
+      return null
+  }
 }
 
 function nameRequired(): Fault {

@@ -254,10 +254,11 @@ function answered(userGroup: TokenlessUserGroup): AdminAnswer {
 /** The lines of the answer to an import. */
 async function* importLines(
   running: UserGroupImport,
-  rows: AsyncIterable<ImportRow>,
+  rows: AsyncIterable<readonly ImportRow[]>,
   isDryRun: boolean,
 ): AsyncGenerator<string> {
-  for await (const result of running.run(rows)) yield `${importResultJson(result)}\n`
+  for await (const results of running.run(rows))
+    yield results.map((result) => `${importResultJson(result)}\n`).join('')
   yield `${importSummaryJson(running.summary, isDryRun)}\n`
 }
 

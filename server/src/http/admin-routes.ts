@@ -26,7 +26,7 @@ export interface AdminCall {
   /** Where the operation has one. */
   readonly body: JsonDocument
   /** Of an operation that takes rows. */
-  readonly readRows: () => AsyncIterable<ImportRow>
+  readonly readRows: () => AsyncIterable<readonly ImportRow[]>
   readonly ifMatch: string | undefined
 }
 
@@ -99,7 +99,7 @@ function paramsOf({ params }: FastifyRequest): Record<string, number> {
 }
 
 /** @throws Fault `body_required`, `malformed_request`, and what the reader of the format throws */
-function readRows(request: FastifyRequest): AsyncIterable<ImportRow> {
+function readRows(request: FastifyRequest): AsyncIterable<readonly ImportRow[]> {
   const mediaType = mediaTypeOf(request, Object.values(bulkFormats))
   const read = mediaType === bulkFormats.csv ? rowReaders.csv : rowReaders.ndjson
   return read(readUpload(request))

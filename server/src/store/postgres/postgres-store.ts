@@ -148,6 +148,10 @@ class PostgresStore implements Store {
     return this.#userGroups.getOrCreate(command)
   }
 
+  getOrCreateUserGroups(commands: readonly GetOrCreateUserGroup[]) {
+    return Promise.all(commands.map((command) => this.#userGroups.getOrCreate(command)))
+  }
+
   updateUserGroup(command: UpdateUserGroup) {
     return this.#userGroups.update(command)
   }

@@ -139,6 +139,10 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#userGroups.getOrCreate(command))
   }
 
+  getOrCreateUserGroups(commands: readonly GetOrCreateUserGroup[]) {
+    return this.#batch.run(() => commands.map((command) => this.#userGroups.getOrCreate(command)))
+  }
+
   updateUserGroup(command: UpdateUserGroup) {
     return this.#batch.run(() => this.#userGroups.update(command))
   }

@@ -54,7 +54,7 @@ export class UserGroups {
   >
   readonly #endGracePeriod: Statement<[number, number, Uint8Array, number]>
   readonly #selectPage: Statement<[number, Environment, string, number], UserGroupRow>
-  readonly #insert: Statement<unknown[], UserGroupRow>
+  readonly #insert: Statement
   readonly #selectById: Statement<[number, number, Environment], UserGroupRow>
   readonly #update: Statement<[string, string | null, string | null, number, Author, number], UserGroupRow>
   readonly #insertVersion: Statement<[number]>
@@ -94,7 +94,7 @@ export class UserGroups {
       `INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, properties,
                                token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at,
                                updated_by)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     this.#update = database.prepare(
       `UPDATE user_group
@@ -289,23 +289,20 @@ export class UserGroups {
   }
 
   #create({ key, change, author, now }: GetOrCreateUserGroup, token: MintedToken): UserGroup {
-    const row = this.#insert.get(
-      key.workspaceId,
-      key.environment,
-      key.providedId,
-      change.name,
-      change.mapping ?? null,
-      change.properties ?? null,
-      token.hash,
-      token.keyId,
-      token.sealed,
-      now,
-      now,
-      now,
-      author,
-    ) as UserGroupRow
-    this.#dataSources.replaceEntries(key, row.team_id, null, row.mapping)
-    return userGroupOf(key, row)
+    const { workspaceId, environment, providedId } = key
+    const { name, mapping = null, properties = null } = change
+    const { hash, keyId, sealed } = token
+    const { lastInsertRowid } = this.#insert.run(
+      ...[workspaceId, environment, providedId, name, mapping, properties],
+      ...[hash, keyId, sealed, now, now, now, author],
+    )
+    const teamId = Number(lastInsertRowid)
+    this.#dataSources.replaceEntries(key, teamId, null, mapping)
+    return {
+      ...key,
+      ...{ teamId, name: name as string, mapping, properties, token: { keyId, sealed }, revision: 1 },
+      ...{ updatedBy: author, createdAt: now, updatedAt: now, tokenIssuedAt: now, suspendedAt: null },
+    }
   }
 
   #change(
