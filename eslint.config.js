@@ -9,7 +9,10 @@ const importRule = {
   domain: {},
   contract: { parts: ['domain'], packages: ['typebox', 'ajv'] },
   store: { parts: ['domain'], packages: ['better-sqlite3', 'pg'] },
-  http: { parts: ['domain', 'contract'], packages: ['fastify', '@fastify/swagger', '@fastify/swagger-ui'] },
+  http: {
+    parts: ['domain', 'contract'],
+    packages: ['fastify', '@fastify/static', '@fastify/swagger', '@fastify/swagger-ui'],
+  },
   'app.ts': { parts: ['http', 'contract', 'domain'], packages: ['fastify', 'pino'] },
   'database-url.ts': { types: ['store'] },
   'config.ts': { parts: ['domain', 'database-url.ts'], types: ['store'] },
@@ -121,6 +124,11 @@ export default defineConfig(
     },
   },
   Object.entries(importRule).map(importsOf),
+  {
+    // What runs in the browser has types of its own.
+    files: ['console/src/**/*.{ts,tsx}'],
+    languageOptions: { parserOptions: { project: './console/tsconfig.json' } },
+  },
   {
     // A type that is given to JSON.parse's result in a comment is not seen here.
     files: ['**/*.js'],

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { startPostgres } from './test-database.js'
 
 const pattern = process.argv[2] ?? ''
-const files = ['server/test', 'renderer/test', 'client/test', 'examples', 'bench']
+const files = ['server/test', 'renderer/test', 'client/test', 'console/test', 'examples', 'bench']
   .flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   )

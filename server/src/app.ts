@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { openApiDocument } from './contract/openapi.ts'
 import { ApiTokenManagement } from './domain/api-token-management.ts'
 import type { Clock } from './domain/clock.ts'
+import { ConsoleSessions } from './domain/console-sessions.ts'
 import { DataSourceManagement } from './domain/data-source-management.ts'
 import { Fault } from './domain/fault.ts'
 import type { IntrospectionLog } from './domain/introspection-log.ts'
@@ -14,6 +15,7 @@ import type { UserGroupService } from './domain/user-group-service.ts'
 import { addAdminRoutes } from './http/admin-routes.ts'
 import { setCommonHeaders } from './http/answer.ts'
 import { leaveBodiesUnread } from './http/body.ts'
+import { addConsoleRoutes } from './http/console-routes.ts'
 import { addDocsRoutes } from './http/docs-routes.ts'
 import { answerFault } from './http/fault-answer.ts'
 import { checkHost } from './http/check-host.ts'
@@ -42,6 +44,8 @@ export interface AppParts {
     readonly apiTokenCache: number
   }
   readonly version: string
+  /** Where the built files of the console are; null where it is not served. */
+  readonly consoleFolder: string | null
 }
 
 /** Puts the application together: every hook and route, in order. It neither listens nor reads the environment. */
@@ -126,7 +130,14 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.decorateRequest('call', undefined)
   const authentication = { store, clock, cacheMs: limits.apiTokenCache }
   addUserRoutes(app, { authentication, userGroups })
-  addAdminRoutes(app, { authentication, userGroups, ...managementOf(parts) })
+  const sessions = new ConsoleSessions({ store, clock })
+  const management = managementOf(parts)
+  addAdminRoutes(app, { authentication, sessions, userGroups, ...management })
+  if (parts.consoleFolder !== null) {
+    const { apiTokens } = management
+    const folder = parts.consoleFolder
+    await app.register((console) => addConsoleRoutes(console, { sessions, apiTokens, folder }))
+  }
   addIntrospectionRoute(app, { authentication, userGroups, introspectionLog })
   addHealthRoutes(app, { store, isDraining })
   await app.register((docs) => addDocsRoutes(docs, openApiDocument(parts.version)))

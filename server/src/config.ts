@@ -6,6 +6,7 @@ import type { StoreLocation } from './store/location.ts'
 import type { MigrateMode } from './store/migrations.ts'
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+const consoleModes = ['on', 'off'] as const
 const migrateModes = ['auto', 'check'] as const satisfies readonly MigrateMode[]
 
 interface Setting<T> {
@@ -45,6 +46,7 @@ export const settings = {
     mappingModes,
     'free',
   ),
+  UGS_CONSOLE: choice('Whether the web console is served at /console.', consoleModes, 'on'),
   LOG_LEVEL: choice(
     `What is logged to standard error: ${logLevels.join(', ')}. Requests are logged at debug.`,
     logLevels,

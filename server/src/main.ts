@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lookup } from 'node:dns/promises'
 import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import type { Config } from './config.ts'
 import { systemClock } from './domain/clock.ts'
+import { sessionIdleMs } from './domain/console-sessions.ts'
 import { Fault } from './domain/fault.ts'
 import { IntrospectionLog } from './domain/introspection-log.ts'
 import type { Store } from './domain/store.ts'
@@ -13,6 +15,8 @@ import { prepareFirstCall } from './first-start.ts'
 import { makeLogger } from './logger.ts'
 import { openConfiguredStore, openUserGroupService } from './parts.ts'
 import { version } from './version.ts'
+
+const consoleFolder = fileURLToPath(import.meta.resolve('@user-group-service/console/dist/'))
 
 const minuteMs = 60 * 1000
 const hourMs = 60 * minuteMs
@@ -72,6 +76,7 @@ export async function serve(config: Config): Promise<Service> {
         apiTokenCache: config.UGS_API_TOKEN_CACHE_MS,
       },
       version,
+      consoleFolder: config.UGS_CONSOLE === 'on' ? consoleFolder : null,
     })
     app = listening
     // One address: for a name with several, Fastify makes more servers, and those lack what is set on the first.
@@ -109,7 +114,7 @@ export async function serve(config: Config): Promise<Service> {
 function keepHouse(store: Store, onFailure: (error: unknown) => void): NodeJS.Timeout {
   const forget = () => {
     const now = systemClock.now()
-    store.forgetExpired(now, now - restorableMs).catch(onFailure)
+    store.forgetExpired(now, now - restorableMs, now - sessionIdleMs).catch(onFailure)
   }
   forget()
   return setInterval(forget, hourMs)

@@ -11,6 +11,14 @@ import type { Environment } from './environment.ts'
 import type { Sealed } from './keyring.ts'
 import type { Author, TokenlessUserGroup, UserGroup, UserGroupChange, UserGroupKey } from './user-group.ts'
 
+/** A session of the console, as it is kept: found by the SHA-256 of its secret. */
+export interface ConsoleSession {
+  readonly apiToken: ApiToken
+  /** Milliseconds since the Unix epoch. */
+  readonly createdAt: number
+  readonly lastUsedAt: number
+}
+
 /** A fresh user group token, as the store takes it. */
 export interface MintedToken extends Sealed {
   readonly hash: Uint8Array

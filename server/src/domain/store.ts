@@ -4,6 +4,7 @@ import type { Environment } from './environment.ts'
 import type { DeletedUserGroup, UserGroup, UserGroupKey, UserGroupVersion } from './user-group.ts'
 import type { Workspace } from './workspace.ts'
 import type {
+  ConsoleSession,
   CountEntries,
   DeleteOutcome,
   DeleteUserGroup,
@@ -131,8 +132,11 @@ export interface Store {
     entries: readonly MappingEntry[],
   ): Promise<readonly ResolvedEntry[]>
 
-  /** Forgets the idempotency keys that have expired by `now`, and what was deleted at `deletedBefore` or earlier; returns how many. */
-  forgetExpired(now: number, deletedBefore: number): Promise<number>
+  /**
+   * Forgets the idempotency keys that have expired by `now`, what was deleted at `deletedBefore` or earlier, and the
+   * sessions of the console that were last used at `usedBefore` or earlier; returns how many.
+   */
+  forgetExpired(now: number, deletedBefore: number, usedBefore: number): Promise<number>
 
   /**
    * Registers a schema, unless its provided id is taken, or is what a mapping names another one by: that mapping must not
@@ -178,6 +182,16 @@ export interface Store {
 
   /** Revokes for good. A second call leaves the first time. Returns null where there is no such API token. */
   revokeApiToken(id: number, now: number): Promise<ApiToken | null>
+
+  createConsoleSession(hash: Uint8Array, apiTokenId: number, now: number): Promise<void>
+
+  /** Whatever its age. */
+  findConsoleSession(hash: Uint8Array): Promise<ConsoleSession | null>
+
+  /** Keeps `now` as the time of its last use. */
+  touchConsoleSession(hash: Uint8Array, now: number): Promise<void>
+
+  deleteConsoleSession(hash: Uint8Array): Promise<void>
 
   listSecretKeyChecks(): Promise<SecretKeyCheck[]>
 

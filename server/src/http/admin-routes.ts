@@ -6,6 +6,7 @@ import * as adminSchemas from '../contract/admin-schemas.ts'
 import { bulkFormats, rowReaders, type BulkFormat } from '../contract/import-rows.ts'
 import { readStrictJson, type JsonDocument } from '../contract/strict-json.ts'
 import { compileValidator } from '../contract/validator.ts'
+import type { ConsoleSessions } from '../domain/console-sessions.ts'
 import { Fault, validationFailed } from '../domain/fault.ts'
 import { shownPointer } from '../domain/json-pointer.ts'
 import type { ImportRow } from '../domain/user-group-import.ts'
@@ -15,6 +16,7 @@ import { sendJson } from './answer.ts'
 import { Authentication, type AuthenticationParts } from './authentication.ts'
 import { checkBodyHeaders, checkUploadHeaders, mediaTypeOf, readBody, readUpload } from './body.ts'
 import { beginCall, callerOf, type Call } from './call.ts'
+import { findSession } from './console-session.ts'
 import { etagOf } from './etag.ts'
 
 /** A call of `/admin/v1`, its input judged by the schemas of its operation. */
@@ -40,6 +42,8 @@ export type AdminAnswer =
 
 export interface AdminRoutesParts extends AdminParts {
   readonly authentication: AuthenticationParts
+  /** Of the console; an API token goes before them. */
+  readonly sessions: ConsoleSessions
 }
 
 type Validate = (value: unknown) => void
@@ -49,6 +53,7 @@ const noDocument: JsonDocument = { value: undefined, members: new Map() }
 /** The management API, route by route as `adminOperations` lists them. */
 export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): void {
   const authentication = new Authentication(['Token'], parts.authentication)
+  const { sessions } = parts
   const handlers = handlersOf(parts)
   for (const id of Object.keys(adminOperations) as AdminOperationId[]) {
     const operation: AdminOperation = adminOperations[id]
@@ -62,7 +67,9 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
       url: `/admin/v1${operation.path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
       config: { challenge: authentication.challenge },
       onRequest: async (request) => {
-        const apiToken = await authentication.authenticate(request.raw.headers.authorization)
+        const session = await findSession(request, sessions)
+        const apiToken =
+          session?.apiToken ?? (await authentication.authenticate(request.raw.headers.authorization))
         beginCall(request, apiToken, id)
         if (operation.takesRows === true) checkUploadHeaders(request, Object.values(bulkFormats))
         else if (validateBody !== undefined) checkBodyHeaders(request, 'application/json')

@@ -179,6 +179,11 @@ export const tables: readonly Table[] = [
     },
     keyLength: 3,
   },
+  {
+    name: 'console_session',
+    columns: { session_hash: 'bytea', api_token_id: 'bigint', created_at: 'bigint', last_used_at: 'bigint' },
+    keyLength: 1,
+  },
   { name: 'secret_key_check', columns: { key_id: 'text', sealed: 'bytea' }, keyLength: 1 },
 ]
 

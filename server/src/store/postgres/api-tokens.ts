@@ -5,7 +5,7 @@ import { Coalescer } from './coalescer.ts'
 import { prepared, type Primary, type Query, type Statement } from './primary.ts'
 import type { Retry } from './retry.ts'
 
-interface ApiTokenRow {
+export interface ApiTokenRow {
   readonly token_hash: Uint8Array
   readonly api_token_id: number
   readonly workspace_id: number
@@ -123,7 +123,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex')
 }
 
-function apiTokenOf(row: ApiTokenRow): ApiToken {
+export function apiTokenOf(row: ApiTokenRow): ApiToken {
   return {
     id: row.api_token_id,
     workspaceId: row.workspace_id,

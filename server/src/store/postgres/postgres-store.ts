@@ -27,6 +27,7 @@ import type { MigrateMode } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader, TableWriter } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
+import { ConsoleSessions } from './console-sessions.ts'
 import { DataSources } from './data-sources.ts'
 import { LastIntrospections } from './last-introspections.ts'
 import { checkRights, checkServer, isBeingFilled, migrate } from './migrate.ts'
@@ -128,6 +129,7 @@ class PostgresStore implements Store {
   readonly #dataSources: DataSources
   readonly #workspaces: Workspaces
   readonly #apiTokens: ApiTokens
+  readonly #consoleSessions: ConsoleSessions
   readonly #secretKeyChecks: SecretKeyChecks
 
   constructor(primary: Primary, retry: Retry) {
@@ -141,6 +143,7 @@ class PostgresStore implements Store {
     this.#dataSources = new DataSources(primary, retry)
     this.#workspaces = new Workspaces(primary, retry)
     this.#apiTokens = new ApiTokens(primary, retry)
+    this.#consoleSessions = new ConsoleSessions(primary, retry)
     this.#secretKeyChecks = new SecretKeyChecks(primary, retry)
   }
 
@@ -228,9 +231,10 @@ class PostgresStore implements Store {
     return this.#userGroups.resolveEntries({ workspaceId, environment }, entries)
   }
 
-  async forgetExpired(now: number, deletedBefore: number) {
+  async forgetExpired(now: number, deletedBefore: number, usedBefore: number) {
     return (
       (await this.#userGroups.forgetExpiredIdempotencyKeys(now)) +
+      (await this.#consoleSessions.forgetUnused(usedBefore)) +
       (await this.#archive.forgetDeleted(deletedBefore))
     )
   }
@@ -285,6 +289,22 @@ class PostgresStore implements Store {
 
   revokeApiToken(id: number, now: number) {
     return this.#apiTokens.revoke(id, now)
+  }
+
+  createConsoleSession(hash: Uint8Array, apiTokenId: number, now: number) {
+    return this.#consoleSessions.create(hash, apiTokenId, now)
+  }
+
+  findConsoleSession(hash: Uint8Array) {
+    return this.#consoleSessions.find(hash)
+  }
+
+  touchConsoleSession(hash: Uint8Array, now: number) {
+    return this.#consoleSessions.touch(hash, now)
+  }
+
+  deleteConsoleSession(hash: Uint8Array) {
+    return this.#consoleSessions.delete(hash)
   }
 
   listSecretKeyChecks() {

@@ -3,7 +3,7 @@ import { isScope, type ApiToken } from '../../domain/api-token.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { NewApiToken } from '../../domain/store.ts'
 
-interface Row {
+export interface ApiTokenRow {
   api_token_id: number
   workspace_id: number
   environment: Environment
@@ -15,24 +15,35 @@ interface Row {
 }
 
 /** All but the hash, which nobody needs back. */
-const columns = 'api_token_id, workspace_id, environment, name, scopes, created_at, expires_at, revoked_at'
+export const apiTokenColumns = [
+  'api_token_id',
+  'workspace_id',
+  'environment',
+  'name',
+  'scopes',
+  'created_at',
+  'expires_at',
+  'revoked_at',
+]
+  .map((name) => `api_token.${name}`)
+  .join(', ')
 
 export class ApiTokens {
-  readonly #insert: Statement<unknown[], Row>
-  readonly #selectByHash: Statement<[Uint8Array], Row>
-  readonly #selectAll: Statement<[], Row>
-  readonly #revoke: Statement<[number, number], Row>
+  readonly #insert: Statement<unknown[], ApiTokenRow>
+  readonly #selectByHash: Statement<[Uint8Array], ApiTokenRow>
+  readonly #selectAll: Statement<[], ApiTokenRow>
+  readonly #revoke: Statement<[number, number], ApiTokenRow>
   readonly #isEmpty: Statement<[], number>
 
   constructor(database: Database) {
     this.#insert = database.prepare(
       `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING ${columns}`,
+       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING ${apiTokenColumns}`,
     )
-    this.#selectByHash = database.prepare(`SELECT ${columns} FROM api_token WHERE token_hash = ?`)
-    this.#selectAll = database.prepare(`SELECT ${columns} FROM api_token ORDER BY api_token_id`)
+    this.#selectByHash = database.prepare(`SELECT ${apiTokenColumns} FROM api_token WHERE token_hash = ?`)
+    this.#selectAll = database.prepare(`SELECT ${apiTokenColumns} FROM api_token ORDER BY api_token_id`)
     this.#revoke = database.prepare(
-      `UPDATE api_token SET revoked_at = coalesce(revoked_at, ?) WHERE api_token_id = ? RETURNING ${columns}`,
+      `UPDATE api_token SET revoked_at = coalesce(revoked_at, ?) WHERE api_token_id = ? RETURNING ${apiTokenColumns}`,
     )
     this.#isEmpty = database
       .prepare<[], number>(
@@ -51,7 +62,7 @@ export class ApiTokens {
       token.createdAt,
       token.expiresAt,
     )
-    return apiTokenOf(row as Row)
+    return apiTokenOf(row as ApiTokenRow)
   }
 
   createFirst(tokens: readonly NewApiToken[]): boolean {
@@ -75,7 +86,7 @@ export class ApiTokens {
   }
 }
 
-function apiTokenOf(row: Row): ApiToken {
+export function apiTokenOf(row: ApiTokenRow): ApiToken {
   return {
     id: row.api_token_id,
     workspaceId: row.workspace_id,

@@ -28,6 +28,7 @@ import { pendingMigrations, readMigrations, type MigrateMode } from '../migratio
 import { StoreError } from '../store-error.ts'
 import type { TableReader } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
+import { ConsoleSessions } from './console-sessions.ts'
 import { DataSources } from './data-sources.ts'
 import { GroupCommit } from './group-commit.ts'
 import { LastIntrospections } from './last-introspections.ts'
@@ -120,6 +121,7 @@ class SqliteStore implements Store {
   readonly #lastIntrospections: LastIntrospections
   readonly #workspaces: Workspaces
   readonly #apiTokens: ApiTokens
+  readonly #consoleSessions: ConsoleSessions
   readonly #secretKeyChecks: SecretKeyChecks
 
   constructor(database: Database) {
@@ -132,6 +134,7 @@ class SqliteStore implements Store {
     this.#lastIntrospections = new LastIntrospections(database)
     this.#workspaces = new Workspaces(database)
     this.#apiTokens = new ApiTokens(database)
+    this.#consoleSessions = new ConsoleSessions(database)
     this.#secretKeyChecks = new SecretKeyChecks(database)
   }
 
@@ -219,8 +222,11 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#dataSources.resolveEntries({ workspaceId, environment }, entries))
   }
 
-  async forgetExpired(now: number, deletedBefore: number) {
-    let total = await this.#batch.run(() => this.#userGroups.forgetExpiredIdempotencyKeys(now))
+  async forgetExpired(now: number, deletedBefore: number, usedBefore: number) {
+    let total = await this.#batch.run(
+      () =>
+        this.#userGroups.forgetExpiredIdempotencyKeys(now) + this.#consoleSessions.forgetUnused(usedBefore),
+    )
     for (let forgotten = -1; forgotten !== 0; total += forgotten)
       forgotten = await this.#batch.run(() => this.#archive.forgetDeleted(deletedBefore))
     return total
@@ -276,6 +282,22 @@ class SqliteStore implements Store {
 
   revokeApiToken(id: number, now: number) {
     return this.#batch.run(() => this.#apiTokens.revoke(id, now))
+  }
+
+  createConsoleSession(hash: Uint8Array, apiTokenId: number, now: number) {
+    return this.#batch.run(() => this.#consoleSessions.create(hash, apiTokenId, now))
+  }
+
+  findConsoleSession(hash: Uint8Array) {
+    return this.#batch.run(() => this.#consoleSessions.find(hash))
+  }
+
+  touchConsoleSession(hash: Uint8Array, now: number) {
+    return this.#batch.run(() => this.#consoleSessions.touch(hash, now))
+  }
+
+  deleteConsoleSession(hash: Uint8Array) {
+    return this.#batch.run(() => this.#consoleSessions.delete(hash))
   }
 
   listSecretKeyChecks() {

@@ -1,0 +1,75 @@
+export interface FieldFault {
+  /** A JSON Pointer into the body. */
+  readonly path: string
+  readonly message: string
+}
+
+interface Description {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+  readonly requestId?: string | undefined
+  readonly fields?: readonly FieldFault[] | undefined
+}
+
+/** How a call failed. `status` is 0 where there was no answer. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: number
+  /** That of the service, or `unreachable` or `unreadable` where it did not come from there. */
+  readonly code: string
+  readonly requestId: string | undefined
+  readonly fields: readonly FieldFault[]
+
+  constructor({ status, code, message, requestId, fields = [] }: Description) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.requestId = requestId
+    this.fields = fields
+  }
+}
+
+interface ErrorBody {
+  readonly error: {
+    readonly code: string
+    readonly message: string
+    readonly request_id?: string
+    readonly fields?: readonly FieldFault[]
+  }
+}
+
+function isErrorBody(value: unknown): value is ErrorBody {
+  const error = (value as Partial<ErrorBody> | null)?.error
+  return typeof error?.code === 'string' && typeof error.message === 'string'
+}
+
+/** The error that this text is the answer of; a proxy in between may have written something else. */
+export function errorOf(status: number, text: string): ApiError {
+  const body = parsed(text)
+  if (isErrorBody(body)) {
+    const { code, message, request_id: requestId, fields } = body.error
+    return new ApiError({ status, code, message, requestId, fields })
+  }
+  return new ApiError({
+    status,
+    code: 'unreadable',
+    message: `The answer (status ${status}) is not one of the service. A proxy in between may have sent it.`,
+  })
+}
+
+export function unreachable(): ApiError {
+  return new ApiError({
+    status: 0,
+    code: 'unreachable',
+    message: 'The service did not answer. Check your connection, and whether the service is running.',
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

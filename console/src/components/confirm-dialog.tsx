@@ -1,0 +1,59 @@
+import { Button, Group, Modal, Stack } from '@mantine/core'
+import { useEffect, useState, type ReactNode } from 'react'
+import { ErrorAlert } from './states.tsx'
+
+interface Props {
+  readonly opened: boolean
+  readonly title: string
+  /** What follows from it. */
+  readonly children: ReactNode
+  /** What the button says: what is done. */
+  readonly action: string
+  readonly destructive?: boolean
+  readonly pending: boolean
+  readonly error?: unknown
+  readonly onConfirm: () => void
+  readonly onClose: () => void
+}
+
+/** Asks before something is done that others will notice. The focus returns to where it was. */
+export function ConfirmDialog(props: Props) {
+  const { opened, title, children, action, destructive = false, pending, error, onConfirm, onClose } = props
+  useFocusReturn()
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={title}
+      centered
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeOnClickOutside={!pending}
+    >
+      <Stack gap="md">
+        {children}
+        {error !== undefined && error !== null && <ErrorAlert error={error} title="That did not work" />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose} data-autofocus disabled={pending}>
+            Cancel
+          </Button>
+          <Button onClick={onConfirm} loading={pending} {...(destructive && { color: 'red.9' })}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
+
+/** Where the dialog goes together with what opened it, the heading of the page is the next best place. */
+function useFocusReturn(): void {
+  const [opener] = useState(() => document.activeElement)
+  useEffect(
+    () => () => {
+      const target =
+        opener instanceof HTMLElement && opener.isConnected ? opener : document.querySelector('h1')
+      target?.focus({ preventScroll: true })
+    },
+    [opener],
+  )
+}

@@ -1,0 +1,119 @@
+import { Table, UnstyledButton } from '@mantine/core'
+import { IconArrowDown, IconArrowUp, IconArrowsSort } from '@tabler/icons-react'
+import {
+  createColumnHelper,
+  createSortedRowModel,
+  rowSortingFeature,
+  sortFn_alphanumeric,
+  sortFn_text,
+  tableFeatures,
+  useTable,
+  type ColumnDef,
+  type ColumnHelper,
+  type Header,
+  type RowData,
+} from '@tanstack/react-table'
+import classes from './data-table.module.css'
+
+const features = tableFeatures({
+  rowSortingFeature,
+  sortedRowModel: createSortedRowModel(),
+  sortFns: { alphanumeric: sortFn_alphanumeric, text: sortFn_text },
+})
+type Features = typeof features
+
+// The values of its columns are of different types.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Columns<Row extends RowData> = ColumnDef<Features, Row, any>[]
+
+/** The columns of a table: made once, outside of components. What `make` gives is typed by its calls of `column`. */
+export function columnsOf<Row extends RowData>(
+  make: (column: ColumnHelper<Features, Row>) => readonly unknown[],
+): Columns<Row> {
+  return make(createColumnHelper<Features, Row>()) as Columns<Row>
+}
+
+interface Props<Row extends RowData> {
+  /** What the table lists, for those who hear the page. */
+  readonly label: string
+  readonly columns: Columns<Row>
+  readonly rows: readonly Row[]
+  readonly rowId: (row: Row) => string
+  /** Whether all rows are there, so that they can be put in another order. */
+  readonly sortable?: boolean
+}
+
+/** A table that becomes a list of cards where the screen is narrow. */
+export function DataTable<Row extends RowData>({
+  label,
+  columns,
+  rows,
+  rowId,
+  sortable = false,
+}: Props<Row>) {
+  const table = useTable({ features, columns, data: rows, getRowId: rowId, enableSorting: sortable })
+  return (
+    <Table role="table" aria-label={label} className={classes.table} verticalSpacing="xs" highlightOnHover>
+      <Table.Thead role="rowgroup" className={classes.head}>
+        {table.getHeaderGroups().map((group) => (
+          <Table.Tr key={group.id} role="row">
+            {group.headers.map((header) => (
+              <HeaderCell key={header.id} header={header}>
+                <table.FlexRender header={header} />
+              </HeaderCell>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Thead>
+      <Table.Tbody role="rowgroup">
+        {table.getRowModel().rows.map((row) => (
+          <Table.Tr key={row.id} role="row" className={classes.row}>
+            {row.getAllCells().map((cell) => (
+              <Table.Td
+                key={cell.id}
+                role="cell"
+                className={classes.cell}
+                data-label={titleOf(cell.column.columnDef)}
+              >
+                <div className={classes.content}>
+                  <table.FlexRender cell={cell} />
+                </div>
+              </Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+function titleOf({ header }: { readonly header?: unknown }): string {
+  return typeof header === 'string' ? header : ''
+}
+
+interface HeaderProps<Row extends RowData> {
+  readonly header: Header<Features, Row>
+  readonly children: React.ReactNode
+}
+
+function HeaderCell<Row extends RowData>({ header, children }: HeaderProps<Row>) {
+  const sorted = header.column.getIsSorted()
+  const Icon = sorted === 'asc' ? IconArrowUp : sorted === 'desc' ? IconArrowDown : IconArrowsSort
+  const isSortable = header.column.getCanSort()
+  return (
+    <Table.Th
+      role="columnheader"
+      className={classes.header}
+      {...(sorted !== false && { 'aria-sort': sorted === 'asc' ? 'ascending' : 'descending' })}
+    >
+      {isSortable ? (
+        <UnstyledButton className={classes.sort} onClick={header.column.getToggleSortingHandler()}>
+          {children}
+          <Icon size={14} aria-hidden className={classes.sortIcon} />
+        </UnstyledButton>
+      ) : (
+        children
+      )}
+    </Table.Th>
+  )
+}

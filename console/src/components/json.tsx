@@ -1,0 +1,35 @@
+import { Code, Group, Text } from '@mantine/core'
+import { CopyButton } from './copy-button.tsx'
+
+/** A value as JSON, on several lines. */
+export function JsonBlock({ value, label }: { readonly value: unknown; readonly label: string }) {
+  const text = JSON.stringify(value, null, 2)
+  return (
+    <Group gap="xs" align="flex-start" wrap="nowrap">
+      <Code
+        block
+        flex={1}
+        miw={0}
+        mah={420}
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+        style={{ overflow: 'auto' }}
+      >
+        {text}
+      </Code>
+      <CopyButton value={text} label={`Copy ${label}`} />
+    </Group>
+  )
+}
+
+/** A value as JSON, within a line; nothing where there is none. */
+export function JsonInline({ value }: { readonly value: unknown }) {
+  if (value === undefined)
+    return (
+      <Text span c="dimmed" size="sm">
+        nothing
+      </Text>
+    )
+  return <Code style={{ whiteSpace: 'pre-wrap' }}>{JSON.stringify(value)}</Code>
+}

@@ -1,0 +1,34 @@
+import { Group, Stack, Text, Title } from '@mantine/core'
+import { useDocumentTitle } from '@mantine/hooks'
+import type { ReactNode } from 'react'
+import { useSession } from '../session/store.ts'
+
+interface Props {
+  readonly title: string
+  /** What the page is for, in a sentence. */
+  readonly description?: ReactNode
+  readonly actions?: ReactNode
+  /** What the tab of the browser says, where that is not the title. */
+  readonly pageTitle?: string
+}
+
+/** The heading of every page, which also names the tab. It takes the focus after a navigation. */
+export function PageHeader({ title, description, actions, pageTitle = title }: Props) {
+  const { api_environment_tag: environment } = useSession()
+  useDocumentTitle(`${pageTitle} · ${environment} · User Group Service`)
+  return (
+    <Group justify="space-between" align="flex-start" gap="md" mb="lg">
+      <Stack gap={4} flex="1 1 280px" miw={0}>
+        <Title order={1} tabIndex={-1} style={{ overflowWrap: 'anywhere' }}>
+          {title}
+        </Title>
+        {description !== undefined && (
+          <Text c="dimmed" size="sm" maw={720} component="div">
+            {description}
+          </Text>
+        )}
+      </Stack>
+      {actions !== undefined && <Group gap="xs">{actions}</Group>}
+    </Group>
+  )
+}

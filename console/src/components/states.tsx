@@ -1,0 +1,102 @@
+import { Alert, Button, Center, Code, Group, Loader, Skeleton, Stack, Text } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import { ApiError } from '../api/errors.ts'
+import { CopyButton } from './copy-button.tsx'
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+interface ErrorProps {
+  readonly error: unknown
+  readonly title: string
+  readonly children?: ReactNode
+}
+
+/** What went wrong with what was just tried, beside it. */
+export function ErrorAlert({ error, title, children }: ErrorProps) {
+  const requestId = error instanceof ApiError ? error.requestId : undefined
+  return (
+    <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={title} role="alert">
+      <Stack gap="xs">
+        <Text size="sm">{messageOf(error)}</Text>
+        {requestId !== undefined && (
+          <Group gap={6}>
+            <Text size="xs">
+              Request id <Code>{requestId}</Code>
+            </Text>
+            <CopyButton value={requestId} label="Copy the request id" size="xs" />
+          </Group>
+        )}
+        {children}
+      </Stack>
+    </Alert>
+  )
+}
+
+/** In place of what could not be loaded. */
+export function ErrorState({ onRetry, children, ...props }: ErrorProps & { readonly onRetry: () => void }) {
+  return (
+    <ErrorAlert {...props}>
+      {children}
+      <Group>
+        <Button size="xs" variant="default" onClick={onRetry}>
+          Try again
+        </Button>
+      </Group>
+    </ErrorAlert>
+  )
+}
+
+interface EmptyProps {
+  readonly title: string
+  readonly children?: ReactNode
+  readonly action?: ReactNode
+}
+
+/** In place of a list that has nothing in it. */
+export function EmptyState({ title, children, action }: EmptyProps) {
+  return (
+    <Center py="xl" px="md">
+      <Stack gap="xs" align="center" maw={460}>
+        <Text fw={600} ta="center">
+          {title}
+        </Text>
+        {children !== undefined && (
+          <Text size="sm" c="dimmed" ta="center" component="div">
+            {children}
+          </Text>
+        )}
+        {action}
+      </Stack>
+    </Center>
+  )
+}
+
+/** As high as what is to come, so that nothing moves when it does. */
+export function LoadingState({
+  lines = 6,
+  label = 'Loading',
+}: {
+  readonly lines?: number
+  readonly label?: string
+}) {
+  return (
+    <Stack gap="sm" role="status" aria-label={label} py="xs">
+      {Array.from({ length: lines }, (_, line) => (
+        <Skeleton key={line} h={28} />
+      ))}
+    </Stack>
+  )
+}
+
+/** Says that something goes on, without moving what is there. */
+export function Working({ children }: { readonly children: ReactNode }) {
+  return (
+    <Group gap="xs" role="status">
+      <Loader size="xs" aria-hidden />
+      <Text size="sm">{children}</Text>
+    </Group>
+  )
+}

@@ -1,0 +1,100 @@
+import { AppShell, Box, Burger, Button, Group, NavLink, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { notifications } from '@mantine/notifications'
+import { IconLogout } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { signOut } from '../session/calls.ts'
+import { useSession } from '../session/store.ts'
+import classes from './app-layout.module.css'
+import { EnvironmentBadge } from './environment-badge.tsx'
+import { navigation } from './navigation.ts'
+import { ThemeSwitch } from './theme-switch.tsx'
+import { Wordmark } from './wordmark.tsx'
+
+export function AppLayout() {
+  const session = useSession()
+  const [opened, { toggle, close }] = useDisclosure(false)
+  const { pathname } = useLocation()
+  useEffect(close, [pathname, close])
+  return (
+    <AppShell
+      header={{ height: { base: 96, sm: 60 } }}
+      navbar={{ width: 230, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding={{ base: 'md', sm: 'xl' }}
+      data-environment={session.api_environment_tag}
+    >
+      <a href="#main" className={classes.skip}>
+        Skip to the content
+      </a>
+      <AppShell.Header className={classes.header} data-environment={session.api_environment_tag}>
+        <div className={classes.bar}>
+          <Group gap="xs" wrap="nowrap" className={classes.brand}>
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={opened ? 'Close the navigation' : 'Open the navigation'}
+              aria-expanded={opened}
+              aria-controls="navigation"
+            />
+            <Wordmark />
+          </Group>
+          <Group gap="xs" wrap="nowrap" miw={0} className={classes.place}>
+            <Text size="sm" truncate title={`Workspace ${session.workspace.name}`}>
+              {session.workspace.name}
+            </Text>
+            <EnvironmentBadge environment={session.api_environment_tag} />
+          </Group>
+          <div className={classes.colours}>
+            <ThemeSwitch />
+          </div>
+          <div className={classes.signOut}>
+            <SignOutButton />
+          </div>
+        </div>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" id="navigation" aria-label="Main" className={classes.navbar}>
+        {navigation.map(({ to, label, Icon }) => (
+          <NavLink
+            key={to}
+            component={Link}
+            to={to}
+            label={label}
+            leftSection={<Icon size={18} aria-hidden />}
+            active={pathname.startsWith(to)}
+            {...(pathname.startsWith(to) && { 'aria-current': 'page' as const })}
+            className={classes.link}
+          />
+        ))}
+        <Text size="xs" c="dimmed" mt="auto" p="xs">
+          Signed in with the API token {session.api_token.name} ({session.api_token.id})
+        </Text>
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1} className={classes.main}>
+        <Box maw={1280}>
+          <Outlet />
+        </Box>
+      </AppShell.Main>
+    </AppShell>
+  )
+}
+
+function SignOutButton() {
+  const { mutate, isPending } = useMutation({
+    mutationFn: signOut,
+    onError: ({ message }) => notifications.show({ color: 'red', title: 'You are still signed in', message }),
+  })
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconLogout size={16} aria-hidden />}
+      onClick={() => mutate()}
+      loading={isPending}
+    >
+      Sign out
+    </Button>
+  )
+}

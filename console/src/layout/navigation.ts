@@ -1,0 +1,20 @@
+import {
+  IconArrowUpCircle,
+  IconDatabase,
+  IconKey,
+  IconShieldExclamation,
+  IconShieldHalf,
+  IconUpload,
+  IconUsersGroup,
+} from '@tabler/icons-react'
+
+/** In the order of how often support needs them. */
+export const navigation = [
+  { to: '/user-groups', label: 'User groups', Icon: IconUsersGroup },
+  { to: '/leaked-token', label: 'Leaked token', Icon: IconShieldExclamation },
+  { to: '/isolation', label: 'Isolation report', Icon: IconShieldHalf },
+  { to: '/promotion', label: 'Promotion', Icon: IconArrowUpCircle },
+  { to: '/import', label: 'Import', Icon: IconUpload },
+  { to: '/data-sources', label: 'Data sources', Icon: IconDatabase },
+  { to: '/api-tokens', label: 'API tokens', Icon: IconKey },
+] as const

@@ -1,0 +1,31 @@
+import '@mantine/core/styles.css'
+import '@mantine/notifications/styles.css'
+import './global.css'
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { queryClient } from './api/query-client.ts'
+import { nonce } from './nonce.ts'
+import { SessionGate } from './session/session-gate.tsx'
+import { cssVariables, theme } from './theme.ts'
+
+const root = document.querySelector('#root')
+if (root === null) throw new Error('index.html has no #root')
+
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <QueryClientProvider client={queryClient}>
+        <SessionGate />
+        <Notifications position="bottom-right" containerWidth={400} />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+)

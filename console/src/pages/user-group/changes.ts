@@ -1,0 +1,42 @@
+import { differencesOf } from '../../components/diff.ts'
+import type { Difference, UserGroup, Version } from '../../api/wire.ts'
+
+export type Content = Pick<UserGroup, 'name' | 'mapping' | 'properties'>
+
+/** What can be edited, and is kept as a version. */
+export const contentOf = ({ name, mapping, properties }: Content): Content => ({ name, mapping, properties })
+
+/** One change of name, mapping or properties. */
+export interface Change {
+  /** What the user group was after it; only what it is now has no version of its own. */
+  readonly state: Omit<Version, 'revision'>
+  readonly revision: number | undefined
+  /** What it was before; undefined where that is not kept, or there was nothing. */
+  readonly previous: Version | undefined
+  readonly differences: readonly Difference[]
+}
+
+/** The newest first. */
+export function changesOf(userGroup: UserGroup, versions: readonly Version[]): Change[] {
+  const { name, mapping, properties, updated_at, updated_by } = userGroup
+  const states = [{ name, mapping, properties, updated_at, updated_by, revision: undefined }, ...versions]
+  return states.map((state, i) => {
+    const previous = versions[i]
+    return {
+      state,
+      revision: state.revision,
+      previous,
+      differences: previous === undefined ? [] : differencesOf(contentOf(previous), contentOf(state)),
+    }
+  })
+}
+
+/** "Name and mapping changed". */
+export function summaryOf({ previous, differences, state }: Change, createdAt: string): string {
+  if (previous === undefined) return state.updated_at === createdAt ? 'Created' : 'The oldest that is kept'
+  const parts = ['name', 'mapping', 'properties'].filter((part) =>
+    differences.some(({ path }) => path === `/${part}` || path.startsWith(`/${part}/`)),
+  )
+  const text = new Intl.ListFormat('en').format(parts)
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)} changed`
+}

@@ -1,0 +1,55 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import type { UserGroup } from '../../api/wire.ts'
+import { Author } from '../../components/author.tsx'
+import { differencesOf } from '../../components/diff.ts'
+import { Differences } from '../../components/differences.tsx'
+import { Time } from '../../components/time.tsx'
+import { contentOf } from './changes.ts'
+
+interface Props {
+  /** What the draft was made from. */
+  readonly base: UserGroup
+  /** What it is now. */
+  readonly latest: UserGroup
+  readonly onKeep: () => void
+  readonly onDiscard: () => void
+}
+
+/** Somebody else was faster: shows what they changed, before anything of it is overwritten. */
+export function ConflictPanel({ base, latest, onKeep, onDiscard }: Props) {
+  const differences = differencesOf(contentOf(base), contentOf(latest))
+  return (
+    <Alert
+      color="orange"
+      icon={<IconAlertTriangle aria-hidden />}
+      title="It was changed while you were editing"
+      role="alert"
+    >
+      <Stack gap="sm">
+        {differences.length === 0 ? (
+          <Text size="sm">
+            Only its token or its state is different now, nothing of what you edit. Your changes are not saved
+            yet.
+          </Text>
+        ) : (
+          <>
+            <Text size="sm">
+              <Author value={latest.updated_by} /> saved this <Time value={latest.updated_at} as="age" />.
+              Your changes are not saved yet.
+            </Text>
+            <Differences label="What was changed meanwhile" differences={differences} />
+          </>
+        )}
+        <Group gap="xs">
+          <Button size="xs" onClick={onKeep}>
+            Keep my draft, on top of it
+          </Button>
+          <Button size="xs" variant="default" onClick={onDiscard}>
+            Discard my draft
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  )
+}

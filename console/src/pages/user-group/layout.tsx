@@ -1,0 +1,126 @@
+import { Button, Group, Menu, Text } from '@mantine/core'
+import { IconDots, IconPlayerPause, IconPlayerPlay, IconRefresh, IconTrash } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Outlet } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ApiError } from '../../api/errors.ts'
+import { viewQuery, type Viewed } from '../../api/user-groups.ts'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { TextLink } from '../../components/links.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { ErrorState, LoadingState } from '../../components/states.tsx'
+import { UserGroupState } from '../../components/user-group-state.tsx'
+import { DeleteDialog, ResumeDialog, SuspendDialog } from './state-dialogs.tsx'
+import { RotateDialog } from './rotate-dialog.tsx'
+import { UserGroupTabs } from './tabs.tsx'
+import { useTeamId } from './use-user-group.ts'
+
+export function UserGroupLayout() {
+  const teamId = useTeamId()
+  const { data, error, isPending, refetch } = useQuery(viewQuery(teamId))
+  if (data !== undefined) return <Shown key={teamId} viewed={data} />
+  return (
+    <>
+      <PageHeader title="User group" />
+      {isPending && <LoadingState lines={9} label="Loading the user group" />}
+      {error !== null && (
+        <ErrorState
+          error={error}
+          title={
+            error instanceof ApiError && error.status === 404
+              ? 'There is no such user group'
+              : 'The user group cannot be shown'
+          }
+          onRetry={() => void refetch()}
+        >
+          {error instanceof ApiError && error.status === 404 && (
+            <Text size="sm">
+              It may have been deleted: look at the{' '}
+              <TextLink to="/user-groups/deleted" size="sm" underline="always">
+                deleted user groups
+              </TextLink>
+              . Or it belongs to the other environment.
+            </Text>
+          )}
+        </ErrorState>
+      )}
+    </>
+  )
+}
+
+function Shown({ viewed }: { readonly viewed: Viewed }) {
+  const { user_group: userGroup } = viewed
+  return (
+    <>
+      <PageHeader
+        title={userGroup.name}
+        description={
+          <Group gap="xs">
+            <UserGroupState userGroup={userGroup} />
+            <Group gap={2} wrap="nowrap" miw={0}>
+              <Text span size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+                {userGroup.provided_id}
+              </Text>
+              <CopyButton value={userGroup.provided_id} label="Copy the id" size="sm" />
+            </Group>
+          </Group>
+        }
+        actions={<Actions viewed={viewed} />}
+      />
+      <UserGroupTabs />
+      <Outlet />
+    </>
+  )
+}
+
+const dialogs = {
+  rotate: RotateDialog,
+  suspend: SuspendDialog,
+  resume: ResumeDialog,
+  delete: DeleteDialog,
+}
+
+function Actions({ viewed }: { readonly viewed: Viewed }) {
+  const [open, setOpen] = useState<keyof typeof dialogs>()
+  const isSuspended = viewed.user_group.suspended_at !== null
+  const Dialog = open && dialogs[open]
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconRefresh size={16} aria-hidden />}
+        onClick={() => setOpen('rotate')}
+      >
+        Rotate token
+      </Button>
+      <Menu position="bottom-end" returnFocus>
+        <Menu.Target>
+          <Button variant="default" leftSection={<IconDots size={16} aria-hidden />}>
+            More
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {isSuspended ? (
+            <Menu.Item
+              leftSection={<IconPlayerPlay size={16} aria-hidden />}
+              onClick={() => setOpen('resume')}
+            >
+              Resume
+            </Menu.Item>
+          ) : (
+            <Menu.Item
+              leftSection={<IconPlayerPause size={16} aria-hidden />}
+              onClick={() => setOpen('suspend')}
+            >
+              Suspend
+            </Menu.Item>
+          )}
+          <Menu.Item leftSection={<IconTrash size={16} aria-hidden />} onClick={() => setOpen('delete')}>
+            Delete
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {Dialog && <Dialog viewed={viewed} onClose={() => setOpen(undefined)} />}
+    </>
+  )
+}

@@ -1,0 +1,89 @@
+import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core'
+import { IconEye, IconEyeOff } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { getAdmin } from '../../api/call.ts'
+import type { Viewed } from '../../api/user-groups.ts'
+import type { Wire } from '../../api/wire.ts'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { Section } from '../../components/section.tsx'
+import { ErrorAlert } from '../../components/states.tsx'
+import { Time } from '../../components/time.tsx'
+
+/** The token itself is asked for only when somebody wants to see it, and is kept nowhere. */
+export function TokenSection({ viewed: { user_group: userGroup, token } }: { readonly viewed: Viewed }) {
+  return (
+    <Section
+      title="Token"
+      actions={
+        token.active ? (
+          <Badge variant="light" color="teal">
+            Works
+          </Badge>
+        ) : (
+          <Badge color="orange.9">Inactive</Badge>
+        )
+      }
+    >
+      <Stack gap="sm">
+        <Text size="sm">
+          Made <Time value={token.issued_at} as="age" />.{' '}
+          {!token.active && 'The renderer does not take it while the user group is suspended.'}
+        </Text>
+        <Secret key={token.issued_at} teamId={userGroup.team_id} />
+      </Stack>
+    </Section>
+  )
+}
+
+function Secret({ teamId }: { readonly teamId: number }) {
+  const [token, setToken] = useState<string>()
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => {
+      const answer = await getAdmin<Wire['TokenAnswer']>(`/user-groups/${teamId}/token`)
+      setToken(answer.token)
+    },
+  })
+  if (token === undefined) {
+    return (
+      <>
+        <Group>
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<IconEye size={14} aria-hidden />}
+            loading={isPending}
+            onClick={() => mutate()}
+          >
+            Show the token
+          </Button>
+        </Group>
+        {error !== null && <ErrorAlert error={error} title="The token cannot be shown" />}
+      </>
+    )
+  }
+  return (
+    <Stack gap="xs">
+      <Group gap="xs" wrap="nowrap">
+        <Code flex={1} p="xs" role="status" aria-label="Token">
+          {token}
+        </Code>
+        <CopyButton value={token} label="Copy the token" />
+      </Group>
+      <Text size="xs" c="dimmed">
+        Whoever has it sees the data of this customer.
+      </Text>
+      <Group>
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<IconEyeOff size={14} aria-hidden />}
+          autoFocus
+          onClick={() => setToken(undefined)}
+        >
+          Hide the token
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,232 @@
+import {
+  Autocomplete,
+  Badge,
+  Button,
+  CloseButton,
+  Collapse,
+  Fieldset,
+  Group,
+  Paper,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  TextInput,
+} from '@mantine/core'
+import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
+import { IconFilter, IconSearch } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useId, useRef, useState } from 'react'
+import { dataSourcesQuery, schemasQuery } from '../../api/queries.ts'
+import { filterCount, isSameSearch, readSearch, type UserGroupSearch } from './search.ts'
+
+interface Props {
+  readonly search: UserGroupSearch
+  readonly onSearch: (search: UserGroupSearch) => void
+}
+
+const kinds = {
+  name: { label: 'Name', placeholder: 'A part of the name', field: 'name' },
+  id: { label: 'Id', placeholder: 'What the id starts with', field: 'user_group_id_prefix' },
+} as const
+
+type Kind = keyof typeof kinds
+
+const kindOf = ({ user_group_id_prefix }: UserGroupSearch): Kind =>
+  user_group_id_prefix === undefined ? 'name' : 'id'
+
+/** Searches as one types; what is in the address is what is searched for. */
+export function SearchForm({ search, onSearch }: Props) {
+  const { draft, change } = useDraft({ search, onSearch })
+  const [kind, setKind] = useState<Kind>(kindOf(search))
+  const [areFiltersShown, { toggle }] = useDisclosure(filterCount(search) > 0)
+  const panelId = useId()
+  const shownKind =
+    draft[kinds[kind].field] === undefined && draft[otherField(kind)] !== undefined ? other(kind) : kind
+  const { field, placeholder } = kinds[shownKind]
+  const text = draft[field] ?? ''
+  const count = filterCount(draft)
+  return (
+    <Paper withBorder p="sm" mb="md" component="search">
+      <Group gap="xs">
+        <SegmentedControl
+          aria-label="Search by"
+          data={Object.entries(kinds).map(([value, { label }]) => ({ value, label }))}
+          value={shownKind}
+          onChange={(value) => {
+            const next = value as Kind
+            setKind(next)
+            change({ name: undefined, user_group_id_prefix: undefined, [kinds[next].field]: text })
+          }}
+        />
+        <TextInput
+          flex="1 1 220px"
+          aria-label={shownKind === 'name' ? 'Search by name' : 'Search by id'}
+          placeholder={placeholder}
+          value={text}
+          onChange={(event) => change({ [field]: event.currentTarget.value })}
+          leftSection={<IconSearch size={16} aria-hidden />}
+          rightSection={
+            text !== '' && (
+              <CloseButton size="sm" aria-label="Clear the search" onClick={() => change({ [field]: '' })} />
+            )
+          }
+          rightSectionPointerEvents="all"
+          spellCheck={false}
+          autoComplete="off"
+          maxLength={255}
+        />
+        <Button
+          variant="default"
+          leftSection={<IconFilter size={16} aria-hidden />}
+          rightSection={
+            count > 0 && (
+              <Badge size="sm" circle aria-label={`${count} set`}>
+                {count}
+              </Badge>
+            )
+          }
+          onClick={toggle}
+          aria-expanded={areFiltersShown}
+          aria-controls={panelId}
+        >
+          Filters
+        </Button>
+      </Group>
+      <Collapse expanded={areFiltersShown} id={panelId}>
+        <Filters draft={draft} change={change} />
+      </Collapse>
+    </Paper>
+  )
+}
+
+const other = (kind: Kind): Kind => (kind === 'name' ? 'id' : 'name')
+const otherField = (kind: Kind) => kinds[other(kind)].field
+
+type Draft = { readonly [Name in keyof UserGroupSearch]: UserGroupSearch[Name] | undefined }
+
+/** What is being typed, a moment ahead of the address; it follows the address where that changes otherwise. */
+function useDraft({ search, onSearch }: Props) {
+  const [draft, setDraft] = useState<UserGroupSearch>(search)
+  const [settled] = useDebouncedValue(draft, 200)
+  const known = useRef(search)
+  useEffect(() => {
+    if (isSameSearch(search, known.current)) return
+    known.current = search
+    setDraft(search)
+  }, [search])
+  useEffect(() => {
+    if (isSameSearch(settled, known.current)) return
+    known.current = settled
+    onSearch(settled)
+    // Only what was typed leads to a search; `onSearch` is another function each time.
+  }, [settled])
+  return {
+    draft,
+    change: (changes: Draft) => setDraft((current) => readSearch({ ...current, ...changes })),
+  }
+}
+
+interface FiltersProps {
+  readonly draft: UserGroupSearch
+  readonly change: (changes: Draft) => void
+}
+
+function Filters({ draft, change }: FiltersProps) {
+  const { data: schemas = [] } = useQuery(schemasQuery)
+  const { data: dataSources = [] } = useQuery(dataSourcesQuery)
+  const schema = schemas.find(
+    ({ provided_id, id }) => provided_id === draft.schema || String(id) === draft.schema,
+  )
+  const ofSchema = dataSources.filter(({ schema_id }) => schema === undefined || schema_id === schema.id)
+  return (
+    <Stack gap="sm" pt="sm">
+      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="sm">
+        <Fieldset legend="Data source" p="sm">
+          <Group gap="xs" grow preventGrowOverflow={false} align="flex-start">
+            <Autocomplete
+              label="Schema"
+              size="xs"
+              miw={110}
+              limit={50}
+              data={unique(schemas.map(({ provided_id }) => provided_id))}
+              value={draft.schema ?? ''}
+              onChange={(value) => change({ schema: value })}
+            />
+            <Autocomplete
+              label="Data source"
+              size="xs"
+              miw={110}
+              limit={50}
+              data={unique(ofSchema.map(({ provided_id }) => provided_id))}
+              value={draft.data_source ?? ''}
+              onChange={(value) => change({ data_source: value })}
+              error={missing(draft.schema, draft.data_source, 'Name the data source, too')}
+            />
+          </Group>
+        </Fieldset>
+        <Fieldset legend="Property" p="sm">
+          <Group gap="xs" grow preventGrowOverflow={false} align="flex-start">
+            <TextInput
+              label="Path"
+              size="xs"
+              miw={110}
+              placeholder="/plan"
+              spellCheck={false}
+              value={draft.property ?? ''}
+              onChange={(event) => change({ property: event.currentTarget.value })}
+              error={missing(draft.property_value, draft.property, 'Name the path, too')}
+            />
+            <TextInput
+              label="Value"
+              size="xs"
+              miw={110}
+              placeholder="gold"
+              spellCheck={false}
+              value={draft.property_value ?? ''}
+              onChange={(event) => change({ property_value: event.currentTarget.value })}
+              error={missing(draft.property, draft.property_value, 'Give the value, too')}
+            />
+          </Group>
+        </Fieldset>
+        <Fieldset legend="State" p="sm">
+          <SegmentedControl
+            aria-label="State"
+            fullWidth
+            size="xs"
+            mt={22}
+            data={[
+              { value: '', label: 'All' },
+              { value: 'false', label: 'Active' },
+              { value: 'true', label: 'Suspended' },
+            ]}
+            value={draft.suspended ?? ''}
+            onChange={(value) => change({ suspended: value === '' ? undefined : value })}
+          />
+        </Fieldset>
+      </SimpleGrid>
+      <Group justify="flex-end">
+        <Button
+          variant="subtle"
+          size="xs"
+          disabled={filterCount(draft) === 0}
+          onClick={() =>
+            change({
+              property: undefined,
+              property_value: undefined,
+              schema: undefined,
+              data_source: undefined,
+              suspended: undefined,
+            })
+          }
+        >
+          Clear the filters
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+const unique = (texts: readonly string[]) => [...new Set(texts)]
+
+const missing = (one: string | undefined, other: string | undefined, message: string) =>
+  one !== undefined && other === undefined ? message : undefined

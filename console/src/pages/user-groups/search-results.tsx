@@ -1,0 +1,212 @@
+import { Button, Group, Paper, Text } from '@mantine/core'
+import { columnsOf, DataTable } from '../../components/data-table.tsx'
+import { TextLink } from '../../components/links.tsx'
+import { EmptyState, ErrorState, LoadingState, Working } from '../../components/states.tsx'
+import { Time } from '../../components/time.tsx'
+import { UserGroupState } from '../../components/user-group-state.tsx'
+import type { Mapping, UserGroup } from '../../api/wire.ts'
+import type { UserGroupSearch } from './search.ts'
+import { useSearch } from './use-search.ts'
+import classes from './search-results.module.css'
+
+const columns = columnsOf<UserGroup>((column) => [
+  column.accessor('name', {
+    header: 'Name',
+    cell: ({ row: { original } }) => (
+      <TextLink to="/user-groups/$teamId" params={{ teamId: String(original.team_id) }} size="sm" fw={600}>
+        {original.name}
+      </TextLink>
+    ),
+  }),
+  column.accessor('provided_id', {
+    header: 'Id',
+    cell: ({ getValue }) => (
+      <Text span size="xs" ff="monospace">
+        {getValue()}
+      </Text>
+    ),
+  }),
+  column.accessor('mapping', {
+    header: 'Mapping',
+    cell: ({ getValue }) => <MappingSummary mapping={getValue()} />,
+  }),
+  column.display({
+    id: 'state',
+    header: 'State',
+    cell: ({ row: { original } }) => <UserGroupState userGroup={original} />,
+  }),
+  column.accessor('updated_at', {
+    header: 'Last change',
+    cell: ({ getValue }) => <Time value={getValue()} as="age" className={classes.time ?? ''} />,
+  }),
+])
+
+const shownEntries = 2
+
+function MappingSummary({ mapping }: { readonly mapping: Mapping }) {
+  const entries = Object.entries(mapping ?? {})
+  if (entries.length === 0) {
+    return (
+      <Text span size="sm" c="dimmed">
+        None
+      </Text>
+    )
+  }
+  const more = entries.length - shownEntries
+  return (
+    <Text span size="xs">
+      {entries
+        .slice(0, shownEntries)
+        .map(([schema, dataSource]) => `${schema} → ${dataSource}`)
+        .join(', ')}
+      {more > 0 && ` and ${more} more`}
+    </Text>
+  )
+}
+
+interface Props {
+  readonly search: UserGroupSearch
+  readonly onSearch: (search: UserGroupSearch) => void
+}
+
+export function SearchResults({ search, onSearch }: Props) {
+  const found = useSearch(search)
+  const { rows, error, isPending, isError, isPlaceholderData, isSearching, refetch, fetchNextPage } = found
+  if (isPending) {
+    return (
+      <Paper withBorder p="md">
+        <LoadingState lines={10} label="Loading user groups" />
+      </Paper>
+    )
+  }
+  if (isError && rows.length === 0) {
+    return (
+      <ErrorState error={error} title="The user groups cannot be listed" onRetry={() => void refetch()} />
+    )
+  }
+  return (
+    <Paper
+      withBorder
+      p="md"
+      data-stale={isPlaceholderData}
+      aria-busy={isPlaceholderData}
+      className={classes.results}
+    >
+      {rows.length > 0 && (
+        <DataTable
+          label="User groups"
+          columns={columns}
+          rows={rows}
+          rowId={({ team_id }) => String(team_id)}
+        />
+      )}
+      {rows.length === 0 && !isSearching && !found.hasGivenUp && (
+        <NothingFound search={search} isFiltered={found.isFiltered} onSearch={onSearch} />
+      )}
+      {isError && (
+        <ErrorState
+          error={error}
+          title="The search did not get to the end"
+          onRetry={() => void fetchNextPage()}
+        />
+      )}
+      <Footer found={found} />
+    </Paper>
+  )
+}
+
+function Footer({ found }: { readonly found: ReturnType<typeof useSearch> }) {
+  const { rows, hasNextPage, isSearching, hasGivenUp, goOn, stop, isFetchingNextPage } = found
+  const count = rows.length
+  if (isSearching && !isFetchingNextPage && count === 0) return null
+  if (isSearching) {
+    return (
+      <Group justify="space-between" pt="sm" mih={44}>
+        <Working>{count === 0 ? 'Still searching.' : `Still searching. ${counted(count)} so far.`}</Working>
+        <Button size="xs" variant="default" onClick={stop}>
+          Stop
+        </Button>
+      </Group>
+    )
+  }
+  if (hasGivenUp) {
+    return (
+      <Group justify="space-between" pt="sm" mih={44}>
+        <Text size="sm" role="status">
+          {count === 0 ? 'None found so far.' : `${counted(count)} so far.`} Not all user groups have been
+          looked at yet.
+        </Text>
+        <Button size="xs" variant="default" onClick={goOn}>
+          Search on
+        </Button>
+      </Group>
+    )
+  }
+  if (count === 0) return null
+  return (
+    <Group justify="space-between" pt="sm" mih={44}>
+      <Text size="sm" c="dimmed" role="status">
+        {hasNextPage ? `The first ${count} user groups.` : `${counted(count)}.`}
+      </Text>
+      {hasNextPage && (
+        <Button size="xs" variant="default" onClick={goOn}>
+          Load more
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+const counted = (count: number) => (count === 1 ? '1 user group' : `${count} user groups`)
+
+interface NothingProps extends Props {
+  readonly isFiltered: boolean
+}
+
+function NothingFound({ search, isFiltered, onSearch }: NothingProps) {
+  if (!isFiltered) {
+    return (
+      <EmptyState
+        title="There are no user groups yet"
+        action={
+          <TextLink to="/import" size="sm">
+            Import user groups
+          </TextLink>
+        }
+      >
+        Your backend makes one with its first call of GET /api/user for a customer.
+      </EmptyState>
+    )
+  }
+  const { name, user_group_id_prefix: prefix, ...rest } = search
+  return (
+    <EmptyState
+      title="No user group matches"
+      action={
+        <Group gap="xs" justify="center">
+          {name !== undefined && (
+            <Button
+              variant="light"
+              size="xs"
+              onClick={() => onSearch({ ...rest, user_group_id_prefix: name })}
+            >
+              Look for ids that start with “{name}”
+            </Button>
+          )}
+          {prefix !== undefined && (
+            <Button variant="light" size="xs" onClick={() => onSearch({ ...rest, name: prefix })}>
+              Look for names with “{prefix}”
+            </Button>
+          )}
+          <Button variant="default" size="xs" onClick={() => onSearch({})}>
+            Show all
+          </Button>
+        </Group>
+      }
+    >
+      {prefix !== undefined
+        ? 'In ids, upper and lower case are different.'
+        : 'Look at the spelling, or at the filters. It may also be deleted.'}
+    </EmptyState>
+  )
+}

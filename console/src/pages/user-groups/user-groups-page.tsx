@@ -1,0 +1,74 @@
+import { Button, Menu } from '@mantine/core'
+import { IconDownload, IconTrash } from '@tabler/icons-react'
+import { createRoute } from '@tanstack/react-router'
+import { adminPath } from '../../api/call.ts'
+import { ButtonLink } from '../../components/links.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { rootRoute } from '../../root-route.tsx'
+import { SearchForm } from './search-form.tsx'
+import { SearchResults } from './search-results.tsx'
+import { readSearch } from './search.ts'
+
+export const userGroupsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/user-groups',
+  validateSearch: readSearch,
+  component: UserGroupsPage,
+})
+
+function UserGroupsPage() {
+  const search = userGroupsRoute.useSearch()
+  const navigate = userGroupsRoute.useNavigate()
+  return (
+    <>
+      <PageHeader
+        title="User groups"
+        description="Each customer of your product is a user group: it has a token, and a mapping that says where its data is."
+        actions={
+          <>
+            <ButtonLink
+              to="/user-groups/deleted"
+              variant="default"
+              leftSection={<IconTrash size={16} aria-hidden />}
+            >
+              Deleted
+            </ButtonLink>
+            <ExportMenu />
+          </>
+        }
+      />
+      <SearchForm search={search} onSearch={(next) => void navigate({ search: next, replace: true })} />
+      <SearchResults search={search} onSearch={(next) => void navigate({ search: next })} />
+    </>
+  )
+}
+
+const formats = [
+  { format: 'csv', label: 'CSV, for a spreadsheet' },
+  { format: 'ndjson', label: 'NDJSON, a line for each' },
+]
+
+function ExportMenu() {
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button variant="default" leftSection={<IconDownload size={16} aria-hidden />}>
+          Export
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>All user groups, without tokens</Menu.Label>
+        {formats.map(({ format, label }) => (
+          <Menu.Item
+            key={format}
+            component="a"
+            href={adminPath('/user-groups/export', { format })}
+            download={`user-groups.${format}`}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

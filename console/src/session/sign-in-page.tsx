@@ -1,0 +1,85 @@
+import { Alert, Button, Center, Code, Group, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
+import { useDocumentTitle } from '@mantine/hooks'
+import { IconInfoCircle } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { CopyButton } from '../components/copy-button.tsx'
+import { ErrorAlert } from '../components/states.tsx'
+import { ThemeSwitch } from '../layout/theme-switch.tsx'
+import { Wordmark } from '../layout/wordmark.tsx'
+import { signIn } from './calls.ts'
+import type { Ending } from './store.ts'
+
+const command = 'npx ugs api-token create --environment Customer --name support --scopes admin'
+
+const endings: Record<Ending, string> = {
+  expired: 'Your session is over. Sign in again to go on where you were.',
+  signed_out: 'You are signed out.',
+}
+
+export function SignInPage({ ending }: { readonly ending: Ending | undefined }) {
+  const [apiToken, setApiToken] = useState('')
+  const { mutate, isPending, error } = useMutation({ mutationFn: signIn })
+  useDocumentTitle('Sign in · User Group Service')
+  return (
+    <Center component="main" mih="100vh" p="md">
+      <Stack w="100%" maw={460} gap="md">
+        <Group justify="space-between">
+          <Wordmark />
+          <ThemeSwitch />
+        </Group>
+        <Paper withBorder p={{ base: 'md', xs: 'xl' }} shadow="sm">
+          <Stack gap="md">
+            <Title order={1}>Sign in</Title>
+            {ending !== undefined && (
+              <Alert icon={<IconInfoCircle aria-hidden />} role="status">
+                {endings[ending]}
+              </Alert>
+            )}
+            <form
+              onSubmit={(event) => {
+                event.preventDefault()
+                mutate(apiToken.trim())
+              }}
+            >
+              <Stack gap="md">
+                <PasswordInput
+                  label="API token"
+                  description="One with the scope admin. It is not kept in this browser."
+                  placeholder="uga_…"
+                  value={apiToken}
+                  onChange={(event) => setApiToken(event.currentTarget.value)}
+                  autoComplete="off"
+                  spellCheck={false}
+                  required
+                  withAsterisk={false}
+                  data-autofocus
+                  autoFocus
+                  visibilityToggleButtonProps={{ 'aria-label': 'Show the API token', tabIndex: 0 }}
+                />
+                {error !== null && <ErrorAlert error={error} title="You are not signed in" />}
+                <Button type="submit" loading={isPending} fullWidth>
+                  Sign in
+                </Button>
+              </Stack>
+            </form>
+          </Stack>
+        </Paper>
+        <Stack gap={4}>
+          <Text size="sm" c="dimmed">
+            No API token yet? On the machine of the service, run this command:
+          </Text>
+          <Group gap="xs" wrap="nowrap" align="flex-start">
+            <Code block flex={1} fz="xs" tabIndex={0} aria-label="Command that makes an API token">
+              {command}
+            </Code>
+            <CopyButton value={command} label="Copy the command" />
+          </Group>
+          <Text size="sm" c="dimmed">
+            For what is only tried out, say Testing in place of Customer.
+          </Text>
+        </Stack>
+      </Stack>
+    </Center>
+  )
+}

@@ -1,0 +1,78 @@
+import { useSyncExternalStore } from 'react'
+import type { EnvironmentTag } from '../api/wire.ts'
+
+/** As `/console/session` answers it. */
+export interface Session {
+  readonly workspace: { readonly id: number; readonly name: string }
+  readonly api_environment_tag: EnvironmentTag
+  readonly api_token: { readonly id: number; readonly name: string }
+  readonly idle_seconds: number
+  readonly expires_at: string
+  readonly csrf_token: string
+}
+
+/** Why nobody is signed in any more. */
+export type Ending = 'expired' | 'signed_out'
+
+export type SessionState =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'signed_in'; readonly session: Session }
+  | { readonly kind: 'signed_out'; readonly ending?: Ending }
+
+// The cookie cannot be seen from here. Where there was never one, the service need not be asked.
+const hint = 'console-session'
+
+let state: SessionState = { kind: localStorage.getItem(hint) === null ? 'signed_out' : 'unknown' }
+let lastActivity = 0
+const listeners = new Set<() => void>()
+
+function become(next: SessionState): void {
+  state = next
+  if (next.kind === 'signed_in') localStorage.setItem(hint, 'yes')
+  else localStorage.removeItem(hint)
+  for (const listener of listeners) listener()
+}
+
+export function beginSession(session: Session): void {
+  noteActivity()
+  become({ kind: 'signed_in', session })
+}
+
+/** Nothing happens where nobody was signed in. */
+export function endSession(ending: Ending): void {
+  if (state.kind === 'signed_in') become({ kind: 'signed_out', ending })
+}
+
+export function noSession(): void {
+  become({ kind: 'signed_out' })
+}
+
+export function currentSession(): Session | undefined {
+  return state.kind === 'signed_in' ? state.session : undefined
+}
+
+/** The service counts the idle time from the last call. */
+export function noteActivity(): void {
+  lastActivity = Date.now()
+}
+
+/** When the session ends unless something is called before, in milliseconds since the Unix epoch. */
+export function endOf({ idle_seconds, expires_at }: Session): number {
+  return Math.min(lastActivity + idle_seconds * 1000, Date.parse(expires_at))
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export function useSessionState(): SessionState {
+  return useSyncExternalStore(subscribe, () => state)
+}
+
+/** Of those who are signed in: all pages are shown to nobody else. */
+export function useSession(): Session {
+  const current = useSessionState()
+  if (current.kind !== 'signed_in') throw new Error('nobody is signed in')
+  return current.session
+}

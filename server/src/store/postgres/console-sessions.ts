@@ -1,0 +1,56 @@
+import type { ConsoleSession } from '../../domain/store.ts'
+import { apiTokenOf, type ApiTokenRow } from './api-tokens.ts'
+import type { Primary } from './primary.ts'
+import type { Retry } from './retry.ts'
+
+type Row = ApiTokenRow & { readonly session_created_at: number; readonly last_used_at: number }
+
+export class ConsoleSessions {
+  readonly #primary: Primary
+  readonly #retry: Retry
+
+  constructor(primary: Primary, retry: Retry) {
+    this.#primary = primary
+    this.#retry = retry
+  }
+
+  async create(hash: Uint8Array, apiTokenId: number, now: number): Promise<void> {
+    await this.#change(
+      `INSERT INTO console_session (session_hash, api_token_id, created_at, last_used_at) VALUES ($1, $2, $3, $3)
+       ON CONFLICT (session_hash) DO NOTHING`,
+      [hash, apiTokenId, now],
+    )
+  }
+
+  find(hash: Uint8Array): Promise<ConsoleSession | null> {
+    return this.#retry.run(async () => {
+      const [row] = await this.#primary.query<Row>(
+        `SELECT api_token.*, console_session.created_at AS session_created_at, last_used_at
+         FROM console_session JOIN api_token USING (api_token_id) WHERE session_hash = $1`,
+        [hash],
+      )
+      if (row === undefined) return null
+      return { apiToken: apiTokenOf(row), createdAt: row.session_created_at, lastUsedAt: row.last_used_at }
+    })
+  }
+
+  async touch(hash: Uint8Array, now: number): Promise<void> {
+    await this.#change('UPDATE console_session SET last_used_at = $2 WHERE session_hash = $1', [hash, now])
+  }
+
+  async delete(hash: Uint8Array): Promise<void> {
+    await this.#change('DELETE FROM console_session WHERE session_hash = $1', [hash])
+  }
+
+  async forgetUnused(usedBefore: number): Promise<number> {
+    const deleted = await this.#change(
+      'DELETE FROM console_session WHERE last_used_at <= $1 RETURNING session_hash',
+      [usedBefore],
+    )
+    return deleted.length
+  }
+
+  #change(text: string, values: readonly unknown[]): Promise<readonly unknown[]> {
+    return this.#retry.run((attempt) => attempt.change((sent) => this.#primary.query(text, values, sent)))
+  }
+}

@@ -1,0 +1,48 @@
+import type { Database, Statement } from 'better-sqlite3'
+import type { ConsoleSession } from '../../domain/store.ts'
+import { apiTokenColumns, apiTokenOf, type ApiTokenRow } from './api-tokens.ts'
+
+type Row = ApiTokenRow & { session_created_at: number; last_used_at: number }
+
+export class ConsoleSessions {
+  readonly #insert: Statement<[Uint8Array, number, number, number]>
+  readonly #select: Statement<[Uint8Array], Row>
+  readonly #touch: Statement<[number, Uint8Array]>
+  readonly #delete: Statement<[Uint8Array]>
+  readonly #deleteUnused: Statement<[number]>
+
+  constructor(database: Database) {
+    this.#insert = database.prepare(
+      'INSERT INTO console_session (session_hash, api_token_id, created_at, last_used_at) VALUES (?, ?, ?, ?)',
+    )
+    this.#select = database.prepare(
+      `SELECT ${apiTokenColumns}, console_session.created_at AS session_created_at, last_used_at
+       FROM console_session JOIN api_token USING (api_token_id) WHERE session_hash = ?`,
+    )
+    this.#touch = database.prepare('UPDATE console_session SET last_used_at = ? WHERE session_hash = ?')
+    this.#delete = database.prepare('DELETE FROM console_session WHERE session_hash = ?')
+    this.#deleteUnused = database.prepare('DELETE FROM console_session WHERE last_used_at <= ?')
+  }
+
+  create(hash: Uint8Array, apiTokenId: number, now: number): void {
+    this.#insert.run(hash, apiTokenId, now, now)
+  }
+
+  find(hash: Uint8Array): ConsoleSession | null {
+    const row = this.#select.get(hash)
+    if (row === undefined) return null
+    return { apiToken: apiTokenOf(row), createdAt: row.session_created_at, lastUsedAt: row.last_used_at }
+  }
+
+  touch(hash: Uint8Array, now: number): void {
+    this.#touch.run(now, hash)
+  }
+
+  delete(hash: Uint8Array): void {
+    this.#delete.run(hash)
+  }
+
+  forgetUnused(usedBefore: number): number {
+    return this.#deleteUnused.run(usedBefore).changes
+  }
+}
