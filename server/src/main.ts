@@ -114,7 +114,8 @@ export async function serve(config: Config): Promise<Service> {
 function keepHouse(store: Store, onFailure: (error: unknown) => void): NodeJS.Timeout {
   const forget = () => {
     const now = systemClock.now()
-    store.forgetExpired(now, now - restorableMs, now - sessionIdleMs).catch(onFailure)
+    const expiry = { now, deletedBefore: now - restorableMs, usedBefore: now - sessionIdleMs }
+    store.forgetExpired(expiry).catch(onFailure)
   }
   forget()
   return setInterval(forget, hourMs)

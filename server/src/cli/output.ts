@@ -28,7 +28,7 @@ export function printLine(text: string): void {
   }
 }
 
-/** Writes rows in columns, for a person. Control characters, which could drive the terminal, are shown escaped. */
+/** Writes rows in columns, for a person. */
 export function printTable(
   head: readonly string[],
   rows: readonly (readonly (string | number | null)[])[],
@@ -45,7 +45,8 @@ export function printTable(
   }
 }
 
-function printable(cell: string | number): string {
+/** Control characters, which could drive the terminal, are shown escaped. */
+export function printable(cell: string | number): string {
   return String(cell).replace(/\p{Cc}/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { version } from '../version.ts'
 import { addApiTokenCommands } from './api-token.ts'
+import { addBulkCommands } from './bulk.ts'
 import { addDataSourceCommands, addSchemaCommands } from './data-source.ts'
 import { addMigrateCommand } from './migrate.ts'
 import { addServeCommand } from './serve.ts'
@@ -32,6 +33,7 @@ Exit codes: 0 done, 1 failed, 2 called in a wrong way.`,
   addWorkspaceCommands(program)
   addApiTokenCommands(program)
   addUserGroupCommands(program)
+  addBulkCommands(program)
   addSchemaCommands(program)
   addDataSourceCommands(program)
   return program

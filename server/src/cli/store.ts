@@ -42,7 +42,7 @@ async function copy(options: CopyOptions): Promise<void> {
   try {
     const target = await openTablesToWrite(to, { ...storeOptions, migrate: 'auto' })
     try {
-      const bar = new ProgressBar()
+      const bar = new ProgressBar('rows')
       const { hasCopied, tables } = await copyStore(source, target, ({ phase, table, done, total }) =>
         bar.show(`${phase} ${table}`, done, total),
       ).finally(() => bar.stop())

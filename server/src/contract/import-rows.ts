@@ -73,7 +73,7 @@ async function* readCsvRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<Impor
   let head: readonly Column[] | undefined
   for await (const records of readCsv(chunks, limits.bodyBytes)) {
     yield records.flatMap(({ line, fields, size }) => {
-      if (Array.isArray(fields) && fields.length === 1 && fields[0].length === 0) return []
+      if (size <= 2 && fields[0]?.length === 0) return []
       if (head !== undefined) return rowOf(line, size, () => jsonOf(fields, head as readonly Column[], line))
       head = readHead(fields)
       return []

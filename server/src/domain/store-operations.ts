@@ -19,6 +19,16 @@ export interface ConsoleSession {
   readonly lastUsedAt: number
 }
 
+/** What has had its time. Milliseconds since the Unix epoch. */
+export interface Expiry {
+  /** Idempotency keys that expire then, or before. */
+  readonly now: number
+  /** User groups that were deleted then, or before. */
+  readonly deletedBefore: number
+  /** Sessions of the console that were last used then, or before. */
+  readonly usedBefore: number
+}
+
 /** A fresh user group token, as the store takes it. */
 export interface MintedToken extends Sealed {
   readonly hash: Uint8Array

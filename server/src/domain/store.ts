@@ -9,6 +9,7 @@ import type {
   DeleteOutcome,
   DeleteUserGroup,
   EntryCounts,
+  Expiry,
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
   Introspection,
@@ -132,11 +133,8 @@ export interface Store {
     entries: readonly MappingEntry[],
   ): Promise<readonly ResolvedEntry[]>
 
-  /**
-   * Forgets the idempotency keys that have expired by `now`, what was deleted at `deletedBefore` or earlier, and the
-   * sessions of the console that were last used at `usedBefore` or earlier; returns how many.
-   */
-  forgetExpired(now: number, deletedBefore: number, usedBefore: number): Promise<number>
+  /** Forgets what has had its time; returns how much. */
+  forgetExpired(expiry: Expiry): Promise<number>
 
   /**
    * Registers a schema, unless its provided id is taken, or is what a mapping names another one by: that mapping must not

@@ -76,7 +76,7 @@ export class UserGroupImport {
   async #importBatch(rows: readonly ImportRow[]): Promise<readonly ImportResult[]> {
     const results = rows.map((row) => this.#refusalOf(row))
     const sent = rows.flatMap(({ providedId, content }, i) =>
-      results[i] === null ? [{ providedId: providedId as string, change: content as UserGroupChange }] : [],
+      results[i] === null ? [{ providedId: providedId as string, change: content }] : [],
     )
     const outcomes = (await this.#ensure(sent, rows)).values()
     return rows.map(({ line, providedId }, i) => {

@@ -184,7 +184,7 @@ describe('PostgreSQL: a deletion', () => {
       assert.equal(await valueOf(session, entries), updated.outcome === 'updated' ? 'c' : 'a')
       await remove()
       assert.equal(await valueOf(session, entries), undefined)
-      await store.forgetExpired(0, 9000)
+      await store.forgetExpired({ now: 0, deletedBefore: 9000, usedBefore: 0 })
     }
   })
 })
@@ -267,8 +267,8 @@ describe('PostgreSQL: two processes that forget what was deleted', () => {
       groups.map((group, i) => store.deleteUserGroup({ ...deletion(group), now: i < 30 ? 1000 : 2000 })),
     )
     const [forgotten] = await Promise.all([
-      store.forgetExpired(0, 1000),
-      other.forgetExpired(0, 1000),
+      store.forgetExpired({ now: 0, deletedBefore: 1000, usedBefore: 0 }),
+      other.forgetExpired({ now: 0, deletedBefore: 1000, usedBefore: 0 }),
       ...groups.map(({ teamId }) => store.restoreUserGroup({ ...realm, teamId, deletedAfter: 1000 })),
     ])
     assert.ok(forgotten <= 30)

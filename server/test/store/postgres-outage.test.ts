@@ -43,7 +43,7 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   listUserGroups: (store) =>
     store.listUserGroups({ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 5 }),
   deleteUserGroup: (store) => store.deleteUserGroup(deletion(key)),
-  forgetExpired: (store) => store.forgetExpired(1, 0),
+  forgetExpired: (store) => store.forgetExpired({ now: 1, deletedBefore: 0, usedBefore: 0 }),
   createWorkspace: (store) => store.createWorkspace('new', 1),
   listWorkspaces: (store) => store.listWorkspaces(),
   createApiToken: (store) => store.createApiToken(apiToken()),

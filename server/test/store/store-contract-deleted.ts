@@ -326,17 +326,17 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         [elsewhere, 1500],
       ] as const)
         assert.equal(await remove(group, now), 'deleted')
-      assert.equal(await store.forgetExpired(0, 999), 0)
-      assert.equal(await store.forgetExpired(0, 2000), 3)
+      assert.equal(await store.forgetExpired({ now: 0, deletedBefore: 999, usedBefore: 0 }), 0)
+      assert.equal(await store.forgetExpired({ now: 0, deletedBefore: 2000, usedBefore: 0 }), 3)
       for (const group of [old, justOld, elsewhere]) assert.deepEqual(await kept(group), nothing)
       assert.deepEqual(await kept(young), { isDeleted: true, versions: 1, introspectedAt: 60_000 })
       assert.deepEqual(await kept(alive), { isDeleted: false, versions: 1, introspectedAt: 60_000 })
-      assert.equal(await store.forgetExpired(0, 2000), 0)
+      assert.equal(await store.forgetExpired({ now: 0, deletedBefore: 2000, usedBefore: 0 }), 0)
       const { environment, teamId } = old
       const asked = { workspaceId: old.workspaceId, environment, teamId, deletedAfter: 0 }
       assert.deepEqual(await store.restoreUserGroup(asked), { outcome: 'not_found' })
       await store.restoreUserGroup({ ...asked, teamId: young.teamId })
-      assert.equal(await store.forgetExpired(0, 99_000), 0)
+      assert.equal(await store.forgetExpired({ now: 0, deletedBefore: 99_000, usedBefore: 0 }), 0)
       assert.ok(await store.findUserGroup(young))
     })
 
@@ -351,8 +351,8 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       assert.equal(result.outcome, 'rotated')
       const deleted = await changed()
       await remove(deleted, 3000)
-      assert.equal(await store.forgetExpired(4999, 2999), 0)
-      assert.equal(await store.forgetExpired(5000, 3000), 2)
+      assert.equal(await store.forgetExpired({ now: 4999, deletedBefore: 2999, usedBefore: 0 }), 0)
+      assert.equal(await store.forgetExpired({ now: 5000, deletedBefore: 3000, usedBefore: 0 }), 2)
       assert.equal((await kept(group)).versions, 1)
     })
 
@@ -371,7 +371,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       for (let i = 0; i < groups.length; i += 300)
         await Promise.all(groups.slice(i, i + 300).map((group, j) => remove(group, 4000 + ((i + j) % 7))))
       await remove(last, 5000)
-      assert.equal(await store.forgetExpired(0, 4999), groups.length)
+      assert.equal(await store.forgetExpired({ now: 0, deletedBefore: 4999, usedBefore: 0 }), groups.length)
       const some = [
         groups[0],
         groups[1],

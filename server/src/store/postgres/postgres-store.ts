@@ -4,6 +4,7 @@ import { Fault } from '../../domain/fault.ts'
 import type {
   CountEntries,
   DeleteUserGroup,
+  Expiry,
   GetOrCreateUserGroup,
   Introspection,
   ListDeletedUserGroups,
@@ -231,7 +232,7 @@ class PostgresStore implements Store {
     return this.#userGroups.resolveEntries({ workspaceId, environment }, entries)
   }
 
-  async forgetExpired(now: number, deletedBefore: number, usedBefore: number) {
+  async forgetExpired({ now, deletedBefore, usedBefore }: Expiry) {
     return (
       (await this.#userGroups.forgetExpiredIdempotencyKeys(now)) +
       (await this.#consoleSessions.forgetUnused(usedBefore)) +

@@ -6,6 +6,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type {
   CountEntries,
   DeleteUserGroup,
+  Expiry,
   GetOrCreateUserGroup,
   Introspection,
   ListDeletedUserGroups,
@@ -222,7 +223,7 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#dataSources.resolveEntries({ workspaceId, environment }, entries))
   }
 
-  async forgetExpired(now: number, deletedBefore: number, usedBefore: number) {
+  async forgetExpired({ now, deletedBefore, usedBefore }: Expiry) {
     let total = await this.#batch.run(
       () =>
         this.#userGroups.forgetExpiredIdempotencyKeys(now) + this.#consoleSessions.forgetUnused(usedBefore),
