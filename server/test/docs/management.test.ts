@@ -13,7 +13,7 @@ import { readPage } from './support.ts'
 const page = readPage('docs/management.md')
 
 /** Each example, and what stands right after it as its answer. */
-const examples = [...page.matchAll(/^```sh\n([^]*?)^```\n(?:\n```json\n([^]*?)^```\n)?/gm)].map(
+const examples = [...page.matchAll(/^```sh\n([^]*?)^```\n(?:\n```(?:nd)?json\n([^]*?)^```\n)?/gm)].map(
   ([, code = '', answer]) => ({ code, answer }),
 )
 const endOfExample = '--- end of example ---'
@@ -41,7 +41,7 @@ test('the calls of docs/management.md run one after the other and answer what it
     if (answer === undefined) assert.doesNotMatch(output, /"success":0/, example)
     else
       assert.deepEqual(
-        comparable(output.slice(output.lastIndexOf('{"success"'))),
+        comparable(output.slice(Math.max(output.lastIndexOf('{"success"'), 0))),
         comparable(answer),
         example,
       )
@@ -68,14 +68,20 @@ test('docs/management.md gives the pattern of docs/tokens.md', () => {
   assert.equal(pattern(page), pattern(readPage('docs/tokens.md')))
 })
 
-/** Without what differs from one run to the next. */
+/** The JSON value, or each of those of lines, without what differs from one run to the next. */
 function comparable(json: string): unknown {
-  return JSON.parse(
-    json
-      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
-      .replaceAll(/(ug[at]_customer_)[\w…]+/g, '$1')
-      .replaceAll(/"request_id": ?"[\w-]+"/g, '"request_id":""'),
-  )
+  const parse = (text: string): unknown => JSON.parse(text)
+  const lines = json.trim().split('\n')
+  const isNdjson = lines.every((line) => line.startsWith('{') && line.endsWith('}'))
+  const texts = (isNdjson ? lines : [json]).map(withoutChance)
+  return texts.map(parse)
+}
+
+function withoutChance(json: string): string {
+  return json
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
+    .replaceAll(/(ug[at]_customer_)[\w…]+/g, '$1')
+    .replaceAll(/"request_id": ?"[\w-]+"/g, '"request_id":""')
 }
 
 async function run(
