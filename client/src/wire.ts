@@ -414,6 +414,11 @@ export interface components {
          */
         schema_id: number
       }[]
+      /**
+       * @description What to send as `cursor` for the next page; null where there is none. A page may have fewer entries than asked for, and none, and the next one more.
+       * @example null
+       */
+      next_cursor: string | null
     }
     DeletedAnswer: {
       /**
@@ -487,6 +492,170 @@ export interface components {
          */
         after?: unknown
       }[]
+    }
+    ExportRow: {
+      /**
+       * @description The user_group_id that was sent.
+       * @example customer-42
+       */
+      user_group_id: string
+      /**
+       * @description Name of the user group. Stays as it is where it is left out.
+       * @example Example customer
+       */
+      name: string & (unknown & unknown)
+      /**
+       * @description Schema id to data source: the id of a data source, or the id that you gave it when you created it. Replaced whole; null or {} clears it; stays as it is where it is left out.
+       * @example {
+       *       "40": "213"
+       *     }
+       */
+      mapping: {
+        [key: string]: string
+      } | null
+      /**
+       * @description Available as variables in dashboards and in SQL. At most 64 KiB as JSON, at most 32 levels deep, no U+0000. Replaced whole; null clears it; stays as it is where it is left out.
+       * @example {
+       *       "region": "EU",
+       *       "plan": "gold"
+       *     }
+       */
+      properties: {
+        [key: string]: unknown
+      } | null
+    }
+    /** @description Of a row; the last one is the summary, and an answer without it was cut off. */
+    ImportLine:
+      | {
+          /**
+           * @description On which line the row starts.
+           * @example 2
+           */
+          line: number
+          /**
+           * @description Null where it could not be told.
+           * @example customer-42
+           */
+          user_group_id: string | null
+          /**
+           * @example created
+           * @enum {unknown}
+           */
+          outcome: 'created' | 'updated' | 'unchanged' | 'refused'
+          error?: {
+            /**
+             * @description Stable: for programs.
+             * @example validation_failed
+             * @enum {unknown}
+             */
+            code:
+              | 'malformed_request'
+              | 'malformed_json'
+              | 'body_required'
+              | 'validation_failed'
+              | 'name_required'
+              | 'invalid_method_override'
+              | 'invalid_idempotency_key'
+              | 'unauthenticated'
+              | 'forbidden'
+              | 'user_group_not_found'
+              | 'token_not_found'
+              | 'not_found'
+              | 'method_not_allowed'
+              | 'request_timeout'
+              | 'token_superseded'
+              | 'idempotency_key_in_use'
+              | 'already_exists'
+              | 'in_use'
+              | 'revision_mismatch'
+              | 'body_too_large'
+              | 'unsupported_media_type'
+              | 'idempotency_key_reused'
+              | 'headers_too_large'
+              | 'internal'
+              | 'not_implemented'
+              | 'unavailable'
+            /**
+             * @description For a person; may change.
+             * @example name: must be a string
+             */
+            message: string
+            /** @description Only where fields are at fault. */
+            fields?: {
+              /**
+               * @description A JSON Pointer (RFC 6901) into the body.
+               * @example /name
+               */
+              path: string
+              /** @example must be a string */
+              message: string
+            }[]
+          }
+        }
+      | {
+          summary: {
+            /**
+             * @description How many there were.
+             * @example 1000
+             */
+            rows: number
+            /**
+             * @description How many user groups are new.
+             * @example 990
+             */
+            created: number
+            /**
+             * @description How many were changed.
+             * @example 0
+             */
+            updated: number
+            /**
+             * @description How many were as described already.
+             * @example 0
+             */
+            unchanged: number
+            /**
+             * @description How many rows were refused.
+             * @example 10
+             */
+            refused: number
+            /**
+             * @description Whether nothing was changed.
+             * @example false
+             */
+            dry_run: boolean
+          }
+        }
+    ImportRow: {
+      /**
+       * @description The id that you use for this user group in your own database. Unique within a workspace and an environment; compared exactly.
+       * @example customer-42
+       */
+      user_group_id: string & (unknown & unknown)
+      /**
+       * @description Name of the user group. Stays as it is where it is left out.
+       * @example Example customer
+       */
+      name?: string & (unknown & unknown)
+      /**
+       * @description Schema id to data source: the id of a data source, or the id that you gave it when you created it. Replaced whole; null or {} clears it; stays as it is where it is left out.
+       * @example {
+       *       "40": "213"
+       *     }
+       */
+      mapping?: {
+        [key: string]: string
+      } | null
+      /**
+       * @description Available as variables in dashboards and in SQL. At most 64 KiB as JSON, at most 32 levels deep, no U+0000. Replaced whole; null clears it; stays as it is where it is left out.
+       * @example {
+       *       "region": "EU",
+       *       "plan": "gold"
+       *     }
+       */
+      properties?: {
+        [key: string]: unknown
+      } | null
     }
     IsolationAnswer: {
       /**

@@ -67,11 +67,14 @@ export const settings = {
     min: 100,
     max: 28_000,
   }),
-  UGS_REQUEST_TIMEOUT_MS: integer('Time for a whole request to arrive.', {
-    default: 20_000,
-    min: 100,
-    max: 28_000,
-  }),
+  UGS_REQUEST_TIMEOUT_MS: integer(
+    'Time for the body of a request to arrive; of an import, the longest pause in it.',
+    {
+      default: 20_000,
+      min: 100,
+      max: 28_000,
+    },
+  ),
   UGS_KEEP_ALIVE_TIMEOUT_MS: integer('Time that an idle connection is kept for the next request.', {
     default: 20_000,
     min: 1,

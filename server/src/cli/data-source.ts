@@ -6,6 +6,8 @@ import { parseCount, parseName, realmCommand } from './options.ts'
 import { formatTime, printJson, printTable } from './output.ts'
 import { callerOf, withStore, type RealmOptions } from './with-store.ts'
 
+const listedAtOnce = 1000
+
 interface CreateOptions extends RealmOptions {
   providedId: string
   name: string
@@ -134,10 +136,16 @@ async function listDataSources(options: RealmOptions & Partial<SchemaOptions>): 
   const { schema } = options
   const dataSources = await withStore(async (store) => {
     const { workspaceId, environment } = await callerOf(store, options)
-    const all = await store.listDataSources(workspaceId, environment)
-    if (schema === undefined) return all.map(shownDataSource)
-    const { id } = await findSchema(store, { ...options, schema })
-    return all.filter(({ schemaId }) => schemaId === id).map(shownDataSource)
+    const ofSchema = schema !== undefined && {
+      schemaId: (await findSchema(store, { ...options, schema })).id,
+    }
+    const query = { workspaceId, environment, ...ofSchema, limit: listedAtOnce }
+    const all: DataSource[] = []
+    for (let afterId: number | null = null; ; afterId = all.at(-1)?.id ?? null) {
+      const page = await store.listDataSources({ ...query, afterId })
+      all.push(...page)
+      if (page.length < listedAtOnce) return all.map(shownDataSource)
+    }
   })
   if (options.json) printJson(dataSources)
   else {

@@ -297,6 +297,8 @@ export const adminOperations = {
     path: '/data-sources',
     tag: registry,
     summary: 'List the data sources',
+    description: 'In the order of their ids.',
+    query: queries.DataSourceQuery,
     answer: 'DataSourceListAnswer',
   },
   createDataSource: {

@@ -17,6 +17,17 @@ export const PageQuery = Type.Object(
 )
 export type PageQuery = Static<typeof PageQuery>
 
+export const DataSourceQuery = Type.Object(
+  {
+    schema_id: Type.Optional(
+      Type.String({ description: 'Only those for this schema, by its id.', pattern: wholeNumber }),
+    ),
+    ...PageQuery.properties,
+  },
+  { additionalProperties: false },
+)
+export type DataSourceQuery = Static<typeof DataSourceQuery>
+
 const searchText = (description: string) =>
   Type.Optional(Type.String({ description, minLength: 1, maxLength: limits.textLength, pattern: withoutNul }))
 

@@ -380,5 +380,9 @@ export const DataSourceBody = Type.Object(
   { additionalProperties: false },
 )
 export type DataSourceBody = Static<typeof DataSourceBody>
-export const DataSourceListAnswer = answer({ success, data_sources: Type.Array(DataSource) })
+export const DataSourceListAnswer = answer({
+  success,
+  data_sources: Type.Array(DataSource),
+  next_cursor: nextCursor,
+})
 export const DataSourceAnswer = answer({ success, data_source: DataSource })

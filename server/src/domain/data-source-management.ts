@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts'
 import type { DataSource, Schema } from './data-source.ts'
 import { Fault, validationFailed } from './fault.ts'
-import type { DeleteOutcome, NotRegistered, Store } from './store.ts'
+import type { DeleteOutcome, ListDataSources, NotRegistered, Store } from './store.ts'
 import type { Realm } from './user-group-service.ts'
 
 /** The schemas and data sources of a workspace and environment. */
@@ -37,9 +37,12 @@ export class DataSourceManagement {
     )
   }
 
-  /** @throws Fault `unavailable` */
-  list({ workspaceId, environment }: Realm): Promise<DataSource[]> {
-    return this.#store.listDataSources(workspaceId, environment)
+  /** In the order of ids, `limit` of them at most. @throws Fault `unavailable` */
+  list(
+    { workspaceId, environment }: Realm,
+    page: Pick<ListDataSources, 'schemaId' | 'afterId' | 'limit'>,
+  ): Promise<DataSource[]> {
+    return this.#store.listDataSources({ workspaceId, environment, ...page })
   }
 
   /** @throws Fault `validation_failed` (no such schema), `already_exists`, `in_use`, `unavailable` */

@@ -233,6 +233,16 @@ export interface IssuedToken {
   readonly validUntil: number | null
 }
 
+export interface ListDataSources {
+  readonly workspaceId: number
+  readonly environment: Environment
+  /** Of any schema where it is left out. */
+  readonly schemaId?: number
+  /** Only those with higher ids; null begins. */
+  readonly afterId: number | null
+  readonly limit: number
+}
+
 export interface ListSharedDataSources {
   readonly workspaceId: number
   readonly environment: Environment

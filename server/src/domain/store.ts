@@ -14,6 +14,7 @@ import type {
   GetOrCreateUserGroup,
   Introspection,
   IssuedToken,
+  ListDataSources,
   ListDeletedUserGroups,
   ListSharedDataSources,
   ListUserGroups,
@@ -156,7 +157,7 @@ export interface Store {
   ): Promise<DataSource | NotRegistered | 'schema_not_found'>
 
   /** In the order of their ids. */
-  listDataSources(workspaceId: number, environment: Environment): Promise<DataSource[]>
+  listDataSources(query: ListDataSources): Promise<DataSource[]>
 
   /**
    * Removes the data source, unless a user group's mapping has it. With the mode `registered`, a mapping that is written

@@ -19,6 +19,7 @@ import {
 } from '../contract/admin-answers.ts'
 import type { AdminOperationId } from '../contract/admin-operations.ts'
 import type {
+  DataSourceQuery,
   DiffQuery,
   ExportQuery,
   ImportQuery,
@@ -140,14 +141,13 @@ function userGroupHandlers({ userGroups, management, promotion }: AdminParts) {
       answered(
         await management.restoreVersion(call.caller, await expected(call), call.params.revision as number),
       ),
-    listDeletedUserGroups: async ({ caller, query }) => {
-      const { cursor } = query as PageQuery
-      const limit = limitOf(query as PageQuery)
-      const position = positionOf(cursor, isId)
-      const groups = await management.listDeleted(caller, position === null ? null : Number(position), limit)
-      const next = groups.length === limit ? String(groups.at(-1)?.teamId) : null
-      return { json: listAnswer('user_groups', groups, deletedUserGroupJson, cursorOf(next)) }
-    },
+    listDeletedUserGroups: ({ caller, query }) =>
+      pageById(
+        'user_groups',
+        query as PageQuery,
+        ({ afterId, limit }) => management.listDeleted(caller, afterId, limit),
+        { idOf: ({ teamId }) => teamId, jsonOf: deletedUserGroupJson },
+      ),
     restoreDeletedUserGroup: async (call) =>
       answered(await management.restoreDeleted(call.caller, teamIdOf(call))),
     importUserGroups: async ({ caller, query, readRows }) => {
@@ -228,9 +228,16 @@ function registryHandlers({ dataSources }: AdminParts) {
       await dataSources.deleteSchema(caller, params.id as number)
       return deleted
     },
-    listDataSources: async ({ caller }) => ({
-      json: listAnswer('data_sources', await dataSources.list(caller), dataSourceJson),
-    }),
+    listDataSources: ({ caller, query }) => {
+      const { schema_id, ...page } = query as DataSourceQuery
+      const ofSchema = schema_id !== undefined && { schemaId: Number(schema_id) }
+      return pageById(
+        'data_sources',
+        page,
+        (position) => dataSources.list(caller, { ...ofSchema, ...position }),
+        { idOf: ({ id }) => id, jsonOf: dataSourceJson },
+      )
+    },
     createDataSource: async ({ caller, body }) => {
       const { schema_id, provided_id, name } = body.value as DataSourceBody
       const dataSource = await dataSources.create(caller, {
@@ -245,6 +252,21 @@ function registryHandlers({ dataSources }: AdminParts) {
       return deleted
     },
   } satisfies Partial<Record<AdminOperationId, Handler>>
+}
+
+/** A page of what is listed in the order of ids. */
+async function pageById<T>(
+  name: string,
+  query: PageQuery,
+  list: (position: { afterId: number | null; limit: number }) => Promise<readonly T[]>,
+  { idOf, jsonOf }: { idOf: (item: T) => number; jsonOf: (item: T) => string },
+): Promise<AdminAnswer> {
+  const limit = limitOf(query)
+  const position = positionOf(query.cursor, isId)
+  const items = await list({ afterId: position === null ? null : Number(position), limit })
+  const last = items.at(-1)
+  const next = last !== undefined && items.length === limit ? String(idOf(last)) : null
+  return { json: listAnswer(name, items, jsonOf, cursorOf(next)) }
 }
 
 function answered(userGroup: TokenlessUserGroup): AdminAnswer {

@@ -44,7 +44,7 @@ export class Registry {
 
   readonly schemas = () => this.#store.listSchemas(this.realm.workspaceId, this.realm.environment)
 
-  readonly dataSources = () => this.#store.listDataSources(this.realm.workspaceId, this.realm.environment)
+  readonly dataSources = () => this.#store.listDataSources({ ...this.realm, afterId: null, limit: 1000 })
 
   readonly deleteDataSource = ({ id }: Pick<DataSource, 'id'>) =>
     this.#store.deleteDataSource(this.realm.workspaceId, this.realm.environment, id)

@@ -46,7 +46,10 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
         name: 'Näme 😀',
         createdAt: 1000,
       })
-      assert.deepEqual(await store.listDataSources(workspaceId, environment), made)
+      assert.deepEqual(
+        await store.listDataSources({ workspaceId, environment, afterId: null, limit: 1000 }),
+        made,
+      )
       assert.deepEqual(await dataSources(), made)
     })
 

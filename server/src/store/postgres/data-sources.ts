@@ -3,6 +3,7 @@ import { idOf, type DataSource, type Schema } from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type {
   DeleteOutcome,
+  ListDataSources,
   ListSharedDataSources,
   NewDataSource,
   NewSchema,
@@ -106,12 +107,14 @@ export class DataSources {
     })
   }
 
-  list(workspaceId: number, environment: Environment): Promise<DataSource[]> {
+  list({ workspaceId, environment, schemaId, afterId, limit }: ListDataSources): Promise<DataSource[]> {
     return this.#retry.run(async () => {
       const rows = await this.#primary.query<DataSourceRow>(
         `SELECT data_source.* FROM data_source JOIN schema USING (workspace_id, schema_id)
-         WHERE workspace_id = $1 AND environment = $2 ORDER BY data_source_id`,
-        [workspaceId, environment],
+         WHERE workspace_id = $1 AND environment = $2 AND schema_id = coalesce($3, schema_id)
+           AND data_source_id > $4
+         ORDER BY data_source_id LIMIT $5`,
+        [workspaceId, environment, schemaId ?? null, afterId ?? 0, limit],
       )
       return rows.map(dataSourceOf)
     })

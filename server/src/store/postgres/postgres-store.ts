@@ -7,6 +7,7 @@ import type {
   Expiry,
   GetOrCreateUserGroup,
   Introspection,
+  ListDataSources,
   ListDeletedUserGroups,
   ListSharedDataSources,
   ListUserGroups,
@@ -256,8 +257,8 @@ class PostgresStore implements Store {
     return this.#dataSources.create(workspaceId, environment, dataSource)
   }
 
-  listDataSources(workspaceId: number, environment: Environment) {
-    return this.#dataSources.list(workspaceId, environment)
+  listDataSources(query: ListDataSources) {
+    return this.#dataSources.list(query)
   }
 
   deleteDataSource(workspaceId: number, environment: Environment, id: number) {

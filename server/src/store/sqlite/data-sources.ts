@@ -15,6 +15,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { JsonText } from '../../domain/json-text.ts'
 import type {
   DeleteOutcome,
+  ListDataSources,
   ListSharedDataSources,
   NewDataSource,
   NewSchema,
@@ -38,7 +39,8 @@ export class DataSources {
   readonly #selectSchemaByProvidedId: Statement<[number, Environment, string], SchemaRow>
   readonly #deleteSchema: Statement<[number]>
   readonly #insert: Statement<unknown[], DataSourceRow>
-  readonly #selectAll: Statement<[number, Environment], DataSourceRow>
+  readonly #selectAll: Statement<[number, Environment, number, number], DataSourceRow>
+  readonly #selectOfSchema: Statement<[number, Environment, number, number, number], DataSourceRow>
   readonly #select: Statement<[number, Environment, number], DataSourceRow & { schema_provided_id: string }>
   readonly #selectByProvidedId: Statement<[number, string], DataSourceRow>
   readonly #selectById: Statement<[number, number], DataSourceRow>
@@ -78,8 +80,14 @@ export class DataSources {
        ON CONFLICT (schema_id, provided_id) DO NOTHING RETURNING *`,
     )
     this.#selectAll = database.prepare(
+      `SELECT data_source.* FROM data_source CROSS JOIN schema USING (schema_id)
+       WHERE schema.workspace_id = ? AND schema.environment = ? AND data_source_id > ?
+       ORDER BY data_source_id LIMIT ?`,
+    )
+    this.#selectOfSchema = database.prepare(
       `SELECT data_source.* FROM data_source JOIN schema USING (schema_id)
-       WHERE schema.workspace_id = ? AND schema.environment = ? ORDER BY data_source_id`,
+       WHERE schema.workspace_id = ? AND schema.environment = ? AND schema_id = ? AND data_source_id > ?
+       ORDER BY data_source_id LIMIT ?`,
     )
     this.#select = database.prepare(
       `SELECT data_source.*, schema.provided_id AS schema_provided_id
@@ -183,8 +191,12 @@ export class DataSources {
     return dataSourceOf(row)
   }
 
-  list(workspaceId: number, environment: Environment): DataSource[] {
-    return this.#selectAll.all(workspaceId, environment).map(dataSourceOf)
+  list({ workspaceId, environment, schemaId, afterId, limit }: ListDataSources): DataSource[] {
+    const rows =
+      schemaId === undefined
+        ? this.#selectAll.all(workspaceId, environment, afterId ?? 0, limit)
+        : this.#selectOfSchema.all(workspaceId, environment, schemaId, afterId ?? 0, limit)
+    return rows.map(dataSourceOf)
   }
 
   delete(workspaceId: number, environment: Environment, id: number): DeleteOutcome {

@@ -9,6 +9,7 @@ import type {
   Expiry,
   GetOrCreateUserGroup,
   Introspection,
+  ListDataSources,
   ListDeletedUserGroups,
   ListSharedDataSources,
   ListUserGroups,
@@ -249,8 +250,8 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#dataSources.create(workspaceId, environment, dataSource))
   }
 
-  listDataSources(workspaceId: number, environment: Environment) {
-    return this.#batch.run(() => this.#dataSources.list(workspaceId, environment))
+  listDataSources(query: ListDataSources) {
+    return this.#batch.run(() => this.#dataSources.list(query))
   }
 
   deleteDataSource(workspaceId: number, environment: Environment, id: number) {
