@@ -2,6 +2,7 @@
 // all figures to results/. Runs on Linux only.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { bulk, postgresBulk } from './cases/bulk.js'
 import { introspect, postgresIntrospect } from './cases/introspect.js'
 import { postgresDrivers } from './cases/postgres-drivers.js'
 import { postgresGetCreate, postgresGetUnchanged } from './cases/postgres-requests.js'
@@ -24,10 +25,12 @@ const cases = {
   'get-unchanged': getUnchanged,
   'get-create': getCreate,
   introspect,
+  bulk,
   start,
   'postgres-get-unchanged': postgresGetUnchanged,
   'postgres-get-create': postgresGetCreate,
   'postgres-introspect': postgresIntrospect,
+  'postgres-bulk': postgresBulk,
   'postgres-drivers': postgresDrivers,
   'postgres-size': postgresSize,
 }

@@ -22,13 +22,20 @@ const errorShape: Shape<WireError> = {
     (isArray(value) && value.every((field) => read(field, 'a field', fieldShape) === field)),
 }
 
+export interface Expected {
+  readonly method: string
+  /** Of an answer that says that the call succeeded. */
+  readonly status: number
+  /** In milliseconds since the Unix epoch; a `Retry-After` may be a date. */
+  readonly now: number
+}
+
 /**
  * The JSON value of an answer that the service gives where a call succeeds.
- * @param now in milliseconds since the Unix epoch; a `Retry-After` may be a date
  * @throws ServiceError where the service answers that it failed
  * @throws TransportError `refused`, `bad_answer` where it is not the service that answers
  */
-export function readJson(answer: Answer, now: number): unknown {
+export function readJson(answer: Answer, { method, status: success, now }: Expected): unknown {
   const { status, body } = answer
   const retryAfterMs = readRetryAfter(answer.retryAfter, now)
   if (status >= 400) {
@@ -36,11 +43,11 @@ export function readJson(answer: Answer, now: number): unknown {
     if (error !== undefined) throw new ServiceError(error, { status, retryAfterMs })
     throw new TransportError(
       'refused',
-      `Something before the User Group Service refuses the call with status ${status}: check origin, and what is on the way`,
+      `Something before the User Group Service refuses ${refused(method, status)}, and what is on the way`,
       { status, retryAfterMs },
     )
   }
-  if (status !== 200) throw badAnswer(`its status is ${status}`, status)
+  if (status !== success) throw badAnswer(`its status is ${status}`, status)
   if (!/^application\/json *(;|$)/i.test(answer.contentType)) {
     throw badAnswer('its Content-Type is not application/json', status)
   }
@@ -48,6 +55,13 @@ export function readJson(answer: Answer, now: number): unknown {
   const value = parse(body)
   if (value === undefined) throw badAnswer('it is not JSON', status)
   return value
+}
+
+/** Many proxies know GET and POST alone. */
+function refused(method: string, status: number): string {
+  return (method === 'PATCH' || method === 'DELETE') && [403, 405, 501].includes(status)
+    ? `${method} with status ${status}: have it pass PATCH and DELETE to the service, or check origin`
+    : `the call with status ${status}: check origin`
 }
 
 /** What the service says went wrong, or undefined where these are somebody else's words. */

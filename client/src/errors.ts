@@ -52,7 +52,8 @@ export type TransportErrorCode =
 
 /**
  * There is no answer of the service, and it is not known whether the call took effect. Nothing is lost by repeating a
- * `getOrCreate` or an `update`; a `rotate` is repeated with the same `idempotencyKey`.
+ * `getOrCreate` or an `update`; a `rotate` is repeated with the same `idempotencyKey`. Of `UserGroupManagement` each method
+ * says what a repeat does.
  */
 export class TransportError extends Error {
   override readonly name = 'TransportError'

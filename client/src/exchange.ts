@@ -2,9 +2,6 @@ import { request as httpRequest, type Agent, type IncomingMessage } from 'node:h
 import { request as httpsRequest } from 'node:https'
 import { badAnswer, TransportError } from './errors.ts'
 
-/** A user group of the largest properties and mapping is well below. */
-const maxAnswerBytes = 8 * 1024 * 1024
-
 const tlsCodes =
   /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH)/
 
@@ -12,7 +9,12 @@ export interface Request {
   readonly method: string
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Buffer
+  /** Undefined for none. */
+  readonly body: Buffer | undefined
+  /** What is longer is no answer of the service. */
+  readonly maxAnswerBytes: number
+  /** Is told once, from when on something of the request may have arrived. */
+  readonly onSent: () => void
 }
 
 export interface Answer {
@@ -35,7 +37,7 @@ export async function exchange(request: Request, agent: Agent, signal: AbortSign
       status: statusCode,
       contentType: headers['content-type'] ?? '',
       retryAfter: headers['retry-after'],
-      body: await readBounded(response),
+      body: await readBounded(response, request.maxAnswerBytes),
     }
   } catch (error) {
     throw transportError(error, request.url)
@@ -43,7 +45,7 @@ export async function exchange(request: Request, agent: Agent, signal: AbortSign
 }
 
 function send(
-  { method, url, headers, body }: Request,
+  { method, url, headers, body, onSent }: Request,
   agent: Agent,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
@@ -56,23 +58,28 @@ function send(
         agent,
         signal,
         // Without a length Node.js sends the body of a GET with nothing that says where it ends.
-        headers: { ...headers, 'content-length': body.length },
+        headers: { ...headers, ...(body && { 'content-length': body.length }) },
       },
       resolve,
     )
+    outgoing.on('socket', (socket) => {
+      // Nothing goes out before the connection is made, and is secure where it is to be.
+      if (!socket.connecting) onSent()
+      else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', onSent)
+    })
     // After an answer too: the rest of a request that was refused early may find its connection closed.
     outgoing.on('error', reject)
     outgoing.end(body)
   })
 }
 
-async function readBounded(response: IncomingMessage): Promise<Buffer | undefined> {
+async function readBounded(response: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length
     // Leaving the loop ends the connection.
-    if (size > maxAnswerBytes) return undefined
+    if (size > maxBytes) return undefined
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -6,13 +6,48 @@ export {
   type FieldFault,
   type TransportErrorCode,
 } from './errors.ts'
+export type {
+  ApiToken,
+  DeletedUserGroup,
+  Difference,
+  IsolationFinding,
+  LeakedToken,
+  ManagedUserGroup,
+  NewApiToken,
+  NewWorkspace,
+  PromotionResult,
+  RegisteredDataSource,
+  RegisteredSchema,
+  Scope,
+  UserGroupContent,
+  UserGroupVersion,
+  UserGroupView,
+  Workspace,
+} from './managed.ts'
+export type {
+  ApiTokenFields,
+  ChangeOptions,
+  DataSourceFields,
+  DataSourceSearch,
+  LeakedTokenFields,
+  PageLimit,
+  PromotionFields,
+  SchemaFields,
+  TokenRotation,
+  UserGroupChange,
+  UserGroupSearch,
+  VersionRange,
+  WorkspaceFields,
+} from './management-fields.ts'
+export type { CallOptions, ConnectionOptions } from './options.ts'
+export type { Page, Paged } from './paged.ts'
 export {
   UserGroupClient,
-  type CallOptions,
   type RotationFields,
   type RotationOptions,
   type UserGroupClientOptions,
 } from './user-group-client.ts'
+export { UserGroupManagement } from './user-group-management.ts'
 export type {
   DataSource,
   Environment,

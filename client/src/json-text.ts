@@ -1,3 +1,6 @@
+/** What is to be JSON. Its members may be undefined: those are left out. */
+export type Unset<Body> = { readonly [Name in keyof Body]: Body[Name] | undefined }
+
 /**
  * The value as JSON. Members that are undefined are left out, as JSON.stringify does.
  * @throws TypeError for what JSON.stringify would alter without a word, such as NaN, which it makes null

@@ -5,7 +5,9 @@ import {
   isEnvironment,
   isObject,
   isObjectOrNull,
+  isOne,
   isText,
+  isTextByKeyOrNull,
   isTime,
   read,
   type Shape,
@@ -26,8 +28,6 @@ type WireDataSource = WireIntrospection['data_sources'][string]
 
 const identity = { team_id: isCount, token: isText, name: isText, provided_id: isText }
 const properties = isObjectOrNull
-const isOne = (value: unknown) => value === 1
-const isTextByKey = (value: unknown) => isObject(value) && Object.values(value).every(isText)
 
 const getOrCreateShape: Shape<Wire['GetOrCreateAnswer']> = {
   success: isOne,
@@ -53,7 +53,7 @@ const introspectionShape: Shape<WireIntrospection> = {
   team_id: isCount,
   name: isText,
   api_environment_tag: isEnvironment,
-  mapping: (value) => value === null || isTextByKey(value),
+  mapping: isTextByKeyOrNull,
   data_sources: isObject,
   properties,
 }

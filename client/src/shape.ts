@@ -20,6 +20,12 @@ export function read<Wire extends object>(value: unknown, what: string, shape: S
   return value as Wire
 }
 
+/** @throws TransportError `bad_answer` */
+export function readEach<Wire extends object>(value: unknown, what: string, shape: Shape<Wire>): Wire[] {
+  if (!isArray(value)) throw badAnswer(`${what} is no list`)
+  return value.map((item) => read(item, `one of ${what}`, shape))
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -34,6 +40,18 @@ export function isArray(value: unknown): value is unknown[] {
 
 export function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== ''
+}
+
+export function isTextOrNull(value: unknown): boolean {
+  return value === null || isText(value)
+}
+
+export function isTextByKeyOrNull(value: unknown): boolean {
+  return value === null || (isObject(value) && Object.values(value).every(isText))
+}
+
+export function isOne(value: unknown): boolean {
+  return value === 1
 }
 
 export function isBoolean(value: unknown): boolean {
@@ -51,4 +69,17 @@ export function isEnvironment(value: unknown): boolean {
 /** Seconds since the Unix epoch, up to the latest time that a Date holds. */
 export function isTime(value: unknown): boolean {
   return isCount(value) && (value as number) <= 8_640_000_000_000
+}
+
+/** RFC 3339, in UTC. */
+export function isTimeText(value: unknown): boolean {
+  return (
+    typeof value === 'string' &&
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value) &&
+    !Number.isNaN(Date.parse(value))
+  )
+}
+
+export function isTimeTextOrNull(value: unknown): boolean {
+  return value === null || isTimeText(value)
 }

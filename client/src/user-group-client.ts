@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Agent } from 'node:http'
-import { systemClock, type Clock } from './clock.ts'
-import { Connection, type Limits } from './connection.ts'
-import { jsonText } from './json-text.ts'
+import { Connection } from './connection.ts'
+import { jsonText, type Unset } from './json-text.ts'
+import { settingsOf, type CallOptions, type ConnectionOptions } from './options.ts'
 import { readGetOrCreate, readIntrospection, readRotation, readUpdate } from './results.ts'
 import type {
   GetOrCreateResult,
@@ -15,39 +14,16 @@ import type { components } from './wire.ts'
 
 /** What is longer is no token: the service's have 80 characters at most. */
 const maxTokenLength = 1000
-/** The longest that a timer waits. */
-const longestTimeoutMs = 2_147_483_647
 
 const userPath = '/api/user'
 const jsonType = { 'content-type': 'application/json' }
 
-export interface UserGroupClientOptions {
-  /**
-   * Where the service is: `https://user-groups.example.com`, without `/api/user`. Where a gateway has it under a path, with
-   * that path.
-   */
-  readonly origin: string
-  /** An API token; it decides about the workspace and the environment. It belongs on servers, never into a page. */
-  readonly apiToken: string
-  /** How long a call may take, in milliseconds, all tries and pauses included. Default: 15000. */
-  readonly deadlineMs?: number | undefined
-  /** How often a call is tried at most. Default: 8; 1 for no repeat. */
-  readonly maxTries?: number | undefined
+export interface UserGroupClientOptions extends ConnectionOptions {
   /**
    * Sends GET and PUT as a POST with `X-HTTP-Method-Override` from the first call on. Else the client does so once it
    * notices that GET with a body, or PUT, does not get through. Default: false.
    */
   readonly methodOverride?: boolean | undefined
-  /** Makes the connections, with a certificate or through a proxy for example. Default: one that keeps them alive. */
-  readonly agent?: Agent | undefined
-  readonly clock?: Clock | undefined
-}
-
-export interface CallOptions {
-  /** Aborts the call, which then rejects with the signal's reason. It may have taken effect. */
-  readonly signal?: AbortSignal | undefined
-  /** In place of the client's, for this call. */
-  readonly deadlineMs?: number | undefined
 }
 
 export interface RotationFields {
@@ -76,23 +52,7 @@ export class UserGroupClient {
   readonly #connection: Connection
 
   constructor(options: UserGroupClientOptions) {
-    const { origin, apiToken, deadlineMs = 15_000, maxTries = 8, methodOverride = false } = options
-    // From an environment variable, each may well be missing or a text.
-    if (typeof apiToken !== 'string' || !/^[\x21-\x7e]+$/.test(apiToken)) {
-      throw new TypeError('apiToken must be the API token alone: visible ASCII characters, no white space')
-    }
-    if (!Number.isSafeInteger(maxTries) || maxTries < 1) {
-      throw new RangeError('maxTries must be a whole number, 1 or more')
-    }
-    this.#connection = new Connection({
-      origin: readOrigin(origin),
-      apiToken,
-      deadlineMs: readDeadline(deadlineMs),
-      maxTries,
-      methodOverride,
-      agent: options.agent,
-      clock: options.clock ?? systemClock,
-    })
+    this.#connection = new Connection(settingsOf(options), options.methodOverride ?? false)
   }
 
   /**
@@ -106,12 +66,13 @@ export class UserGroupClient {
     return this.#connection.call(
       {
         method: 'GET',
+        hasOverride: true,
         path: userPath,
         headers: jsonType,
         body: userGroupBody(fields),
         read: readGetOrCreate,
       },
-      limitsOf(options),
+      this.#connection.limitsOf(options),
     )
   }
 
@@ -123,8 +84,15 @@ export class UserGroupClient {
    */
   async update(fields: UserGroupFields, options: CallOptions = {}): Promise<UpdatedUserGroup> {
     return this.#connection.call(
-      { method: 'PUT', path: userPath, headers: jsonType, body: userGroupBody(fields), read: readUpdate },
-      limitsOf(options),
+      {
+        method: 'PUT',
+        hasOverride: true,
+        path: userPath,
+        headers: jsonType,
+        body: userGroupBody(fields),
+        read: readUpdate,
+      },
+      this.#connection.limitsOf(options),
     )
   }
 
@@ -152,7 +120,7 @@ export class UserGroupClient {
         body: jsonText({ ...others, ...body }),
         read: readRotation,
       },
-      limitsOf(options),
+      this.#connection.limitsOf(options),
     )
   }
 
@@ -176,13 +144,10 @@ export class UserGroupClient {
         body: new URLSearchParams({ ...form }).toString(),
         read: readIntrospection,
       },
-      limitsOf(options),
+      this.#connection.limitsOf(options),
     )
   }
 }
-
-/** Members that may be undefined: those are not sent. */
-type Unset<Body> = { readonly [Name in keyof Body]: Body[Name] | undefined }
 
 function userGroupBody({ userGroupId, name, mapping, properties, ...others }: UserGroupFields): string {
   const body: Unset<components['schemas']['UserGroupBody']> = {
@@ -193,23 +158,4 @@ function userGroupBody({ userGroupId, name, mapping, properties, ...others }: Us
   }
   // What no compiler has refused, the service names.
   return jsonText({ ...others, ...body })
-}
-
-function limitsOf({ signal, deadlineMs }: CallOptions): Limits {
-  return { signal, deadlineMs: deadlineMs === undefined ? undefined : readDeadline(deadlineMs) }
-}
-
-function readOrigin(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  const isRight =
-    url !== undefined &&
-    /^https?:$/.test(url.protocol) &&
-    `${url.username}${url.password}${url.search}` === ''
-  if (!isRight) throw new TypeError('origin must be an http or https URL, without user, password and query')
-  return url
-}
-
-function readDeadline(deadlineMs: number): number {
-  if (typeof deadlineMs === 'number' && deadlineMs >= 1 && deadlineMs <= longestTimeoutMs) return deadlineMs
-  throw new RangeError('deadlineMs must be a number, 1 or more')
 }

@@ -66,16 +66,17 @@ describe('the package as it is packed', () => {
   const programs = {
     'an ES module imports it': {
       file: 'backend.mjs',
-      load: "import { ServiceError, UserGroupClient } from '@user-group-service/client'",
+      load: "import { ServiceError, UserGroupClient, UserGroupManagement } from '@user-group-service/client'",
     },
     'CommonJS requires it': {
       file: 'backend.cjs',
-      load: "const { ServiceError, UserGroupClient } = require('@user-group-service/client')",
+      load: "const { ServiceError, UserGroupClient, UserGroupManagement } = require('@user-group-service/client')",
     },
   }
   for (const [name, { file, load }] of Object.entries(programs)) {
     it(name, async (t) => {
-      const server: ScriptedServer = await serve(t, json(created), fault(404, 'user_group_not_found'))
+      const page = json({ success: 1, user_groups: [], next_cursor: null })
+      const server: ScriptedServer = await serve(t, json(created), fault(404, 'user_group_not_found'), page)
       writeFileSync(
         join(backend, file),
         `${load}
@@ -83,6 +84,8 @@ const client = new UserGroupClient({ origin: process.env.ORIGIN, apiToken: 'uga_
 client.getOrCreate({ userGroupId: 'customer-42', name: 'A' }).then(async ({ userGroup }) => {
   const error = await client.update({ userGroupId: 'a' }).catch((error) => error)
   console.log(userGroup.providedId, error instanceof ServiceError, error.code)
+  const management = new UserGroupManagement({ origin: process.env.ORIGIN, apiToken: 'uga_testing_x' })
+  for await (const { name } of management.searchUserGroups()) console.log(name)
 })
 `,
       )
@@ -91,7 +94,7 @@ client.getOrCreate({ userGroupId: 'customer-42', name: 'A' }).then(async ({ user
       assert.equal(output, 'customer-42 true user_group_not_found\n')
       assert.deepEqual(
         server.received.map(({ method }) => method),
-        ['GET', 'PUT'],
+        ['GET', 'PUT', 'GET'],
       )
     })
   }
@@ -111,13 +114,26 @@ async function tokenOf(name: string | undefined): Promise<string> {
     throw error
   }
 }
+const management = new UserGroupManagement({ origin: 'http://localhost', apiToken: 'uga_testing_x' })
+async function revisions(): Promise<number[]> {
+  const all: number[] = []
+  for await (const { revision } of management.searchUserGroups({ propertyValue: 5 })) all.push(revision)
+  const leaked = await management.reportLeakedToken({ token: 'a' })
+  if (leaked.kind === 'user_group_token') all.push(leaked.userGroup.revision)
+  // @ts-expect-error: only of a user group token
+  void leaked.userGroup
+  return all
+}
+void revisions
+// @ts-expect-error: there is no such scope
+void management.createApiToken({ name: 'a', scopes: ['write', 'root'] })
 // @ts-expect-error: a mapping holds texts
 void client.update({ userGroupId: 'a', mapping: { 40: 213 } })
 // @ts-expect-error: there is no such field
 void client.update({ userGroupId: 'a', colour: 'red' })
 void tokenOf
 `
-    const names = '{ ServiceError, UserGroupClient }'
+    const names = '{ ServiceError, UserGroupClient, UserGroupManagement }'
     writeFileSync(join(backend, 'types.mts'), program(`import ${names} from '@user-group-service/client'`))
     const required = `import client_ = require('@user-group-service/client')\nconst ${names} = client_\n`
     writeFileSync(join(backend, 'types.cts'), program(required))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { it } from 'node:test'
+import { createApiToken } from '../../server/test/support/command.ts'
 import { startService } from '../../server/test/support/service.ts'
 import type { TransportErrorCode } from '../src/errors.ts'
 import { runNode } from './support/programs.ts'
@@ -12,18 +13,24 @@ const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 it('the programs of the README do what it says, with the package as it is built', async (t) => {
   const service = await startService(t)
   const programs = [...readme.matchAll(/^```js\n([^]*?)^```/gm)].map(([, program = '']) => program)
-  assert.equal(programs.length, 6)
+  assert.equal(programs.length, 9)
   const program = [
     ...programs.map((program) => program.replace('http://127.0.0.1:8080', service.origin)),
     'console.log(JSON.stringify([updated, rotated.environment]))',
+    'console.log((await suspend(first.items[0])).suspendedAt > 0, await suspend(first.items[0]))',
     "console.log(await rename('customer-42', 'Renamed'))",
     "console.log(await rename('nobody', 'Renamed'))",
     "console.log(await rename('customer-42', ''))",
   ].join('\n')
   // As a module of this package would run: it finds the package by its name.
   const args = ['--input-type=module', '--eval', program]
-  const output = await runNode(args, folder, { UGS_API_TOKEN: service.tokens.Testing })
-  const [created = '', rotated = '', same, isNew, told = '', ...renamed] = output.trim().split('\n')
+  const output = await runNode(args, folder, {
+    UGS_API_TOKEN: service.tokens.Testing,
+    UGS_ADMIN_TOKEN: await createApiToken(service, 'Testing', '--scopes', 'admin'),
+  })
+  const [created = '', rotated = '', same, isNew, empty, pages, told = '', ...others] = output
+    .trim()
+    .split('\n')
   assert.match(created, /^true ugt_testing_\w+$/)
   assert.match(rotated, /^ugt_testing_\w+$/)
   assert.deepEqual([same, isNew], ['true', 'false'])
@@ -35,7 +42,9 @@ it('the programs of the README do what it says, with the package as it is built'
     },
     'Testing',
   ])
-  assert.deepEqual(renamed, ['renamed', 'there is none', "[ '/name must have 1 to 255 characters' ]"])
+  assert.deepEqual([empty, pages], ['customer-42: 40 is 213, which is not registered', '1 undefined'])
+  const refused = "[ '/name must have 1 to 255 characters' ]"
+  assert.deepEqual(others, ['true look again', 'renamed', 'there is none', refused])
 })
 
 it('the README has every code of a TransportError', () => {

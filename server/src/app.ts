@@ -104,7 +104,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     checkHost(request.raw)
     if (!request.is404) return done()
     const path = request.url.replace(/\?.*/s, '').replace(/(.)\/$/, '$1')
-    const methods = routes.flatMap((route) => (route.pattern.test(path) ? route.methods : []))
+    const methods = [...new Set(routes.flatMap((route) => (route.pattern.test(path) ? route.methods : [])))]
     if (methods.length === 0) throw nothingHere()
     reply.header('allow', methods.join(', '))
     throw new Fault('method_not_allowed', `This path allows ${methods.join(', ')}`)
@@ -144,10 +144,13 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   return app
 }
 
-/** What a route's path matches: `:name` is one step, `*` all the rest. */
+/** What a route's path matches: `:name` is one step, of a pattern where it has one, and `*` all the rest. */
 function patternOf(url: string): RegExp {
-  const literal = url.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
-  return new RegExp(`^${literal.replaceAll(/:\w+/g, '[^/]+').replaceAll('*', '.*')}$`)
+  const special = /:\w+(?:\(\^(.*?)\$\))?|[*.+?^${}()|[\]\\]/g
+  const pattern = url.replaceAll(special, (found, step: string | undefined) =>
+    found === '*' ? '.*' : found.startsWith(':') ? (step ?? '[^/]+') : `\\${found}`,
+  )
+  return new RegExp(`^${pattern}$`)
 }
 
 function managementOf({ store, userGroups, clock }: AppParts) {

@@ -1,17 +1,23 @@
 import { once } from 'node:events'
-import { createServer, request as httpRequest } from 'node:http'
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Scope } from '../../../server/test/support/scope.ts'
 
+type Behaviour = 'drop body' | 'lose request' | 'lose answer' | 'keep answer' | number | undefined
+
 interface Passed {
   readonly method: string
+  readonly path: string
   readonly override: string | undefined
   readonly idempotencyKey: string | undefined
 }
 
 export interface ProxyBehaviour {
-  /** What it does before the service: drop the body as some CDNs do, or refuse with a status and a page of its own. */
-  readonly on?: (method: string) => 'drop body' | number | undefined
+  /**
+   * What it does before the service: drop the body as some CDNs do; refuse with a status and a page of its own; lose the
+   * request, or the answer to it, and close the connection; or answer nothing though the service does.
+   */
+  readonly on?: (method: string, path: string) => Behaviour | Promise<Behaviour>
 }
 
 export interface HttpProxy {
@@ -27,11 +33,15 @@ export async function startHttpProxy(
   { on = () => undefined }: ProxyBehaviour = {},
 ): Promise<HttpProxy> {
   const passed: Passed[] = []
-  const server = createServer((request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '', headers } = request
     const override = headers['x-http-method-override']?.toString()
-    passed.push({ method, override, idempotencyKey: headers['idempotency-key']?.toString() })
-    const behaviour = on(method)
+    passed.push({ method, path: url, override, idempotencyKey: headers['idempotency-key']?.toString() })
+    const behaviour = await on(method, url)
+    if (behaviour === 'lose request') {
+      request.on('end', () => response.destroy()).resume()
+      return
+    }
     if (typeof behaviour === 'number') {
       request.resume()
       response.writeHead(behaviour, { 'content-type': 'text/html' }).end('<h1>Refused</h1>')
@@ -40,14 +50,20 @@ export async function startHttpProxy(
     const isDropped = behaviour === 'drop body'
     const kept = Object.entries(headers).filter(([name]) => !isDropped || name !== 'content-length')
     const upstream = httpRequest(target + url, { method, agent: false, headers: Object.fromEntries(kept) })
-    upstream.on('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 0, answer.headers)
-      answer.pipe(response)
+    upstream.on('response', (answered) => {
+      if (behaviour === 'lose answer' || behaviour === 'keep answer') {
+        // Once it is here in full: whatever the service does is done.
+        answered.on('end', () => behaviour === 'lose answer' && response.destroy()).resume()
+        return
+      }
+      response.writeHead(answered.statusCode ?? 0, answered.headers)
+      answered.pipe(response)
     })
     upstream.on('error', () => response.destroy())
     if (isDropped) upstream.end()
     else request.pipe(upstream)
-  })
+  }
+  const server = createServer((request, response) => void answer(request, response))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.after(() => {
     server.close()

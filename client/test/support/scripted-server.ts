@@ -19,7 +19,16 @@ export interface ScriptedServer {
 }
 
 /** A server that answers its nth request by the nth answerer, and the rest by the last; closed when the test has ended. */
-export async function serve(t: Scope, ...answerers: [Answerer, ...Answerer[]]): Promise<ScriptedServer> {
+export function serve(t: Scope, ...answerers: [Answerer, ...Answerer[]]): Promise<ScriptedServer> {
+  return serveAt(t, 0, ...answerers)
+}
+
+/** The same, at a port. */
+export async function serveAt(
+  t: Scope,
+  port: number,
+  ...answerers: [Answerer, ...Answerer[]]
+): Promise<ScriptedServer> {
   const received: Received[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -30,7 +39,7 @@ export async function serve(t: Scope, ...answerers: [Answerer, ...Answerer[]]): 
       answerers[Math.min(received.push(call), answerers.length) - 1]?.(response, call)
     })
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  await once(server.listen(port, '127.0.0.1'), 'listening')
   t.after(() => {
     server.close()
     server.closeAllConnections()

@@ -1,10 +1,9 @@
-import { createReadStream, createWriteStream, statSync } from 'node:fs'
-import { rename } from 'node:fs/promises'
-import { Readable, type Writable } from 'node:stream'
+import { open, rename, rm, type FileHandle } from 'node:fs/promises'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Option, type Command } from 'commander'
 import { importResultJson, importSummaryJson } from '../contract/admin-answers.ts'
-import type { BulkFormat } from '../contract/import-rows.ts'
+import type { BulkFormat, RowWriter } from '../contract/import-rows.ts'
 import { systemClock } from '../domain/clock.ts'
 import { UserGroupImport, type ImportResult, type ImportSummary } from '../domain/user-group-import.ts'
 import { UserGroupManagement } from '../domain/user-group-management.ts'
@@ -41,7 +40,7 @@ export function addBulkCommands(program: Command): void {
 async function importFile(file: string, options: ImportOptions): Promise<void> {
   const isDryRun = options.dryRun === true
   const readRows = (await loadForms()).rowReaders[formatOf(file, options)]
-  const source = openToRead(file)
+  const source = await openToRead(file)
   const summary = await withUserGroups(async (userGroups, store) => {
     const caller = await callerOf(store, options)
     const running = new UserGroupImport(userGroups, caller, { isDryRun })
@@ -73,21 +72,38 @@ interface Source {
   readonly totalKb: number | undefined
 }
 
-/** @throws UsageError where there is no such file */
-function openToRead(file: string): Source {
+/** @throws CommandError where there is nothing to read */
+async function openToRead(file: string): Promise<Source> {
   let bytes = 0
   async function* counted(chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       bytes += chunk.length
       yield chunk
     }
+    if (bytes === 0) throw new CommandError(`there is nothing in ${shownFile(file)}`)
   }
   const readKb = () => Math.round(bytes / 1000)
   if (file === '-') return { chunks: counted(process.stdin), readKb, totalKb: undefined }
-  const stats = statSync(file, { throwIfNoEntry: false })
-  if (stats === undefined) throw new UsageError(`there is no file "${file}"`)
-  const chunks = counted(createReadStream(file) as AsyncIterable<Buffer>)
+  const handle = await openFile(file, 'r')
+  const stats = await handle.stat()
+  const chunks = counted(handle.createReadStream() as AsyncIterable<Buffer>)
   return { chunks, readKb, totalKb: stats.isFile() ? Math.round(stats.size / 1000) : undefined }
+}
+
+/** @throws CommandError where it cannot be opened, or is a folder */
+async function openFile(file: string, mode: 'r' | 'w'): Promise<FileHandle> {
+  const refuse = (code: string) =>
+    new CommandError(`${shownFile(file)} cannot be ${mode === 'r' ? 'read' : 'written'} (${code})`)
+  const handle = await open(file, mode).catch((error: unknown) => {
+    throw error instanceof Error && 'code' in error ? refuse(String(error.code)) : error
+  })
+  if (!(await handle.stat()).isDirectory()) return handle
+  await handle.close()
+  throw refuse('EISDIR')
+}
+
+function shownFile(file: string): string {
+  return file === '-' ? 'the standard input' : `the file "${printable(file)}"`
 }
 
 function printResults(results: readonly ImportResult[], { json }: ImportOptions): void {
@@ -105,15 +121,42 @@ function told({ rows, created, updated, unchanged, refused }: ImportSummary, isD
 }
 
 async function exportFile(file: string, options: BulkOptions): Promise<void> {
-  const { head, row } = (await loadForms()).rowWriters[formatOf(file, options)]
-  // Under another name until it is whole: half an export is not taken for one.
-  const partial = file === '-' ? file : `${file}.partial`
-  const target: Writable = file === '-' ? process.stdout : createWriteStream(partial)
-  let rows = 0
-  await withUserGroups(async (userGroups, store) => {
+  const form = (await loadForms()).rowWriters[formatOf(file, options)]
+  const write = (target: NodeJS.WritableStream) => exportTo(target, form, options)
+  const rows = file === '-' ? await write(process.stdout) : await exportToFile(file, write)
+  if (options.json) console.error(JSON.stringify({ rows }))
+  else console.error(`Exported ${rows} user groups.`)
+}
+
+/** Under another name until it is whole: half an export is not taken for one. */
+async function exportToFile(
+  file: string,
+  write: (target: NodeJS.WritableStream) => Promise<number>,
+): Promise<number> {
+  const partial = `${file}.partial`
+  const handle = await openFile(partial, 'w')
+  try {
+    const rows = await write(handle.createWriteStream({ flush: true }))
+    await rename(partial, file)
+    return rows
+  } catch (error) {
+    await rm(partial, { force: true })
+    const code = error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : null
+    throw code === null ? error : new CommandError(`${shownFile(file)} cannot be written (${code})`)
+  }
+}
+
+/** Returns how many there are. */
+function exportTo(
+  target: NodeJS.WritableStream,
+  { head, row }: RowWriter,
+  options: BulkOptions,
+): Promise<number> {
+  return withUserGroups(async (userGroups, store) => {
     const management = new UserGroupManagement({ store, userGroups, clock: systemClock })
-    const bar = new ProgressBar('rows')
     const pages = management.listAll(await callerOf(store, options))
+    const bar = new ProgressBar('rows')
+    let rows = 0
     async function* texts() {
       yield head
       for await (const page of pages) {
@@ -122,13 +165,15 @@ async function exportFile(file: string, options: BulkOptions): Promise<void> {
         bar.show('exporting', rows)
       }
     }
-    await pipeline(Readable.from(texts(), { objectMode: false }), target, { end: file !== '-' }).finally(() =>
-      bar.stop(),
-    )
+    try {
+      await pipeline(Readable.from(texts(), { objectMode: false }), target, {
+        end: target !== process.stdout,
+      })
+    } finally {
+      bar.stop()
+    }
+    return rows
   })
-  if (file !== '-') await rename(partial, file)
-  if (options.json) console.error(JSON.stringify({ rows }))
-  else console.error(`Exported ${rows} user groups.`)
 }
 
 /** @throws UsageError where it cannot be told */

@@ -5,6 +5,7 @@ const quote = 0x22
 const comma = 0x2c
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
+const byteOrderMark = Buffer.from('\ufeff')
 
 export interface CsvRecord {
   /** On which line it starts, from 1. */
@@ -19,51 +20,58 @@ export interface CsvRecord {
 type Scanned = { readonly fields: Buffer[] | string; readonly end: number } | null
 
 /**
- * Reads records, some at a time. A broken one ends with its first line, and the next line begins another.
+ * Reads records, some at a time. A broken one ends with its first line, and the next line begins another. A blank line
+ * is none, nor is a byte order mark part of one, which spreadsheets put first.
+ * @param chunks not small ones: a record that goes on in the next is looked at anew
  * @param maxBytes the size of a record, at most
  */
 export async function* readCsv(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<CsvRecord[]> {
-  let rest: Buffer = Buffer.alloc(0)
+  let rest: Buffer | undefined
   let line = 1
   /** What is wrong with a record whose first line has not ended yet. */
   let fault: string | null = null
 
-  const take = (isEnd: boolean): CsvRecord[] => {
+  const take = (bytes: Buffer, isEnd: boolean): CsvRecord[] => {
     const records: CsvRecord[] = []
     let start = 0
-    while (start < rest.length) {
-      const scanned: Scanned =
-        fault === null
-          ? (scanRecord(rest, start, isEnd) ?? tooLong(rest.length - start, maxBytes))
-          : { fields: fault, end: 0 }
-      if (scanned === null) break
-      const { fields } = scanned
-      let { end } = scanned
+    while (start < bytes.length) {
+      const scanned = fault === null ? scanRecord(bytes, start, isEnd) : { fields: fault, end: 0 }
+      const size = (scanned?.end ?? bytes.length) - start
+      if (scanned === null && size <= maxBytes) break
+      const fields = scanned === null || size > maxBytes ? tooLong(maxBytes) : scanned.fields
+      let end = scanned?.end ?? 0
       if (typeof fields === 'string') {
-        const lineEnd = rest.indexOf(lineFeed, start) + 1
+        const lineEnd = bytes.indexOf(lineFeed, start) + 1
         fault = lineEnd === 0 ? fields : null
-        end = lineEnd || rest.length
+        end = lineEnd || bytes.length
       }
-      if (fault === null) records.push({ line, fields, size: end - start })
-      line += linesIn(rest, start, end)
+      if (fault === null && !isBlank(bytes, start)) records.push({ line, fields, size: end - start })
+      line += linesIn(bytes, start, end)
       start = end
     }
-    rest = rest.subarray(start)
+    rest = bytes.subarray(start)
     if (isEnd && fault !== null) records.push({ line, fields: fault, size: 0 })
     return records
   }
 
   for await (const chunk of chunks) {
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    yield take(false)
+    const isFirst = rest === undefined
+    const bytes: Buffer = rest === undefined || rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    yield take(
+      isFirst && bytes.indexOf(byteOrderMark) === 0 ? bytes.subarray(byteOrderMark.length) : bytes,
+      false,
+    )
   }
-  yield take(true)
+  yield take(rest ?? Buffer.alloc(0), true)
 }
 
-function tooLong(size: number, maxBytes: number): Scanned {
-  return size <= maxBytes
-    ? null
-    : { fields: `is longer than ${maxBytes} bytes, or a quote is not closed`, end: 0 }
+function tooLong(maxBytes: number): string {
+  return `is longer than ${maxBytes} bytes, or a quote is not closed`
+}
+
+function isBlank(bytes: Buffer, start: number): boolean {
+  const first = bytes[start]
+  return first === lineFeed || (first === carriageReturn && (bytes[start + 1] ?? lineFeed) === lineFeed)
 }
 
 function scanRecord(bytes: Buffer, start: number, isEnd: boolean): Scanned {
@@ -105,8 +113,9 @@ function scanQuoted(bytes: Buffer, start: number, isEnd: boolean): ScannedField 
       hasQuotes = true
       continue
     }
-    const end =
-      bytes[offset + 1] === carriageReturn && bytes[offset + 2] === lineFeed ? offset + 2 : offset + 1
+    const hasReturn = bytes[offset + 1] === carriageReturn
+    const isLast = isEnd && offset + 2 === bytes.length
+    const end = hasReturn && (bytes[offset + 2] === lineFeed || isLast) ? offset + 2 : offset + 1
     if (end >= bytes.length - 1 && !isEnd && bytes[end] !== comma && bytes[end] !== lineFeed) return null
     if (end < bytes.length && bytes[end] !== comma && bytes[end] !== lineFeed) {
       return 'has more after a closing quote; double the quotes within a field'

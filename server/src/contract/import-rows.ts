@@ -22,6 +22,7 @@ type ReadRows = (chunks: AsyncIterable<Buffer>) => AsyncGenerator<ImportRow[]>
 export const rowReaders = { ndjson: readNdjsonRows, csv: readCsvRows } satisfies Record<BulkFormat, ReadRows>
 
 const lineFeed = 0x0a
+const gatheredBytes = 65_536
 
 /** A user group a line, each as a body of `/api/user`. Empty lines are none. */
 async function* readNdjsonRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<ImportRow[]> {
@@ -42,7 +43,7 @@ async function* readNdjsonRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<Im
 /** Lines without their line feeds. Of one that is too long, only the first part. */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer[]> {
   let rest: Buffer = Buffer.alloc(0)
-  for await (const chunk of chunks) {
+  for await (const chunk of gathered(chunks)) {
     const lines: Buffer[] = []
     let start = 0
     for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
@@ -54,6 +55,21 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer[]>
     yield lines
   }
   yield [rest]
+}
+
+/** In pieces of some size, however small they come. */
+async function* gathered(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = []
+  let length = 0
+  for await (const chunk of chunks) {
+    parts.push(chunk)
+    length += chunk.length
+    if (length < gatheredBytes) continue
+    yield Buffer.concat(parts)
+    parts = []
+    length = 0
+  }
+  yield Buffer.concat(parts)
 }
 
 function joined(rest: Buffer, part: Buffer): Buffer {
@@ -71,28 +87,27 @@ function isBlank(bytes: Buffer): boolean {
  */
 async function* readCsvRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<ImportRow[]> {
   let head: readonly Column[] | undefined
-  for await (const records of readCsv(chunks, limits.bodyBytes)) {
+  for await (const records of readCsv(gathered(chunks), limits.bodyBytes)) {
     yield records.flatMap(({ line, fields, size }) => {
-      if (size <= 2 && fields[0]?.length === 0) return []
       if (head !== undefined) return rowOf(line, size, () => jsonOf(fields, head as readonly Column[], line))
       head = readHead(fields)
       return []
     })
   }
+  if (head === undefined) throw headFault(expectedHead)
 }
 
-const byteOrderMark = /^\ufeff/
+const expectedHead = `Line 1 must name the columns, of ${columns.join(', ')}, with commas between them`
 
 /** @throws Fault `validation_failed` */
 function readHead(fields: CsvRecord['fields']): readonly Column[] {
-  const expected = `Line 1 must name the columns, of ${columns.join(', ')}, with commas between them`
-  if (typeof fields === 'string') throw headFault(`${expected}; it ${fields}`)
-  // Spreadsheets put one before what they export.
-  const names = fields.map((field, i) => field.toString('utf8').replace(i === 0 ? byteOrderMark : '', ''))
+  if (typeof fields === 'string') throw headFault(`${expectedHead}; it ${fields}`)
+  const names = fields.map((field) => field.toString('utf8'))
   const unknown = names.find((name) => !columns.some((column) => column === name))
-  if (unknown !== undefined) throw headFault(`${expected}; it has ${JSON.stringify(unknown.slice(0, 100))}`)
-  if (new Set(names).size < names.length) throw headFault(`${expected}; it has one of them twice`)
-  if (!names.includes('user_group_id')) throw headFault(`${expected}; it lacks user_group_id`)
+  if (unknown !== undefined)
+    throw headFault(`${expectedHead}; it has ${JSON.stringify(unknown.slice(0, 100))}`)
+  if (new Set(names).size < names.length) throw headFault(`${expectedHead}; it has one of them twice`)
+  if (!names.includes('user_group_id')) throw headFault(`${expectedHead}; it lacks user_group_id`)
   return names as Column[]
 }
 
@@ -147,7 +162,13 @@ function providedIdIn(value: unknown): string | null {
 export const rowWriters = {
   ndjson: { head: '', row: ndjsonRow },
   csv: { head: `${columns.join()}\r\n`, row: csvRow },
-} satisfies Record<BulkFormat, { head: string; row: (userGroup: ExportedUserGroup) => string }>
+} satisfies Record<BulkFormat, RowWriter>
+
+export interface RowWriter {
+  /** Comes before the rows. */
+  readonly head: string
+  readonly row: (userGroup: ExportedUserGroup) => string
+}
 
 interface ExportedUserGroup {
   readonly providedId: string

@@ -105,11 +105,12 @@ export class UserGroupImport {
         : this.#userGroups.ensureAll(this.#caller, sent))
     } catch (error) {
       if (!(error instanceof Fault)) throw error
-      throw new Fault(
-        error.code,
-        `${error.message}. What stands before line ${first?.line} is imported; import the whole again to go on`,
-        { ...(error.reason !== undefined && { reason: error.reason }) },
-      )
+      const cure = this.#isDryRun
+        ? 'nothing was changed'
+        : `what stands before line ${first?.line} is imported, import the whole again to go on`
+      throw new Fault(error.code, `${error.message}; ${cure}`, {
+        ...(error.reason !== undefined && { reason: error.reason }),
+      })
     }
   }
 

@@ -242,25 +242,37 @@ export class UserGroupManagement {
     let position: IsolationPosition | null =
       start === null ? { dataSource: 0 } : (JSON.parse(start) as IsolationPosition)
     const isRegistryUsed = (await this.#store.listSchemas(workspaceId, environment)).length > 0
+    const isOver = () => items.length >= limit || this.#clock.monotonic() >= end
+    /** Looks at some candidates at once, each for one finding at most; returns how many were looked at before it is over. */
+    const look = async <T>(
+      candidates: readonly T[],
+      find: (candidate: T) => Promise<IsolationFinding | null>,
+    ): Promise<number> => {
+      let looked = 0
+      while (looked < candidates.length && (looked === 0 || !isOver())) {
+        const some = candidates.slice(looked, looked + Math.min(lookedAtOnce, limit - items.length))
+        for (const finding of await Promise.all(some.map(find))) if (finding !== null) items.push(finding)
+        looked += some.length
+      }
+      return looked
+    }
     do {
       if ('dataSource' in position) {
         const afterId = position.dataSource
         const found = await this.#store.listSharedDataSources({ workspaceId, environment, afterId })
-        position = found.afterId === null ? { entry: null } : { dataSource: found.afterId }
-        for (const dataSource of found.dataSources) {
-          items.push(...(await this.#sharing(realm, dataSource)))
-          if (items.length < limit) continue
-          position = { dataSource: dataSource.id }
-          break
-        }
+        const looked = await look(found.dataSources, (dataSource) => this.#findShared(realm, dataSource))
+        const last = found.dataSources[looked - 1]
+        if (last !== undefined && looked < found.dataSources.length) position = { dataSource: last.id }
+        else position = found.afterId === null ? { entry: null } : { dataSource: found.afterId }
       } else {
         const { entry: after } = position
         const { counts, isEnd } = await this.#store.countEntries({ workspaceId, environment, after })
-        const { findings, last } = await this.#unresolved(realm, counts, isRegistryUsed, limit - items.length)
-        items.push(...findings)
-        position = isEnd && last === counts.at(-1)?.entry ? null : { entry: last ?? null }
+        const unresolved = await this.#unresolved(realm, counts, isRegistryUsed)
+        const looked = await look(unresolved, (entry) => this.#findUnresolved(realm, entry, isRegistryUsed))
+        const last = looked < unresolved.length ? unresolved[looked - 1] : counts.at(-1)?.entry
+        position = isEnd && looked === unresolved.length ? null : { entry: last ?? null }
       }
-    } while (position !== null && items.length < limit && this.#clock.monotonic() < end)
+    } while (position !== null && !isOver())
     return { items, position: position && JSON.stringify(position) }
   }
 
@@ -286,50 +298,56 @@ export class UserGroupManagement {
     const works = userGroup.suspendedAt === null && (validUntil === null || now < validUntil)
     const told = { kind: 'user_group_token', works, userGroup, validUntil, rotated: false } as const
     if (!rotate) return told
-    const { providedId, teamId } = userGroup
+    const { providedId, teamId, revision } = userGroup
     const isCurrent = validUntil === null
     if (isCurrent) {
-      await this.#userGroups.rotate(caller, {
-        target: { providedId, expected: { teamId } },
-        gracePeriodSeconds: 0,
-      })
-    }
-    // Also where it was current: its backend may have rotated it meanwhile, with a grace period.
-    await this.#store.endGracePeriod(workspaceId, hashToken(token), now)
+      const target = { providedId, expected: { teamId, revision } }
+      const isReplaced = await this.#userGroups.rotate(caller, { target, gracePeriodSeconds: 0 }).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof Fault && error.code === 'revision_mismatch') return false
+          throw error
+        },
+      )
+      // It may have been replaced meanwhile, and the new token is not the one that leaked.
+      if (!isReplaced) return this.findLeaked(caller, token, rotate)
+    } else await this.#store.endGracePeriod(workspaceId, hashToken(token), now)
     return { ...told, userGroup: await this.find(caller, teamId), rotated: isCurrent }
   }
 
-  async #sharing(
+  async #findShared(
     realm: Realm,
     dataSource: DataSource & { readonly schemaProvidedId: string },
-  ): Promise<IsolationFinding[]> {
+  ): Promise<IsolationFinding | null> {
     const entry = [dataSource.schemaProvidedId, dataSource.providedId] as const
     const { items: userGroups } = await this.search(realm, { mappedTo: entry }, firstOnes)
-    return userGroups.length < 2 ? [] : [{ kind: 'shared', entry, dataSource, userGroups }]
+    return userGroups.length < 2 ? null : { kind: 'shared', entry, dataSource, userGroups }
   }
 
-  /** Of entries that name nothing: those that are at fault, up to `limit`, and the last one that was looked at. */
+  /** Of entries those that name nothing, and that several user groups may have where no schema is registered. */
   async #unresolved(
     realm: Realm,
     counts: EntryCounts['counts'],
     isRegistryUsed: boolean,
-    limit: number,
-  ): Promise<{ findings: IsolationFinding[]; last: MappingEntry | undefined }> {
+  ): Promise<MappingEntry[]> {
     const entries = counts.map(({ entry }) => entry)
     const resolved = await this.#store.resolveEntries(realm.workspaceId, realm.environment, entries)
-    const findings: IsolationFinding[] = []
-    for (const [i, { entry, count }] of counts.entries()) {
-      if (findings.length === limit) return { findings, last: entries[i - 1] }
-      if (resolved[i]?.dataSource) continue
+    return counts.flatMap(({ entry, count }, i) => {
+      if (resolved[i]?.dataSource) return []
       // Of the last one there may be more than were counted.
-      if (!isRegistryUsed && count < 2 && i < counts.length - 1) continue
-      const { items: userGroups } = await this.search(realm, { mappedTo: entry }, firstOnes)
-      if (userGroups.length >= (isRegistryUsed ? 1 : 2)) {
-        const kind = isRegistryUsed ? 'unresolved' : 'shared'
-        findings.push({ kind, entry, dataSource: null, userGroups })
-      }
-    }
-    return { findings, last: entries.at(-1) }
+      const isShared = count >= 2 || i === counts.length - 1
+      return isRegistryUsed || isShared ? [entry] : []
+    })
+  }
+
+  async #findUnresolved(
+    realm: Realm,
+    entry: MappingEntry,
+    isRegistryUsed: boolean,
+  ): Promise<IsolationFinding | null> {
+    const { items: userGroups } = await this.search(realm, { mappedTo: entry }, firstOnes)
+    if (userGroups.length < (isRegistryUsed ? 1 : 2)) return null
+    return { kind: isRegistryUsed ? 'unresolved' : 'shared', entry, dataSource: null, userGroups }
   }
 
   async #keyOf(realm: Realm, teamId: number) {
@@ -380,6 +398,9 @@ export class UserGroupManagement {
 }
 
 const versionsShown = 10
+
+/** How many look-ups of an isolation report are under way at once. */
+const lookedAtOnce = 10
 
 /** With the largest properties and mapping a user group is some 600 KB. */
 const listedAtOnce = 200

@@ -7,7 +7,7 @@ import { bulkFormats, rowReaders, type BulkFormat } from '../contract/import-row
 import { readStrictJson, type JsonDocument } from '../contract/strict-json.ts'
 import { compileValidator } from '../contract/validator.ts'
 import type { ConsoleSessions } from '../domain/console-sessions.ts'
-import { Fault, validationFailed } from '../domain/fault.ts'
+import { validationFailed } from '../domain/fault.ts'
 import { shownPointer } from '../domain/json-pointer.ts'
 import type { ImportRow } from '../domain/user-group-import.ts'
 import type { Caller } from '../domain/user-group-service.ts'
@@ -64,7 +64,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
         : undefined
     app.route({
       method: operation.method,
-      url: `/admin/v1${operation.path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+      url: `/admin/v1${operation.path.replaceAll(/\{(\w+)\}/g, ':$1(^[1-9]\\d{0,14}$)')}`,
       config: { challenge: authentication.challenge },
       onRequest: async (request) => {
         const session = await findSession(request, sessions)
@@ -95,14 +95,9 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
   }
 }
 
-/** @throws Fault `not_found` where a path names what can be no id */
 function paramsOf({ params }: FastifyRequest): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(params as Record<string, string>).map(([name, text]) => {
-      if (!/^[1-9]\d{0,14}$/.test(text)) throw new Fault('not_found', 'There is nothing at this path')
-      return [name, Number(text)]
-    }),
-  )
+  const texts = Object.entries(params as Record<string, string>)
+  return Object.fromEntries(texts.map(([name, text]) => [name, Number(text)]))
 }
 
 /** @throws Fault `body_required`, `malformed_request`, and what the reader of the format throws */

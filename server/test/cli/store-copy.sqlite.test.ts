@@ -68,6 +68,7 @@ await runCommand(first, 'api-token', 'revoke', revoked)
 const outdated = new BetterSqlite3(join(dataFolder, 'ugs.db'))
 outdated.exec("UPDATE api_token SET expires_at = 1000 WHERE name = 'expired'")
 outdated.exec('INSERT INTO last_introspection VALUES (1, 1, 60000)')
+outdated.exec("INSERT INTO console_session VALUES (x'00ff', 1, 9000000000000, 9000000000000)")
 outdated.close()
 for (const realm of realms) {
   for (const body of oddBodies) assertSuccess(await userApi(first.origin, apiTokens[realm]).get(body))
@@ -178,6 +179,7 @@ describe('ugs store copy', () => {
         ['mapping_entry', entries],
         ['superseded_token', 5],
         ['idempotency_key', 1],
+        ['console_session', 1],
         ['secret_key_check', 2],
       ],
     )

@@ -18,7 +18,8 @@ const { service, admin, adminToken, create } = await startManaged({ after })
 const made = await create('known', { properties: { a: 1 } })
 const { origin } = service
 
-const withBody = operationIds.filter((id) => operationOf(id).body !== undefined)
+// Of rows, each is judged on its own: the tests of the import have them.
+const withBody = operationIds.filter((id) => operationOf(id).body !== undefined && !operationOf(id).takesRows)
 const paths = new Set(operationIds.map((id) => operationOf(id).path))
 
 for (const path of paths) {

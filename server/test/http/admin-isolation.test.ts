@@ -110,6 +110,17 @@ const cases: Record<AdminOperationId, Case> = {
   restoreUserGroupVersion: ofGroup({ params: { revision: 1 } }),
   listDeletedUserGroups: { input: {}, stranger: empty('user_groups') },
   restoreDeletedUserGroup: { input: of(deleted), stranger: 'user_group_not_found' },
+  importUserGroups: {
+    input: { body: { user_group_id: 'secret group', properties: { taken: true } } },
+    // A name is required only where no user group has the id.
+    stranger: (rows) => {
+      const [result, last] = rows as unknown as [{ error: { code: string } }, { summary: object }]
+      assert.equal(result.error.code, 'name_required')
+      const none = { created: 0, updated: 0, unchanged: 0 }
+      assert.deepEqual(last.summary, { rows: 1, ...none, refused: 1, dry_run: false })
+    },
+  },
+  exportUserGroups: { input: {}, stranger: (rows) => assert.deepEqual(rows, []) },
   listIsolationFindings: { input: {}, stranger: empty('findings') },
   promoteUserGroups: {
     input: { body: { user_group_ids: ['secret group'] } },

@@ -40,13 +40,14 @@ export async function changing(
 async function fill(store: Store, userGroups: number): Promise<void> {
   await store.createWorkspace('second', 1000)
   const token = { environment: 'Customer', scopes: ['write'], createdAt: 1000 } as const
-  await store.createApiToken({
+  const signedIn = await store.createApiToken({
     ...token,
     workspaceId: 1,
     name: 'a',
     expiresAt: null,
     tokenHash: randomBytes(32),
   })
+  await store.createConsoleSession(randomBytes(32), signedIn.id, 1000)
   const { id } = await store.createApiToken({
     ...{ ...token, workspaceId: 2, name: 'b', expiresAt: 2000, tokenHash: randomBytes(32) },
   })
@@ -98,6 +99,7 @@ export function rowsOfSource(userGroups: number): Record<string, number> {
     mapping_entry: 1,
     superseded_token: 2,
     idempotency_key: 2,
+    console_session: 1,
     secret_key_check: 2,
   }
 }

@@ -1,9 +1,21 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
+import type { Store } from '../../src/domain/store.ts'
 import { eachLoss, losing, type Lose } from './losing-connections.ts'
 import { created, creation, openPostgres, openProxied, statements } from './postgres-support.ts'
 import { author, deletion, freshKey, plain } from './store-fixtures.ts'
+
+const apiToken = () =>
+  ({
+    tokenHash: randomBytes(32),
+    workspaceId: 1,
+    environment: 'Customer',
+    name: 'A',
+    scopes: ['write'],
+    createdAt: 1000,
+    expiresAt: null,
+  }) as const
 
 describe('PostgreSQL: an update', () => {
   eachLoss('says updated', async (t, lose) => {
@@ -82,17 +94,6 @@ describe('PostgreSQL: whatever else changes the store', () => {
     )
   })
 
-  const apiToken = () =>
-    ({
-      tokenHash: randomBytes(32),
-      workspaceId: 1,
-      environment: 'Customer',
-      name: 'A',
-      scopes: ['write'],
-      createdAt: 1000,
-      expiresAt: null,
-    }) as const
-
   eachLoss('makes an API token once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const token = apiToken()
@@ -131,5 +132,39 @@ describe('PostgreSQL: whatever else changes the store', () => {
     const kept = await losing(proxy, statements.addSecretKeyCheck, lose, () => store.addSecretKeyCheck(check))
     assert.deepEqual(plain(kept), plain(check))
     assert.deepEqual(plain(await store.listSecretKeyChecks()), plain([check]))
+  })
+})
+
+describe('PostgreSQL: a session of the console', () => {
+  const begin = async (store: Store) => {
+    const { id } = await store.createApiToken(apiToken())
+    const hash = randomBytes(32)
+    await store.createConsoleSession(hash, id, 1000)
+    return { id, hash }
+  }
+
+  eachLoss('begins once', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const { id } = await begin(store)
+    const hash = randomBytes(32)
+    await losing(proxy, statements.createConsoleSession, lose, () =>
+      store.createConsoleSession(hash, id, 2000),
+    )
+    const found = await store.findConsoleSession(hash)
+    assert.deepEqual([found?.apiToken.id, found?.createdAt, found?.lastUsedAt], [id, 2000, 2000])
+  })
+
+  eachLoss('is used', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const { hash } = await begin(store)
+    await losing(proxy, statements.touchConsoleSession, lose, () => store.touchConsoleSession(hash, 3000))
+    assert.equal((await store.findConsoleSession(hash))?.lastUsedAt, 3000)
+  })
+
+  eachLoss('ends', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const { hash } = await begin(store)
+    await losing(proxy, statements.deleteConsoleSession, lose, () => store.deleteConsoleSession(hash))
+    assert.equal(await store.findConsoleSession(hash), null)
   })
 })

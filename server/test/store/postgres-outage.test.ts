@@ -36,6 +36,7 @@ const token = { sealed: randomBytes(24), keyId: 'test' }
 /** Every operation of a store but `close`. */
 const operations: Record<string, (store: Store) => Promise<unknown>> = {
   getOrCreateUserGroup: (store) => store.getOrCreateUserGroup(creation({ key })),
+  getOrCreateUserGroups: (store) => store.getOrCreateUserGroups([creation({ key }), creation()]),
   updateUserGroup: (store) => store.updateUserGroup({ key, change: { name: 'B' }, author, now: 1 }),
   rotateUserGroupToken: (store) => store.rotateUserGroupToken(rotation(token)),
   findByToken: (store) => store.findByToken(1, 'Customer', hashOf(token), 1),
@@ -51,6 +52,10 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   findApiToken: (store) => store.findApiToken(randomBytes(32)),
   listApiTokens: (store) => store.listApiTokens(),
   revokeApiToken: (store) => store.revokeApiToken(1, 1),
+  createConsoleSession: (store) => store.createConsoleSession(randomBytes(32), 1, 1),
+  findConsoleSession: (store) => store.findConsoleSession(randomBytes(32)),
+  touchConsoleSession: (store) => store.touchConsoleSession(randomBytes(32), 1),
+  deleteConsoleSession: (store) => store.deleteConsoleSession(randomBytes(32)),
   listSecretKeyChecks: (store) => store.listSecretKeyChecks(),
   addSecretKeyCheck: (store) => store.addSecretKeyCheck({ keyId: 'k1', sealed: randomBytes(3) }),
   ping: (store) => store.ping(),
@@ -59,6 +64,7 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
 describe('PostgreSQL: a database that refuses connections', () => {
   it('makes every operation fail as unavailable at its deadline, and none of them in doubt', async (t) => {
     const { store, proxy } = await openProxied(t, brief)
+    await store.createApiToken(apiToken())
     proxy.refuse()
     await Promise.all(
       Object.entries(operations).map(([name, operate]) =>
@@ -69,6 +75,8 @@ describe('PostgreSQL: a database that refuses connections', () => {
 
   it('fails no operation that it takes back before the deadline', async (t) => {
     const { store, proxy } = await openProxied(t)
+    // The one that a session of the console is made for.
+    await store.createApiToken(apiToken())
     proxy.refuse()
     const tries = proxy.connections
     const results = Object.values(operations).map((operate) => operate(store))
@@ -125,6 +133,7 @@ describe('PostgreSQL: a database that is lost in the middle of a call', () => {
     ['revokeApiToken', statements.revokeApiToken, operations.revokeApiToken],
     ['addSecretKeyCheck', statements.addSecretKeyCheck, operations.addSecretKeyCheck],
     ['getOrCreateUserGroup', statements.createUserGroup, operations.getOrCreateUserGroup],
+    ['getOrCreateUserGroups', statements.createUserGroup, operations.getOrCreateUserGroups],
   ] as const) {
     it(`leaves ${name} in doubt, and says so`, async (t) => {
       const { store, proxy } = await openProxied(t, brief)

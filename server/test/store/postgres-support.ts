@@ -37,6 +37,9 @@ export const statements = {
   createApiToken: /^INSERT INTO api_token/,
   revokeApiToken: /^UPDATE api_token/,
   addSecretKeyCheck: /^INSERT INTO secret_key_check/,
+  createConsoleSession: /^INSERT INTO console_session/,
+  touchConsoleSession: /^UPDATE console_session/,
+  deleteConsoleSession: /^DELETE FROM console_session WHERE session_hash/,
   commit: /^COMMIT/,
 } as const
 

@@ -5,6 +5,8 @@ import type { Environment } from '../../src/domain/environment.ts'
 import type { RotateUserGroupToken, Store } from '../../src/domain/store.ts'
 import type { UserGroupChange, UserGroupKey } from '../../src/domain/user-group.ts'
 import { describeAccess } from './store-contract-access.ts'
+import { describeBatches } from './store-contract-batches.ts'
+import { describeConsoleSessions } from './store-contract-console-sessions.ts'
 import { describeDataSources } from './store-contract-data-sources.ts'
 import { describeManagement } from './store-contract-management.ts'
 import { describeMappedDataSources } from './store-contract-mapped.ts'
@@ -15,6 +17,8 @@ import { author, deletion, count, freshKey, hashOf, mint, plain, text, tokenless
 /** What every store must do, whichever database it stands on: run by one test file for each. */
 export function describeStore(name: string, openFreshStore: () => Promise<Store>): void {
   describeAccess(name, openFreshStore)
+  describeConsoleSessions(name, openFreshStore)
+  describeBatches(name, openFreshStore)
   describeDataSources(name, openFreshStore)
   describeMappings(name, openFreshStore)
   describeRegisteredMappings(name, openFreshStore)

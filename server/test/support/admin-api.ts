@@ -6,6 +6,7 @@ import {
   type AdminOperationId,
 } from '../../src/contract/admin-operations.ts'
 import * as schemas from '../../src/contract/admin-schemas.ts'
+import { bulkFormats } from '../../src/contract/import-rows.ts'
 import { errorTable } from '../../src/contract/errors.ts'
 import { openApiDocument } from '../../src/contract/openapi.ts'
 import type { FaultCode } from '../../src/domain/fault.ts'
@@ -40,7 +41,10 @@ export function adminPath(id: AdminOperationId, { params = {}, query = '' }: Adm
   return `/admin/v1${path}${text && `?${text}`}`
 }
 
-/** `/admin/v1` as one caller sees it. A string or bytes as the body are sent as they are. */
+/**
+ * `/admin/v1` as one caller sees it. A string or bytes as the body are sent as they are; what operations take as rows is
+ * NDJSON unless a header says otherwise.
+ */
 export function adminApi(origin: string, token?: string): AdminApi {
   return Object.fromEntries(
     operationIds.map((id) => [
@@ -50,7 +54,11 @@ export function adminApi(origin: string, token?: string): AdminApi {
           method: operationOf(id).method,
           path: adminPath(id, input),
           token,
-          ...(input.headers !== undefined && { headers: input.headers }),
+          headers: {
+            ...(operationOf(id).takesRows === true &&
+              input.body !== undefined && { 'content-type': bulkFormats.ndjson }),
+            ...input.headers,
+          },
           ...(input.body !== undefined && { body: input.body }),
         }),
     ]),
@@ -73,9 +81,9 @@ const validators = new Map(
   ]),
 )
 
-function assertSchema({ text, body }: Answer, name: string): void {
+function assertSchema(value: unknown, name: string): void {
   const validate = validators.get(name)
-  assert.ok(validate?.(body), `${name}: ${JSON.stringify(validate?.errors)}\n${text}`)
+  assert.ok(validate?.(value), `${name}: ${JSON.stringify(validate?.errors)}\n${JSON.stringify(value)}`)
 }
 
 /** That the OpenAPI document has an answer with this status. */
@@ -89,21 +97,36 @@ const tokenPattern = /ug[at]_(?:customer|testing)_\w+/g
 
 /** Whether an answer of this operation shows a token, as its schema has it. */
 function showsToken(id: AdminOperationId): boolean {
-  return 'token' in schemas[operationOf(id).answer].properties && operationOf(id).answer !== 'ViewAnswer'
+  const { answer } = operationOf(id)
+  const schema: object = schemas[answer]
+  return 'properties' in schema && 'token' in (schema.properties as object) && answer !== 'ViewAnswer'
 }
 
-/** Asserts that the answer is of the operation's schema and holds a token only where that says so; returns its body. */
+/** The rows of an answer in NDJSON. */
+export function rowsIn<T>({ text }: Answer): T[] {
+  assert.ok(text === '' || text.endsWith('\n'), 'the last line has no end')
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as T)
+}
+
+/**
+ * Asserts that the answer is of the operation's schema and holds a token only where that says so; returns its body, or
+ * the rows of one that has rows.
+ */
 // The type is the caller's word for what the schema was asserted to be.
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
 export function assertAnswers<T = any>(answer: Answer, id: AdminOperationId): T {
-  const { status = 200, answer: schema } = operationOf(id)
+  const { status = 200, answer: schema, answersRows } = operationOf(id)
   assert.equal(answer.status, status, answer.text)
-  assert.equal(answer.headers['content-type'], 'application/json')
+  assert.equal(answer.headers['content-type'], answersRows ? bulkFormats.ndjson : 'application/json')
   assertCommonHeaders(answer)
   assertDocumented(id, status)
-  assertSchema(answer, schema)
+  const body: unknown = answersRows ? rowsIn(answer) : answer.body
+  for (const value of answersRows ? (body as unknown[]) : [body]) assertSchema(value, schema)
   assert.equal(answer.text.match(tokenPattern)?.length ?? 0, showsToken(id) ? 1 : 0, answer.text)
-  return answer.body as T
+  return body as T
 }
 
 /** Asserts the whole shape of an error of the operation; `fields` are the paths at fault, in any order. */
@@ -118,7 +141,7 @@ export function assertRefused(
   assert.equal(answer.headers['content-type'], 'application/json')
   assertCommonHeaders(answer)
   assertDocumented(id, answer.status)
-  assertSchema(answer, 'ErrorAnswer')
+  assertSchema(answer.body, 'ErrorAnswer')
   assert.equal(error?.request_id, answer.headers['x-request-id'])
   assert.deepEqual((error?.fields ?? []).map(({ path }) => path).sort(), [...fields].sort(), answer.text)
   assert.doesNotMatch(answer.text, tokenPattern)

@@ -1,0 +1,378 @@
+import { badAnswer } from './errors.ts'
+import type {
+  ApiToken,
+  DeletedUserGroup,
+  Difference,
+  IsolationFinding,
+  LeakedToken,
+  ManagedUserGroup,
+  NewApiToken,
+  NewWorkspace,
+  PromotionResult,
+  RegisteredDataSource,
+  RegisteredSchema,
+  UserGroupVersion,
+  UserGroupView,
+  Workspace,
+} from './managed.ts'
+import type { Page } from './paged.ts'
+import {
+  isArray,
+  isBoolean,
+  isCount,
+  isEnvironment,
+  isObject,
+  isObjectOrNull,
+  isOne,
+  isText,
+  isTextByKeyOrNull,
+  isTextOrNull,
+  isTimeText,
+  isTimeTextOrNull,
+  read,
+  readEach,
+  type Shape,
+} from './shape.ts'
+import type { DataSource, Json, JsonObject } from './user-group.ts'
+import type { components } from './wire.ts'
+
+// What the answers of `/admin/v1` say.
+
+type Wire = components['schemas']
+type WireDifference = Wire['DiffAnswer']['differences'][number]
+type WireFinding = Wire['IsolationAnswer']['findings'][number]
+type WireVersion = Wire['VersionListAnswer']['versions'][number]
+type WireUser = Wire['ManagedUserGroup']
+
+const success = isOne
+const page = { success, next_cursor: isTextOrNull }
+const named = { provided_id: isText, name: isText }
+const content = { name: isText, mapping: isTextByKeyOrNull, properties: isObjectOrNull }
+const authored = { updated_at: isTimeText, updated_by: isTextOrNull }
+const registered = { id: isCount, ...named, created_at: isTimeText }
+const isUndefinedOr = (check: (value: unknown) => boolean) => (value: unknown) =>
+  value === undefined || check(value)
+const isAnything = () => true
+const isOneOf = (texts: readonly string[]) => (value: unknown) =>
+  typeof value === 'string' && texts.includes(value)
+
+const userGroupShape: Shape<WireUser> = {
+  team_id: isCount,
+  provided_id: isText,
+  api_environment_tag: isEnvironment,
+  ...content,
+  revision: isCount,
+  created_at: isTimeText,
+  ...authored,
+  token_issued_at: isTimeText,
+  suspended_at: isTimeTextOrNull,
+}
+const versionShape: Shape<WireVersion> = { revision: isCount, ...content, ...authored }
+const differenceShape: Shape<WireDifference> = {
+  path: (value) => typeof value === 'string',
+  before: isAnything,
+  after: isAnything,
+}
+const dataSourceShape: Shape<NonNullable<WireFinding['registered']>> = { id: isCount, ...named }
+const apiTokenShape: Shape<Wire['ApiToken']> = {
+  id: isCount,
+  name: isText,
+  api_environment_tag: isEnvironment,
+  // Any, so that what a newer service says is passed on.
+  scopes: (value) => isArray(value) && value.every(isText),
+  created_at: isTimeText,
+  expires_at: isTimeTextOrNull,
+  revoked_at: isTimeTextOrNull,
+}
+const workspaceShape: Shape<Wire['NewWorkspaceAnswer']['workspace']> = {
+  id: isCount,
+  name: isText,
+  created_at: isTimeText,
+}
+const schemaShape: Shape<Wire['SchemaAnswer']['schema']> = registered
+const registeredDataSourceShape: Shape<Wire['DataSourceAnswer']['data_source']> = {
+  ...registered,
+  schema_id: isCount,
+}
+const leakedShape: Shape<Wire['LeakedTokenAnswer']> = {
+  success,
+  kind: isOneOf(['user_group_token', 'api_token', 'unknown']),
+  works: isBoolean,
+  user_group: isUndefinedOr(isObject),
+  valid_until: isUndefinedOr(isTimeTextOrNull),
+  rotated: isUndefinedOr(isBoolean),
+  api_token: isUndefinedOr(isObject),
+}
+
+export function readUserGroups(json: unknown): Page<ManagedUserGroup> {
+  const answer = readAnswer<Wire['UserGroupListAnswer']>(json, { ...page, user_groups: isArray })
+  return { items: answer.user_groups.map(userGroupOf), nextCursor: answer.next_cursor }
+}
+
+export function readUserGroup(json: unknown): ManagedUserGroup {
+  return userGroupOf(readAnswer<Wire['UserGroupAnswer']>(json, { success, user_group: isObject }).user_group)
+}
+
+export function readDeleted(json: unknown): void {
+  readAnswer<Wire['DeletedAnswer']>(json, { success, deleted: (value) => value === true })
+}
+
+export function readToken(json: unknown): string {
+  return readAnswer<Wire['TokenAnswer']>(json, { success, token: isText }).token
+}
+
+export function readView(json: unknown): UserGroupView {
+  const answer = readAnswer<Wire['ViewAnswer']>(json, {
+    success,
+    user_group: isObject,
+    variables: isObject,
+    data_sources: isArray,
+    token: isObject,
+    last_introspected_at: isTimeTextOrNull,
+    versions: isArray,
+  })
+  const variables = read<Wire['ViewAnswer']['variables']>(answer.variables, 'variables', {
+    ...named,
+    properties: isObjectOrNull,
+  })
+  const token = read<Wire['ViewAnswer']['token']>(answer.token, 'token', {
+    active: isBoolean,
+    issued_at: isTimeText,
+  })
+  const dataSources = readEach<Wire['ViewAnswer']['data_sources'][number]>(
+    answer.data_sources,
+    'data_sources',
+    { schema: isText, data_source: isText, has_schema: isBoolean, registered: isObjectOrNull },
+  )
+  return {
+    userGroup: userGroupOf(answer.user_group),
+    variables: {
+      providedId: variables.provided_id,
+      name: variables.name,
+      properties: variables.properties as JsonObject | null,
+    },
+    dataSources: dataSources.map((entry) => ({
+      schema: entry.schema,
+      dataSource: entry.data_source,
+      hasSchema: entry.has_schema,
+      registered: dataSourceOf(entry.registered),
+    })),
+    token: { active: token.active, issuedAt: Date.parse(token.issued_at) },
+    lastIntrospectedAt: timeOf(answer.last_introspected_at),
+    versions: versionsOf(answer.versions),
+  }
+}
+
+export function readVersions(json: unknown): UserGroupVersion[] {
+  return versionsOf(readAnswer<Wire['VersionListAnswer']>(json, { success, versions: isArray }).versions)
+}
+
+export function readDifferences(json: unknown): Difference[] {
+  return differencesOf(readAnswer<Wire['DiffAnswer']>(json, { success, differences: isArray }).differences)
+}
+
+export function readDeletedUserGroups(json: unknown): Page<DeletedUserGroup> {
+  const answer = readAnswer<Wire['DeletedUserGroupListAnswer']>(json, { ...page, user_groups: isArray })
+  const groups = readEach<Wire['DeletedUserGroupListAnswer']['user_groups'][number]>(
+    answer.user_groups,
+    'user_groups',
+    { team_id: isCount, ...named, deleted_at: isTimeText, deleted_by: isTextOrNull },
+  )
+  const items = groups.map((group) => ({
+    teamId: group.team_id,
+    providedId: group.provided_id,
+    name: group.name,
+    deletedAt: Date.parse(group.deleted_at),
+    deletedBy: group.deleted_by,
+  }))
+  return { items, nextCursor: answer.next_cursor }
+}
+
+export function readFindings(json: unknown): Page<IsolationFinding> {
+  const answer = readAnswer<Wire['IsolationAnswer']>(json, { ...page, findings: isArray })
+  const findings = readEach<WireFinding>(answer.findings, 'findings', {
+    kind: isOneOf(['shared', 'unresolved']),
+    schema: isText,
+    data_source: isText,
+    registered: isObjectOrNull,
+    user_groups: isArray,
+  })
+  const groups = (finding: WireFinding) =>
+    readEach<WireFinding['user_groups'][number]>(finding.user_groups, 'user_groups', {
+      team_id: isCount,
+      ...named,
+    })
+  const items = findings.map((finding) => ({
+    kind: finding.kind,
+    schema: finding.schema,
+    dataSource: finding.data_source,
+    registered: dataSourceOf(finding.registered),
+    userGroups: groups(finding).map((group) => ({
+      teamId: group.team_id,
+      providedId: group.provided_id,
+      name: group.name,
+    })),
+  }))
+  return { items, nextCursor: answer.next_cursor }
+}
+
+export function readPromotion(json: unknown): PromotionResult[] {
+  const answer = readAnswer<Wire['PromotionAnswer']>(json, { success, results: isArray })
+  const results = readEach<Wire['PromotionAnswer']['results'][number]>(answer.results, 'results', {
+    provided_id: isText,
+    outcome: isOneOf(['created', 'updated', 'unchanged', 'not_found', 'refused']),
+    differences: isArray,
+    team_id: (value) => value === null || isCount(value),
+    message: isTextOrNull,
+  })
+  return results.map((result) => ({
+    providedId: result.provided_id,
+    outcome: result.outcome,
+    differences: differencesOf(result.differences),
+    teamId: result.team_id,
+    message: result.message,
+  }))
+}
+
+export function readLeakedToken(json: unknown): LeakedToken {
+  const { kind, works, ...found } = readAnswer<Wire['LeakedTokenAnswer']>(json, leakedShape)
+  if (kind === 'unknown') return { kind, works }
+  if (kind === 'api_token') return { kind, works, apiToken: apiTokenOf(found.api_token) }
+  const { valid_until: validUntil, rotated } = found
+  if (validUntil === undefined || rotated === undefined)
+    throw badAnswer('it leaves out what became of a token')
+  return { kind, works, userGroup: userGroupOf(found.user_group), validUntil: timeOf(validUntil), rotated }
+}
+
+export function readApiTokens(json: unknown): ApiToken[] {
+  const { api_tokens } = readAnswer<Wire['ApiTokenListAnswer']>(json, { success, api_tokens: isArray })
+  return api_tokens.map(apiTokenOf)
+}
+
+export function readApiToken(json: unknown): ApiToken {
+  return apiTokenOf(readAnswer<Wire['ApiTokenAnswer']>(json, { success, api_token: isObject }).api_token)
+}
+
+export function readNewApiToken(json: unknown): NewApiToken {
+  const answer = readAnswer<Wire['NewApiTokenAnswer']>(json, { success, api_token: isObject, token: isText })
+  return { apiToken: apiTokenOf(answer.api_token), token: answer.token }
+}
+
+export function readWorkspaces(json: unknown): Workspace[] {
+  const { workspaces } = readAnswer<Wire['WorkspaceListAnswer']>(json, { success, workspaces: isArray })
+  return workspaces.map(workspaceOf)
+}
+
+export function readNewWorkspace(json: unknown): NewWorkspace {
+  const answer = readAnswer<Wire['NewWorkspaceAnswer']>(json, {
+    success,
+    workspace: isObject,
+    api_token: isObject,
+    token: isText,
+  })
+  return {
+    workspace: workspaceOf(answer.workspace),
+    apiToken: apiTokenOf(answer.api_token),
+    token: answer.token,
+  }
+}
+
+export function readSchemas(json: unknown): RegisteredSchema[] {
+  return readAnswer<Wire['SchemaListAnswer']>(json, { success, schemas: isArray }).schemas.map(schemaOf)
+}
+
+export function readSchema(json: unknown): RegisteredSchema {
+  return schemaOf(readAnswer<Wire['SchemaAnswer']>(json, { success, schema: isObject }).schema)
+}
+
+export function readDataSources(json: unknown): Page<RegisteredDataSource> {
+  const answer = readAnswer<Wire['DataSourceListAnswer']>(json, { ...page, data_sources: isArray })
+  return { items: answer.data_sources.map(registeredDataSourceOf), nextCursor: answer.next_cursor }
+}
+
+export function readDataSource(json: unknown): RegisteredDataSource {
+  const answer = readAnswer<Wire['DataSourceAnswer']>(json, { success, data_source: isObject })
+  return registeredDataSourceOf(answer.data_source)
+}
+
+function readAnswer<Answer extends object>(json: unknown, shape: Shape<Answer>): Answer {
+  return read(json, 'the answer', shape)
+}
+
+function userGroupOf(value: unknown): ManagedUserGroup {
+  const group = read(value, 'a user group', userGroupShape)
+  return {
+    teamId: group.team_id,
+    providedId: group.provided_id,
+    environment: group.api_environment_tag,
+    ...contentOf(group),
+    revision: group.revision,
+    createdAt: Date.parse(group.created_at),
+    ...authorOf(group),
+    tokenIssuedAt: Date.parse(group.token_issued_at),
+    suspendedAt: timeOf(group.suspended_at),
+  }
+}
+
+function versionsOf(value: unknown): UserGroupVersion[] {
+  return readEach(value, 'versions', versionShape).map((version) => ({
+    revision: version.revision,
+    ...contentOf(version),
+    ...authorOf(version),
+  }))
+}
+
+function contentOf({ name, mapping, properties }: WireUser | WireVersion) {
+  return { name, mapping, properties: properties as JsonObject | null }
+}
+
+function authorOf(group: WireUser | WireVersion) {
+  return { updatedAt: Date.parse(group.updated_at), updatedBy: group.updated_by }
+}
+
+function differencesOf(value: unknown): Difference[] {
+  return readEach(value, 'differences', differenceShape).map((difference) => ({
+    path: difference.path,
+    ...('before' in difference && { before: difference.before as Json }),
+    ...('after' in difference && { after: difference.after as Json }),
+  }))
+}
+
+function dataSourceOf(value: unknown): DataSource | null {
+  if (value === null) return null
+  const { id, provided_id: providedId, name } = read(value, 'registered', dataSourceShape)
+  return { id, providedId, name }
+}
+
+function apiTokenOf(value: unknown): ApiToken {
+  const { id, name, scopes, ...token } = read(value, 'an API token', apiTokenShape)
+  return {
+    id,
+    name,
+    environment: token.api_environment_tag,
+    scopes,
+    createdAt: Date.parse(token.created_at),
+    expiresAt: timeOf(token.expires_at),
+    revokedAt: timeOf(token.revoked_at),
+  }
+}
+
+function workspaceOf(value: unknown): Workspace {
+  const { id, name, created_at } = read(value, 'a workspace', workspaceShape)
+  return { id, name, createdAt: Date.parse(created_at) }
+}
+
+function schemaOf(value: unknown): RegisteredSchema {
+  const { id, provided_id: providedId, name, created_at } = read(value, 'a schema', schemaShape)
+  return { id, providedId, name, createdAt: Date.parse(created_at) }
+}
+
+function registeredDataSourceOf(value: unknown): RegisteredDataSource {
+  const dataSource = read(value, 'a data source', registeredDataSourceShape)
+  const { id, provided_id: providedId, name, schema_id: schemaId, created_at } = dataSource
+  return { id, providedId, name, schemaId, createdAt: Date.parse(created_at) }
+}
+
+function timeOf(text: string | null): number | null {
+  return text === null ? null : Date.parse(text)
+}

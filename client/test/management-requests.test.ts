@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { UserGroupManagement } from '../src/user-group-management.ts'
+import { apiToken, assertNoToken, transportFailure } from './support/calls.ts'
+import { startHttpProxy } from './support/http-proxy.ts'
+import { sharedManaged } from './support/managed.ts'
+import { answer, json, never, serve } from './support/scripted-server.ts'
+
+const over = (origin: string) => new UserGroupManagement({ origin, apiToken })
+const token = 'ugt_customer_leaked'
+
+type Management = UserGroupManagement
+type Call = readonly [
+  call: (management: Management) => Promise<unknown>,
+  sent: string,
+  body?: unknown,
+  ifMatch?: string,
+]
+
+/** Every operation of the management API, and how it goes over the wire. */
+const calls: Readonly<Record<string, Call>> = {
+  searchUserGroups: [
+    (m) =>
+      m
+        .searchUserGroups({
+          ...{ userGroupIdPrefix: 'a/b', name: '+', property: '/plan', propertyValue: false },
+          ...{ schema: 's', dataSource: 'd', suspended: true, limit: 5 },
+        })
+        .page('c'),
+    'GET /user-groups?name=%2B&property=%2Fplan&schema=s&suspended=true&limit=5&user_group_id_prefix=a%2Fb&property_value=false&data_source=d&cursor=c',
+  ],
+  getUserGroup: [(m) => m.getUserGroup(7), 'GET /user-groups/7'],
+  updateUserGroup: [
+    (m) => m.updateUserGroup(7, { name: undefined, mapping: null, properties: {} }, { ifRevision: 4 }),
+    'PATCH /user-groups/7',
+    { mapping: null, properties: {} },
+    '"7.4"',
+  ],
+  deleteUserGroup: [
+    (m) => m.deleteUserGroup(7, { ifRevision: 4 }),
+    'DELETE /user-groups/7',
+    undefined,
+    '"7.4"',
+  ],
+  getUserGroupToken: [(m) => m.getUserGroupToken(7), 'GET /user-groups/7/token'],
+  suspendUserGroup: [
+    (m) => m.suspendUserGroup(7, { ifRevision: 12 }),
+    'POST /user-groups/7/suspend',
+    undefined,
+    '"7.12"',
+  ],
+  resumeUserGroup: [(m) => m.resumeUserGroup(7), 'POST /user-groups/7/resume'],
+  viewUserGroup: [(m) => m.viewUserGroup(7), 'GET /user-groups/7/view'],
+  listUserGroupVersions: [(m) => m.listUserGroupVersions(7), 'GET /user-groups/7/versions'],
+  diffUserGroupVersions: [
+    (m) => m.diffUserGroupVersions(7, { from: 2, to: 3 }),
+    'GET /user-groups/7/versions/2/diff?to=3',
+  ],
+  restoreUserGroupVersion: [
+    (m) => m.restoreUserGroupVersion(7, 2, { ifRevision: 4 }),
+    'POST /user-groups/7/versions/2/restore',
+    undefined,
+    '"7.4"',
+  ],
+  listDeletedUserGroups: [
+    (m) => m.listDeletedUserGroups({ limit: 3 }).page(),
+    'GET /deleted-user-groups?limit=3',
+  ],
+  restoreDeletedUserGroup: [(m) => m.restoreDeletedUserGroup(7), 'POST /deleted-user-groups/7/restore'],
+  listIsolationFindings: [(m) => m.listIsolationFindings().page('c'), 'GET /isolation-findings?cursor=c'],
+  promoteUserGroups: [
+    (m) => m.promoteUserGroups({ userGroupIds: ['a'], dryRun: true }),
+    'POST /promotions',
+    { user_group_ids: ['a'], dry_run: true },
+  ],
+  reportLeakedToken: [
+    (m) => m.reportLeakedToken({ token, rotate: true }),
+    'POST /leaked-tokens',
+    { token, rotate: true },
+  ],
+  listApiTokens: [(m) => m.listApiTokens(), 'GET /api-tokens'],
+  createApiToken: [
+    (m) => m.createApiToken({ name: 'a', scopes: ['read'], expiresInSeconds: 60 }),
+    'POST /api-tokens',
+    { name: 'a', scopes: ['read'], expires_in_seconds: 60 },
+  ],
+  revokeApiToken: [(m) => m.revokeApiToken(3), 'POST /api-tokens/3/revoke'],
+  listWorkspaces: [(m) => m.listWorkspaces(), 'GET /workspaces'],
+  createWorkspace: [(m) => m.createWorkspace({ name: 'a' }), 'POST /workspaces', { name: 'a' }],
+  listSchemas: [(m) => m.listSchemas(), 'GET /schemas'],
+  createSchema: [
+    (m) => m.createSchema({ providedId: 's', name: 'S' }),
+    'POST /schemas',
+    { provided_id: 's', name: 'S' },
+  ],
+  deleteSchema: [(m) => m.deleteSchema(3), 'DELETE /schemas/3'],
+  listDataSources: [
+    (m) => m.listDataSources({ schemaId: 1, limit: 3 }).page('c'),
+    'GET /data-sources?limit=3&schema_id=1&cursor=c',
+  ],
+  createDataSource: [
+    (m) => m.createDataSource({ schemaId: 1, providedId: 'd', name: 'D' }),
+    'POST /data-sources',
+    { schema_id: 1, provided_id: 'd', name: 'D' },
+  ],
+  deleteDataSource: [(m) => m.deleteDataSource(3), 'DELETE /data-sources/3'],
+}
+
+it('the calls are all that there are', () => {
+  const methods = Object.getOwnPropertyNames(UserGroupManagement.prototype).filter(
+    (name) => name !== 'constructor',
+  )
+  // It makes two, and is told by what it does.
+  assert.deepEqual(methods.sort(), [...Object.keys(calls), 'rotateUserGroupToken'].sort())
+})
+
+describe('a call of the management API', () => {
+  for (const [name, [call, sent, body, ifMatch]] of Object.entries(calls)) {
+    it(`${name} is sent as it should be; an answer that is half one is a bad_answer`, async (t) => {
+      const { origin, received } = await serve(t, json({ success: 1 }), answer(201, '{"success":1}'))
+      const management = over(`${origin}/gateway`)
+      const codes = [await transportFailure(call(management)), await transportFailure(call(management))]
+      assert.deepEqual(
+        codes.map(({ code }) => code),
+        ['bad_answer', 'bad_answer'],
+      )
+      const [request] = received
+      const headers = request?.headers ?? {}
+      assert.equal(`${request?.method} ${request?.path.replace('/gateway/admin/v1', '')}`, sent)
+      assert.equal(request?.body, body === undefined ? '' : JSON.stringify(body))
+      assert.equal(headers.authorization, `Token ${apiToken}`)
+      assert.equal(headers['content-type'], body === undefined ? undefined : 'application/json')
+      assert.equal(headers['if-match'], ifMatch)
+      assert.equal(headers['content-length'] === undefined, sent.startsWith('GET'))
+      assert.equal(received.length, 2)
+    })
+  }
+
+  it('tells times as milliseconds since the epoch, and a finding with what is registered', async (t) => {
+    const at = '2030-01-01T00:00:00.123Z'
+    const version = { name: 'A', mapping: null, properties: null, updated_at: at, updated_by: null }
+    const user_group = {
+      ...{ ...version, team_id: 7, provided_id: 'a', api_environment_tag: 'Testing', revision: 1 },
+      ...{ created_at: at, token_issued_at: at, suspended_at: at },
+    }
+    const view = {
+      ...{ success: 1, user_group, variables: { provided_id: 'a', name: 'A', properties: null } },
+      ...{
+        data_sources: [],
+        token: { active: false, issued_at: at },
+        last_introspected_at: at,
+        versions: [],
+      },
+    }
+    const registered = { id: 3, provided_id: 'eu', name: 'EU' }
+    const finding = { kind: 'unresolved', schema: 's', data_source: 'd', registered, user_groups: [] }
+    const { origin } = await serve(
+      t,
+      json(view),
+      json({ success: 1, findings: [finding], next_cursor: null }),
+      json({ ...view, last_introspected_at: 'yesterday' }),
+    )
+    const time = Date.UTC(2030, 0, 1, 0, 0, 0, 123)
+    const { userGroup, lastIntrospectedAt } = await over(origin).viewUserGroup(7)
+    assert.deepEqual([userGroup.suspendedAt, userGroup.updatedBy, lastIntrospectedAt], [time, null, time])
+    const { items } = await over(origin).listIsolationFindings().page()
+    assert.deepEqual(items[0]?.registered, { id: 3, providedId: 'eu', name: 'EU' })
+    assert.equal((await transportFailure(over(origin).viewUserGroup(7))).code, 'bad_answer')
+  })
+
+  it('keeps its deadline, and stops with its signal', async (t) => {
+    const { origin } = await serve(t, never)
+    const begun = performance.now()
+    const { code } = await transportFailure(over(origin).getUserGroup(7, { deadlineMs: 200 }))
+    assert.equal(code, 'timed_out')
+    assert.ok(performance.now() - begun < 5000)
+    const reason = new Error('gone')
+    const options = { signal: AbortSignal.abort(reason) }
+    await assert.rejects(over(origin).rotateUserGroupToken(7, {}, options), reason)
+    // Both calls of a rotation have one deadline.
+    const rotation = over(origin).rotateUserGroupToken(7, {}, { deadlineMs: 200 })
+    assert.equal((await transportFailure(rotation)).code, 'timed_out')
+  })
+
+  it('that cannot be sent is a TypeError, and is not sent', async (t) => {
+    const { origin, received } = await serve(t, never)
+    const management = over(origin)
+    const wrong = [
+      ...[0, -1, 1.5, Number.NaN, '7', '../schemas', undefined].map(
+        (id) => () => management.getUserGroup(id as number),
+      ),
+      () => management.updateUserGroup(7, {}, { ifRevision: '4' as never }),
+      () => management.deleteUserGroup(7, { ifRevision: 0 }),
+      () => management.diffUserGroupVersions(7, { from: 0 }),
+      () => management.diffUserGroupVersions(7, { from: 1, to: 0 }),
+      () => management.searchUserGroups({ name: '\ud800' }).page(),
+      () => management.searchUserGroups({ propertyValue: Number.NaN }).page(),
+      () => management.searchUserGroups({ propertyValue: {} as never }).page(),
+      () => management.updateUserGroup(7, { properties: { seats: Infinity } }),
+    ]
+    for (const call of wrong) await assert.rejects(call, TypeError, String(call))
+    assert.equal(received.length, 0)
+  })
+
+  it('shows no API token, however it is printed', () => assertNoToken(over('http://localhost')))
+})
+
+describe('behind a proxy', () => {
+  const managed = sharedManaged()
+
+  for (const status of [403, 405, 501]) {
+    it(`that answers ${status} to PATCH and DELETE, they are named, and nothing is done`, async (t) => {
+      const { service, over, create, management } = await managed()
+      const group = await create(`behind ${status}`)
+      const on = (method: string) => (method === 'PATCH' || method === 'DELETE' ? status : undefined)
+      const proxy = await startHttpProxy(t, service.origin, { on })
+      const behind = over(proxy.origin)
+      for (const [method, call] of [
+        ['PATCH', () => behind.updateUserGroup(group.teamId, { name: 'B' })],
+        ['DELETE', () => behind.deleteUserGroup(group.teamId)],
+      ] as const) {
+        const error = await transportFailure(call())
+        assert.deepEqual([error.code, error.status], ['refused', status])
+        assert.match(error.message, new RegExp(`refuses ${method} with status ${status}`))
+      }
+      assert.deepEqual(
+        proxy.passed.map(({ method }) => method),
+        ['PATCH', 'DELETE'],
+      )
+      assert.deepEqual(await management.getUserGroup(group.teamId), group)
+    })
+  }
+
+  it('that refuses GET, no POST is sent in its place: it would make something', async (t) => {
+    const { service, over, management } = await managed()
+    const on = (method: string) => (method === 'GET' ? 405 : undefined)
+    const proxy = await startHttpProxy(t, service.origin, { on })
+    assert.equal((await transportFailure(over(proxy.origin).listSchemas())).status, 405)
+    assert.equal(proxy.passed.length, 1)
+    assert.deepEqual(await management.listSchemas(), [])
+  })
+})
