@@ -28,6 +28,8 @@ export interface Expected {
   readonly status: number
   /** In milliseconds since the Unix epoch; a `Retry-After` may be a date. */
   readonly now: number
+  /** Whether it is a JSON value a line (NDJSON), to be read as an array of them. */
+  readonly isLines: boolean
 }
 
 /**
@@ -35,7 +37,7 @@ export interface Expected {
  * @throws ServiceError where the service answers that it failed
  * @throws TransportError `refused`, `bad_answer` where it is not the service that answers
  */
-export function readJson(answer: Answer, { method, status: success, now }: Expected): unknown {
+export function readJson(answer: Answer, { method, status: success, now, isLines }: Expected): unknown {
   const { status, body } = answer
   const retryAfterMs = readRetryAfter(answer.retryAfter, now)
   if (status >= 400) {
@@ -48,11 +50,12 @@ export function readJson(answer: Answer, { method, status: success, now }: Expec
     )
   }
   if (status !== success) throw badAnswer(`its status is ${status}`, status)
-  if (!/^application\/json *(;|$)/i.test(answer.contentType)) {
-    throw badAnswer('its Content-Type is not application/json', status)
+  const mediaType = isLines ? 'application/x-ndjson' : 'application/json'
+  if (answer.contentType.split(';')[0]?.trim().toLowerCase() !== mediaType) {
+    throw badAnswer(`its Content-Type is not ${mediaType}`, status)
   }
   if (body === undefined) throw badAnswer('it is too long', status)
-  const value = parse(body)
+  const value = isLines ? parseLines(body) : parse(body)
   if (value === undefined) throw badAnswer('it is not JSON', status)
   return value
 }
@@ -80,6 +83,13 @@ function readRetryAfter(header: string | undefined, now: number): number | undef
   if (header === undefined) return undefined
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), longestTimeoutMs)
+}
+
+/** Undefined where any of them is no JSON. */
+function parseLines(body: Buffer): unknown {
+  const values = body.toString('latin1').trimEnd().split('\n')
+  const parsed = values.map((line) => parse(Buffer.from(line, 'latin1')))
+  return parsed.includes(undefined) ? undefined : parsed
 }
 
 /** Undefined where it is no JSON. The words of JSON.parse would quote it, and it may hold a token. */

@@ -43,6 +43,8 @@ export interface Operation<Result> {
   readonly status?: 201
   /** Default: 8 MiB. */
   readonly maxAnswerBytes?: number
+  /** Whether the answer is a JSON value a line, which `read` gets as an array. */
+  readonly answersLines?: true
   /** What an answer with this status says. */
   readonly read: (json: unknown) => Result
   /** A second time would have a second effect: it is not repeated after a try that may have taken effect. */
@@ -174,7 +176,9 @@ export class Connection {
     const callOff = clock.after(until - clock.monotonic(), abort)
     try {
       const answer = await exchange(request, isOnce ? this.#newConnections : this.#agent, abortion.signal)
-      return operation.read(readJson(answer, { method, status, now: clock.now() }))
+      return operation.read(
+        readJson(answer, { method, status, now: clock.now(), isLines: operation.answersLines === true }),
+      )
     } catch (error) {
       signal?.throwIfAborted()
       throw abortion.signal.aborted ? timedOut(url) : error

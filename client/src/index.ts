@@ -47,6 +47,7 @@ export {
   type RotationOptions,
   type UserGroupClientOptions,
 } from './user-group-client.ts'
+export type { ImportOptions, ImportResult } from './user-group-import.ts'
 export { UserGroupManagement } from './user-group-management.ts'
 export type {
   DataSource,

@@ -24,6 +24,7 @@ import {
   isObject,
   isObjectOrNull,
   isOne,
+  isOneOf,
   isText,
   isTextByKeyOrNull,
   isTextOrNull,
@@ -53,8 +54,6 @@ const registered = { id: isCount, ...named, created_at: isTimeText }
 const isUndefinedOr = (check: (value: unknown) => boolean) => (value: unknown) =>
   value === undefined || check(value)
 const isAnything = () => true
-const isOneOf = (texts: readonly string[]) => (value: unknown) =>
-  typeof value === 'string' && texts.includes(value)
 
 const userGroupShape: Shape<WireUser> = {
   team_id: isCount,

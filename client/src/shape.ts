@@ -83,3 +83,7 @@ export function isTimeText(value: unknown): boolean {
 export function isTimeTextOrNull(value: unknown): boolean {
   return value === null || isTimeText(value)
 }
+
+export function isOneOf(texts: readonly string[]): (value: unknown) => boolean {
+  return (value) => typeof value === 'string' && texts.includes(value)
+}

@@ -34,6 +34,8 @@ import type {
 import * as operations from './management-operations.ts'
 import { settingsOf, type CallOptions, type ConnectionOptions } from './options.ts'
 import { paged, type Paged } from './paged.ts'
+import type { UserGroupFields } from './user-group.ts'
+import { importRows, type ImportOptions, type ImportResult } from './user-group-import.ts'
 
 /**
  * Calls the management API: for the people who look after user groups, with an API token of the scope `admin`. It sees one
@@ -238,6 +240,20 @@ export class UserGroupManagement {
     options: CallOptions = {},
   ): Promise<readonly PromotionResult[]> {
     return this.#call(operations.promoteUserGroups(fields), options)
+  }
+
+  /**
+   * Makes user groups be as described, any number of them, some hundred a call, while the results are iterated: it ends where
+   * that is left. What a row is refused for does not stop the others. The last of several rows with one id stands; in
+   * one call they are refused.
+   *
+   * A repeat after a lost answer tells those as `unchanged` that the lost try has made so.
+   */
+  importUserGroups(
+    rows: Iterable<UserGroupFields> | AsyncIterable<UserGroupFields>,
+    options: ImportOptions = {},
+  ): AsyncIterable<ImportResult> {
+    return importRows(this.#connection, rows, options)
   }
 
   /**

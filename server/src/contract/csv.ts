@@ -35,6 +35,7 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, maxBytes: number):
     const records: CsvRecord[] = []
     let start = 0
     while (start < bytes.length) {
+      const isRecord = fault !== null || !isBlank(bytes, start)
       const scanned = fault === null ? scanRecord(bytes, start, isEnd) : { fields: fault, end: 0 }
       const size = (scanned?.end ?? bytes.length) - start
       if (scanned === null && size <= maxBytes) break
@@ -45,7 +46,7 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, maxBytes: number):
         fault = lineEnd === 0 ? fields : null
         end = lineEnd || bytes.length
       }
-      if (fault === null && !isBlank(bytes, start)) records.push({ line, fields, size: end - start })
+      if (fault === null && isRecord) records.push({ line, fields, size: end - start })
       line += linesIn(bytes, start, end)
       start = end
     }

@@ -10,8 +10,11 @@ import { endOfPrefix, hasProperty, withoutCase } from '../../domain/user-group-f
 import { entryCountsOf } from '../entry-counts.ts'
 import { userGroupOf, type UserGroupRow } from '../user-group-row.ts'
 
-/** How many rows one call looks at: a few milliseconds, for which everybody else waits. */
+/** How many rows one call looks at, at most: a few milliseconds, for which everybody else waits. */
 const rowsLookedAt = 4000
+/** Properties are parsed, and may be a few bytes or 64 KiB: so many of them as take about as long, in milliseconds. */
+const fewestRows = 16
+const parsingMs = 10
 
 /** What leads to the rows that are looked at: a query of `team_id` and `position`, in order, from `$position` on. */
 interface Path {
@@ -24,6 +27,7 @@ interface Path {
 /** Finds user groups by what they are, a bounded number of rows a call. */
 export class UserGroupSearch {
   readonly #database: Database
+  #rowsParsed = 256
 
   constructor(database: Database) {
     this.#database = database
@@ -43,8 +47,9 @@ export class UserGroupSearch {
       workspaceId,
       environment,
       position: position === null ? path.start : isById ? position : Number(position),
-      rows: rowsLookedAt,
+      rows: filter.property === undefined ? rowsLookedAt : this.#rowsParsed,
     }
+    const started = performance.now()
     const slice = `WITH slice AS MATERIALIZED (${path.keys} ORDER BY position LIMIT $rows)`
     const end = this.#database
       .prepare<unknown[], string | number>(`${slice} SELECT position FROM slice LIMIT 1 OFFSET $rows - 1`)
@@ -58,11 +63,17 @@ export class UserGroupSearch {
          ORDER BY position LIMIT $limit`,
       )
       .all({ ...values, ...conditions.values, limit })
+    if (filter.property !== undefined) this.#adapt(performance.now() - started)
     const next = rows.length === limit ? rows.at(-1)?.position : end
     return {
       userGroups: rows.map((row) => userGroupOf({ workspaceId, environment }, row)),
       position: next === undefined ? null : String(next),
     }
+  }
+
+  #adapt(ms: number): void {
+    if (ms > parsingMs) this.#rowsParsed = Math.max(fewestRows, Math.floor(this.#rowsParsed / 2))
+    else if (ms < parsingMs / 2) this.#rowsParsed = Math.min(rowsLookedAt, this.#rowsParsed * 2)
   }
 
   countEntries({ workspaceId, environment, after }: CountEntries): EntryCounts {
