@@ -1,4 +1,13 @@
-import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core'
+import {
+  Menu,
+  Notification,
+  Alert,
+  Badge,
+  createTheme,
+  Modal,
+  type CSSVariablesResolver,
+  type MantineColorsTuple,
+} from '@mantine/core'
 
 const teal: MantineColorsTuple = [
   '#e8f7f7',
@@ -23,6 +32,24 @@ export const theme = createTheme({
   focusRing: 'auto',
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  components: {
+    Alert: Alert.extend({ styles: { title: { color: 'var(--mantine-color-text)' } } }),
+    Badge: Badge.extend({ defaultProps: { tt: 'none', fw: 600 } }),
+    // Within the landmark of its button, and without the placeholder that no menu may have among its items.
+    Menu: Menu.extend({ defaultProps: { withinPortal: false, withInitialFocusPlaceholder: false } }),
+    Notification: Notification.extend({
+      defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } },
+      styles: { description: { color: 'var(--mantine-color-dimmed)' } },
+    }),
+    Modal: Modal.extend({
+      defaultProps: {
+        closeButtonProps: { 'aria-label': 'Close' },
+        // A header outside of sections is the banner of the page, and that is another.
+        attributes: { header: { role: 'presentation' } },
+      },
+      styles: { title: { fontWeight: 650, overflowWrap: 'anywhere' } },
+    }),
+  },
   headings: { fontWeight: '650', sizes: { h1: { fontSize: '1.5rem' }, h2: { fontSize: '1.1rem' } } },
 })
 
@@ -36,6 +63,10 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-anchor': teal[8],
     '--console-canvas': '#f6f8f8',
     '--console-border': '#dde3e4',
+    '--console-before': '#fde6e6',
+    '--console-after': '#dcf5e4',
+    '--console-warning': '#fff4e3',
+    '--console-warning-border': '#f0c38a',
     '--console-good': '#12753a',
     '--console-bad': '#a63a00',
   },
@@ -46,6 +77,10 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-anchor': teal[3],
     '--console-canvas': '#191b1d',
     '--console-border': '#3a3f44',
+    '--console-before': '#552a2d',
+    '--console-after': '#1d4a30',
+    '--console-warning': '#332a1e',
+    '--console-warning-border': '#7a5a2a',
     '--console-good': '#69db7c',
     '--console-bad': '#ffa94d',
   },

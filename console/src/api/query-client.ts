@@ -11,6 +11,7 @@ export const queryClient = new QueryClient({
       retryDelay: (failures) => 500 * 2 ** failures,
       networkMode: 'always',
     },
-    mutations: { networkMode: 'always' },
+    // What was sent and answered may hold tokens: it goes with the page that asked.
+    mutations: { networkMode: 'always', gcTime: 0 },
   },
 })

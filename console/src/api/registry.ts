@@ -6,10 +6,16 @@ export type DataSource = Wire['DataSourceListAnswer']['data_sources'][number]
 export interface Registry {
   readonly schemas: readonly Schema[]
   readonly dataSources: readonly DataSource[]
+  /** Whether these are all of them; what is not among them may be registered still where they are not. */
+  readonly isWhole: boolean
 }
 
 /** What an entry of a mapping names: by the provided id, or else by the id, as the service looks it up. */
-export function resolve({ schemas, dataSources }: Registry, schemaKey: string, dataSourceKey: string) {
+export function resolve(
+  { schemas, dataSources }: Pick<Registry, 'schemas' | 'dataSources'>,
+  schemaKey: string,
+  dataSourceKey: string,
+) {
   const schema = named(schemas, schemaKey)
   const ofSchema = dataSources.filter(({ schema_id }) => schema_id === schema?.id)
   return { schema, dataSource: named(ofSchema, dataSourceKey), ofSchema }

@@ -14,12 +14,3 @@ export function ageOf(date: Date, now = new Date()): string {
   const unit = units.find(([, size]) => Math.abs(seconds) >= size)
   return unit === undefined ? 'just now' : format.format(Math.trunc(seconds / unit[1]), unit[0])
 }
-
-const longFormat = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
-
-/** "10 minutes", "1 day", "2.5 hours". */
-export function durationText(seconds: number): string {
-  const [name, size] = units.find(([, size]) => seconds >= size) ?? ['second', 1]
-  const count = seconds / size
-  return `${longFormat.format(count)} ${name}${count === 1 ? '' : 's'}`
-}

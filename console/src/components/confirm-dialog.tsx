@@ -21,14 +21,7 @@ export function ConfirmDialog(props: Props) {
   const { opened, title, children, action, destructive = false, pending, error, onConfirm, onClose } = props
   useFocusReturn()
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={title}
-      centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
-      closeOnClickOutside={!pending}
-    >
+    <Modal opened={opened} onClose={onClose} title={title} centered closeOnClickOutside={!pending}>
       <Stack gap="md">
         {children}
         {error !== undefined && error !== null && <ErrorAlert error={error} title="That did not work" />}
@@ -46,7 +39,7 @@ export function ConfirmDialog(props: Props) {
 }
 
 /** Where the dialog goes together with what opened it, the heading of the page is the next best place. */
-function useFocusReturn(): void {
+export function useFocusReturn(): void {
   const [opener] = useState(() => document.activeElement)
   useEffect(
     () => () => {

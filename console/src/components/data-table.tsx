@@ -1,4 +1,4 @@
-import { Table, UnstyledButton } from '@mantine/core'
+import { Table, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconArrowsSort } from '@tabler/icons-react'
 import {
   createColumnHelper,
@@ -59,7 +59,11 @@ export function DataTable<Row extends RowData>({
           <Table.Tr key={group.id} role="row">
             {group.headers.map((header) => (
               <HeaderCell key={header.id} header={header}>
-                <table.FlexRender header={header} />
+                {titleOf(header.column.columnDef) === '' ? (
+                  <VisuallyHidden>Actions</VisuallyHidden>
+                ) : (
+                  <table.FlexRender header={header} />
+                )}
               </HeaderCell>
             ))}
           </Table.Tr>
@@ -99,7 +103,7 @@ interface HeaderProps<Row extends RowData> {
 function HeaderCell<Row extends RowData>({ header, children }: HeaderProps<Row>) {
   const sorted = header.column.getIsSorted()
   const Icon = sorted === 'asc' ? IconArrowUp : sorted === 'desc' ? IconArrowDown : IconArrowsSort
-  const isSortable = header.column.getCanSort()
+  const isSortable = header.column.getCanSort() && header.column.columnDef.header !== ''
   return (
     <Table.Th
       role="columnheader"

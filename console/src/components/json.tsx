@@ -1,4 +1,4 @@
-import { Code, Group, Text } from '@mantine/core'
+import { Code, Group } from '@mantine/core'
 import { CopyButton } from './copy-button.tsx'
 
 /** A value as JSON, on several lines. */
@@ -21,15 +21,4 @@ export function JsonBlock({ value, label }: { readonly value: unknown; readonly 
       <CopyButton value={text} label={`Copy ${label}`} />
     </Group>
   )
-}
-
-/** A value as JSON, within a line; nothing where there is none. */
-export function JsonInline({ value }: { readonly value: unknown }) {
-  if (value === undefined)
-    return (
-      <Text span c="dimmed" size="sm">
-        nothing
-      </Text>
-    )
-  return <Code style={{ whiteSpace: 'pre-wrap' }}>{JSON.stringify(value)}</Code>
 }

@@ -14,7 +14,7 @@ export function Section({ title, description, actions, children }: Props) {
   return (
     <Paper component="section" withBorder p="md" aria-labelledby={id}>
       <Group justify="space-between" align="flex-start" mb="sm" gap="xs">
-        <Stack gap={2}>
+        <Stack gap={2} flex="1 1 180px">
           <Title order={2} id={id}>
             {title}
           </Title>

@@ -8,7 +8,7 @@ export function UserGroupState({ userGroup }: { readonly userGroup: Pick<UserGro
       Active
     </Badge>
   ) : (
-    <Badge variant="filled" color="orange.9" leftSection={<IconPlayerPause size={12} aria-hidden />}>
+    <Badge variant="filled" color="#a63a00" leftSection={<IconPlayerPause size={12} aria-hidden />}>
       Suspended
     </Badge>
   )

@@ -70,7 +70,7 @@ export function SignInPage({ ending }: { readonly ending: Ending | undefined }) 
             No API token yet? On the machine of the service, run this command:
           </Text>
           <Group gap="xs" wrap="nowrap" align="flex-start">
-            <Code block flex={1} fz="xs" tabIndex={0} aria-label="Command that makes an API token">
+            <Code block flex={1} fz="xs" style={{ whiteSpace: 'pre-wrap' }}>
               {command}
             </Code>
             <CopyButton value={command} label="Copy the command" />

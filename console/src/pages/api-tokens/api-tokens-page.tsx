@@ -1,6 +1,17 @@
+import { Button, Paper, SegmentedControl } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { createRoute } from '@tanstack/react-router'
+import { useState } from 'react'
+import { apiTokensQuery } from '../../api/queries.ts'
 import { PageHeader } from '../../components/page-header.tsx'
+import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
 import { rootRoute } from '../../root-route.tsx'
+import { useSession } from '../../session/store.ts'
+import { ApiTokensTable } from './api-tokens-table.tsx'
+import { stateOf, type ApiToken } from './api-token.ts'
+import { CreateDialog } from './create-dialog.tsx'
+import { RevokeDialog } from './revoke-dialog.tsx'
 
 export const apiTokensRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -9,5 +20,51 @@ export const apiTokensRoute = createRoute({
 })
 
 function ApiTokensPage() {
-  return <PageHeader title="API tokens" />
+  const { workspace, api_environment_tag: environment } = useSession()
+  const [isCreating, setIsCreating] = useState(false)
+  const [revoked, setRevoked] = useState<ApiToken>()
+  return (
+    <>
+      <PageHeader
+        title="API tokens"
+        description={`What programs and people call the service with, in the workspace ${workspace.name} and the environment ${environment}. Each is shown once, when it is made.`}
+        actions={
+          <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setIsCreating(true)}>
+            Create an API token
+          </Button>
+        }
+      />
+      <ApiTokensList onRevoke={setRevoked} />
+      {isCreating && <CreateDialog onClose={() => setIsCreating(false)} />}
+      {revoked !== undefined && <RevokeDialog apiToken={revoked} onClose={() => setRevoked(undefined)} />}
+    </>
+  )
+}
+
+function ApiTokensList({ onRevoke }: { readonly onRevoke: (apiToken: ApiToken) => void }) {
+  const { data, error, isPending, isError, refetch } = useQuery(apiTokensQuery)
+  const [shown, setShown] = useState<'valid' | 'all'>('valid')
+  if (isError)
+    return <ErrorState error={error} title="The API tokens cannot be listed" onRetry={() => void refetch()} />
+  const all = [...(data ?? [])].reverse()
+  const valid = all.filter((apiToken) => stateOf(apiToken) === 'valid')
+  const rows = shown === 'valid' ? valid : all
+  return (
+    <Paper withBorder p="md">
+      <SegmentedControl
+        aria-label="Which API tokens to list"
+        size="xs"
+        mb="sm"
+        data={[
+          { value: 'valid', label: data === undefined ? 'Valid' : `Valid (${valid.length})` },
+          { value: 'all', label: data === undefined ? 'All' : `All (${all.length})` },
+        ]}
+        value={shown}
+        onChange={setShown}
+      />
+      {isPending && <LoadingState lines={5} label="Loading API tokens" />}
+      {data !== undefined && rows.length === 0 && <EmptyState title="No API token is valid" />}
+      {rows.length > 0 && <ApiTokensTable apiTokens={rows} onRevoke={onRevoke} />}
+    </Paper>
+  )
 }

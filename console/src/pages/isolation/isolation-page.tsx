@@ -1,6 +1,12 @@
+import { Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
 import { createRoute } from '@tanstack/react-router'
+import { countOf } from '../../components/counts.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { EmptyState, ErrorState, LoadingState, Working } from '../../components/states.tsx'
 import { rootRoute } from '../../root-route.tsx'
+import { FindingsTable, Kind } from './findings-table.tsx'
+import { useFindings } from './use-findings.ts'
 
 export const isolationRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -9,5 +15,86 @@ export const isolationRoute = createRoute({
 })
 
 function IsolationPage() {
-  return <PageHeader title="Isolation report" />
+  const found = useFindings()
+  return (
+    <>
+      <PageHeader
+        title="Isolation report"
+        description="Who sees the same data as somebody else, and who sees nothing, by their mappings."
+        actions={
+          <Button
+            variant="default"
+            leftSection={<IconRefresh size={16} aria-hidden />}
+            loading={found.isRefetching}
+            onClick={() => void found.refetch()}
+          >
+            Look again
+          </Button>
+        }
+      />
+      <Legend />
+      <Findings found={found} />
+    </>
+  )
+}
+
+function Legend() {
+  return (
+    <Stack gap={6} mb="md">
+      <Group gap="xs" wrap="nowrap" align="flex-start">
+        <Kind kind="shared" />
+        <Text size="sm">
+          Several user groups see one data source. That may be meant: a demo, or customers who are told apart
+          by their properties.
+        </Text>
+      </Group>
+      <Group gap="xs" wrap="nowrap" align="flex-start">
+        <Kind kind="unresolved" />
+        <Text size="sm">Mappings name what is not registered, so that dashboards find no data.</Text>
+      </Group>
+    </Stack>
+  )
+}
+
+function Findings({ found }: { readonly found: ReturnType<typeof useFindings> }) {
+  const { findings, error, isPending, isError, isSearching, hasNextPage, isFetchingNextPage } = found
+  if (isError && findings.length === 0) {
+    return <ErrorState error={error} title="The report cannot be made" onRetry={() => void found.refetch()} />
+  }
+  return (
+    <Paper withBorder p="md">
+      {isPending && <LoadingState lines={8} label="Loading the report" />}
+      {findings.length > 0 && <FindingsTable findings={findings} />}
+      {!isPending && findings.length === 0 && !isSearching && !hasNextPage && (
+        <EmptyState title="Nothing was found">
+          No two user groups share a data source, and every mapping names what is registered.
+        </EmptyState>
+      )}
+      {isError && (
+        <ErrorState
+          error={error}
+          title="The report did not get to the end"
+          onRetry={() => void found.fetchNextPage()}
+        />
+      )}
+      {!isPending && (findings.length > 0 || hasNextPage) && (
+        <Group justify="space-between" pt="sm" mih={44}>
+          {isSearching ? (
+            <Working>Still looking. {countOf(findings.length, 'finding')} so far.</Working>
+          ) : (
+            <Text size="sm" c="dimmed" role="status">
+              {hasNextPage
+                ? `The first ${countOf(findings.length, 'finding')}.`
+                : `${countOf(findings.length, 'finding')}.`}
+            </Text>
+          )}
+          {hasNextPage && !isSearching && (
+            <Button size="xs" variant="default" loading={isFetchingNextPage} onClick={found.goOn}>
+              Load more
+            </Button>
+          )}
+        </Group>
+      )}
+    </Paper>
+  )
 }

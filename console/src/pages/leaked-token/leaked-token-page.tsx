@@ -1,6 +1,16 @@
+import { Button, Code, Group, Paper, Stack, TextInput } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
 import { createRoute } from '@tanstack/react-router'
+import { useState } from 'react'
+import { postAdmin } from '../../api/call.ts'
+import { fieldMessage } from '../../api/field-message.ts'
 import { PageHeader } from '../../components/page-header.tsx'
+import { ErrorAlert } from '../../components/states.tsx'
 import { rootRoute } from '../../root-route.tsx'
+import { useSession } from '../../session/store.ts'
+import type { Leaked } from './judgement.ts'
+import { Result } from './result.tsx'
+import { environmentOf, tokenIn } from './token-text.ts'
 
 export const leakedTokenRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -8,6 +18,100 @@ export const leakedTokenRoute = createRoute({
   component: LeakedTokenPage,
 })
 
+interface Checked {
+  readonly token: string
+  readonly leaked: Leaked
+}
+
 function LeakedTokenPage() {
-  return <PageHeader title="Leaked token" />
+  const [text, setText] = useState('')
+  const [checked, setChecked] = useState<Checked>()
+  return (
+    <>
+      <PageHeader
+        title="Leaked token"
+        description="Somebody found a token where it should not be. See whose it is and whether it works, and stop it."
+      />
+      <Stack gap="md" maw={860}>
+        <TokenForm
+          text={text}
+          onChange={(changed) => {
+            setText(changed)
+            setChecked(undefined)
+          }}
+          onChecked={setChecked}
+        />
+        {checked !== undefined && <Result key={checked.token} {...checked} onStopped={() => setText('')} />}
+      </Stack>
+    </>
+  )
+}
+
+interface FormProps {
+  readonly text: string
+  /** Also before the same is looked up again. */
+  readonly onChange: (text: string) => void
+  readonly onChecked: (checked: Checked) => void
+}
+
+function TokenForm({ text, onChange, onChecked }: FormProps) {
+  const { api_environment_tag: environment } = useSession()
+  const { mutate, isPending, error, reset } = useMutation({
+    // What a mutation is given and answers is kept for a while, which a token is not to be.
+    gcTime: 0,
+    mutationFn: async () => {
+      const token = tokenIn(text)
+      onChecked({ token, leaked: await postAdmin<Leaked>('/leaked-tokens', { body: { token } }) })
+    },
+  })
+  const other = environmentOf(tokenIn(text))
+  const message = fieldMessage(error, '/token')
+  return (
+    <Paper withBorder p="md">
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          onChange(text)
+          mutate()
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            label="Token"
+            description={
+              <>
+                A user group token (<Code>ugt_…</Code>) or an API token (<Code>uga_…</Code>). A line of a log
+                that has one in it will do.
+              </>
+            }
+            value={text}
+            onChange={(event) => {
+              onChange(event.currentTarget.value)
+              reset()
+            }}
+            error={
+              message ??
+              (other !== undefined && other !== environment
+                ? `This is a token of ${other}, and you are signed in to ${environment}. Sign in with an API token of ${other} to find it.`
+                : undefined)
+            }
+            styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+            required
+            spellCheck={false}
+            autoComplete="off"
+            autoCapitalize="off"
+          />
+          <Group>
+            <Button type="submit" loading={isPending} disabled={text.trim() === ''}>
+              Look it up
+            </Button>
+          </Group>
+          {error !== null && message === undefined && (
+            <ErrorAlert error={error} title="The token cannot be looked up" />
+          )}
+        </Stack>
+      </form>
+    </Paper>
+  )
 }

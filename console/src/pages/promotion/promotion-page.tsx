@@ -1,6 +1,20 @@
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { createRoute } from '@tanstack/react-router'
+import { useState } from 'react'
+import { postAdmin } from '../../api/call.ts'
+import type { Wire } from '../../api/wire.ts'
+import { countOf } from '../../components/counts.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { Section } from '../../components/section.tsx'
+import { EmptyState } from '../../components/states.tsx'
+import { EnvironmentBadge } from '../../layout/environment-badge.tsx'
 import { rootRoute } from '../../root-route.tsx'
+import { useSession } from '../../session/store.ts'
+import { IdsForm } from './ids-form.tsx'
+import { isPromoted, type PromotionResult } from './outcomes.ts'
+import { PromoteDialog } from './promote-dialog.tsx'
+import { Results } from './results.tsx'
 
 export const promotionRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -9,5 +23,124 @@ export const promotionRoute = createRoute({
 })
 
 function PromotionPage() {
-  return <PageHeader title="Promotion" />
+  const { api_environment_tag: environment } = useSession()
+  return (
+    <>
+      <PageHeader
+        title="Promotion"
+        description="Take over the name, mapping and properties of user groups that were tried in Testing to Customer."
+      />
+      {environment === 'Customer' ? <Promotion /> : <OnlyFromCustomer />}
+    </>
+  )
+}
+
+function OnlyFromCustomer() {
+  return (
+    <Section title="It is done from Customer">
+      <EmptyState title="You are signed in to Testing">
+        <Stack gap="sm" align="center">
+          <span>
+            What reaches customers is decided there. Sign out, and sign in with an API token of Customer that
+            has the scope admin.
+          </span>
+          <EnvironmentBadge environment="Customer" />
+        </Stack>
+      </EmptyState>
+    </Section>
+  )
+}
+
+interface Previewed {
+  readonly text: string
+  readonly results: readonly PromotionResult[]
+}
+
+function Promotion() {
+  const queryClient = useQueryClient()
+  const [text, setText] = useState('')
+  const [previewed, setPreviewed] = useState<Previewed>()
+  const [done, setDone] = useState<readonly PromotionResult[]>()
+  const preview = useMutation({
+    mutationFn: (ids: readonly string[]) =>
+      postAdmin<Wire['PromotionAnswer']>('/promotions', { body: { user_group_ids: ids, dry_run: true } }),
+    onSuccess: ({ results }) => setPreviewed({ text, results }),
+  })
+  const startAgain = () => {
+    setPreviewed(undefined)
+    setDone(undefined)
+    preview.reset()
+  }
+  return (
+    <Stack gap="md">
+      <IdsForm
+        text={text}
+        onChange={(changed) => {
+          setText(changed)
+          startAgain()
+        }}
+        pending={preview.isPending}
+        isPreviewed={previewed !== undefined}
+        error={preview.error}
+        onPreview={(ids) => {
+          startAgain()
+          preview.mutate(ids)
+        }}
+      />
+      {done === undefined && previewed !== undefined && (
+        <Preview
+          results={previewed.results}
+          onDone={(results) => {
+            setDone(results)
+            void Promise.all(
+              [['user-groups'], ['user-group'], ['isolation-findings']].map((queryKey) =>
+                queryClient.invalidateQueries({ queryKey }),
+              ),
+            )
+          }}
+        />
+      )}
+      {done !== undefined && <Done results={done} />}
+    </Stack>
+  )
+}
+
+interface PreviewProps {
+  readonly results: readonly PromotionResult[]
+  readonly onDone: (results: readonly PromotionResult[]) => void
+}
+
+function Preview({ results, onDone }: PreviewProps) {
+  const [isAsking, setIsAsking] = useState(false)
+  const promoted = results.filter(isPromoted)
+  return (
+    <Section
+      title="Preview"
+      description="Nothing is changed yet."
+      actions={
+        <Button disabled={promoted.length === 0} onClick={() => setIsAsking(true)}>
+          Promote {countOf(promoted.length, 'user group')}
+        </Button>
+      }
+    >
+      <Results results={results} isDone={false} />
+      {isAsking && <PromoteDialog promoted={promoted} onDone={onDone} onClose={() => setIsAsking(false)} />}
+    </Section>
+  )
+}
+
+function Done({ results }: { readonly results: readonly PromotionResult[] }) {
+  const count = results.filter(isPromoted).length
+  return (
+    <Section
+      title="Promoted"
+      description={
+        <Group gap={4} role="status">
+          <Text size="sm">{countOf(count, 'user group')} taken over to Customer.</Text>
+        </Group>
+      }
+    >
+      <Results results={results} isDone />
+    </Section>
+  )
 }

@@ -1,10 +1,10 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { IconAlertTriangle } from '@tabler/icons-react'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import type { UserGroup } from '../../api/wire.ts'
 import { Author } from '../../components/author.tsx'
 import { differencesOf } from '../../components/diff.ts'
 import { Differences } from '../../components/differences.tsx'
 import { Time } from '../../components/time.tsx'
+import { WarningAlert } from '../../components/warning-alert.tsx'
 import { contentOf } from './changes.ts'
 
 interface Props {
@@ -20,12 +20,7 @@ interface Props {
 export function ConflictPanel({ base, latest, onKeep, onDiscard }: Props) {
   const differences = differencesOf(contentOf(base), contentOf(latest))
   return (
-    <Alert
-      color="orange"
-      icon={<IconAlertTriangle aria-hidden />}
-      title="It was changed while you were editing"
-      role="alert"
-    >
+    <WarningAlert title="It was changed while you were editing" role="alert">
       <Stack gap="sm">
         {differences.length === 0 ? (
           <Text size="sm">
@@ -50,6 +45,6 @@ export function ConflictPanel({ base, latest, onKeep, onDiscard }: Props) {
           </Button>
         </Group>
       </Stack>
-    </Alert>
+    </WarningAlert>
   )
 }

@@ -1,10 +1,11 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
+import { IconCircleCheck } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useRegistry } from '../../api/queries.ts'
 import type { Viewed } from '../../api/user-groups.ts'
 import { ButtonLink } from '../../components/links.tsx'
 import { Time } from '../../components/time.tsx'
+import { WarningAlert } from '../../components/warning-alert.tsx'
 import { diagnose, isUsed } from './diagnosis.ts'
 import { ResumeDialog } from './state-dialogs.tsx'
 
@@ -35,13 +36,7 @@ export function DiagnosisPanel({ viewed }: { readonly viewed: Viewed }) {
     )
   }
   return (
-    <Alert
-      color="orange"
-      icon={<IconAlertTriangle aria-hidden />}
-      title="Why its dashboards may be empty"
-      role="region"
-      aria-label="Why its dashboards may be empty"
-    >
+    <WarningAlert title="Why its dashboards may be empty">
       <Stack gap="sm" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
         {findings.map(({ title, text, remedy }) => (
           <Group component="li" key={title} justify="space-between" gap="xs">
@@ -67,6 +62,6 @@ export function DiagnosisPanel({ viewed }: { readonly viewed: Viewed }) {
         ))}
       </Stack>
       {isResuming && <ResumeDialog viewed={viewed} onClose={() => setResuming(false)} />}
-    </Alert>
+    </WarningAlert>
   )
 }

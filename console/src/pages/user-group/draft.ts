@@ -71,7 +71,7 @@ function valueOf(text: string): unknown {
 }
 
 /** Which of the three are different from what they were. */
-export function changedParts(draft: Draft, base: Content) {
+function changedParts(draft: Draft, base: Content) {
   const mapping = mappingOf(draft.rows)
   return {
     name: draft.name !== base.name,

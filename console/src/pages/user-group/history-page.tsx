@@ -83,7 +83,7 @@ function ChangeCard({ change, summary, isLatest, onRestore }: CardProps) {
             variant="default"
             leftSection={<IconArrowBackUp size={14} aria-hidden />}
             onClick={() => onRestore({ ...state, revision })}
-            aria-label={`Restore revision ${revision}`}
+            aria-label={`Restore this version, revision ${revision}`}
           >
             Restore this version
           </Button>

@@ -14,7 +14,7 @@ interface Props {
 }
 
 export function MappingFields({ rows, onChange, faults }: Props) {
-  const registry = useRegistry() ?? { schemas: [], dataSources: [] }
+  const registry = useRegistry() ?? { schemas: [], dataSources: [], isWhole: false }
   const ofRow = ({ schema }: Row) => faults.filter(({ path }) => path === pointerOf(schema))
   const placed = new Set(rows.flatMap(ofRow))
   const rest = faults.filter((fault) => !placed.has(fault))
@@ -66,6 +66,9 @@ interface RowProps {
 
 function MappingRow({ row, number, registry, faults, onChange, onRemove }: RowProps) {
   const { schema, dataSource, ofSchema } = resolve(registry, row.schema, row.dataSource)
+  const isKnown = schema === undefined || registry.isWhole
+  const isFilled = row.schema !== '' && row.dataSource !== ''
+  const isUnregistered = dataSource === undefined && isUsed(registry) && isKnown && isFilled
   const message = faults.map((fault) => fault.message).join(' ')
   return (
     <fieldset className={classes.row}>
@@ -106,7 +109,7 @@ function MappingRow({ row, number, registry, faults, onChange, onRemove }: RowPr
             Names {dataSource.name}
           </Text>
         )}
-        {dataSource === undefined && isUsed(registry) && row.schema !== '' && row.dataSource !== '' && (
+        {isUnregistered && (
           <Unregistered row={row} hasSchema={schema !== undefined} registry={registry} onChange={onChange} />
         )}
       </div>

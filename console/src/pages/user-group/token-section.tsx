@@ -21,7 +21,7 @@ export function TokenSection({ viewed: { user_group: userGroup, token } }: { rea
             Works
           </Badge>
         ) : (
-          <Badge color="orange.9">Inactive</Badge>
+          <Badge color="#a63a00">Inactive</Badge>
         )
       }
     >

@@ -142,11 +142,10 @@ function Filters({ draft, change }: FiltersProps) {
     <Stack gap="sm" pt="sm">
       <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="sm">
         <Fieldset legend="Data source" p="sm">
-          <Group gap="xs" grow preventGrowOverflow={false} align="flex-start">
+          <Group gap="xs" grow wrap="nowrap" align="flex-start">
             <Autocomplete
               label="Schema"
               size="xs"
-              miw={110}
               limit={50}
               data={unique(schemas.map(({ provided_id }) => provided_id))}
               value={draft.schema ?? ''}
@@ -155,7 +154,6 @@ function Filters({ draft, change }: FiltersProps) {
             <Autocomplete
               label="Data source"
               size="xs"
-              miw={110}
               limit={50}
               data={unique(ofSchema.map(({ provided_id }) => provided_id))}
               value={draft.data_source ?? ''}
@@ -165,11 +163,10 @@ function Filters({ draft, change }: FiltersProps) {
           </Group>
         </Fieldset>
         <Fieldset legend="Property" p="sm">
-          <Group gap="xs" grow preventGrowOverflow={false} align="flex-start">
+          <Group gap="xs" grow wrap="nowrap" align="flex-start">
             <TextInput
               label="Path"
               size="xs"
-              miw={110}
               placeholder="/plan"
               spellCheck={false}
               value={draft.property ?? ''}
@@ -179,7 +176,6 @@ function Filters({ draft, change }: FiltersProps) {
             <TextInput
               label="Value"
               size="xs"
-              miw={110}
               placeholder="gold"
               spellCheck={false}
               value={draft.property_value ?? ''}

@@ -23,7 +23,7 @@ function UserGroupsPage() {
     <>
       <PageHeader
         title="User groups"
-        description="Each customer of your product is a user group: it has a token, and a mapping that says where its data is."
+        description="The customers of your product: each has a token, and a mapping that says where its data is."
         actions={
           <>
             <ButtonLink

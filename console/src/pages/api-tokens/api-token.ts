@@ -1,0 +1,19 @@
+import type { Wire } from '../../api/wire.ts'
+
+export type ApiToken = Wire['ApiToken']
+export type Scope = ApiToken['scopes'][number]
+
+export type ApiTokenState = 'valid' | 'expired' | 'revoked'
+
+export function stateOf({ revoked_at, expires_at }: ApiToken, now = Date.now()): ApiTokenState {
+  if (revoked_at !== null) return 'revoked'
+  return expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : 'valid'
+}
+
+/** What it allows, in the order of how often it is needed. */
+export const scopes: readonly { readonly scope: Scope; readonly text: string }[] = [
+  { scope: 'read', text: 'Look up user groups and their tokens, and change nothing.' },
+  { scope: 'write', text: 'Create, change and rotate user groups: what your backend needs.' },
+  { scope: 'introspect', text: 'Ask whose token it is: what the dashboard renderer needs.' },
+  { scope: 'admin', text: 'All that this console does, and making API tokens.' },
+]

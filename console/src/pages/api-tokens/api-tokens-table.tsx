@@ -1,0 +1,127 @@
+import { Badge, Button, Group, Text } from '@mantine/core'
+import { IconBan, IconCheck, IconClockOff } from '@tabler/icons-react'
+import { useMemo } from 'react'
+import { columnsOf, DataTable } from '../../components/data-table.tsx'
+import { Time } from '../../components/time.tsx'
+import { useSession } from '../../session/store.ts'
+import { stateOf, type ApiToken } from './api-token.ts'
+
+const columnsWith = (ownId: number, onRevoke: (apiToken: ApiToken) => void) =>
+  columnsOf<ApiToken>((column) => [
+    column.accessor('name', {
+      header: 'Name',
+      cell: ({ row: { original } }) => (
+        <Text span size="sm" fw={600}>
+          {original.name}
+          {original.id === ownId && (
+            <Text span size="xs" fw={400} c="dimmed">
+              {' '}
+              (you are signed in with it)
+            </Text>
+          )}
+        </Text>
+      ),
+    }),
+    column.accessor('id', { header: 'Id' }),
+    column.accessor('scopes', {
+      header: 'Scopes',
+      enableSorting: false,
+      cell: ({ getValue }) => <Scopes scopes={getValue()} />,
+    }),
+    column.accessor((apiToken) => stateOf(apiToken), {
+      id: 'state',
+      header: 'State',
+      cell: ({ row: { original } }) => <ApiTokenStateBadge apiToken={original} />,
+    }),
+    column.accessor('created_at', {
+      header: 'Created',
+      cell: ({ getValue }) => <Time value={getValue()} as="age" />,
+    }),
+    column.accessor((apiToken) => apiToken.expires_at ?? '9999', {
+      id: 'expires_at',
+      header: 'Expires',
+      cell: ({ row: { original } }) => <Ending apiToken={original} />,
+    }),
+    column.display({
+      id: 'revoke',
+      header: '',
+      cell: ({ row: { original } }) =>
+        stateOf(original) === 'valid' && (
+          <Group justify="flex-end">
+            <Button
+              size="compact-xs"
+              variant="default"
+              onClick={() => onRevoke(original)}
+              aria-label={`Revoke ${original.name} (${original.id})`}
+            >
+              Revoke
+            </Button>
+          </Group>
+        ),
+    }),
+  ])
+
+interface Props {
+  readonly apiTokens: readonly ApiToken[]
+  readonly onRevoke: (apiToken: ApiToken) => void
+}
+
+export function ApiTokensTable({ apiTokens, onRevoke }: Props) {
+  const { api_token: own } = useSession()
+  const columns = useMemo(() => columnsWith(own.id, onRevoke), [own.id, onRevoke])
+  return (
+    <DataTable
+      label="API tokens"
+      columns={columns}
+      rows={apiTokens}
+      rowId={({ id }) => String(id)}
+      sortable
+    />
+  )
+}
+
+export function Scopes({ scopes }: Pick<ApiToken, 'scopes'>) {
+  return (
+    <Group gap={4}>
+      {scopes.map((scope) => (
+        <Badge key={scope} variant="default" tt="none" fw={500}>
+          {scope}
+        </Badge>
+      ))}
+    </Group>
+  )
+}
+
+export function ApiTokenStateBadge({ apiToken }: { readonly apiToken: ApiToken }) {
+  switch (stateOf(apiToken)) {
+    case 'valid':
+      return (
+        <Badge variant="light" color="teal" leftSection={<IconCheck size={12} aria-hidden />}>
+          Valid
+        </Badge>
+      )
+    case 'expired':
+      return (
+        <Badge variant="light" color="gray" leftSection={<IconClockOff size={12} aria-hidden />}>
+          Expired
+        </Badge>
+      )
+    case 'revoked':
+      return (
+        <Badge variant="light" color="gray" leftSection={<IconBan size={12} aria-hidden />}>
+          Revoked
+        </Badge>
+      )
+  }
+}
+
+function Ending({ apiToken: { expires_at, revoked_at } }: { readonly apiToken: ApiToken }) {
+  if (revoked_at !== null) {
+    return (
+      <>
+        revoked <Time value={revoked_at} as="age" />
+      </>
+    )
+  }
+  return expires_at === null ? 'never' : <Time value={expires_at} />
+}

@@ -1,0 +1,145 @@
+import { Button, Checkbox, Code, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { postAdmin } from '../../api/call.ts'
+import { fieldMessage } from '../../api/field-message.ts'
+import type { Wire } from '../../api/wire.ts'
+import { useFocusReturn } from '../../components/confirm-dialog.tsx'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { FormDialog } from '../../components/form-dialog.tsx'
+import { WarningAlert } from '../../components/warning-alert.tsx'
+import { useSession } from '../../session/store.ts'
+import { scopes as allScopes } from './api-token.ts'
+
+const day = 24 * 3600
+
+const lifetimes = [
+  { value: String(30 * day), label: '30 days' },
+  { value: String(90 * day), label: '90 days' },
+  { value: String(365 * day), label: '1 year' },
+  { value: '', label: 'Never' },
+]
+
+/** Asks what the API token is for, and shows it once. It is kept only as long as it is shown. */
+export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
+  const [created, setCreated] = useState<{ readonly name: string; readonly token: string }>()
+  useFocusReturn()
+  return created === undefined ? (
+    <Form onCreated={setCreated} onClose={onClose} />
+  ) : (
+    <Shown {...created} onClose={onClose} />
+  )
+}
+
+interface FormProps {
+  readonly onCreated: (created: { readonly name: string; readonly token: string }) => void
+  readonly onClose: () => void
+}
+
+function Form({ onCreated, onClose }: FormProps) {
+  const queryClient = useQueryClient()
+  const { api_environment_tag: environment } = useSession()
+  const [name, setName] = useState('')
+  const [scopes, setScopes] = useState<string[]>([])
+  const [lifetime, setLifetime] = useState(lifetimes[1]?.value ?? '')
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => {
+      const body = { name, scopes, ...(lifetime !== '' && { expires_in_seconds: Number(lifetime) }) }
+      // What a mutation answers is kept for a while, which a token is not to be.
+      const { api_token: apiToken, token } = await postAdmin<Wire['NewApiTokenAnswer']>('/api-tokens', {
+        body,
+      })
+      void queryClient.invalidateQueries({ queryKey: ['api-tokens'] })
+      onCreated({ name: apiToken.name, token })
+    },
+  })
+  const nameMessage = fieldMessage(error, '/name')
+  const scopesMessage =
+    scopes.length === 0 && error !== null ? 'Choose at least one.' : fieldMessage(error, '/scopes')
+  return (
+    <FormDialog
+      title={`Create an API token for ${environment}`}
+      action="Create"
+      pending={isPending}
+      failure={error}
+      error={nameMessage === undefined && scopesMessage === undefined ? error : undefined}
+      onSubmit={mutate}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        description="What it is for, such as backend or nightly export."
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={nameMessage}
+        required
+        data-autofocus
+        autoComplete="off"
+      />
+      <Checkbox.Group
+        label="Scopes"
+        description="What it may do. Give it no more than it needs."
+        value={scopes}
+        onChange={setScopes}
+        error={scopesMessage}
+        required
+      >
+        <Stack gap="xs" mt="xs">
+          {allScopes.map(({ scope, text }) => (
+            <Checkbox key={scope} value={scope} label={scope} description={text} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+      <NativeSelect
+        label="Expires after"
+        data={lifetimes}
+        value={lifetime}
+        onChange={(event) => setLifetime(event.currentTarget.value)}
+      />
+    </FormDialog>
+  )
+}
+
+interface ShownProps {
+  readonly name: string
+  readonly token: string
+  readonly onClose: () => void
+}
+
+function Shown({ name, token, onClose }: ShownProps) {
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`The API token ${name} is made`}
+      centered
+      withCloseButton={false}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+    >
+      <Stack gap="md">
+        <WarningAlert title="Copy it now">
+          It is not shown again. Keep it as you keep a password.
+        </WarningAlert>
+        <Group gap="xs" wrap="nowrap">
+          <Code
+            flex={1}
+            p="xs"
+            fz="sm"
+            role="group"
+            aria-label="API token"
+            style={{ overflowWrap: 'anywhere' }}
+          >
+            {token}
+          </Code>
+          <CopyButton value={token} label="Copy the API token" />
+        </Group>
+        <Group justify="flex-end">
+          <Button onClick={onClose} data-autofocus>
+            I have kept it
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

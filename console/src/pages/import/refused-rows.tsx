@@ -1,0 +1,86 @@
+import { Button, Code, Group, Stack, Text, Title } from '@mantine/core'
+import { IconDownload } from '@tabler/icons-react'
+import { useEffect, useState } from 'react'
+import { countOf, numberText } from '../../components/counts.tsx'
+import { columnsOf, DataTable } from '../../components/data-table.tsx'
+import type { Refused, Report } from './report.ts'
+
+const rowsAtOnce = 50
+
+const columns = columnsOf<Refused>((column) => [
+  column.accessor('line', {
+    header: 'Line',
+    cell: ({ getValue }) => (
+      <>
+        <Text span size="sm" hiddenFrom="sm">
+          Line{' '}
+        </Text>
+        {getValue()}
+      </>
+    ),
+  }),
+  column.accessor('user_group_id', {
+    header: 'Id',
+    cell: ({ getValue }) => {
+      const id = getValue()
+      return id === null ? (
+        <Text span size="sm" c="dimmed">
+          not known
+        </Text>
+      ) : (
+        <Code>{id}</Code>
+      )
+    },
+  }),
+  column.accessor('error', { header: 'Reason', cell: ({ getValue }) => getValue().message }),
+])
+
+export function RefusedRows({ report: { summary, refused, refusedFile } }: { readonly report: Report }) {
+  const [limit, setLimit] = useState(rowsAtOnce)
+  const shown = refused.slice(0, limit)
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between" gap="xs">
+        <Title order={3} fz="md">
+          Refused rows
+        </Title>
+        <Download file={refusedFile} />
+      </Group>
+      <DataTable label="Refused rows" columns={columns} rows={shown} rowId={({ line }) => String(line)} />
+      {summary.refused > rowsAtOnce && (
+        <Group justify="space-between" pt="xs">
+          <Text size="sm" c="dimmed" role="status">
+            The first {numberText(shown.length)} of {countOf(summary.refused, 'refused row')}. The download
+            has all of them.
+          </Text>
+          {refused.length > limit && (
+            <Button size="xs" variant="default" onClick={() => setLimit(limit + rowsAtOnce)}>
+              Show more
+            </Button>
+          )}
+        </Group>
+      )}
+    </Stack>
+  )
+}
+
+function Download({ file }: { readonly file: Blob }) {
+  const [url, setUrl] = useState<string>()
+  useEffect(() => {
+    const made = URL.createObjectURL(file)
+    setUrl(made)
+    return () => URL.revokeObjectURL(made)
+  }, [file])
+  return (
+    <Button
+      component="a"
+      href={url}
+      download="refused-rows.csv"
+      size="xs"
+      variant="default"
+      leftSection={<IconDownload size={14} aria-hidden />}
+    >
+      Download the refused rows
+    </Button>
+  )
+}

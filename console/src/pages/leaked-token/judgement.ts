@@ -1,0 +1,92 @@
+import type { Wire } from '../../api/wire.ts'
+
+export type Leaked = Wire['LeakedTokenAnswer']
+
+export interface Judgement {
+  readonly works: boolean
+  readonly title: string
+  readonly text: string
+  /** Whether stopping it changes anything. */
+  readonly canBeStopped: boolean
+}
+
+const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+
+/** What the answer means for those who found the token. `isStopped`: whether it was stopped just now. */
+export function judge(leaked: Leaked, isStopped: boolean, now = Date.now()): Judgement {
+  return leaked.kind === 'api_token'
+    ? judgeApiToken(leaked, isStopped)
+    : judgeUserGroupToken(leaked, isStopped, now)
+}
+
+function judgeApiToken({ works, api_token: apiToken }: Leaked, isStopped: boolean): Judgement {
+  if (isStopped) {
+    return {
+      works: false,
+      title: 'It is revoked for good',
+      text: 'It stops within a second or so. What called the service with it needs another API token.',
+      canBeStopped: false,
+    }
+  }
+  if (works) {
+    return {
+      works,
+      title: 'It works',
+      text: 'Whoever has it can call the service with its scopes. An API token is a leak wherever it is found.',
+      canBeStopped: true,
+    }
+  }
+  return {
+    works,
+    title: 'It does not work',
+    text:
+      apiToken?.revoked_at === null
+        ? 'It has expired. There is nothing to do.'
+        : 'It was revoked already. There is nothing to do.',
+    canBeStopped: false,
+  }
+}
+
+function judgeUserGroupToken(
+  { works, user_group: userGroup, valid_until: validUntil, rotated }: Leaked,
+  isStopped: boolean,
+  now: number,
+): Judgement {
+  if (isStopped) {
+    return {
+      works: false,
+      title: 'It is stopped',
+      text:
+        rotated === true
+          ? 'The user group has another token. Its backend gets it with its next call, and dashboards that are open must be loaded again.'
+          : 'It had been replaced before, and its grace period is over now. The current token goes on.',
+      canBeStopped: false,
+    }
+  }
+  const end = typeof validUntil === 'string' ? Date.parse(validUntil) : undefined
+  if (end !== undefined && end <= now) {
+    return {
+      works: false,
+      title: 'It does not work',
+      text: `It was replaced, and stopped on ${format.format(end)}. There is nothing to do.`,
+      canBeStopped: false,
+    }
+  }
+  if (!works && userGroup !== undefined && userGroup.suspended_at !== null) {
+    return {
+      works,
+      title: 'It does not work now',
+      text: 'The user group is suspended. Once it is resumed, this token works again, unless you stop it.',
+      canBeStopped: true,
+    }
+  }
+  return {
+    works,
+    title: 'It works',
+    text:
+      end === undefined
+        ? 'It is the current token: whoever has it sees the data of this customer.'
+        : `It was replaced, but whoever has it sees the data of this customer until ${format.format(end)}.`,
+    canBeStopped: true,
+  }
+}

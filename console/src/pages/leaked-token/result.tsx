@@ -1,0 +1,94 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { IconCircleCheck, IconHelpCircle, IconShieldX } from '@tabler/icons-react'
+import { useState } from 'react'
+import { Section } from '../../components/section.tsx'
+import { useSession } from '../../session/store.ts'
+import { judge, type Judgement, type Leaked } from './judgement.ts'
+import { ApiTokenOwner, UserGroupOwner } from './owners.tsx'
+import { StopDialog } from './stop-dialog.tsx'
+import { environmentOf } from './token-text.ts'
+
+interface Props {
+  readonly token: string
+  readonly leaked: Leaked
+  readonly onStopped: () => void
+}
+
+/** Whose token it is, whether it works, and what can be done. */
+export function Result({ token, leaked: found, onStopped }: Props) {
+  const [stopped, setStopped] = useState<Leaked>()
+  const [isAsking, setIsAsking] = useState(false)
+  const leaked = stopped ?? found
+  if (leaked.kind === 'unknown') return <Unknown token={token} />
+  const judgement = judge(leaked, stopped !== undefined)
+  return (
+    <Section title={leaked.kind === 'api_token' ? 'An API token' : 'A user group token'}>
+      <Stack gap="md">
+        <Verdict judgement={judgement} />
+        {leaked.user_group !== undefined && <UserGroupOwner userGroup={leaked.user_group} />}
+        {leaked.api_token !== undefined && <ApiTokenOwner apiToken={leaked.api_token} />}
+        {judgement.canBeStopped && (
+          <Group>
+            <Button
+              color="red.9"
+              leftSection={<IconShieldX size={16} aria-hidden />}
+              onClick={() => setIsAsking(true)}
+            >
+              Stop this token
+            </Button>
+          </Group>
+        )}
+        {isAsking && (
+          <StopDialog
+            token={token}
+            leaked={leaked}
+            onStopped={(changed) => {
+              setStopped(changed)
+              onStopped()
+            }}
+            onClose={() => setIsAsking(false)}
+          />
+        )}
+      </Stack>
+    </Section>
+  )
+}
+
+function Verdict({ judgement: { works, title, text } }: { readonly judgement: Judgement }) {
+  return (
+    <Alert
+      color={works ? 'red' : 'teal'}
+      icon={works ? <IconShieldX aria-hidden /> : <IconCircleCheck aria-hidden />}
+      title={title}
+      role="status"
+    >
+      {text}
+    </Alert>
+  )
+}
+
+function Unknown({ token }: { readonly token: string }) {
+  const { workspace, api_environment_tag: environment } = useSession()
+  const other = environmentOf(token)
+  return (
+    <Section title="Not known here">
+      <Stack gap="md">
+        <Alert
+          color="gray"
+          icon={<IconHelpCircle aria-hidden />}
+          title={`It is no token of the workspace ${workspace.name} in ${environment}`}
+          role="status"
+        >
+          Or it is one no more: nothing can be said of it, and nothing can be done about it here.
+        </Alert>
+        <Text size="sm">
+          {other === undefined
+            ? 'It does not look like a whole token. Check that nothing was cut off when it was copied.'
+            : other === environment
+              ? 'It may be of another workspace, of a user group that was deleted, or replaced so long ago that it is forgotten. A letter may also be wrong.'
+              : `It is of ${other}. Sign in with an API token of ${other} to find it.`}
+        </Text>
+      </Stack>
+    </Section>
+  )
+}

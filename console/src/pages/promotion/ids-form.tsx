@@ -1,0 +1,140 @@
+import { Button, Group, Select, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { getAdmin } from '../../api/call.ts'
+import { ApiError } from '../../api/errors.ts'
+import type { Wire } from '../../api/wire.ts'
+import { countOf } from '../../components/counts.tsx'
+import { Section } from '../../components/section.tsx'
+import { ErrorAlert } from '../../components/states.tsx'
+import classes from './ids-form.module.css'
+
+/** As many as one call takes. */
+const idsAtMost = 200
+
+interface Props {
+  readonly text: string
+  readonly onChange: (text: string) => void
+  readonly pending: boolean
+  /** Whether the preview of these is shown. */
+  readonly isPreviewed: boolean
+  readonly error: unknown
+  readonly onPreview: (ids: readonly string[]) => void
+}
+
+export function IdsForm({ text, onChange, pending, isPreviewed, error, onPreview }: Props) {
+  const ids = idsIn(text)
+  const tooMany =
+    ids.length > idsAtMost
+      ? `These are ${ids.length} ids. Promote ${idsAtMost} at a time at most.`
+      : undefined
+  const faults = faultsOf(error, ids)
+  return (
+    <Section title="User groups">
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          onPreview(ids)
+        }}
+      >
+        <Stack gap="sm">
+          <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+            <Textarea
+              label="Ids"
+              description="Those that you have tried in Testing, one a line."
+              placeholder={'customer-42\ncustomer-43'}
+              value={text}
+              onChange={(event) => onChange(event.currentTarget.value)}
+              error={tooMany ?? faults}
+              autosize
+              minRows={4}
+              maxRows={12}
+              spellCheck={false}
+              autoComplete="off"
+              autoCapitalize="off"
+            />
+            <Picker onPick={(id) => onChange(ids.includes(id) ? text : [...ids, id, ''].join('\n'))} />
+          </SimpleGrid>
+          <Group gap="sm">
+            <Button
+              type="submit"
+              variant={isPreviewed ? 'default' : 'filled'}
+              loading={pending}
+              disabled={ids.length === 0 || tooMany !== undefined}
+            >
+              Preview
+            </Button>
+            <Text size="sm" c="dimmed">
+              {ids.length === 0 ? 'A preview shows what will change.' : countOf(ids.length, 'user group')}
+            </Text>
+          </Group>
+          {error !== null && faults === undefined && (
+            <ErrorAlert error={error} title="The preview cannot be made" />
+          )}
+        </Stack>
+      </form>
+    </Section>
+  )
+}
+
+function Picker({ onPick }: { readonly onPick: (id: string) => void }) {
+  const [text, setText] = useState('')
+  const [name] = useDebouncedValue(text.trim(), 200)
+  const { data, isFetching } = useQuery({
+    queryKey: ['user-groups', 'pick', name],
+    queryFn: ({ signal }) =>
+      getAdmin<Wire['UserGroupListAnswer']>('/user-groups', { query: { name, limit: 20 }, signal }),
+    placeholderData: keepPreviousData,
+  })
+  const found = data?.user_groups ?? []
+  return (
+    <Select
+      label="Add one that is in Customer already"
+      description="New ones are in Testing only: write their ids."
+      placeholder="Find by name"
+      searchable
+      value={null}
+      searchValue={text}
+      onSearchChange={setText}
+      onChange={(id) => {
+        if (id === null) return
+        onPick(id)
+        setText('')
+      }}
+      // The service has filtered them.
+      filter={({ options }) => options}
+      data={found.map(({ provided_id }) => provided_id)}
+      renderOption={({ option }) => (
+        <Stack gap={0}>
+          <Text size="sm">{found.find(({ provided_id }) => provided_id === option.value)?.name}</Text>
+          <Text size="xs" c="dimmed" ff="monospace">
+            {option.value}
+          </Text>
+        </Stack>
+      )}
+      comboboxProps={{ withinPortal: false }}
+      withScrollArea={false}
+      classNames={{ options: classes.options ?? '' }}
+      nothingFoundMessage={isFetching ? 'Searching' : 'No user group in Customer has this in its name'}
+      autoComplete="off"
+      spellCheck={false}
+    />
+  )
+}
+
+function idsIn(text: string): string[] {
+  const ids = text.split('\n').map((line) => line.trim())
+  return [...new Set(ids)].filter((id) => id !== '')
+}
+
+/** What the service says about single ids. */
+function faultsOf(error: unknown, ids: readonly string[]): string | undefined {
+  if (!(error instanceof ApiError)) return undefined
+  const told = error.fields.flatMap(({ path, message }) => {
+    const id = ids[Number(/^\/user_group_ids\/(\d+)$/.exec(path)?.[1])]
+    return id === undefined ? [] : [`${id.length > 40 ? `${id.slice(0, 40)}…` : id} ${message}.`]
+  })
+  return told.length === 0 ? undefined : told.join(' ')
+}

@@ -1,0 +1,25 @@
+import type { Wire } from '../../api/wire.ts'
+
+export type PromotionResult = Wire['PromotionAnswer']['results'][number]
+export type Outcome = PromotionResult['outcome']
+
+/** Whether the promotion changes something there. */
+export const isPromoted = ({ outcome }: PromotionResult): boolean =>
+  outcome === 'created' || outcome === 'updated'
+
+/** What became of it; before it is done, what will. */
+export const outcomeTexts: Record<Outcome, { readonly before: string; readonly after: string }> = {
+  created: { before: 'Will be new', after: 'New' },
+  updated: { before: 'Will change', after: 'Changed' },
+  unchanged: { before: 'Same already', after: 'Same already' },
+  not_found: { before: 'Not in Testing', after: 'Not in Testing' },
+  refused: { before: 'Will be refused', after: 'Refused' },
+}
+
+/** Why nothing is done. */
+export function reasonOf({ outcome, message }: PromotionResult): string {
+  if (message !== null) return message
+  return outcome === 'not_found'
+    ? 'Testing has no user group with this id. Check the spelling; upper and lower case are different.'
+    : 'It is in Customer as it is in Testing.'
+}

@@ -1,0 +1,90 @@
+import { before, describe, it } from 'node:test'
+import { sharedConsole } from './support/console.ts'
+import { assertGoodLooks } from './support/looks.ts'
+import { register } from './support/registry.ts'
+
+const path = '/isolation'
+
+describe('the page of the isolation report', () => {
+  const running = sharedConsole()
+
+  it('says so where nothing was found', async (t) => {
+    const page = await running().open(t, { path })
+    await page?.getByText('Nothing was found').waitFor()
+  })
+
+  describe('where there are findings', () => {
+    before(async () => {
+      const { admin, create } = running()
+      await register(admin, 'sales', ['warehouse-eu', 'demo'])
+      await create('shared-1', { mapping: { sales: 'warehouse-eu' } })
+      await create('shared-2', { mapping: { sales: 'warehouse-eu' } })
+      await create('alone', { mapping: { sales: 'warehose-eu' } })
+      await create('no-schema', { mapping: { sale: 'demo' } })
+      for (let i = 0; i < 12; i++) await create(`demo-${i}`, { mapping: { sales: 'demo' } })
+    })
+
+    it('tells who shares a data source, and leads to each', async (t) => {
+      const page = await running().open(t, { path })
+      if (page === undefined) return
+      const finding = page.getByRole('row').filter({ hasText: 'warehouse-eu' }).filter({ hasText: 'Shared' })
+      await finding.getByRole('link', { name: 'shared-1' }).waitFor()
+      await finding.getByRole('link', { name: 'shared-2' }).click()
+      await page.getByRole('heading', { name: 'shared-2', level: 1 }).waitFor()
+    })
+
+    it('leads to all of those who share one, where they are many', async (t) => {
+      const page = await running().open(t, { path })
+      if (page === undefined) return
+      await page.getByRole('link', { name: 'Find all with this entry' }).click()
+      await page.getByText('12 user groups.').waitFor()
+    })
+
+    it('tells what names nothing, what may be meant, and leads to where it is registered', async (t) => {
+      const page = await running().open(t, { path })
+      if (page === undefined) return
+      const finding = page.getByRole('row').filter({ hasText: 'warehose-eu' })
+      await finding.getByText('Did you mean “warehouse-eu”?').waitFor()
+      await finding.getByRole('link', { name: 'alone' }).waitFor()
+      await page.getByRole('row').filter({ hasText: 'Did you mean “sales”?' }).waitFor()
+
+      await finding.getByRole('link', { name: 'register the data source' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Register a data source of sales' })
+      await dialog.getByLabel('Name').fill('Warehouse, misspelt')
+      await dialog.getByRole('button', { name: 'Register' }).click()
+      await page.getByRole('cell', { name: 'warehose-eu' }).waitFor()
+      await page.goBack()
+      await page.getByRole('heading', { name: 'Isolation report' }).waitFor()
+      await finding.waitFor({ state: 'detached' })
+    })
+
+    it('is good to read in both themes and at any width', async (t) => {
+      await assertGoodLooks(t, running(), { path }, async (page) => {
+        await page.getByRole('table', { name: 'Findings' }).waitFor()
+      })
+    })
+  })
+
+  it('tells why it cannot be made, and tries again', async (t) => {
+    const page = await running().open(t, { path: '/user-groups', expected: /503/ })
+    if (page === undefined) return
+    let isDown = true
+    await page.route('**/admin/v1/isolation-findings*', (route) =>
+      isDown
+        ? route.fulfill({
+            status: 503,
+            json: {
+              success: 0,
+              error: { code: 'unavailable', message: 'The store does not answer', request_id: 'r-42' },
+            },
+          })
+        : route.continue(),
+    )
+    await page.getByRole('link', { name: 'Isolation report' }).click()
+    await page.getByText('The store does not answer').waitFor()
+    await page.getByText('r-42').waitFor()
+    isDown = false
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('table', { name: 'Findings' }).waitFor()
+  })
+})

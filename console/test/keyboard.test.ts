@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { assertAnswers, managedIn, of } from '../../server/test/support/admin-api.ts'
+import { focused, sharedConsole, tabTo } from './support/console.ts'
+
+const pages = [
+  ['User groups', '/user-groups'],
+  ['Leaked token', '/leaked-token'],
+  ['Isolation report', '/isolation'],
+  ['Promotion', '/promotion'],
+  ['Import', '/import'],
+  ['Data sources', '/data-sources'],
+  ['API tokens', '/api-tokens'],
+] as const
+
+describe('the console by keyboard alone', () => {
+  const running = sharedConsole()
+
+  before(async () => {
+    const { admin } = running()
+    const answer = await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } })
+    const schemaId = assertAnswers<{ schema: { id: number } }>(answer, 'createSchema').schema.id
+    await admin.createDataSource({
+      body: { schema_id: schemaId, provided_id: 'warehouse-eu', name: 'Warehouse EU' },
+    })
+  })
+
+  it('signs in, finds a customer, mends its mapping and undoes that', async (t) => {
+    const { open, create, admin, adminToken } = running()
+    const team = await create('keys', { name: 'Keyboard customer', mapping: { sales: 'warehose-eu' } })
+    const page = await open(t, { apiToken: null })
+    if (page === undefined) return
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.keyboard.type(adminToken)
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'Keyboard customer' }).waitFor()
+
+    await tabTo(page, 'Search by name')
+    await page.keyboard.type('keyboard')
+    await page.getByText('1 user group.').waitFor()
+    await tabTo(page, 'Keyboard customer')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Keyboard customer', level: 1 }).waitFor()
+    await page.getByText('Did you mean').waitFor()
+
+    await tabTo(page, 'Edit the mapping')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Save' }).waitFor()
+    await tabTo(page, 'Use “warehouse-eu”')
+    await page.keyboard.press('Enter')
+    await tabTo(page, 'Save')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Undo' }).waitFor()
+    assert.deepEqual(managedIn(await admin.getUserGroup(of(team)), 'getUserGroup').mapping, {
+      sales: 'warehouse-eu',
+    })
+
+    await tabTo(page, 'Undo')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await tabTo(page, 'Restore')
+    await page.keyboard.press('Enter')
+    await page.getByText('Did you mean').waitFor()
+    assert.deepEqual(managedIn(await admin.getUserGroup(of(team)), 'getUserGroup').mapping, {
+      sales: 'warehose-eu',
+    })
+  })
+
+  it('moves the focus into a dialog, holds it there, and gives it back', async (t) => {
+    const { open, create } = running()
+    const { team_id } = await create('dialog', { name: 'Dialog customer' })
+    const page = await open(t, { path: `/user-groups/${team_id}` })
+    if (page === undefined) return
+    await page.getByRole('button', { name: 'Rotate token' }).waitFor()
+    await tabTo(page, 'Rotate token')
+    await page.keyboard.press('Enter')
+    await page.locator('[role=dialog] button:focus').waitFor()
+    assert.equal(await focused(page), 'Cancel')
+    for (let i = 0; i < 6; i++) {
+      await page.keyboard.press('Tab')
+      assert.equal(await page.locator('[role=dialog] :focus').count(), 1)
+    }
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.locator('button:focus').waitFor()
+    assert.equal(await focused(page), 'Rotate token')
+  })
+
+  it('skips to the content, and has the focus on the heading of each page', async (t) => {
+    const page = await running().open(t)
+    if (page === undefined) return
+    await page.reload()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    await page.keyboard.press('Tab')
+    assert.equal(await focused(page), 'Skip to the content')
+    await page.keyboard.press('Enter')
+    await page.locator('main:focus').waitFor()
+
+    for (const [title, path] of [...pages.slice(1), pages[0]]) {
+      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: title }).focus()
+      await page.keyboard.press('Enter')
+      await page.locator('h1:focus').waitFor()
+      assert.equal(await focused(page), title)
+      assert.equal(await page.title(), `${title} · Customer · User Group Service`)
+      assert.ok(page.url().endsWith(`/console${path}`), page.url())
+      await page.locator('[aria-current=page]').getByText(title).waitFor()
+    }
+  })
+
+  it('opens the navigation at phone width, and hides it from the keyboard until then', async (t) => {
+    const page = await running().open(t, { width: 360 })
+    if (page === undefined) return
+    await page.getByText(/user groups?\./).waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    const passed: string[] = []
+    for (let i = 0; i < 6; i++) {
+      await page.keyboard.press('Tab')
+      passed.push(await focused(page))
+    }
+    assert.ok(!passed.includes('Isolation report'), passed.join(' | '))
+
+    await page.getByRole('button', { name: 'Open the navigation' }).focus()
+    await page.keyboard.press('Enter')
+    await tabTo(page, 'Isolation report')
+    await page.keyboard.press('Enter')
+    await page.locator('h1:focus').waitFor()
+    assert.equal(await focused(page), 'Isolation report')
+    await page.getByRole('button', { name: 'Open the navigation' }).waitFor()
+  })
+
+  it('switches between light and dark, and remembers it', async (t) => {
+    const page = await running().open(t, { colorScheme: 'light' })
+    if (page === undefined) return
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    await tabTo(page, 'Colours')
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitemradio', { name: 'Dark' }).waitFor()
+    await tabTo(page, 'Dark', 'ArrowDown')
+    await page.keyboard.press('Enter')
+    const dark = page.locator('html[data-mantine-color-scheme=dark]')
+    await dark.waitFor()
+    await page.reload()
+    await dark.waitFor()
+  })
+})

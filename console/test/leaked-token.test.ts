@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { of } from '../../server/test/support/admin-api.ts'
+import { createApiToken } from '../../server/test/support/command.ts'
+import { contentOf, sharedConsole, tabTo } from './support/console.ts'
+import { assertGoodLooks } from './support/looks.ts'
+
+const path = '/leaked-token'
+
+async function lookUp(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Token' }).fill(text)
+  await page.getByRole('button', { name: 'Look it up' }).click()
+}
+
+async function stop(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Stop this token' }).click()
+  await page.getByRole('button', { name: 'Stop it' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+}
+
+describe('the page of the leaked token', () => {
+  const running = sharedConsole()
+  const isActive = async (token: string) =>
+    ((await running().introspect(token)).body as { active: boolean }).active
+
+  it('finds whose it is in a line of a log, and stops it, by keyboard alone', async (t) => {
+    const { open, create } = running()
+    const { token } = await create('leaked', { name: 'Leaked customer' })
+    const page = await open(t, { path })
+    if (page === undefined) return
+    await tabTo(page, 'Skip to the content')
+    await page.getByRole('textbox', { name: 'Token' }).focus()
+    await page.keyboard.insertText(`2026-11-21 GET /embed?token=${token}&theme=dark 200`)
+    await page.keyboard.press('Enter')
+    await page.getByText('It is the current token').waitFor()
+    await page.getByRole('link', { name: 'Leaked customer' }).waitFor()
+    await tabTo(page, 'Stop this token')
+    await page.keyboard.press('Enter')
+    await page.getByText('Leaked customer gets another token').waitFor()
+    await tabTo(page, 'Stop it')
+    assert.equal(await isActive(token), true)
+    await page.keyboard.press('Enter')
+    await page.getByText('It is stopped').waitFor()
+    assert.equal(await isActive(token), false)
+    assert.ok(!(await contentOf(page)).includes(token))
+  })
+
+  it('ends the grace period of one that was replaced, and leaves the current one', async (t) => {
+    const { open, create, admin } = running()
+    const made = await create('replaced')
+    const rotated = await admin.rotateTokenOfUserGroup({ ...of(made), body: { grace_period_seconds: 3600 } })
+    const { token: current } = rotated.body as { token: string }
+    const page = await open(t, { path })
+    if (page === undefined) return
+    await lookUp(page, made.token)
+    await page.getByText('It was replaced, but whoever has it sees the data of this customer until').waitFor()
+    await stop(page)
+    await page.getByText('The current token goes on.').waitFor()
+    assert.equal(await isActive(made.token), false)
+    assert.equal(await isActive(current), true)
+
+    await page.getByRole('textbox', { name: 'Token' }).fill('')
+    await lookUp(page, made.token)
+    await page.getByText('There is nothing to do.').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Stop this token' }).count(), 0)
+  })
+
+  it('says that one of a suspended user group does not work, for now', async (t) => {
+    const { open, create, admin } = running()
+    const made = await create('suspended')
+    await admin.suspendUserGroup(of(made))
+    const page = await open(t, { path })
+    if (page === undefined) return
+    await lookUp(page, made.token)
+    await page.getByText('Once it is resumed, this token works again').waitFor()
+    await page.getByRole('button', { name: 'Stop this token' }).waitFor()
+  })
+
+  it('revokes an API token', async (t) => {
+    const { open, service } = running()
+    const token = await createApiToken(service, 'Customer', '--name', 'found-in-a-repository')
+    const page = await open(t, { path })
+    if (page === undefined) return
+    await lookUp(page, token)
+    await page.getByText('found-in-a-repository').waitFor()
+    await stop(page)
+    await page.getByText('It is revoked for good').waitFor()
+    await page.getByText('Revoked', { exact: true }).waitFor()
+  })
+
+  it('says of one that it does not know where it may be from', async (t) => {
+    const { open, testing } = running()
+    const other = await testing.create('in-testing')
+    const page = await open(t, { path })
+    if (page === undefined) return
+    await page.getByRole('textbox', { name: 'Token' }).fill(other.token)
+    await page.getByText('This is a token of Testing, and you are signed in to Customer.').waitFor()
+    await page.getByRole('button', { name: 'Look it up' }).click()
+    await page.getByText('Sign in with an API token of Testing to find it.').last().waitFor()
+    await lookUp(page, 'half a token')
+    await page.getByText('It does not look like a whole token.').waitFor()
+  })
+
+  it('is good to read in both themes and at any width, its dialog too', async (t) => {
+    const { token } = await running().create('looked-at')
+    await assertGoodLooks(t, running(), { path }, async (page) => {
+      await lookUp(page, 'unknown')
+      await page.getByText('Not known here').waitFor()
+    })
+    await assertGoodLooks(t, running(), { path }, async (page) => {
+      await lookUp(page, token)
+      await page.getByText('It is the current token').waitFor()
+    })
+    await assertGoodLooks(t, running(), { path }, async (page) => {
+      await lookUp(page, token)
+      await page.getByRole('button', { name: 'Stop this token' }).click()
+      await page.getByRole('dialog').waitFor()
+    })
+  })
+})

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { managedIn, of } from '../../server/test/support/admin-api.ts'
+import { sharedConsole, tabTo } from './support/console.ts'
+import { assertGoodLooks } from './support/looks.ts'
+
+const path = '/promotion'
+
+async function preview(page: Page, ids: readonly string[]): Promise<void> {
+  await page.getByRole('textbox', { name: 'Ids' }).fill(ids.join('\n'))
+  await page.getByRole('button', { name: 'Preview' }).click()
+  await page.getByText('Nothing is changed yet.').waitFor()
+}
+
+describe('the page of the promotion', () => {
+  const running = sharedConsole()
+
+  it('shows what will change, changes just that, and shows what has changed', async (t) => {
+    const { open, create, testing, admin } = running()
+    const changed = await create('changed', { name: 'Before', mapping: { sales: 'us' } })
+    await testing.create('changed', { name: 'After', mapping: { sales: 'eu' } })
+    await testing.create('fresh', { name: 'Fresh customer' })
+    await create('same')
+    await testing.create('same')
+    const page = await open(t, { path })
+    if (page === undefined) return
+
+    await preview(page, ['changed', 'fresh', ' same ', 'same', '', 'nowhere'])
+    const row = (text: string) => page.getByRole('row').filter({ hasText: text })
+    await row('Name').filter({ hasText: 'Before' }).filter({ hasText: 'After' }).waitFor()
+    await row('Mapping › sales').filter({ hasText: 'us' }).filter({ hasText: 'eu' }).waitFor()
+    await page.getByRole('button', { name: /Will be new.*fresh/ }).waitFor()
+    await row('same').getByText('Same already').waitFor()
+    await row('nowhere').getByText('Testing has no user group with this id.').waitFor()
+    assert.equal(managedIn(await admin.getUserGroup(of(changed)), 'getUserGroup').name, 'Before')
+
+    await page.getByRole('button', { name: 'Promote 2 user groups' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Promote 2 user groups to Customer?' })
+    await dialog.getByText('1 user group will be new in Customer').waitFor()
+    await dialog.getByRole('button', { name: 'Promote' }).click()
+    await page.getByText('2 user groups taken over to Customer.').waitFor()
+    const now = managedIn(await admin.getUserGroup(of(changed)), 'getUserGroup')
+    assert.deepEqual([now.name, now.mapping], ['After', { sales: 'eu' }])
+
+    await page.getByRole('button', { name: /New.*fresh/ }).waitFor()
+    await page.getByRole('link', { name: 'Open it in Customer' }).last().click()
+    await page.getByRole('heading', { name: 'Fresh customer', level: 1 }).waitFor()
+  })
+
+  it('takes ids from those that are in Customer, and works by keyboard alone', async (t) => {
+    const { open, create, testing } = running()
+    await create('picked-1', { name: 'Picked customer' })
+    await testing.create('picked-1', { name: 'Picked customer, renamed' })
+    const page = await open(t, { path })
+    if (page === undefined) return
+    const picker = page.getByRole('combobox', { name: 'Add one that is in Customer already' })
+    await picker.focus()
+    await page.keyboard.type('picked')
+    await page.getByRole('option', { name: 'picked-1' }).waitFor()
+    await page.getByRole('option').nth(1).waitFor({ state: 'detached' })
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    assert.equal(await page.getByRole('textbox', { name: 'Ids' }).inputValue(), 'picked-1\n')
+    await tabTo(page, 'Preview')
+    await page.keyboard.press('Enter')
+    await page.getByText('Picked customer, renamed').waitFor()
+    await tabTo(page, 'Promote 1 user group')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await tabTo(page, 'Promote')
+    await page.keyboard.press('Enter')
+    await page.getByText('1 user group taken over to Customer.').waitFor()
+  })
+
+  it('has a preview of just what is written there', async (t) => {
+    const { open, testing } = running()
+    await testing.create('stale')
+    const page = await open(t, { path })
+    if (page === undefined) return
+    await preview(page, ['stale'])
+    await page.getByRole('textbox', { name: 'Ids' }).fill('other')
+    await page.getByText('Nothing is changed yet.').waitFor({ state: 'detached' })
+  })
+
+  it('tells which id is at fault, and that there are too many', async (t) => {
+    const page = await running().open(t, { path, expected: /400/ })
+    if (page === undefined) return
+    const field = page.getByRole('textbox', { name: 'Ids' })
+    await field.fill(`customer-1\n${'x'.repeat(256)}`)
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByText(/^x{40}… must have 1 to 255 characters\.$/).waitFor()
+    await field.fill(Array.from({ length: 201 }, (_, i) => `customer-${i}`).join('\n'))
+    await page.getByText('These are 201 ids. Promote 200 at a time at most.').waitFor()
+    assert.ok(await page.getByRole('button', { name: 'Preview' }).isDisabled())
+  })
+
+  it('says in Testing that it is done from Customer', async (t) => {
+    const { testing } = running()
+    const opening = { path, apiToken: testing.adminToken }
+    await assertGoodLooks(t, running(), opening, async (page) => {
+      await page.getByText('You are signed in to Testing').waitFor()
+    })
+  })
+
+  it('is good to read in both themes and at any width', async (t) => {
+    const { create, testing } = running()
+    await create('looks-1', { properties: { plan: 'gold' } })
+    await testing.create('looks-1', { properties: { plan: 'silver', seats: 25 } })
+    await testing.create('looks-2')
+    await assertGoodLooks(t, running(), { path }, async (page) => {
+      await preview(page, ['looks-1', 'looks-2', 'nowhere'])
+    })
+  })
+})

@@ -1,0 +1,23 @@
+import { assertAnswers, type AdminApi } from '../../../server/test/support/admin-api.ts'
+
+/** Registers a schema with these data sources; each is named as its provided id. Returns the ids of the service. */
+export async function register(
+  admin: AdminApi,
+  schema: string,
+  dataSources: readonly string[] = [],
+): Promise<{ readonly schemaId: number; readonly dataSourceIds: readonly number[] }> {
+  const made = await admin.createSchema({ body: { provided_id: schema, name: schema } })
+  const schemaId = assertAnswers<{ schema: { id: number } }>(made, 'createSchema').schema.id
+  const dataSourceIds: number[] = []
+  for (const dataSource of dataSources) {
+    const answer = await admin.createDataSource({
+      body: { schema_id: schemaId, provided_id: dataSource, name: dataSource },
+    })
+    const { data_source: registered } = assertAnswers<{ data_source: { id: number } }>(
+      answer,
+      'createDataSource',
+    )
+    dataSourceIds.push(registered.id)
+  }
+  return { schemaId, dataSourceIds }
+}

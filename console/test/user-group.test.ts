@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { assertAnswers, managedIn, of } from '../../server/test/support/admin-api.ts'
+import { assertActive, assertInactive } from '../../server/test/support/introspection.ts'
+import { assertAccessible, assertFits, contentOf, sharedConsole } from './support/console.ts'
+
+describe('the page of a user group', () => {
+  const running = sharedConsole()
+  const shown = async (team: { readonly team_id: number }) =>
+    managedIn(await running().admin.getUserGroup(of(team)), 'getUserGroup')
+  const tokenOf = async (team: { readonly team_id: number }) =>
+    assertAnswers<{ token: string }>(await running().admin.getUserGroupToken(of(team)), 'getUserGroupToken')
+      .token
+
+  before(async () => {
+    const { admin } = running()
+    const answer = await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } })
+    const schemaId = assertAnswers<{ schema: { id: number } }>(answer, 'createSchema').schema.id
+    for (const [provided_id, name] of [
+      ['warehouse-eu', 'Warehouse EU'],
+      ['warehouse-us', 'Warehouse US'],
+    ]) {
+      await admin.createDataSource({ body: { schema_id: schemaId, provided_id, name } })
+    }
+  })
+
+  it('says why dashboards are empty, has the slip mended with the one that was meant, and undoes it', async (t) => {
+    const { open, create } = running()
+    const team = await create('slip', { name: 'Slip customer', mapping: { sales: 'warehose-eu' } })
+    const page = await open(t, { path: `/user-groups/${team.team_id}` })
+    if (page === undefined) return
+    const reasons = page.getByRole('region', { name: 'Why its dashboards may be empty' })
+    await reasons.getByText('Its mapping names nothing that is registered.').waitFor()
+    await reasons.getByText('No renderer has asked about it yet.').waitFor()
+    await page.getByText('Did you mean “warehouse-eu”?').waitFor()
+
+    await reasons.getByRole('link', { name: 'Edit the mapping' }).click()
+    await page.getByRole('button', { name: 'Use “warehouse-eu”' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('cell', { name: 'Warehouse EU' }).waitFor()
+    assert.deepEqual((await shown(team)).mapping, { sales: 'warehouse-eu' })
+
+    await page.getByRole('button', { name: 'Undo' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('cell', { name: 'warehose-eu' }).waitFor()
+    await assertAccessible(page)
+    await dialog.getByRole('button', { name: 'Restore' }).click()
+    await page.getByText('Did you mean “warehouse-eu”?').waitFor()
+    assert.deepEqual((await shown(team)).mapping, { sales: 'warehose-eu' })
+  })
+
+  it('says that it is suspended or has no mapping, and resumes it', async (t) => {
+    const { open, create, admin } = running()
+    const team = await create('still', { name: 'Still customer' })
+    await admin.suspendUserGroup(of(team))
+    const page = await open(t, { path: `/user-groups/${team.team_id}` })
+    if (page === undefined) return
+    const reasons = page.getByRole('region', { name: 'Why its dashboards may be empty' })
+    await reasons.getByText('It has no mapping.').waitFor()
+    await reasons.getByText('It is suspended.').waitFor()
+    await page.getByText('Inactive', { exact: true }).waitFor()
+
+    await reasons.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click()
+    await reasons.getByText('It is suspended.').waitFor({ state: 'detached' })
+    assert.equal((await shown(team)).suspended_at, null)
+  })
+
+  it('says that nothing is wrong where nothing is', async (t) => {
+    const { open, create } = running()
+    const team = await create('fine', { name: 'Fine customer', mapping: { sales: 'warehouse-us' } })
+    const page = await open(t)
+    if (page === undefined) return
+    // The service writes it once a minute.
+    await page.route(`**/user-groups/${team.team_id}/view`, async (route) => {
+      const response = await route.fetch()
+      const view = (await response.json()) as object
+      await route.fulfill({ response, json: { ...view, last_introspected_at: '2026-11-21T20:15:00.000Z' } })
+    })
+    await page.getByRole('link', { name: 'Fine customer' }).click()
+    await page.getByText('Nothing here keeps its dashboards empty').waitFor()
+    await page.getByText(/A renderer last asked about it/).waitFor()
+  })
+
+  it('shows the token only when it is asked for, and hides it again', async (t) => {
+    const { open, create } = running()
+    const team = await create('secret', { name: 'Secret customer' })
+    const page = await open(t, { path: `/user-groups/${team.team_id}` })
+    if (page === undefined) return
+    await page.getByRole('button', { name: 'Show the token' }).waitFor()
+    assert.doesNotMatch(await contentOf(page), /ugt_/)
+
+    await page.getByRole('button', { name: 'Show the token' }).click()
+    await page.getByText(team.token).waitFor()
+    await page.getByRole('button', { name: 'Copy the token' }).waitFor()
+    await assertAccessible(page)
+    await page.getByRole('button', { name: 'Hide the token' }).click()
+    await page.getByRole('button', { name: 'Show the token' }).waitFor()
+    assert.doesNotMatch(await contentOf(page), /ugt_/)
+  })
+
+  it('rotates the token, says what stops, and keeps the old one for the grace period that was chosen', async (t) => {
+    const { open, create, introspect } = running()
+    const team = await create('rotated', { name: 'Rotated customer' })
+    const page = await open(t, { path: `/user-groups/${team.team_id}` })
+    if (page === undefined) return
+
+    await page.getByRole('button', { name: 'Rotate token' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog
+      .getByText('Every embedded dashboard that was opened with the old token stops at once')
+      .waitFor()
+    await assertAccessible(page)
+    await dialog.getByRole('radio', { name: 'After an hour' }).check()
+    await dialog.getByText('work until then').waitFor()
+    await dialog.getByRole('button', { name: 'Rotate the token' }).click()
+    await page.getByText('The token is replaced').waitFor()
+    assertActive(await introspect(team.token))
+    const next = await tokenOf(team)
+    assert.notEqual(next, team.token)
+    assert.doesNotMatch(await contentOf(page), /ugt_/)
+
+    await page.getByRole('button', { name: 'Rotate token' }).click()
+    await dialog.getByRole('button', { name: 'Rotate the token' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    assertInactive(await introspect(next))
+  })
+
+  it('suspends and deletes, each after saying what follows', async (t) => {
+    const { open, create, introspect } = running()
+    const team = await create('leaving', { name: 'Leaving customer' })
+    const page = await open(t, { path: `/user-groups/${team.team_id}` })
+    if (page === undefined) return
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'More' }).click()
+    await assertAccessible(page)
+    await page.getByRole('menuitem', { name: 'Suspend' }).click()
+    await dialog.getByText('all its embedded dashboards stop').waitFor()
+    await dialog.getByRole('button', { name: 'Suspend' }).click()
+    await page.getByText('It is suspended.').waitFor()
+    assertInactive(await introspect(team.token))
+
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await dialog.getByText('For 30 days you can restore it').waitFor()
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Leaving customer' }).waitFor({ state: 'detached' })
+  })
+
+  it('shows what changed, by whom, and restores an older version', async (t) => {
+    const { open, create, admin } = running()
+    const team = await create('history', { name: 'First name', properties: { plan: 'gold' } })
+    await admin.patchUserGroup({ ...of(team), body: { properties: { plan: 'silver', seats: 4 } } })
+    await admin.patchUserGroup({ ...of(team), body: { name: 'Second name' } })
+    const page = await open(t, { path: `/user-groups/${team.team_id}/history` })
+    if (page === undefined) return
+    await page.getByRole('heading', { name: 'Name changed' }).waitFor()
+    await page.getByRole('heading', { name: 'Properties changed' }).waitFor()
+    await page.getByRole('row', { name: 'Properties › plan gold silver' }).waitFor()
+    await page.getByRole('row', { name: 'Properties › seats nothing 4' }).waitFor()
+    await page
+      .getByText(/by test \(API token \d+\), yours/)
+      .first()
+      .waitFor()
+    await assertAccessible(page)
+
+    await page.getByRole('button', { name: 'Restore this version, revision 1' }).click()
+    await page.getByRole('dialog').getByRole('row', { name: 'Name Second name First name' }).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click()
+    await page.getByRole('heading', { name: 'Name and properties changed' }).waitFor()
+    const { name, properties } = await shown(team)
+    assert.deepEqual({ name, properties }, { name: 'First name', properties: { plan: 'gold' } })
+  })
+
+  it('places what the service says of a field beside that field', async (t) => {
+    const { open, create } = running()
+    const team = await create('fields', { name: 'Field customer', mapping: { sales: 'warehouse-eu' } })
+    const page = await open(t, { path: `/user-groups/${team.team_id}/edit`, expected: /status of 400/ })
+    if (page === undefined) return
+    const name = page.getByRole('textbox', { name: 'Name' })
+    const properties = page.getByRole('textbox', { name: 'Properties' })
+    const save = page.getByRole('button', { name: 'Save' })
+
+    await properties.fill('{"plan": }')
+    await save.click()
+    await page.getByText(/^is no JSON/).waitFor()
+
+    await properties.fill('[1]')
+    await name.fill('   ')
+    await save.click()
+    const described = async (field: typeof name) =>
+      page.locator(`[id="${(await field.getAttribute('aria-describedby'))?.split(' ').at(-1)}"]`).innerText()
+    await page.locator('[aria-invalid=true]').nth(1).waitFor()
+    assert.match(await described(name), /white space|blank|must/)
+    assert.match(await described(properties), /object/)
+    await assertAccessible(page)
+
+    await name.fill('Field customer')
+    await properties.fill('{"plan":"gold","plan":"silver"}')
+    await save.click()
+    await page
+      .getByText(/duplicate|twice/i)
+      .first()
+      .waitFor()
+    assert.equal((await shown(team)).properties, null)
+  })
+
+  it('lets nobody overwrite what somebody else saved meanwhile, and keeps the draft', async (t) => {
+    const { open, create, admin } = running()
+    const team = await create('raced', { name: 'Raced customer', properties: { plan: 'gold' } })
+    const page = await open(t, { path: `/user-groups/${team.team_id}/edit`, expected: /status of 412/ })
+    if (page === undefined) return
+    await page.getByRole('textbox', { name: 'Name' }).fill('Name of the draft')
+    await admin.patchUserGroup({ ...of(team), body: { properties: { plan: 'silver' } } })
+
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('It was changed while you were editing').waitFor()
+    await page.getByRole('row', { name: 'Properties › plan gold silver' }).waitFor()
+    await assertAccessible(page)
+    assert.equal((await shown(team)).name, 'Raced customer')
+
+    await page.getByRole('button', { name: 'Keep my draft, on top of it' }).click()
+    assert.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Name of the draft')
+    assert.match(await page.getByRole('textbox', { name: 'Properties' }).inputValue(), /silver/)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'Name of the draft', level: 1 }).waitFor()
+    const { name, properties } = await shown(team)
+    assert.deepEqual({ name, properties }, { name: 'Name of the draft', properties: { plan: 'silver' } })
+  })
+
+  it('asks before a draft is lost', async (t) => {
+    const { open, create } = running()
+    const team = await create('draft', { name: 'Draft customer' })
+    const page = await open(t, { path: `/user-groups/${team.team_id}/edit` })
+    if (page === undefined) return
+    await page.getByRole('textbox', { name: 'Name' }).fill('Something else')
+    await page.getByRole('link', { name: 'User groups' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    assert.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Something else')
+    await page.getByRole('link', { name: 'User groups' }).click()
+    await dialog.getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor()
+  })
+
+  it('says so where there is none, and where to look', async (t) => {
+    const page = await running().open(t, { path: '/user-groups/999999', expected: /status of 404/ })
+    if (page === undefined) return
+    await page.getByText('There is no such user group').waitFor()
+    await page.getByRole('link', { name: 'deleted user groups' }).click()
+    await page.getByText('Nothing was deleted in the last 30 days').or(page.getByRole('table')).waitFor()
+  })
+
+  it('is accessible in both themes, and needs no scrolling to the side at 360 px', async (t) => {
+    const { open, create } = running()
+    const long = 'an-id-without-any-place-where-a-line-could-end-'.repeat(5)
+    const team = await create(long, {
+      name: 'Long customer',
+      mapping: { sales: 'warehouse-eu', [long]: long },
+      properties: { text: long },
+    })
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [1280, 360]) {
+        const page = await open(t, { path: `/user-groups/${team.team_id}`, colorScheme, width })
+        if (page === undefined) return
+        await page.getByText('1 of 2 entries of its mapping name nothing').waitFor()
+        for (const [tab, sign] of [
+          ['Overview', 'Last changes'],
+          ['Edit', 'Properties'],
+          ['History', 'Created'],
+        ] as const) {
+          await page.getByRole('navigation', { name: 'User group' }).getByRole('link', { name: tab }).click()
+          await page.getByRole('heading', { name: sign }).waitFor()
+          await assertAccessible(page)
+          await assertFits(page)
+        }
+      }
+    }
+  })
+})

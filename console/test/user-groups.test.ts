@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { before, describe, it } from 'node:test'
+import type { Download, Page } from 'playwright-core'
+import { managedIn, of } from '../../server/test/support/admin-api.ts'
+import { assertAccessible, assertFits, sharedConsole } from './support/console.ts'
+
+const names = (page: Page) =>
+  page.getByRole('table', { name: 'User groups', exact: true }).getByRole('link').allInnerTexts()
+
+describe('the list of user groups', () => {
+  const running = sharedConsole()
+
+  before(async () => {
+    const { create, admin } = running()
+    for (let i = 1; i <= 60; i++) {
+      await create(`customer-${i}`, {
+        name: `Example customer ${i}`,
+        mapping: { sales: i % 2 === 0 ? 'warehouse-eu' : 'warehouse-us' },
+        properties: { plan: i % 3 === 0 ? 'gold' : 'basic' },
+      })
+    }
+    const other = await create('0042', { name: 'Other customer' })
+    await admin.suspendUserGroup(of(other))
+  })
+
+  it('finds by name as one types, keeps it in the address, and leads to the user group and back', async (t) => {
+    const page = await running().open(t)
+    if (page === undefined) return
+    await page.getByText('The first 50 user groups.').waitFor()
+
+    await page.getByLabel('Search by name').pressSequentially('CUSTOMER 12')
+    await page.getByText('1 user group.').waitFor()
+    assert.deepEqual(await names(page), ['Example customer 12'])
+    assert.match(page.url(), /\/console\/user-groups\?name=CUSTOMER\+12$/)
+
+    await page.getByRole('link', { name: 'Example customer 12' }).click()
+    await page.getByRole('heading', { name: 'Example customer 12', level: 1 }).waitFor()
+    await page.goBack()
+    await page.getByText('1 user group.').waitFor()
+    assert.equal(await page.getByLabel('Search by name').inputValue(), 'CUSTOMER 12')
+  })
+
+  it('aborts a search that was overtaken', async (t) => {
+    const page = await running().open(t)
+    if (page === undefined) return
+    await page.getByText('The first 50 user groups.').waitFor()
+    // It never answers the first one, so that the second must not wait for it.
+    const aborted = page.waitForEvent('requestfailed', (request) => request.url().includes('name=slow'))
+    await page.route('**/admin/v1/user-groups?name=slow&*', () => undefined)
+    const asked = page.waitForRequest(/name=slow/)
+    await page.getByLabel('Search by name').fill('slow')
+    await asked
+    await page.getByLabel('Search by name').fill('Other')
+    await aborted
+    await page.getByText('1 user group.').waitFor()
+    assert.deepEqual(await names(page), ['Other customer'])
+  })
+
+  it('finds by the beginning of the id, in which digits are no number', async (t) => {
+    const page = await running().open(t)
+    if (page === undefined) return
+    await page.getByText('Id', { exact: true }).first().click()
+    await page.getByLabel('Search by id').fill('0042')
+    await page.getByText('1 user group.').waitFor()
+    assert.deepEqual(await names(page), ['Other customer'])
+    await page.reload()
+    await page.getByText('1 user group.').waitFor()
+    assert.equal(await page.getByLabel('Search by id').inputValue(), '0042')
+  })
+
+  it('filters by data source, property and state, as a link says', async (t) => {
+    const page = await running().open(t, {
+      path: '/user-groups?schema=sales&data_source=warehouse-eu&property=%2Fplan&property_value=gold',
+    })
+    if (page === undefined) return
+    await page.getByText('10 user groups.').waitFor()
+    assert.equal(await page.getByLabel('Path').inputValue(), '/plan')
+
+    await page.getByLabel('Value').fill('')
+    await page.getByText('Give the value, too').waitFor()
+    await page.getByText('30 user groups.').waitFor()
+
+    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await page.getByText('The first 50 user groups.').waitFor()
+    await page.getByRole('radiogroup', { name: 'State' }).getByText('Suspended').click()
+    await page.getByText('1 user group.').waitFor()
+    assert.deepEqual(await names(page), ['Other customer'])
+    await assertAccessible(page)
+  })
+
+  it('loads more', async (t) => {
+    const page = await running().open(t)
+    if (page === undefined) return
+    await page.getByRole('button', { name: 'Load more' }).click()
+    await page.getByText('61 user groups.').waitFor()
+    assert.equal(new Set(await names(page)).size, 61)
+  })
+
+  it('goes on by itself where a page holds few or none, says so, and can be stopped', async (t) => {
+    const page = await running().open(t)
+    if (page === undefined) return
+    await page.getByText('The first 50 user groups.').waitFor()
+    let last = () => Promise.resolve()
+    // As a store of a million user groups answers a search that few of them match.
+    await page.route('**/admin/v1/user-groups?name=rare&*', async (route) => {
+      const cursor = Number(new URL(route.request().url()).searchParams.get('cursor') ?? '0')
+      const answer = (next: string | null) =>
+        route.fulfill({ json: { success: 1, user_groups: [], next_cursor: next } })
+      if (cursor < 3) return answer(String(cursor + 1))
+      last = () => answer(null)
+    })
+    const waiting = page.waitForRequest(/name=rare.*cursor=3/)
+    await page.getByLabel('Search by name').fill('rare')
+    await waiting
+    await page.getByText('Still searching.').waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('None found so far. Not all user groups have been looked at yet.').waitFor()
+    await page.getByRole('button', { name: 'Search on' }).click()
+    await page.getByText('Still searching.').waitFor()
+    await last()
+    await page.getByText('No user group matches').waitFor()
+  })
+
+  it('helps where nothing matches', async (t) => {
+    const page = await running().open(t, { path: '/user-groups?name=customer-7' })
+    if (page === undefined) return
+    await page.getByText('No user group matches').waitFor()
+    await assertAccessible(page)
+    await page.getByRole('button', { name: 'Look for ids that start with “customer-7”' }).click()
+    await page.getByText('1 user group.').waitFor()
+    assert.deepEqual(await names(page), ['Example customer 7'])
+  })
+
+  it('says what went wrong, with the request id, and tries again', async (t) => {
+    const page = await running().open(t, { expected: /status of 500/ })
+    if (page === undefined) return
+    await page.route('**/admin/v1/user-groups?*', (route) =>
+      route.fulfill({
+        status: 500,
+        json: { success: 0, error: { code: 'internal', message: 'Something failed', request_id: 'r-1' } },
+      }),
+    )
+    await page.reload()
+    const alert = page.getByRole('alert')
+    await alert.getByText('Something failed').waitFor()
+    await alert.getByText('r-1').waitFor()
+    await assertAccessible(page)
+    await page.unroute('**/admin/v1/user-groups?*')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('The first 50 user groups.').waitFor()
+  })
+
+  it('exports by plain links', async (t) => {
+    const page = await running().open(t)
+    if (page === undefined) return
+    for (const [item, file, first] of [
+      ['CSV', 'user-groups.csv', /^user_group_id,name,mapping,properties\r?\n0042,Other customer,/],
+      ['NDJSON', 'user-groups.ndjson', /^\{"user_group_id":"0042",/],
+    ] as const) {
+      await page.getByRole('button', { name: 'Export' }).click()
+      const downloading: Promise<Download> = page.waitForEvent('download')
+      await page.getByRole('menuitem', { name: item }).click()
+      const download = await downloading
+      assert.equal(download.suggestedFilename(), file)
+      assert.match(await readFile(await download.path(), 'utf8'), first)
+    }
+  })
+
+  it('restores what was deleted, and says why it cannot where the id is taken', async (t) => {
+    const { open, create, admin } = running()
+    const gone = await create('gone', { name: 'Gone customer' })
+    const taken = await create('taken', { name: 'Taken customer' })
+    for (const group of [gone, taken]) await admin.deleteUserGroup(of(group))
+    await create('taken', { name: 'New customer' })
+    const page = await open(t, { expected: /status of 409/ })
+    if (page === undefined) return
+    await page.getByRole('link', { name: 'Deleted' }).click()
+    await page.getByRole('heading', { name: 'Deleted user groups' }).waitFor()
+    await page.getByText('Gone customer').waitFor()
+    await assertAccessible(page)
+
+    await page.getByRole('button', { name: 'Restore Taken customer' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click()
+    await page.getByRole('dialog').getByText('A new user group has taken this id.').waitFor()
+    await assertAccessible(page)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+
+    await page.getByRole('button', { name: 'Restore Gone customer' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click()
+    await page.getByRole('heading', { name: 'Gone customer', level: 1 }).waitFor()
+    assert.equal(managedIn(await admin.getUserGroup(of(gone)), 'getUserGroup').name, 'Gone customer')
+  })
+
+  it('is accessible in both themes, and needs no scrolling to the side at 360 px', async (t) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [1280, 360]) {
+        const page = await running().open(t, { colorScheme, width })
+        if (page === undefined) return
+        await page.getByText('The first 50 user groups.').waitFor()
+        await page.getByRole('button', { name: 'Filters' }).click()
+        await page.getByLabel('Path').waitFor()
+        await assertAccessible(page)
+        await assertFits(page)
+      }
+    }
+  })
+})
