@@ -45,12 +45,13 @@ try {
         properties: { plan: 'gold' },
       }),
     )
-    await page.locator('input[type=file]').setInputFiles({
+    await page.getByLabel('File to import').setInputFiles({
       name: 'customers.ndjson',
       mimeType: 'application/x-ndjson',
       buffer: Buffer.from(rows.join('\n')),
     })
-    await page.getByText('name: is required').first().waitFor()
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByText('Nothing is changed yet.').waitFor()
   })
   const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const
   await shoot(adminToken, 'phone-dark', '/user-groups?name=customer%204', phone, (page) =>

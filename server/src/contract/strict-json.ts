@@ -22,7 +22,7 @@ export interface JsonMember {
 }
 
 /** Where a JSON text stands, for the messages about it. */
-export interface JsonSource {
+interface JsonSource {
   /** How its whole is called: `The body`. */
   readonly whole: string
   /** The number of its first line. */

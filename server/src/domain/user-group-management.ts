@@ -135,7 +135,7 @@ export class UserGroupManagement {
   /** @throws Fault `user_group_not_found`, `unavailable` */
   async find({ workspaceId, environment }: Realm, teamId: number): Promise<TokenlessUserGroup> {
     const userGroup = await this.#store.findUserGroupById(workspaceId, environment, teamId)
-    if (userGroup === null) throw userGroupNotFound()
+    if (userGroup === null) throw userGroupNotFound('team_id')
     return userGroup
   }
 

@@ -232,12 +232,16 @@ export class UserGroupService {
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
   async show(realm: Realm, providedId: string): Promise<OpenedUserGroup> {
-    return this.#openFound(await this.#store.findUserGroup(keyOf(realm, providedId)))
+    const userGroup = await this.#store.findUserGroup(keyOf(realm, providedId))
+    if (userGroup === null) throw userGroupNotFound()
+    return this.#open(userGroup)
   }
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
   async showById({ workspaceId, environment }: Realm, teamId: number): Promise<OpenedUserGroup> {
-    return this.#openFound(await this.#store.findUserGroupById(workspaceId, environment, teamId))
+    const userGroup = await this.#store.findUserGroupById(workspaceId, environment, teamId)
+    if (userGroup === null) throw userGroupNotFound('team_id')
+    return this.#open(userGroup)
   }
 
   /** @throws Fault `user_group_not_found`, `revision_mismatch`, `unavailable` */
@@ -307,11 +311,6 @@ export class UserGroupService {
     return { hash: hashToken(token), ...this.#keyring.seal(token, sealingContext(key), options) }
   }
 
-  #openFound(userGroup: UserGroup | null): OpenedUserGroup {
-    if (userGroup === null) throw userGroupNotFound()
-    return this.#open(userGroup)
-  }
-
   #open(userGroup: UserGroup): OpenedUserGroup {
     return { ...userGroup, token: this.#openToken(userGroup) }
   }
@@ -355,8 +354,8 @@ export function revisionMismatch(): Fault {
   )
 }
 
-export function userGroupNotFound(): Fault {
-  return new Fault('user_group_not_found', 'No user group has this user_group_id in this environment')
+export function userGroupNotFound(id: 'user_group_id' | 'team_id' = 'user_group_id'): Fault {
+  return new Fault('user_group_not_found', `No user group has this ${id} in this environment`)
 }
 
 function mappingUnregistered(entries: readonly ResolvedEntry[]): Fault {

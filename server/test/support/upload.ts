@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { request, type ClientRequest, type IncomingMessage } from 'node:http'
+import type { Answer } from './http.ts'
+
+/** An import that is sent part by part. */
+export class Upload {
+  readonly #request: ClientRequest
+  readonly #answered: Promise<Answer>
+
+  constructor(
+    origin: string,
+    token: string,
+    { path = '/admin/v1/user-groups/import', contentType = 'application/x-ndjson' } = {},
+  ) {
+    this.#request = request(origin + path, {
+      ...{ method: 'POST', agent: false },
+      headers: { authorization: `Token ${token}`, 'content-type': contentType },
+    })
+    this.#request.flushHeaders()
+    this.#answered = new Promise((resolve, reject) => {
+      this.#request.on('error', reject)
+      this.#request.on('response', (incoming) => read(incoming).then(resolve, reject))
+    })
+    // Whether anybody asks for it is up to the test.
+    this.#answered.catch(() => undefined)
+  }
+
+  /** Resolves once the part has left. */
+  async send(part: string | Buffer): Promise<void> {
+    if (!this.#request.write(part)) await once(this.#request, 'drain')
+  }
+
+  /** Ends the body; resolves with the answer. */
+  end(): Promise<Answer> {
+    this.#request.end()
+    return this.#answered
+  }
+
+  /** Ends the body; resolves once the answer has begun, of which no more is read than has come. */
+  async endUnread(): Promise<void> {
+    this.#request.removeAllListeners('response').end()
+    const [incoming] = (await once(this.#request, 'response')) as [IncomingMessage]
+    incoming.pause()
+  }
+
+  /** Goes away, in the middle of the body. */
+  async abandon(): Promise<void> {
+    this.#request.destroy()
+    await once(this.#request, 'close')
+  }
+}
+
+async function read(incoming: IncomingMessage): Promise<Answer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk)
+  const text = Buffer.concat(chunks).toString()
+  return {
+    status: incoming.statusCode ?? 0,
+    headers: incoming.headers as Record<string, string>,
+    text,
+    get body() {
+      return JSON.parse(text) as unknown
+    },
+  }
+}
