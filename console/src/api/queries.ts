@@ -42,6 +42,10 @@ export const dataSourcesQuery = queryOptions({
 export function useRegistry(): Registry | undefined {
   const { data: schemas } = useQuery(schemasQuery)
   const { data: dataSources } = useQuery(dataSourcesQuery)
-  const isWhole = dataSources !== undefined && dataSources.length < pageSize * mostPages
-  return schemas && dataSources && { schemas, dataSources, isWhole }
+  return schemas && dataSources && { schemas, dataSources, isWhole: isWhole(dataSources) }
+}
+
+/** Whether there are no more than were looked up. */
+export function isWhole(dataSources: readonly DataSource[]): boolean {
+  return dataSources.length < pageSize * mostPages
 }

@@ -1,9 +1,9 @@
-import { Button, Stack, TextInput } from '@mantine/core'
+import { Button, Code, Stack, Text, TextInput } from '@mantine/core'
 import { IconPlus, IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { createRoute } from '@tanstack/react-router'
 import { useDeferredValue, useMemo, useState } from 'react'
-import { dataSourcesQuery, schemasQuery } from '../../api/queries.ts'
+import { dataSourcesQuery, isWhole, schemasQuery } from '../../api/queries.ts'
 import type { DataSource, Schema } from '../../api/registry.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
@@ -134,6 +134,12 @@ function Registered({ schemas, dataSources, open }: RegisteredProps) {
           spellCheck={false}
           autoComplete="off"
         />
+      )}
+      {!isWhole(dataSources) && (
+        <Text size="sm">
+          These are the first {dataSources.length} data sources. <Code>ugs data-source list</Code> lists all
+          of them.
+        </Text>
       )}
       {shown.map(({ schema, matching, total }) => (
         <SchemaSection key={schema.id} schema={schema} dataSources={matching} total={total} open={open} />
