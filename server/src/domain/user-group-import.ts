@@ -28,6 +28,8 @@ export type ImportSummary = Readonly<Record<'rows' | ImportResult['outcome'], nu
 /** How much goes to the store at once: enough for one fsync to serve many, and no more than other calls can wait for. */
 const maxRows = 512
 const maxBytes = 1024 * 1024
+/** While the store works on these, the next is read. */
+const maxBatches = 2
 
 /** One import of user groups: each row as `GET /api/user` takes it. What a row is refused for does not stop the others. */
 export class UserGroupImport {
@@ -54,22 +56,23 @@ export class UserGroupImport {
   async *run(chunks: AsyncIterable<readonly ImportRow[]>): AsyncGenerator<readonly ImportResult[]> {
     let batch: ImportRow[] = []
     let bytes = 0
-    // While the store works on one batch, the next is read.
-    let underWay: Promise<readonly ImportResult[]> = Promise.resolve([])
+    const underWay: Promise<readonly ImportResult[]>[] = []
+    const next = async () => this.#count((await underWay.shift()) ?? [])
     for await (const rows of chunks) {
       for (const row of rows) {
         batch.push(row)
         bytes += row.size
         if (batch.length < maxRows && bytes < maxBytes) continue
-        yield this.#count(await underWay)
-        underWay = this.#importBatch(batch)
+        if (underWay.length === maxBatches) yield await next()
+        const results = this.#importBatch(batch)
         // It is awaited in its turn; what is read meanwhile may fail first.
-        underWay.catch(() => undefined)
+        results.catch(() => undefined)
+        underWay.push(results)
         batch = []
         bytes = 0
       }
     }
-    yield this.#count(await underWay)
+    while (underWay.length > 0) yield await next()
     yield this.#count(await this.#importBatch(batch))
   }
 
