@@ -130,7 +130,8 @@ async function importRows({ origin }, headers, rows) {
   /** @type {import('node:http').IncomingMessage} */
   const answer = await new Promise((resolve, reject) => call.once('response', resolve).once('error', reject))
   let end = ''
-  for await (const text of answer.setEncoding('utf8')) end = (end + text).slice(-2000)
+  const texts = /** @type {AsyncIterable<string>} */ (answer.setEncoding('utf8'))
+  for await (const text of texts) end = `${end}${text}`.slice(-2000)
   const last = /** @type {{ summary: Summary }} */ (JSON.parse(end.trim().split('\n').at(-1) ?? ''))
   return last.summary
 }

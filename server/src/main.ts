@@ -16,8 +16,6 @@ import { makeLogger } from './logger.ts'
 import { openConfiguredStore, openUserGroupService } from './parts.ts'
 import { version } from './version.ts'
 
-const consoleFolder = fileURLToPath(import.meta.resolve('@user-group-service/console/dist/'))
-
 const minuteMs = 60 * 1000
 const hourMs = 60 * minuteMs
 
@@ -76,7 +74,7 @@ export async function serve(config: Config): Promise<Service> {
         apiTokenCache: config.UGS_API_TOKEN_CACHE_MS,
       },
       version,
-      consoleFolder: config.UGS_CONSOLE === 'on' ? consoleFolder : null,
+      consoleFolder: config.UGS_CONSOLE === 'on' ? findConsole() : null,
     })
     app = listening
     // One address: for a name with several, Fastify makes more servers, and those lack what is set on the first.
@@ -108,6 +106,11 @@ export async function serve(config: Config): Promise<Service> {
     await close()
     throw error
   }
+}
+
+/** The built files of the console. Without it, they need not be there. */
+function findConsole(): string {
+  return fileURLToPath(import.meta.resolve('@user-group-service/console/dist/'))
 }
 
 /** Removes what has expired, now and every hour. */

@@ -25,7 +25,7 @@ export interface ImportResult {
 /** How many rows there were, in all and by what became of them. */
 export type ImportSummary = Readonly<Record<'rows' | ImportResult['outcome'], number>>
 
-/** How much goes to the store at once: enough for one fsync to serve many, and no more than other calls can wait for. */
+/** How much goes to the store at once: enough for a statement or an fsync to serve many. */
 const maxRows = 512
 const maxBytes = 1024 * 1024
 /** While the store works on these, the next is read. */

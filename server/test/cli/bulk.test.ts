@@ -67,7 +67,7 @@ describe('ugs import and export', () => {
     assert.match(stderr, /^ugs: not all rows could be imported$/m)
     const created = await find('created')
     assert.deepEqual([created?.name, created?.properties], ['A, "quoted"', { a: 1 }])
-    assert.equal(created.updated_by, `cli:${userInfo().username}`)
+    assert.equal(created?.updated_by, `cli:${userInfo().username}`)
   })
 
   it('import of nothing but good rows ends with 0, and again changes nothing', async () => {

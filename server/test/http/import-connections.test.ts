@@ -57,7 +57,10 @@ describe('an import', () => {
     }
     await new Promise<void>((resolve) => socket.write('0\r\n\r\n', () => resolve()))
     let text = ''
-    socket.setEncoding('utf8').on('data', (part: string) => (text += part))
+    socket
+      .setEncoding('utf8')
+      .on('data', (part: string) => (text += part))
+      .resume()
     await once(socket, 'close')
     assert.match(text, /^HTTP\/1\.1 200 OK\r\n/)
     assert.match(
@@ -121,7 +124,13 @@ describe('an import', () => {
     const headers = ['Transfer-Encoding: chunked', 'Content-Type: text/csv']
     const refused = await answerTo(
       service.origin,
-      requestText({ method: 'POST', path, token: adminToken, headers, body: chunked(...'nonsense\n') }),
+      requestText({
+        method: 'POST',
+        path,
+        token: adminToken,
+        headers,
+        body: chunked(...Array.from('nonsense\n')),
+      }),
     )
     assertFault(refused, 'validation_failed')
     const upload = new Upload(service.origin, adminToken)
@@ -171,8 +180,8 @@ describe('time', { concurrency: true }, () => {
     let sent = 0
     const dripping = new AbortController()
     const drip = (async () => {
-      for await (const _ of every(50, undefined, { signal: dripping.signal }))
-        await upload.send(rowOf(`drip ${sent++}`))
+      for await (const at of every(50, Date.now, { signal: dripping.signal }))
+        await upload.send(rowOf(`drip ${sent++} ${at()}`))
     })().catch((error: unknown) => assert.equal((error as Error).name, 'AbortError'))
     for (let round = 0; round < 2; round++) {
       const connection = await RawConnection.open(service.origin)

@@ -17,7 +17,9 @@ async function lock(t: Scope, { dataFolder, databaseUrl }: RunningService): Prom
   if (databaseUrl !== undefined) {
     const session = await openSession(t, databaseUrl)
     await session.query('BEGIN; LOCK TABLE user_group IN SHARE ROW EXCLUSIVE MODE')
-    return async () => void (await session.query('ROLLBACK'))
+    return async () => {
+      await session.query('ROLLBACK')
+    }
   }
   const database = new BetterSqlite3(join(dataFolder, 'ugs.db'))
   t.after(() => void database.close())

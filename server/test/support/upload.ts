@@ -19,7 +19,7 @@ export class Upload {
     this.#request.flushHeaders()
     this.#answered = new Promise((resolve, reject) => {
       this.#request.on('error', reject)
-      this.#request.on('response', (incoming) => read(incoming).then(resolve, reject))
+      this.#request.on('response', (incoming) => void read(incoming).then(resolve, reject))
     })
     // Whether anybody asks for it is up to the test.
     this.#answered.catch(() => undefined)
@@ -45,8 +45,9 @@ export class Upload {
 
   /** Goes away, in the middle of the body. */
   async abandon(): Promise<void> {
+    const closed = new Promise((resolve) => this.#request.once('close', resolve))
     this.#request.destroy()
-    await once(this.#request, 'close')
+    await closed
   }
 }
 

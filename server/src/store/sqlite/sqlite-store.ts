@@ -7,6 +7,7 @@ import type {
   CountEntries,
   DeleteUserGroup,
   Expiry,
+  GetOrCreateOutcome,
   GetOrCreateUserGroup,
   Introspection,
   ListDataSources,
@@ -114,6 +115,9 @@ function cureOf(code: string): string {
   return 'the database cannot be opened'
 }
 
+/** Of many in one call, so many share a turn with what else arrives: the others wait for them. */
+const groupsAtOnce = 128
+
 /** The store in one file, for one machine. Each method is one operation of a turn's transaction. */
 class SqliteStore implements Store {
   readonly #database: Database
@@ -146,8 +150,15 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#userGroups.getOrCreate(command))
   }
 
-  getOrCreateUserGroups(commands: readonly GetOrCreateUserGroup[]) {
-    return this.#batch.run(() => commands.map((command) => this.#userGroups.getOrCreate(command)))
+  async getOrCreateUserGroups(commands: readonly GetOrCreateUserGroup[]) {
+    const outcomes: GetOrCreateOutcome[] = []
+    for (let start = 0; start < commands.length; start += groupsAtOnce) {
+      const some = commands.slice(start, start + groupsAtOnce)
+      outcomes.push(
+        ...(await this.#batch.run(() => some.map((command) => this.#userGroups.getOrCreate(command)))),
+      )
+    }
+    return outcomes
   }
 
   updateUserGroup(command: UpdateUserGroup) {
