@@ -63,6 +63,8 @@ describe('an import', () => {
       .resume()
     await once(socket, 'close')
     assert.match(text, /^HTTP\/1\.1 200 OK\r\n/)
+    // The sizes of the chunks, which are cut anywhere.
+    text = text.replaceAll(/\r\n[0-9a-f]+\r\n/g, '')
     assert.match(
       text,
       /\{"summary":\{"rows":200000,"created":200000,"updated":0,"unchanged":0,"refused":0,"dry_run":true\}\}/,

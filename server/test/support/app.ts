@@ -1,0 +1,56 @@
+import { join } from 'node:path'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { buildApp } from '../../src/app.ts'
+import type { Scope as ApiScope } from '../../src/domain/api-token.ts'
+import type { Clock } from '../../src/domain/clock.ts'
+import { IntrospectionLog } from '../../src/domain/introspection-log.ts'
+import { generateSecretKey, Keyring } from '../../src/domain/keyring.ts'
+import type { Store } from '../../src/domain/store.ts'
+import { generateToken, hashToken } from '../../src/domain/token.ts'
+import { UserGroupService } from '../../src/domain/user-group-service.ts'
+import { makeLogger } from '../../src/logger.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { defaults } from '../store/store-options.ts'
+import type { Scope } from './scope.ts'
+import { temporaryFolder } from './service.ts'
+
+export interface RunningApp {
+  readonly origin: string
+  readonly store: Store
+  readonly makeApiToken: (expiresAt?: number) => Promise<string>
+}
+
+/** The application in this process, on a port and a SQLite file of its own, by a clock that the test brings. */
+export async function startApp(t: Scope, clock: Clock): Promise<RunningApp> {
+  const store = await openStore({ kind: 'sqlite', path: join(temporaryFolder(t), 'ugs.db') }, defaults)
+  const keyring = new Keyring([generateSecretKey('k1')])
+  const app = await buildApp({
+    ...{ store, clock, logger: makeLogger('silent'), isDraining: () => false, version: '0.0.0' },
+    userGroups: new UserGroupService({ store, keyring, clock, mappingMode: 'free' }),
+    introspectionLog: new IntrospectionLog({ store, clock, onLoss: () => undefined }),
+    limits: {
+      ...{ maxBody: 1_048_576, maxHeader: 16_384, apiTokenCache: 0 },
+      ...{ headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 20_000 },
+    },
+    consoleFolder: fileURLToPath(new URL('../../../console/dist/', import.meta.url)),
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  t.after(async () => {
+    await app.close()
+    await store.close()
+  })
+  const scopes: ApiScope[] = ['admin']
+  return {
+    origin: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
+    store,
+    makeApiToken: async (expiresAt) => {
+      const token = generateToken('api', 'Customer')
+      await store.createApiToken({
+        ...{ tokenHash: hashToken(token), workspaceId: 1, environment: 'Customer', name: 'test', scopes },
+        ...{ createdAt: clock.now(), expiresAt: expiresAt ?? null },
+      })
+      return token
+    },
+  }
+}

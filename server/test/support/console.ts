@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import type { AdminOperationId } from '../../src/contract/admin-operations.ts'
+import { adminPath, operationOf, type AdminInput } from './admin-api.ts'
+import { call, type Answer } from './http.ts'
+
+export const sessionPath = '/console/session'
+
+/** Who is signed in to the console, as a browser knows it. */
+export interface SignedIn {
+  readonly answer: Answer
+  /** `name=value`, as a browser sends it back. */
+  readonly cookie: string
+  readonly csrfToken: string
+  readonly session: SessionView
+}
+
+export interface SessionView {
+  readonly workspace: { readonly id: number; readonly name: string }
+  readonly api_environment_tag: string
+  readonly api_token: { readonly id: number; readonly name: string }
+  readonly idle_seconds: number
+  readonly expires_at: string
+  readonly csrf_token: string
+}
+
+export function signingIn(
+  origin: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  return call(origin, { method: 'POST', path: sessionPath, body, headers })
+}
+
+export async function signIn(
+  origin: string,
+  apiToken: string,
+  headers?: Record<string, string>,
+): Promise<SignedIn> {
+  const answer = await signingIn(origin, { api_token: apiToken }, headers)
+  assert.equal(answer.status, 200, answer.text)
+  const { session } = answer.body as { session: SessionView }
+  // Node gives the lines of this header as a list.
+  const [setCookie = ''] = [answer.headers['set-cookie']].flat()
+  const cookie = /^ugs_session=[\w-]{43}(?=;)/.exec(setCookie)?.[0]
+  assert.ok(cookie !== undefined, setCookie)
+  return { answer, cookie, csrfToken: session.csrf_token, session }
+}
+
+/** The headers of a call that changes something. */
+export const signed = ({ cookie, csrfToken }: Pick<SignedIn, 'cookie' | 'csrfToken'>) => ({
+  cookie,
+  'x-csrf-token': csrfToken,
+})
+
+/** An operation of `/admin/v1` without an API token, with these headers. */
+export function callOperation(
+  origin: string,
+  id: AdminOperationId,
+  { headers, ...input }: AdminInput & { readonly headers: Readonly<Record<string, string>> },
+): Promise<Answer> {
+  const { method, takesRows } = operationOf(id)
+  return call(origin, {
+    ...{ method, path: adminPath(id, input) },
+    headers: { ...(takesRows && { 'content-type': 'application/x-ndjson' }), ...headers },
+    ...(input.body !== undefined && { body: input.body }),
+  })
+}
