@@ -14,7 +14,7 @@ export interface SignedIn {
   readonly session: SessionView
 }
 
-export interface SessionView {
+interface SessionView {
   readonly workspace: { readonly id: number; readonly name: string }
   readonly api_environment_tag: string
   readonly api_token: { readonly id: number; readonly name: string }
