@@ -2,6 +2,7 @@
 // all figures to results/. Runs on Linux only.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { audit, postgresAudit } from './cases/audit.js'
 import { bulk, postgresBulk } from './cases/bulk.js'
 import { introspect, postgresIntrospect } from './cases/introspect.js'
 import { postgresDrivers } from './cases/postgres-drivers.js'
@@ -25,11 +26,13 @@ const cases = {
   'get-unchanged': getUnchanged,
   'get-create': getCreate,
   introspect,
+  audit,
   bulk,
   start,
   'postgres-get-unchanged': postgresGetUnchanged,
   'postgres-get-create': postgresGetCreate,
   'postgres-introspect': postgresIntrospect,
+  'postgres-audit': postgresAudit,
   'postgres-bulk': postgresBulk,
   'postgres-drivers': postgresDrivers,
   'postgres-size': postgresSize,

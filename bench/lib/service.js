@@ -36,9 +36,10 @@ process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
  * folder.
  * @param {string} [databaseUrl] where the store is, if not in that folder
  * @param {readonly string[]} [args] of `ugs serve`
+ * @param {readonly string[]} [nodeArgs]
  * @returns {Promise<Service>}
  */
-export async function startService(databaseUrl, args = []) {
+export async function startService(databaseUrl, args = [], nodeArgs = []) {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-bench-'))
   const settings = {
     PORT: '0',
@@ -47,7 +48,7 @@ export async function startService(databaseUrl, args = []) {
     UGS_SECRET_KEYS: secretKeys,
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
   }
-  const { stdout, ...server } = await startServer([ugs, 'serve', ...args], settings)
+  const { stdout, ...server } = await startServer([...nodeArgs, ugs, 'serve', ...args], settings)
   return {
     ...server,
     // The first start of a store of its own prints one for each environment.
@@ -105,11 +106,11 @@ export async function startBareFastify() {
 }
 
 /**
- * @param {readonly [script: string, ...args: string[]]} command
+ * @param {readonly string[]} command of Node: its options, a script, and the arguments of that
  * @param {Record<string, string>} settings
  */
-async function startServer([script, ...args], settings) {
-  const child = spawn(process.execPath, [...profiling(), script, ...args], {
+async function startServer(command, settings) {
+  const child = spawn(process.execPath, [...profiling(), ...command], {
     env: environmentOf(settings),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -130,7 +131,7 @@ async function startServer([script, ...args], settings) {
       const found = /listens on (http:\S+)/.exec(stdout)?.[1]
       if (found !== undefined) setImmediate(resolve, found)
     })
-    child.on('exit', (code) => reject(new Error(`${script} ended with ${code}: ${stderr}`)))
+    child.on('exit', (code) => reject(new Error(`${command.join(' ')} ended with ${code}: ${stderr}`)))
   })
   return { origin, pid: child.pid ?? 0, stdout, stop }
 }

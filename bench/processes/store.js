@@ -67,6 +67,7 @@ async function run({ url, size, ids, order, seconds, expected }) {
           mayWrite: true,
           mintToken,
           author: 'api_token:1',
+          requestId: 'k3Jf81Qz-2s',
           now: Date.now(),
         })
         finished = performance.now()

@@ -3,6 +3,7 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type { Logger } from 'pino'
 import { openApiDocument } from './contract/openapi.ts'
 import { ApiTokenManagement } from './domain/api-token-management.ts'
+import { AuditLog } from './domain/audit-log.ts'
 import type { Clock } from './domain/clock.ts'
 import { ConsoleSessions } from './domain/console-sessions.ts'
 import { DataSourceManagement } from './domain/data-source-management.ts'
@@ -159,6 +160,7 @@ function managementOf({ store, userGroups, clock }: AppParts) {
     promotion: new Promotion({ store, userGroups }),
     apiTokens: new ApiTokenManagement({ store, clock }),
     dataSources: new DataSourceManagement({ store, clock }),
+    auditLog: new AuditLog({ store, clock }),
   }
 }
 

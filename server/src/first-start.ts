@@ -3,6 +3,7 @@ import { environments, type Environment } from './domain/environment.ts'
 import type { Store } from './domain/store.ts'
 import { generateToken, hashToken } from './domain/token.ts'
 import { defaultWorkspaceName } from './domain/workspace.ts'
+import { operator } from './operator.ts'
 import { secretKeyFile } from './secret-key-file.ts'
 
 /**
@@ -26,6 +27,7 @@ export async function prepareFirstCall(config: Config, store: Store, origin: str
       createdAt: Date.now(),
       expiresAt: null,
       tokenHash: hashToken(tokens[environment]),
+      ...operator(),
     })),
   )
   return isFirst ? welcome(config, origin, tokens) : ''

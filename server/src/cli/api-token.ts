@@ -2,6 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { isScope, isUsable, scopes, type ApiToken, type Scope } from '../domain/api-token.ts'
 import { makeApiToken } from '../domain/api-token-management.ts'
 import type { Environment } from '../domain/environment.ts'
+import { operator } from '../operator.ts'
 import { CommandError } from './errors.ts'
 import {
   environmentOption,
@@ -12,7 +13,7 @@ import {
   workspaceOption,
 } from './options.ts'
 import { formatTime, printJson, printLine, printTable } from './output.ts'
-import { findWorkspace, withStore } from './with-store.ts'
+import { callerOf, withStore } from './with-store.ts'
 
 interface CreateOptions {
   environment: Environment
@@ -60,10 +61,8 @@ export function addApiTokenCommands(program: Command): void {
 async function create(options: CreateOptions): Promise<void> {
   const now = Date.now()
   const { apiToken: made, token } = await withStore(async (store) => {
-    const workspace = await findWorkspace(store, options.workspace)
     return makeApiToken(store, {
-      workspaceId: workspace.id,
-      environment: options.environment,
+      ...(await callerOf(store, options)),
       name: options.name,
       scopes: options.scopes,
       createdAt: now,
@@ -111,7 +110,7 @@ async function list({ json }: { json?: boolean }): Promise<void> {
 }
 
 async function revoke(id: number, { json }: { json?: boolean }): Promise<void> {
-  const revoked = await withStore((store) => store.revokeApiToken(id, Date.now()))
+  const revoked = await withStore((store) => store.revokeApiToken({ id, ...operator(), now: Date.now() }))
   if (revoked === null)
     throw new CommandError(`there is no API token ${id}; \`ugs api-token list\` shows those there are`)
   if (json) printJson({ id: revoked.id, name: revoked.name, revoked_at: formatTime(revoked.revokedAt) })

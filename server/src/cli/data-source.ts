@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { schemaOfKey, type DataSource, type Schema } from '../domain/data-source.ts'
-import type { DeleteOutcome, Store } from '../domain/store.ts'
+import type { DeleteOutcome, DeleteRegistered, Store } from '../domain/store.ts'
 import { CommandError } from './errors.ts'
 import { parseCount, parseName, realmCommand } from './options.ts'
 import { formatTime, printJson, printTable } from './output.ts'
@@ -31,8 +31,8 @@ export function addSchemaCommands(program: Command): void {
   realmCommand(schema, 'delete', 'Remove a schema that has no data sources.')
     .argument('<id>', 'its id, as `ugs schema list` shows it', parseCount)
     .action((id: number, options: RealmOptions) =>
-      remove('schema', id, options, 'it has data sources; delete those first', (store, ...of) =>
-        store.deleteSchema(...of, id),
+      remove('schema', id, options, 'it has data sources; delete those first', (store, command) =>
+        store.deleteSchema(command),
       ),
     )
 }
@@ -60,7 +60,7 @@ export function addDataSourceCommands(program: Command): void {
         id,
         options,
         'user groups are mapped to it; map them to others first',
-        (store, ...of) => store.deleteDataSource(...of, id),
+        (store, command) => store.deleteDataSource(command),
       ),
     )
 }
@@ -108,9 +108,10 @@ function noSchema({ schema }: SchemaOptions): CommandError {
 
 async function createDataSource(options: CreateOptions & SchemaOptions): Promise<void> {
   const made = await withStore(async (store) => {
-    const { id, workspaceId, environment } = await findSchema(store, options)
-    return store.createDataSource(workspaceId, environment, {
-      schemaId: id,
+    const { id: schemaId } = await findSchema(store, options)
+    return store.createDataSource({
+      ...(await callerOf(store, options)),
+      schemaId,
       providedId: options.providedId,
       name: options.name,
       createdAt: Date.now(),
@@ -162,7 +163,7 @@ async function listDataSources(options: RealmOptions & Partial<SchemaOptions>): 
   }
 }
 
-type DeleteIn = (store: Store, ...realm: [number, RealmOptions['environment']]) => Promise<DeleteOutcome>
+type DeleteIn = (store: Store, command: DeleteRegistered) => Promise<DeleteOutcome>
 
 async function remove(
   what: string,
@@ -171,10 +172,9 @@ async function remove(
   inUse: string,
   deleteIn: DeleteIn,
 ): Promise<void> {
-  const outcome = await withStore(async (store) => {
-    const { workspaceId, environment } = await callerOf(store, options)
-    return deleteIn(store, workspaceId, environment)
-  })
+  const outcome = await withStore(async (store) =>
+    deleteIn(store, { ...(await callerOf(store, options)), id, now: Date.now() }),
+  )
   if (outcome === 'not_found') throw new CommandError(`there is no ${what} ${id} in this environment`)
   if (outcome === 'in_use') throw new CommandError(`the ${what} ${id} stays: ${inUse}`)
   if (options.json) printJson({ deleted: true, id })

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { version } from '../version.ts'
 import { addApiTokenCommands } from './api-token.ts'
+import { addAuditCommands } from './audit.ts'
 import { addBulkCommands } from './bulk.ts'
 import { addDataSourceCommands, addSchemaCommands } from './data-source.ts'
 import { addMigrateCommand } from './migrate.ts'
@@ -36,6 +37,7 @@ Exit codes: 0 done, 1 failed, 2 called in a wrong way.`,
   addBulkCommands(program)
   addSchemaCommands(program)
   addDataSourceCommands(program)
+  addAuditCommands(program)
   return program
 }
 

@@ -1,9 +1,9 @@
-import { userInfo } from 'node:os'
 import { readConfig } from '../config.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Store } from '../domain/store.ts'
 import type { Caller, UserGroupService } from '../domain/user-group-service.ts'
 import type { Workspace } from '../domain/workspace.ts'
+import { operator } from '../operator.ts'
 import { openConfiguredStore, openUserGroupService } from '../parts.ts'
 import { UsageError } from './errors.ts'
 
@@ -44,14 +44,5 @@ export interface RealmOptions {
 /** @throws UsageError where there is no such workspace */
 export async function callerOf(store: Store, { workspace, environment }: RealmOptions): Promise<Caller> {
   const workspaceId = (await findWorkspace(store, workspace)).id
-  return { workspaceId, environment, author: `cli:${userName()}` }
-}
-
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    // A container may run as a user that the system has no name for.
-    return String(process.getuid?.())
-  }
+  return { workspaceId, environment, ...operator() }
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { operator } from '../operator.ts'
 import type { Workspace } from '../domain/workspace.ts'
 import { CommandError } from './errors.ts'
 import { jsonOption, parseName } from './options.ts'
@@ -14,10 +15,12 @@ export function addWorkspaceCommands(program: Command): void {
     .argument('<name>', 'its name', parseName)
     .addOption(jsonOption())
     .action(async (name: string, { json }: { json?: boolean }) => {
-      const created = await withStore((store) => store.createWorkspace(name, Date.now()))
+      const created = await withStore((store) =>
+        store.createWorkspace({ name, createdAt: Date.now(), environment: 'Customer', ...operator() }),
+      )
       if (created === null) throw new CommandError(`there is already a workspace "${name}"`)
-      if (json) printJson(shown(created))
-      else console.error(`Made the workspace "${created.name}".`)
+      if (json) printJson(shown(created.workspace))
+      else console.error(`Made the workspace "${created.workspace.name}".`)
     })
 
   workspace

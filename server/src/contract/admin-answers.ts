@@ -1,4 +1,5 @@
 import type { ApiToken } from '../domain/api-token.ts'
+import { timeOfEvent, type AuditEvent } from '../domain/audit.ts'
 import type { DataSource, ResolvedEntry, Schema } from '../domain/data-source.ts'
 import type { JsonDifference } from '../domain/json-diff.ts'
 import type { ImportResult, ImportSummary } from '../domain/user-group-import.ts'
@@ -204,4 +205,17 @@ export function schemaJson(schema: Schema): string {
 
 export function dataSourceJson(dataSource: DataSource): string {
   return object({ ...registered(dataSource), schema_id: json(dataSource.schemaId) })
+}
+
+export function auditEventJson(event: AuditEvent): string {
+  const { userGroup } = event
+  return object({
+    event_id: json(event.eventId),
+    occurred_at: time(timeOfEvent(event.eventId)),
+    action: json(event.action),
+    author: json(event.author),
+    request_id: json(event.requestId),
+    user_group: json(userGroup && { team_id: userGroup.teamId, provided_id: userGroup.providedId }),
+    details: event.details ?? 'null',
+  })
 }

@@ -33,6 +33,7 @@ const ofChange = ['user_group_not_found', 'revision_mismatch'] as const
 const userGroups = 'User group management'
 const registry = 'Schemas and data sources'
 const access = 'API tokens and workspaces'
+const audit = 'Audit log'
 
 export const adminOperations = {
   searchUserGroups: {
@@ -266,6 +267,16 @@ export const adminOperations = {
     status: 201,
     answer: 'NewWorkspaceAnswer',
     faults: ['already_exists'],
+  },
+  listAuditEvents: {
+    method: 'GET',
+    path: '/audit-events',
+    tag: audit,
+    summary: 'List what was changed, and by whom',
+    description:
+      'The newest first. All that is given must hold. As of a search, a page may have fewer entries than asked for, and none, and `next_cursor` goes on.',
+    query: queries.AuditQuery,
+    answer: 'AuditEventListAnswer',
   },
   listSchemas: {
     method: 'GET',

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { auditActions } from '../domain/audit.ts'
 import { bulkFormats, type BulkFormat } from './import-rows.ts'
 import { limits } from './limits.ts'
 import { pointer, wholeNumber, withoutNul } from './schemas.ts'
@@ -61,6 +62,34 @@ export const UserGroupQuery = Type.Object(
   { additionalProperties: false },
 )
 export type UserGroupQuery = Static<typeof UserGroupQuery>
+
+const moment = (description: string) =>
+  Type.Optional(
+    Type.String({
+      description: `${description} (RFC 3339).`,
+      pattern:
+        '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$',
+      examples: ['2026-11-21T20:15:53Z'],
+    }),
+  )
+
+export const AuditQuery = Type.Object(
+  {
+    since: moment('From this time on'),
+    until: moment('Before this time'),
+    team_id: Type.Optional(Type.String({ description: 'Of this user group.', pattern: wholeNumber })),
+    user_group_id: searchText(
+      'Of the user group that has this id; where none has it any more, of those that had it.',
+    ),
+    action: Type.Optional(Type.Enum([...auditActions])),
+    author: searchText('By this one, such as `api_token:3` or `cli:root`.'),
+    request_id: searchText('In this request, by its `X-Request-Id`.'),
+    limit: Type.Optional(limit),
+    cursor: Type.Optional(cursor),
+  },
+  { additionalProperties: false },
+)
+export type AuditQuery = Static<typeof AuditQuery>
 
 export const DiffQuery = Type.Object(
   {

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { scopes } from '../domain/api-token.ts'
+import { auditActions } from '../domain/audit.ts'
 import { limits } from './limits.ts'
 import {
   answer,
@@ -386,3 +387,40 @@ export const DataSourceListAnswer = answer({
   next_cursor: nextCursor,
 })
 export const DataSourceAnswer = answer({ success, data_source: DataSource })
+
+const AuditEvent = answer({
+  event_id: Type.String({
+    description: 'A UUID of version 7: ids are in the order of time.',
+    format: 'uuid',
+    examples: ['019ab1c2-5f28-7000-9b1d-2f6a1c0e7d45'],
+  }),
+  occurred_at: time('When it was changed'),
+  action: Type.Enum([...auditActions], { description: 'What was changed, and how.' }),
+  author: Type.String({
+    description: '`api_token:` and the id of the API token, or `cli:` and the name of the operator.',
+    examples: ['api_token:3'],
+  }),
+  request_id: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'The `X-Request-Id` of the answer; null where there was no request.',
+    examples: ['k3Jf81Qz-2s'],
+  }),
+  user_group: Type.Unsafe<{ team_id: number; provided_id: string } | null>({
+    type: ['object', 'null'],
+    description: 'The user group that was changed; null where it was none.',
+    properties: { team_id: id('Its id.'), provided_id: identity.provided_id },
+    required: ['team_id', 'provided_id'],
+    additionalProperties: false,
+  }),
+  details: Type.Unsafe<Record<string, unknown> | null>({
+    type: ['object', 'null'],
+    description:
+      'By the action: `changed_fields`, `grace_period_seconds`, the id of an API token, a schema or a data source, and the like. Never a secret.',
+    examples: [{ changed_fields: ['mapping'] }],
+  }),
+})
+export const AuditEventListAnswer = answer({
+  success,
+  audit_events: Type.Array(AuditEvent),
+  next_cursor: nextCursor,
+})

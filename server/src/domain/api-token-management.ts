@@ -1,10 +1,9 @@
 import type { ApiToken, Scope } from './api-token.ts'
 import type { Clock } from './clock.ts'
-import type { Environment } from './environment.ts'
 import { Fault } from './fault.ts'
-import type { NewApiToken, Store } from './store.ts'
+import type { NewApiToken, NewWorkspace, Store } from './store.ts'
 import { generateToken, hashToken } from './token.ts'
-import type { Realm } from './user-group-service.ts'
+import { originOf, type Caller, type Realm } from './user-group-service.ts'
 import type { Workspace } from './workspace.ts'
 
 /** An API token, and what it is itself: nothing keeps that. */
@@ -40,18 +39,19 @@ export class ApiTokenManagement {
 
   /** @throws Fault `unavailable` */
   create(
-    { workspaceId, environment }: Realm,
+    caller: Caller,
     { name, scopes, validForMs }: { name: string; scopes: readonly Scope[]; validForMs: number | null },
   ): Promise<MadeApiToken> {
     const now = this.#clock.now()
     const expiresAt = validForMs === null ? null : now + validForMs
-    return makeApiToken(this.#store, { workspaceId, environment, name, scopes, createdAt: now, expiresAt })
+    return makeApiToken(this.#store, { ...caller, name, scopes, createdAt: now, expiresAt })
   }
 
   /** @throws Fault `not_found`, `unavailable` */
-  async revoke(realm: Realm, id: number): Promise<ApiToken> {
-    const isOurs = (await this.list(realm)).some((token) => token.id === id)
-    const revoked = isOurs ? await this.#store.revokeApiToken(id, this.#clock.now()) : null
+  async revoke(caller: Caller, id: number): Promise<ApiToken> {
+    const isOurs = (await this.list(caller)).some((token) => token.id === id)
+    const command = { id, ...originOf(caller), now: this.#clock.now() }
+    const revoked = isOurs ? await this.#store.revokeApiToken(command) : null
     if (revoked === null) throw new Fault('not_found', 'No API token of this environment has this id')
     return revoked
   }
@@ -66,15 +66,28 @@ export class ApiTokenManagement {
    * @throws Fault `already_exists`, `unavailable`
    */
   async createWorkspace(
-    environment: Environment,
+    caller: Caller,
     name: string,
   ): Promise<MadeApiToken & { readonly workspace: Workspace }> {
-    const workspace = await this.#store.createWorkspace(name, this.#clock.now())
-    if (workspace === null) throw new Fault('already_exists', 'There is already a workspace with this name')
-    const made = await this.create(
-      { workspaceId: workspace.id, environment },
-      { name: 'admin', scopes: ['admin'], validForMs: null },
-    )
-    return { ...made, workspace }
+    const { environment } = caller
+    const createdAt = this.#clock.now()
+    const token = generateToken('api', environment)
+    const apiToken: NewWorkspace['apiToken'] = {
+      environment,
+      name: 'admin',
+      scopes: ['admin'],
+      createdAt,
+      expiresAt: null,
+      tokenHash: hashToken(token),
+    }
+    const made = await this.#store.createWorkspace({
+      name,
+      createdAt,
+      environment,
+      apiToken,
+      ...originOf(caller),
+    })
+    if (made === null) throw new Fault('already_exists', 'There is already a workspace with this name')
+    return { workspace: made.workspace, apiToken: made.apiToken as ApiToken, token }
   }
 }

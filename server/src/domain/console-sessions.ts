@@ -34,7 +34,7 @@ export class ConsoleSessions {
   }
 
   /** @throws Fault `unauthenticated`, `forbidden` (no scope `admin`), `unavailable` */
-  async signIn(token: string): Promise<OpenSession & { readonly secret: string }> {
+  async signIn(token: string, requestId: string): Promise<OpenSession & { readonly secret: string }> {
     const apiToken = isWellFormedToken('api', token) ? await this.#store.findApiToken(hashToken(token)) : null
     const now = this.#clock.now()
     if (apiToken === null || !isUsable(apiToken, now))
@@ -42,7 +42,7 @@ export class ConsoleSessions {
     if (!apiToken.scopes.includes('admin'))
       throw new Fault('forbidden', 'This API token lacks the scope "admin"')
     const secret = randomBytes(secretBytes).toString('base64url')
-    await this.#store.createConsoleSession(hashToken(secret), apiToken.id, now)
+    await this.#store.createConsoleSession({ hash: hashToken(secret), apiToken, requestId, now })
     return { secret, ...openSession(apiToken, secret, now) }
   }
 

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts'
 import type { DataSource, Schema } from './data-source.ts'
 import { Fault, validationFailed } from './fault.ts'
 import type { DeleteOutcome, ListDataSources, NotRegistered, Store } from './store.ts'
-import type { Realm } from './user-group-service.ts'
+import type { Caller, Realm } from './user-group-service.ts'
 
 /** The schemas and data sources of a workspace and environment. */
 export class DataSourceManagement {
@@ -20,19 +20,16 @@ export class DataSourceManagement {
   }
 
   /** @throws Fault `already_exists`, `in_use`, `unavailable` */
-  async createSchema(
-    { workspaceId, environment }: Realm,
-    schema: Pick<Schema, 'providedId' | 'name'>,
-  ): Promise<Schema> {
+  async createSchema(caller: Caller, schema: Pick<Schema, 'providedId' | 'name'>): Promise<Schema> {
     const createdAt = this.#clock.now()
-    const made = await this.#store.createSchema({ workspaceId, environment, ...schema, createdAt })
+    const made = await this.#store.createSchema({ ...caller, ...schema, createdAt })
     return typeof made === 'string' ? refuse(made) : made
   }
 
   /** @throws Fault `not_found`, `in_use`, `unavailable` */
-  async deleteSchema({ workspaceId, environment }: Realm, id: number): Promise<void> {
+  async deleteSchema(caller: Caller, id: number): Promise<void> {
     checkDeleted(
-      await this.#store.deleteSchema(workspaceId, environment, id),
+      await this.#store.deleteSchema({ ...caller, id, now: this.#clock.now() }),
       'The schema has data sources; remove those first',
     )
   }
@@ -47,20 +44,20 @@ export class DataSourceManagement {
 
   /** @throws Fault `validation_failed` (no such schema), `already_exists`, `in_use`, `unavailable` */
   async create(
-    { workspaceId, environment }: Realm,
+    caller: Caller,
     dataSource: Pick<DataSource, 'schemaId' | 'providedId' | 'name'>,
   ): Promise<DataSource> {
     const createdAt = this.#clock.now()
-    const made = await this.#store.createDataSource(workspaceId, environment, { ...dataSource, createdAt })
+    const made = await this.#store.createDataSource({ ...caller, ...dataSource, createdAt })
     if (made === 'schema_not_found')
       throw validationFailed([{ path: '/schema_id', message: 'is no schema of this environment' }])
     return typeof made === 'string' ? refuse(made) : made
   }
 
   /** @throws Fault `not_found`, `in_use`, `unavailable` */
-  async delete({ workspaceId, environment }: Realm, id: number): Promise<void> {
+  async delete(caller: Caller, id: number): Promise<void> {
     checkDeleted(
-      await this.#store.deleteDataSource(workspaceId, environment, id),
+      await this.#store.deleteDataSource({ ...caller, id, now: this.#clock.now() }),
       'User groups are mapped to the data source; map them to others first',
     )
   }

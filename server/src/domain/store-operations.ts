@@ -1,4 +1,5 @@
 import type { ApiToken } from './api-token.ts'
+import type { Origin } from './audit.ts'
 import type {
   DataSource,
   MappingEntry,
@@ -9,7 +10,8 @@ import type {
 } from './data-source.ts'
 import type { Environment } from './environment.ts'
 import type { Sealed } from './keyring.ts'
-import type { Author, TokenlessUserGroup, UserGroup, UserGroupChange, UserGroupKey } from './user-group.ts'
+import type { TokenlessUserGroup, UserGroup, UserGroupChange, UserGroupKey } from './user-group.ts'
+import type { Workspace } from './workspace.ts'
 
 /** A session of the console, as it is kept: found by the SHA-256 of its secret. */
 export interface ConsoleSession {
@@ -40,7 +42,7 @@ export interface MintedToken extends Sealed {
  */
 export type MintToken = (key: UserGroupKey) => MintedToken
 
-export interface GetOrCreateUserGroup {
+export interface GetOrCreateUserGroup extends Origin {
   readonly key: UserGroupKey
   readonly change: UserGroupChange
   /** Where false, an operation that would create or change anything does nothing and says `write_required`. */
@@ -48,7 +50,6 @@ export interface GetOrCreateUserGroup {
   /** `free` where it is left out. */
   readonly mappingMode?: MappingMode
   readonly mintToken: MintToken
-  readonly author: Author
   readonly now: number
 }
 
@@ -76,13 +77,12 @@ interface RevisionMismatch {
   readonly outcome: 'revision_mismatch'
 }
 
-export interface UpdateUserGroup {
+export interface UpdateUserGroup extends Origin {
   readonly key: UserGroupKey
   readonly expected?: ExpectedUserGroup
   readonly change: UserGroupChange
   /** `free` where it is left out. */
   readonly mappingMode?: MappingMode
-  readonly author: Author
   readonly now: number
 }
 
@@ -92,7 +92,7 @@ export type UpdateOutcome =
   | RevisionMismatch
   | UnregisteredMapping
 
-export interface SuspendUserGroup {
+export interface SuspendUserGroup extends Origin {
   readonly key: UserGroupKey
   readonly expected?: ExpectedUserGroup
   /** False resumes it. */
@@ -102,26 +102,26 @@ export interface SuspendUserGroup {
 
 export type SuspendOutcome = Exclude<UpdateOutcome, UnregisteredMapping>
 
-export interface DeleteUserGroup {
+export interface DeleteUserGroup extends Origin {
   readonly key: UserGroupKey
   readonly expected?: ExpectedUserGroup
-  readonly author: Author
   readonly now: number
 }
 
-export interface RestoreUserGroup {
+export interface RestoreUserGroup extends Origin {
   readonly workspaceId: number
   readonly environment: Environment
   readonly teamId: number
   /** One that was deleted then, or before, is gone. */
   readonly deletedAfter: number
+  readonly now: number
 }
 
 export type RestoreOutcome =
   | { readonly outcome: 'restored'; readonly userGroup: UserGroup }
   | { readonly outcome: 'not_found' | 'id_taken' }
 
-export interface RotateUserGroupToken {
+export interface RotateUserGroupToken extends Origin {
   readonly workspaceId: number
   readonly environment: Environment
   /** The user group to rotate: by its current token, or (for an operator) by its id. */
@@ -270,11 +270,74 @@ export interface EntryCounts {
   readonly isEnd: boolean
 }
 
-export type NewSchema = Omit<Schema, 'id'>
+export type NewSchema = Omit<Schema, 'id'> & Origin
 
-export type NewDataSource = Omit<DataSource, 'id'>
+export type NewDataSource = Omit<DataSource, 'id'> &
+  Origin & { readonly workspaceId: number; readonly environment: Environment }
 
-export type NewApiToken = Omit<ApiToken, 'id' | 'revokedAt'> & { readonly tokenHash: Uint8Array }
+/** Removes a schema or a data source. */
+export interface DeleteRegistered extends Origin {
+  readonly workspaceId: number
+  readonly environment: Environment
+  readonly id: number
+  readonly now: number
+}
+
+export type NewApiToken = Omit<ApiToken, 'id' | 'revokedAt'> & Origin & { readonly tokenHash: Uint8Array }
+
+export interface RevokeApiToken extends Origin {
+  readonly id: number
+  readonly now: number
+}
+
+export interface NewWorkspace extends Origin {
+  readonly name: string
+  readonly createdAt: number
+  /** Whose audit log tells of it. */
+  readonly environment: Environment
+  /** An API token that it is to have from its first moment on. */
+  readonly apiToken?: Omit<NewApiToken, 'workspaceId' | keyof Origin>
+}
+
+export interface MadeWorkspace {
+  readonly workspace: Workspace
+  /** Where one was asked for. */
+  readonly apiToken: ApiToken | null
+}
+
+export interface EndGracePeriod extends Origin {
+  readonly workspaceId: number
+  readonly environment: Environment
+  readonly tokenHash: Uint8Array
+  readonly now: number
+}
+
+export interface NewConsoleSession {
+  readonly hash: Uint8Array
+  readonly apiToken: Pick<ApiToken, 'id' | 'workspaceId' | 'environment'>
+  readonly requestId: string
+  readonly now: number
+}
+
+export interface ListAuditEvents {
+  readonly workspaceId: number
+  readonly environment: Environment
+  /** Of any user group, and of what is none, where it is left out. */
+  readonly teamId?: number
+  /** Milliseconds since the Unix epoch: from then on. */
+  readonly since: number
+  /** Only events before this id, the newest first. */
+  readonly beforeEventId: string
+  readonly limit: number
+}
+
+export interface PruneAuditEvents extends Origin {
+  readonly workspaceId: number
+  readonly environment: Environment
+  /** Milliseconds since the Unix epoch: what is older is removed. */
+  readonly before: number
+  readonly now: number
+}
 
 /** A known text, sealed with a secret key when the key was first used: it tells later whether a key is the same. */
 export type SecretKeyCheck = Sealed

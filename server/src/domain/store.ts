@@ -1,4 +1,5 @@
 import type { ApiToken } from './api-token.ts'
+import type { AuditEvent } from './audit.ts'
 import type { DataSource, MappingEntry, ResolvedEntry, Schema } from './data-source.ts'
 import type { Environment } from './environment.ts'
 import type { DeletedUserGroup, UserGroup, UserGroupKey, UserGroupVersion } from './user-group.ts'
@@ -7,24 +8,32 @@ import type {
   ConsoleSession,
   CountEntries,
   DeleteOutcome,
+  DeleteRegistered,
   DeleteUserGroup,
+  EndGracePeriod,
   EntryCounts,
   Expiry,
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
   Introspection,
   IssuedToken,
+  ListAuditEvents,
   ListDataSources,
   ListDeletedUserGroups,
   ListSharedDataSources,
   ListUserGroups,
   ListVersions,
+  MadeWorkspace,
   NewApiToken,
+  NewConsoleSession,
   NewDataSource,
   NewSchema,
+  NewWorkspace,
   NotRegistered,
+  PruneAuditEvents,
   RestoreOutcome,
   RestoreUserGroup,
+  RevokeApiToken,
   RotateOutcome,
   RotateUserGroupToken,
   SearchResult,
@@ -45,7 +54,7 @@ export type * from './store-operations.ts'
  * number of them, in this process and in others, may run at once. What an operation finds is a value; it rejects only
  * with a `Fault` of code `unavailable` (the store cannot be reached, is full or is damaged) or on a defect, and then
  * it has changed nothing, unless the disk failed, or the server was lost for good, in the very commit. Where a server was
- * lost, the fault says so.
+ * lost, the fault says so. What changes anything leaves an `AuditEvent`, in the same transaction.
  */
 export interface Store {
   /**
@@ -83,7 +92,7 @@ export interface Store {
   ): Promise<IssuedToken | null>
 
   /** Has a token that was replaced stop at `now`, should its grace period go on. */
-  endGracePeriod(workspaceId: number, tokenHash: Uint8Array, now: number): Promise<void>
+  endGracePeriod(command: EndGracePeriod): Promise<void>
 
   findUserGroup(key: UserGroupKey): Promise<UserGroup | null>
 
@@ -147,14 +156,10 @@ export interface Store {
   listSchemas(workspaceId: number, environment: Environment): Promise<Schema[]>
 
   /** Removes the schema, unless it has data sources. */
-  deleteSchema(workspaceId: number, environment: Environment, id: number): Promise<DeleteOutcome>
+  deleteSchema(command: DeleteRegistered): Promise<DeleteOutcome>
 
   /** Registers a data source, by the same rules within its schema. */
-  createDataSource(
-    workspaceId: number,
-    environment: Environment,
-    dataSource: NewDataSource,
-  ): Promise<DataSource | NotRegistered | 'schema_not_found'>
+  createDataSource(dataSource: NewDataSource): Promise<DataSource | NotRegistered | 'schema_not_found'>
 
   /** In the order of their ids. */
   listDataSources(query: ListDataSources): Promise<DataSource[]>
@@ -163,10 +168,10 @@ export interface Store {
    * Removes the data source, unless a user group's mapping has it. With the mode `registered`, a mapping that is written
    * at the same time is either seen here or refused there.
    */
-  deleteDataSource(workspaceId: number, environment: Environment, id: number): Promise<DeleteOutcome>
+  deleteDataSource(command: DeleteRegistered): Promise<DeleteOutcome>
 
   /** Returns null where the name is taken. */
-  createWorkspace(name: string, now: number): Promise<Workspace | null>
+  createWorkspace(workspace: NewWorkspace): Promise<MadeWorkspace | null>
 
   listWorkspaces(): Promise<Workspace[]>
 
@@ -180,9 +185,9 @@ export interface Store {
   listApiTokens(): Promise<ApiToken[]>
 
   /** Revokes for good. A second call leaves the first time. Returns null where there is no such API token. */
-  revokeApiToken(id: number, now: number): Promise<ApiToken | null>
+  revokeApiToken(command: RevokeApiToken): Promise<ApiToken | null>
 
-  createConsoleSession(hash: Uint8Array, apiTokenId: number, now: number): Promise<void>
+  createConsoleSession(session: NewConsoleSession): Promise<void>
 
   /** Whatever its age. */
   findConsoleSession(hash: Uint8Array): Promise<ConsoleSession | null>
@@ -196,6 +201,12 @@ export interface Store {
 
   /** Keeps the check if the store has none for that key, and returns the one that it has. */
   addSecretKeyCheck(check: SecretKeyCheck): Promise<SecretKeyCheck>
+
+  /** The newest first. */
+  listAuditEvents(query: ListAuditEvents): Promise<AuditEvent[]>
+
+  /** Removes old events, of which one event tells; returns how many. */
+  pruneAuditEvents(command: PruneAuditEvents): Promise<number>
 
   /** Resolves if the store answers. */
   ping(): Promise<void>

@@ -22,6 +22,7 @@ import {
   type UserGroupVersion,
 } from './user-group.ts'
 import {
+  originOf,
   revisionMismatch,
   userGroupNotFound,
   type Caller,
@@ -30,7 +31,7 @@ import {
 } from './user-group-service.ts'
 
 /** For how long a search goes on looking, in milliseconds, before it answers with what it has found and where to go on. */
-const searchBudgetMs = 100
+export const searchBudgetMs = 100
 
 export interface Page<Item> {
   readonly items: readonly Item[]
@@ -141,12 +142,13 @@ export class UserGroupManagement {
 
   /** @throws Fault `user_group_not_found`, `revision_mismatch`, `unavailable` */
   async setSuspended(
-    realm: Realm,
+    caller: Caller,
     expected: ExpectedUserGroup,
     suspended: boolean,
   ): Promise<TokenlessUserGroup> {
     const result = await this.#store.suspendUserGroup({
-      key: await this.#keyOf(realm, expected.teamId),
+      key: await this.#keyOf(caller, expected.teamId),
+      ...originOf(caller),
       expected,
       suspended,
       now: this.#clock.now(),
@@ -173,9 +175,14 @@ export class UserGroupManagement {
   }
 
   /** @throws Fault `user_group_not_found`, `already_exists` (its id was taken meanwhile), `unavailable` */
-  async restoreDeleted({ workspaceId, environment }: Realm, teamId: number): Promise<TokenlessUserGroup> {
-    const deletedAfter = this.#clock.now() - restorableMs
-    const result = await this.#store.restoreUserGroup({ workspaceId, environment, teamId, deletedAfter })
+  async restoreDeleted(caller: Caller, teamId: number): Promise<TokenlessUserGroup> {
+    const now = this.#clock.now()
+    const result = await this.#store.restoreUserGroup({
+      ...caller,
+      teamId,
+      deletedAfter: now - restorableMs,
+      now,
+    })
     if (result.outcome === 'restored') return result.userGroup
     throw result.outcome === 'id_taken'
       ? new Fault(
@@ -288,7 +295,9 @@ export class UserGroupManagement {
       const apiToken = await this.#store.findApiToken(hashToken(token))
       if (apiToken?.workspaceId !== workspaceId || apiToken.environment !== environment)
         return { kind: 'unknown' }
-      const revoked = rotate ? await this.#store.revokeApiToken(apiToken.id, now) : null
+      const revoked = rotate
+        ? await this.#store.revokeApiToken({ id: apiToken.id, ...originOf(caller), now })
+        : null
       return { kind: 'api_token', works: isUsable(apiToken, now), apiToken: revoked ?? apiToken }
     }
     if (!isWellFormedToken('userGroup', token)) return { kind: 'unknown' }
@@ -311,7 +320,7 @@ export class UserGroupManagement {
       )
       // It may have been replaced meanwhile, and the new token is not the one that leaked.
       if (!isReplaced) return this.findLeaked(caller, token, rotate)
-    } else await this.#store.endGracePeriod(workspaceId, hashToken(token), now)
+    } else await this.#store.endGracePeriod({ ...caller, tokenHash: hashToken(token), now })
     return { ...told, userGroup: await this.find(caller, teamId), rotated: isCurrent }
   }
 

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { Origin } from './audit.ts'
 import type { Clock } from './clock.ts'
 import { isRegistered, mappingEntries, type MappingMode, type ResolvedEntry } from './data-source.ts'
 import type { Environment } from './environment.ts'
@@ -22,7 +23,6 @@ import { generateToken, hashToken, isWellFormedToken } from './token.ts'
 import {
   changesNothing,
   sealingContext,
-  type Author,
   type TokenlessUserGroup,
   type UserGroup,
   type UserGroupChange,
@@ -41,10 +41,8 @@ export interface Realm {
   readonly environment: Environment
 }
 
-/** Who asks for a change: it is kept with what was changed. */
-export interface Caller extends Realm {
-  readonly author: Author
-}
+/** Who asks for a change, and where. */
+export interface Caller extends Realm, Origin {}
 
 /** A user group with its token open, ready to be shown to its owner. */
 export type OpenedUserGroup = TokenlessUserGroup & { readonly token: string }
@@ -170,7 +168,7 @@ export class UserGroupService {
       ...(expected !== undefined && { expected }),
       change,
       mappingMode: this.#mappingMode,
-      author: caller.author,
+      ...originOf(caller),
       now: this.#clock.now(),
     })
     if (result.outcome === 'not_found') throw userGroupNotFound()
@@ -183,15 +181,14 @@ export class UserGroupService {
    * @throws Fault `token_not_found` (or, by id, `user_group_not_found`), `token_superseded`, `idempotency_key_in_use`,
    * `idempotency_key_reused`, `unavailable`
    */
-  async rotate(realm: Realm, request: RotationRequest): Promise<RotationResult> {
+  async rotate(caller: Caller, request: RotationRequest): Promise<RotationResult> {
     const { target, idempotency } = request
     const wasNeverIssued = 'currentToken' in target && !isWellFormedToken('userGroup', target.currentToken)
     // No need to look it up, unless an earlier answer to the same idempotency key comes first.
     if (wasNeverIssued && idempotency === undefined) throw tokenNotFound()
     const now = this.#clock.now()
     const command: RotateUserGroupToken = {
-      workspaceId: realm.workspaceId,
-      environment: realm.environment,
+      ...caller,
       target: 'currentToken' in target ? { tokenHash: hashToken(target.currentToken) } : target,
       oldTokenValidUntil: now + request.gracePeriodSeconds * 1000,
       mintToken: this.#mintToken,
@@ -249,7 +246,7 @@ export class UserGroupService {
     const outcome = await this.#store.deleteUserGroup({
       key: keyOf(caller, providedId),
       ...(expected !== undefined && { expected }),
-      author: caller.author,
+      ...originOf(caller),
       now: this.#clock.now(),
     })
     if (outcome === 'not_found') throw userGroupNotFound()
@@ -300,7 +297,7 @@ export class UserGroupService {
       key: keyOf(caller, providedId),
       change,
       mappingMode: this.#mappingMode,
-      author: caller.author,
+      ...originOf(caller),
       now: this.#clock.now(),
       ...rest,
     }
@@ -318,6 +315,10 @@ export class UserGroupService {
   #openToken(userGroup: UserGroupKey & Pick<UserGroup, 'token'>): string {
     return this.#keyring.open(userGroup.token, sealingContext(userGroup))
   }
+}
+
+export function originOf({ author, requestId }: Caller): Origin {
+  return { author, requestId }
 }
 
 function keyOf({ workspaceId, environment }: Realm, providedId: string): UserGroupKey {

@@ -1,3 +1,4 @@
+import type { Author } from './audit.ts'
 import type { Environment } from './environment.ts'
 import { sameJson, type JsonText } from './json-text.ts'
 import type { Sealed } from './keyring.ts'
@@ -21,9 +22,6 @@ export function contentValue({ name, mapping, properties }: UserGroupContent): u
   const parsed = (text: JsonText | null) => (text === null ? null : (JSON.parse(text) as unknown))
   return { name, mapping: parsed(mapping), properties: parsed(properties) }
 }
-
-/** Whose call it was: an API token's, by its id, or an operator's, by the name of the system's user. */
-export type Author = `api_token:${number}` | `cli:${string}`
 
 /** A user group as it is kept. */
 export interface UserGroup extends UserGroupKey, UserGroupContent {
@@ -74,6 +72,11 @@ export function changesNothing(content: UserGroupContent, change: UserGroupChang
     (change.mapping === undefined || sameJson(change.mapping, content.mapping)) &&
     (change.properties === undefined || sameJson(change.properties, content.properties))
   )
+}
+
+/** The names of the fields that are different. */
+export function changedFields(before: UserGroupContent, after: UserGroupContent): string[] {
+  return (['name', 'mapping', 'properties'] as const).filter((field) => before[field] !== after[field])
 }
 
 /** The associated data that a user group token is sealed with, so that it opens for that user group alone. */

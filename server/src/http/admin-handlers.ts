@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import {
   apiTokenJson,
+  auditEventJson,
   dataSourceJson,
   deletedUserGroupJson,
   diffAnswer,
@@ -19,6 +20,7 @@ import {
 } from '../contract/admin-answers.ts'
 import type { AdminOperationId } from '../contract/admin-operations.ts'
 import type {
+  AuditQuery,
   DataSourceQuery,
   DiffQuery,
   ExportQuery,
@@ -38,6 +40,8 @@ import type {
 import { readChange } from '../contract/bodies.ts'
 import { rowWriters, type BulkFormat } from '../contract/import-rows.ts'
 import type { ApiTokenManagement } from '../domain/api-token-management.ts'
+import { isEventId } from '../domain/audit.ts'
+import type { AuditLog } from '../domain/audit-log.ts'
 import type { DataSourceManagement } from '../domain/data-source-management.ts'
 import { validationFailed } from '../domain/fault.ts'
 import { stepsOfPointer } from '../domain/json-pointer.ts'
@@ -56,6 +60,7 @@ import { expectedOf } from './etag.ts'
 import { spool } from './spool.ts'
 
 export interface AdminParts {
+  readonly auditLog: AuditLog
   readonly userGroups: UserGroupService
   readonly management: UserGroupManagement
   readonly promotion: Promotion
@@ -72,7 +77,12 @@ const deleted = { json: successful({ deleted: 'true' }) }
 
 /** What each operation of `/admin/v1` does. Queries and bodies are as their schemas have it. */
 export function handlersOf(parts: AdminParts): Record<AdminOperationId, Handler> {
-  return { ...userGroupHandlers(parts), ...accessHandlers(parts), ...registryHandlers(parts) }
+  return {
+    ...userGroupHandlers(parts),
+    ...accessHandlers(parts),
+    ...registryHandlers(parts),
+    ...auditHandlers(parts),
+  }
 }
 
 function userGroupHandlers({ userGroups, management, promotion }: AdminParts) {
@@ -202,7 +212,7 @@ function accessHandlers({ apiTokens }: AdminParts) {
     }),
     createWorkspace: async ({ caller, body }) => {
       const { name } = body.value as WorkspaceBody
-      const { workspace, apiToken, token } = await apiTokens.createWorkspace(caller.environment, name)
+      const { workspace, apiToken, token } = await apiTokens.createWorkspace(caller, name)
       return {
         json: successful({
           workspace: workspaceJson(workspace),
@@ -250,6 +260,19 @@ function registryHandlers({ dataSources }: AdminParts) {
     deleteDataSource: async ({ caller, params }) => {
       await dataSources.delete(caller, params.id as number)
       return deleted
+    },
+  } satisfies Partial<Record<AdminOperationId, Handler>>
+}
+
+function auditHandlers({ auditLog }: AdminParts) {
+  return {
+    listAuditEvents: async ({ caller, query }) => {
+      const { cursor, ...rest } = query as AuditQuery
+      const { items, position } = await auditLog.list(caller, auditFilterOf(rest), {
+        position: positionOf(cursor, isEventId),
+        limit: limitOf(rest),
+      })
+      return { json: listAnswer('audit_events', items, auditEventJson, cursorOf(position)) }
     },
   } satisfies Partial<Record<AdminOperationId, Handler>>
 }
@@ -303,6 +326,26 @@ async function exported(
 function limitOf({ limit = String(defaultLimit) }: { limit?: string }): number {
   if (Number(limit) <= greatestLimit) return Number(limit)
   throw validationFailed([{ path: '/limit', message: `must be from 1 to ${greatestLimit}` }])
+}
+
+/** @throws Fault `validation_failed` where a time is none */
+function auditFilterOf({ since, until, team_id, user_group_id, action, author, request_id }: AuditQuery) {
+  return {
+    ...(since !== undefined && { since: momentOf('since', since) }),
+    ...(until !== undefined && { until: momentOf('until', until) }),
+    ...(team_id !== undefined && { teamId: Number(team_id) }),
+    ...(user_group_id !== undefined && { providedId: user_group_id }),
+    ...(action !== undefined && { action }),
+    ...(author !== undefined && { author }),
+    ...(request_id !== undefined && { requestId: request_id }),
+  }
+}
+
+/** @throws Fault `validation_failed` */
+function momentOf(name: string, text: string): number {
+  const time = Date.parse(text)
+  if (!Number.isNaN(time)) return time
+  throw validationFailed([{ path: `/${name}`, message: 'must be a time, such as 2026-11-21T20:15:53Z' }])
 }
 
 /** @throws Fault `validation_failed` where one of two parameters is given without the other */

@@ -15,7 +15,7 @@ import { handlersOf, type AdminParts } from './admin-handlers.ts'
 import { sendJson } from './answer.ts'
 import { Authentication, type AuthenticationParts } from './authentication.ts'
 import { checkBodyHeaders, checkUploadHeaders, mediaTypeOf, readBody, readUpload } from './body.ts'
-import { beginCall, callerOf, type Call } from './call.ts'
+import { beginCall, callerOf } from './call.ts'
 import { findSession } from './console-session.ts'
 import { etagOf } from './etag.ts'
 
@@ -80,7 +80,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
         const body = validateBody === undefined ? noDocument : readStrictJson(await readBody(request))
         validateBody?.(body.value)
         const answer = await handlers[id]({
-          caller: callerOf((request.call as Call).apiToken),
+          caller: callerOf(request),
           params,
           query,
           body,

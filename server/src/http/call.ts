@@ -28,8 +28,10 @@ export type UserOperation = Exclude<keyof typeof scopesOf, 'introspect'>
 
 export type Operation = keyof typeof scopesOf | AdminOperationId
 
-export function callerOf({ id, workspaceId, environment }: ApiToken): Caller {
-  return { workspaceId, environment, author: `api_token:${id}` }
+/** Who makes an authenticated request. */
+export function callerOf(request: FastifyRequest): Caller {
+  const { id, workspaceId, environment } = (request.call as Call).apiToken
+  return { workspaceId, environment, author: `api_token:${id}`, requestId: request.id }
 }
 
 /** @throws Fault `forbidden` */

@@ -47,7 +47,7 @@ export async function addConsoleRoutes(
     handler: async (request, reply) => {
       const { value } = readStrictJson(await readBody(request))
       validateSignIn(value)
-      const session = await sessions.signIn(value.api_token)
+      const session = await sessions.signIn(value.api_token, request.id)
       keepSecret(request, reply, session.secret)
       return sendJson(reply, 200, await answer(session))
     },

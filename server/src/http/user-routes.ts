@@ -27,22 +27,22 @@ export function addUserRoutes(
       const { providedId, change } = readUserGroupBody(await readBody(request))
       const mayWrite = apiToken.scopes.includes('write')
       const { created, userGroup } = await userGroups.getOrCreate(
-        callerOf(apiToken),
+        callerOf(request),
         providedId,
         change,
         mayWrite,
       )
       return getOrCreateAnswer(created, userGroup)
     },
-    update: async (request, apiToken) => {
+    update: async (request) => {
       const { providedId, change } = readUserGroupBody(await readBody(request))
-      return updateAnswer(await userGroups.update(callerOf(apiToken), providedId, change))
+      return updateAnswer(await userGroups.update(callerOf(request), providedId, change))
     },
-    rotate: async (request, apiToken) => {
+    rotate: async (request) => {
       const key = idempotencyKeyOf(request)
       const { fingerprint, ...rotation } = readRotationBody(await readBody(request))
       return rotationAnswer(
-        await userGroups.rotate(apiToken, {
+        await userGroups.rotate(callerOf(request), {
           ...rotation,
           ...(key !== undefined && { idempotency: { key, fingerprint } }),
         }),

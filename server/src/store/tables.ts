@@ -7,7 +7,7 @@ export type Cells = readonly Cell[]
 export interface Table {
   readonly name: string
   /** Each by its type in PostgreSQL; those of the key come first. */
-  readonly columns: Readonly<Record<string, 'bigint' | 'text' | 'bytea'>>
+  readonly columns: Readonly<Record<string, 'bigint' | 'text' | 'bytea' | 'uuid'>>
   /** How many of the columns are the key that the rows are read in the order of; an index leads by it. */
   readonly keyLength: number
   /** The columns that may be long. */
@@ -183,6 +183,21 @@ export const tables: readonly Table[] = [
     name: 'console_session',
     columns: { session_hash: 'bytea', api_token_id: 'bigint', created_at: 'bigint', last_used_at: 'bigint' },
     keyLength: 1,
+  },
+  {
+    name: 'audit_event',
+    columns: {
+      workspace_id: 'bigint',
+      environment: 'text',
+      event_id: 'uuid',
+      action: 'text',
+      author: 'text',
+      request_id: 'text',
+      team_id: 'bigint',
+      provided_id: 'text',
+      details: 'text',
+    },
+    keyLength: 3,
   },
   { name: 'secret_key_check', columns: { key_id: 'text', sealed: 'bytea' }, keyLength: 1 },
 ]

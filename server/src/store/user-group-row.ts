@@ -1,7 +1,7 @@
 import type { Sealed } from '../domain/keyring.ts'
 import type { RotatedUserGroup } from '../domain/store.ts'
+import type { Author } from '../domain/audit.ts'
 import type {
-  Author,
   DeletedUserGroup,
   TokenlessUserGroup,
   UserGroup,

@@ -13,8 +13,8 @@ import { temporaryFolder } from '../support/service.ts'
 const store = await openStore({ kind: 'sqlite', path: join(temporaryFolder({ after }), 'ugs.db') }, defaults)
 after(() => store.close())
 const keyring = new Keyring([generateSecretKey('k1')])
-const testing = { workspaceId: 1, environment: 'Testing', author: 'api_token:1' } as const
-const customer = { workspaceId: 1, environment: 'Customer', author: 'api_token:2' } as const
+const testing = { workspaceId: 1, environment: 'Testing', author: 'api_token:1', requestId: null } as const
+const customer = { workspaceId: 1, environment: 'Customer', author: 'api_token:2', requestId: null } as const
 
 /** A promotion over the store as it is but for what is replaced. */
 function promotionOver(replaced: Partial<Store>) {

@@ -13,7 +13,7 @@ const path = join(temporaryFolder({ after }), 'ugs.db')
 const store = await openStore({ kind: 'sqlite', path }, defaults)
 after(() => store.close())
 const keyring = new Keyring([generateSecretKey('k1')])
-const realm = { workspaceId: 1, environment: 'Customer', author: 'api_token:1' } as const
+const realm = { workspaceId: 1, environment: 'Customer', author: 'api_token:1', requestId: null } as const
 
 /** A service whose clock stands at `time.now` milliseconds. */
 const time = { now: 1_000_000 }

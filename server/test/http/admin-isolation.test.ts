@@ -120,6 +120,7 @@ const cases: Record<AdminOperationId, Case> = {
       assert.deepEqual(last.summary, { rows: 1, ...none, refused: 1, dry_run: false })
     },
   },
+  listAuditEvents: { input: {}, stranger: empty('audit_events') },
   exportUserGroups: { input: {}, stranger: (rows) => assert.deepEqual(rows, []) },
   listIsolationFindings: { input: {}, stranger: empty('findings') },
   promoteUserGroups: {

@@ -6,6 +6,7 @@ import { Authentication } from '../../src/http/authentication.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { defaults } from '../store/store-options.ts'
+import { origin } from '../store/store-fixtures.ts'
 
 const cacheMs = 5000
 
@@ -21,7 +22,7 @@ describe('a revoked API token', async () => {
     const time = { now: 1_000_000, monotonic: 50 }
     const clock = { now: () => time.now, monotonic: () => time.monotonic }
     const description = { workspaceId: 1, environment: 'Customer', name: 'A', scopes: ['write'] } as const
-    const made = await makeApiToken(store, { ...description, createdAt: 1, expiresAt: null })
+    const made = await makeApiToken(store, { ...origin, ...description, createdAt: 1, expiresAt: null })
     const authentication = new Authentication(['Token'], { store, clock, cacheMs })
     const use = async () => authentication.authenticate(`Token ${made.token}`)
     assert.equal((await use()).id, made.apiToken.id)
@@ -30,7 +31,7 @@ describe('a revoked API token', async () => {
 
   it('is trusted for as long as it may be since it was looked up, and no longer', async () => {
     const { time, use, id } = await inUse()
-    await store.revokeApiToken(id, 1)
+    await store.revokeApiToken({ id, ...origin, now: 1 })
     time.monotonic += cacheMs - 1
     assert.equal((await use()).id, id)
     time.monotonic += 1
@@ -39,7 +40,7 @@ describe('a revoked API token', async () => {
 
   it('is trusted no longer where the clock is set back', async () => {
     const { time, use, id } = await inUse()
-    await store.revokeApiToken(id, 1)
+    await store.revokeApiToken({ id, ...origin, now: 1 })
     time.now -= 3000
     time.monotonic += cacheMs
     await assert.rejects(use, { code: 'unauthenticated' })

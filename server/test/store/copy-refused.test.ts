@@ -12,7 +12,7 @@ import { runUgs, temporaryFolder } from '../support/service.ts'
 import { assertCopyFails, copiedTables, copyStore, stateOf } from '../support/store-copy.ts'
 import { changing, markUnfinished, sourceFile, type SourceFile } from './copy-support.ts'
 import { created, placeOf } from './postgres-support.ts'
-import { author } from './store-fixtures.ts'
+import { newWorkspace, origin } from './store-fixtures.ts'
 
 describe('ugs store copy: a target', async () => {
   const source = await sourceFile({ after })
@@ -29,14 +29,16 @@ describe('ugs store copy: a target', async () => {
     'one user group': (store) => created(store),
     'one API token': (store) =>
       store.createApiToken({
+        ...origin,
         ...{ workspaceId: 1, environment: 'Testing', name: 'a', scopes: ['read'] },
         ...{ createdAt: 1, expiresAt: null, tokenHash: Buffer.alloc(32) },
       }),
     'a schema': (store) =>
       store.createSchema({
+        ...origin,
         ...{ workspaceId: 1, environment: 'Testing', providedId: 'a', name: 'a', createdAt: 1 },
       }),
-    'another workspace': (store) => store.createWorkspace('other', 1),
+    'another workspace': (store) => store.createWorkspace(newWorkspace('other')),
     'the check of a secret key': (store) => store.addSecretKeyCheck({ keyId: 'a', sealed: Buffer.alloc(40) }),
   }
   for (const [what, add] of Object.entries(belongings)) {
@@ -136,7 +138,7 @@ describe('ugs store copy: a target', async () => {
           ...{ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 1 },
         })
         assert.ok(group)
-        await store.updateUserGroup({ key: group, change: { name: 'new' }, author, now: 3000 })
+        await store.updateUserGroup({ key: group, change: { name: 'new' }, ...origin, now: 3000 })
       })
       await isRefused(t, url, notOfSource('user_group'), changed)
     })

@@ -7,7 +7,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import type { Scope } from '../support/scope.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { created, creation, rotation } from './postgres-support.ts'
-import { author, deletion } from './store-fixtures.ts'
+import { deletion, newSession, newWorkspace, origin } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
 export interface SourceFile {
@@ -38,25 +38,28 @@ export async function changing(
 }
 
 async function fill(store: Store, userGroups: number): Promise<void> {
-  await store.createWorkspace('second', 1000)
+  await store.createWorkspace(newWorkspace('second', 1000))
   const token = { environment: 'Customer', scopes: ['write'], createdAt: 1000 } as const
   const signedIn = await store.createApiToken({
+    ...origin,
     ...token,
     workspaceId: 1,
     name: 'a',
     expiresAt: null,
     tokenHash: randomBytes(32),
   })
-  await store.createConsoleSession(randomBytes(32), signedIn.id, 1000)
+  await store.createConsoleSession(newSession(randomBytes(32), signedIn.id, 1000))
   const { id } = await store.createApiToken({
+    ...origin,
     ...{ ...token, workspaceId: 2, name: 'b', expiresAt: 2000, tokenHash: randomBytes(32) },
   })
-  await store.revokeApiToken(id, 1500)
+  await store.revokeApiToken({ id, ...origin, now: 1500 })
   await store.addSecretKeyCheck({ keyId: 'one', sealed: randomBytes(40) })
   await store.addSecretKeyCheck({ keyId: 'two', sealed: randomBytes(40) })
   await Promise.all(Array.from({ length: userGroups - 2 }, () => store.getOrCreateUserGroup(creation())))
   for (const providedId of ['sales', 'support']) {
     await store.createSchema({
+      ...origin,
       workspaceId: 1,
       environment: 'Customer',
       providedId,
@@ -64,7 +67,7 @@ async function fill(store: Store, userGroups: number): Promise<void> {
       createdAt: 1000,
     })
     const dataSource = { schemaId: 1, providedId, name: 'A', createdAt: 1000 }
-    await store.createDataSource(1, 'Customer', dataSource)
+    await store.createDataSource({ workspaceId: 1, environment: 'Customer', ...origin, ...dataSource })
   }
   const [first, second] = [
     await created(store),
@@ -74,13 +77,13 @@ async function fill(store: Store, userGroups: number): Promise<void> {
   await store.rotateUserGroupToken(rotation(first.token, { idempotency }))
   const again = { ...idempotency, keyHash: randomBytes(32) }
   await store.rotateUserGroupToken(rotation(second.token, { idempotency: again, oldTokenValidUntil: 5000 }))
-  await store.updateUserGroup({ key: second, change: { properties: '{"a":2}' }, author, now: 3000 })
-  await store.suspendUserGroup({ key: second, suspended: true, now: 4000 })
+  await store.updateUserGroup({ key: second, change: { properties: '{"a":2}' }, ...origin, now: 3000 })
+  await store.suspendUserGroup({ ...origin, key: second, suspended: true, now: 4000 })
   await store.recordIntrospections([{ workspaceId: 1, teamId: second.teamId, introspectedAt: 60_000 }])
   const deleted = await created(store, {
     change: { name: 'C', mapping: '{"40":"214"}', properties: '{"a":1}' },
   })
-  await store.suspendUserGroup({ key: deleted, suspended: true, now: 4000 })
+  await store.suspendUserGroup({ ...origin, key: deleted, suspended: true, now: 4000 })
   await store.deleteUserGroup(deletion(deleted))
 }
 

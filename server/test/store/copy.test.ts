@@ -167,6 +167,7 @@ describe('copying a store: in the target,', async () => {
       column === 'environment'
         ? "CASE environment WHEN 'Testing' THEN 'Customer' ELSE 'Testing' END"
         : `${column} || 'x'`,
+    uuid: (column: string) => `overlay(${column}::text placing 'f' from 1)::uuid`,
     bytea: (column: string) => `${column} || '\\x00'`,
   }
   for (const { name, columns } of tables) {

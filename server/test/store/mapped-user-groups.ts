@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { GetOrCreateUserGroup, Store } from '../../src/domain/store.ts'
 import type { UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
 import type { Registry } from './registry.ts'
-import { author, freshKey, mint } from './store-fixtures.ts'
+import { freshKey, mint, origin } from './store-fixtures.ts'
 
 export type Mapping = Record<string, string>
 
@@ -13,7 +13,7 @@ export function keyIn({ realm }: Registry): UserGroupKey {
 
 export function getOrCreate(store: Store, key: UserGroupKey, over: Partial<GetOrCreateUserGroup> = {}) {
   return store.getOrCreateUserGroup({
-    ...{ key, change: { name: 'A' }, mayWrite: true, mintToken: mint, author, now: 1000 },
+    ...{ key, change: { name: 'A' }, mayWrite: true, mintToken: mint, ...origin, now: 1000 },
     ...over,
   })
 }

@@ -2,7 +2,7 @@
 // for each that was acknowledged. Arguments: the URL of the database, a prefix for the ids, how many.
 import { parseDatabaseUrl } from '../../src/database-url.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { author, mint } from './store-fixtures.ts'
+import { mint, origin } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
 const [url = '', prefix = '', count = '0'] = process.argv.slice(2)
@@ -16,7 +16,7 @@ for (let next = 0; next < Number(count); next += 4) {
         change: { name: 'A' },
         mayWrite: true,
         mintToken: mint,
-        author,
+        ...origin,
         now: 1,
       }),
     ),

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import type { Environment } from '../../src/domain/environment.ts'
 import type { DatabaseProxy } from '../support/database-proxy.ts'
 import { created, creation, openPostgres, openProxied, rotation, statements } from './postgres-support.ts'
-import { author, count, freshKey, hashOf, plain } from './store-fixtures.ts'
+import { count, freshKey, hashOf, newWorkspace, origin, plain } from './store-fixtures.ts'
 
 const many = Array.from({ length: 200 }, (_, i) => i)
 
@@ -37,7 +37,9 @@ describe('PostgreSQL: two hundred calls at once', () => {
     })
     const changed = await statementsOf(proxy, async () => {
       const results = await Promise.all(
-        groups.map((key, i) => store.updateUserGroup({ key, change: { name: `N${i}` }, author, now: 3000 })),
+        groups.map((key, i) =>
+          store.updateUserGroup({ key, change: { name: `N${i}` }, ...origin, now: 3000 }),
+        ),
       )
       assert.deepEqual(
         results.map((result) => 'userGroup' in result && result.userGroup.name),
@@ -71,6 +73,7 @@ describe('PostgreSQL: two hundred calls at once', () => {
     const made = await Promise.all(
       hashes.map((tokenHash, i) =>
         store.createApiToken({
+          ...origin,
           tokenHash,
           workspaceId: 1,
           environment: 'Testing',
@@ -103,7 +106,7 @@ describe('PostgreSQL: two hundred calls at once', () => {
     const group = await created(store)
     const some = many.slice(0, 20)
     const results = await Promise.all(
-      some.map((i) => store.updateUserGroup({ key: group, change: { name: `N${i}` }, author, now: 3000 })),
+      some.map((i) => store.updateUserGroup({ key: group, change: { name: `N${i}` }, ...origin, now: 3000 })),
     )
     assert.deepEqual(
       results.map((result) => 'userGroup' in result && result.userGroup.name),
@@ -122,12 +125,12 @@ describe('PostgreSQL: two hundred calls at once', () => {
 
   it('mix no workspaces and environments', async (t) => {
     const { store, proxy } = await openProxied(t)
-    const other = await store.createWorkspace('other', 1)
+    const other = await store.createWorkspace(newWorkspace('other'))
     assert.ok(other)
     const realms = [
       [1, 'Customer'],
       [1, 'Testing'],
-      [other.id, 'Customer'],
+      [other.workspace.id, 'Customer'],
     ] as const satisfies [number, Environment][]
     const keys = many.map((i) => {
       const [workspaceId, environment] = realms[i % 3] ?? realms[0]
@@ -172,7 +175,7 @@ describe('PostgreSQL: a call that arrives while statements are under way', () =>
     const before = store.findUserGroup(group)
     const caught = await next
     // What is found is found now; the answer is still under way.
-    const changed = await other.updateUserGroup({ key: group, change: { name: 'B' }, author, now: 3000 })
+    const changed = await other.updateUserGroup({ key: group, change: { name: 'B' }, ...origin, now: 3000 })
     assert.equal(changed.outcome, 'updated')
     assert.equal((await store.findUserGroup(group))?.name, 'B')
     caught.pass()

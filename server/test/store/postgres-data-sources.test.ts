@@ -18,7 +18,7 @@ import {
   waitingForLocks,
 } from './postgres-support.ts'
 import { Registry } from './registry.ts'
-import { author, deletion, freshKey, hashOf } from './store-fixtures.ts'
+import { deletion, freshKey, hashOf, origin } from './store-fixtures.ts'
 
 const realm = { workspaceId: 1, environment: 'Customer' } as const
 const mapping = '{"sales":"eu"}'
@@ -37,7 +37,7 @@ async function register(store: Store): Promise<Registered> {
 
 describe('PostgreSQL: a mapping that is written while its data source is removed', () => {
   const update = (store: Store, key: UserGroupKey) =>
-    store.updateUserGroup({ key, change: { mapping }, mappingMode: 'registered', author, now: 2000 })
+    store.updateUserGroup({ key, change: { mapping }, mappingMode: 'registered', ...origin, now: 2000 })
   const getOrCreate = (store: Store, key: UserGroupKey) =>
     store.getOrCreateUserGroup(creation({ key, change: { name: 'A', mapping }, mappingMode: 'registered' }))
 
@@ -105,7 +105,7 @@ describe('PostgreSQL: what a mapping names', () => {
     assert.deepEqual(await named(), [])
     const { id } = await own.createDataSource(schema, { providedId: 'eu' })
     assert.deepEqual([await named(), await named()], [[id], [id]])
-    const unmapped = { key: group, change: { mapping: null }, author, now: 2000 }
+    const unmapped = { key: group, change: { mapping: null }, ...origin, now: 2000 }
     await other.updateUserGroup(unmapped)
     assert.equal(await own.deleteDataSource({ id }), 'deleted')
     await other.updateUserGroup({ ...unmapped, change: { mapping } })
@@ -120,7 +120,7 @@ describe('PostgreSQL: what a mapping names', () => {
     const next = proxy.next(resolve)
     const found = find(store, group)
     const lookUp = await next
-    await other.updateUserGroup({ key: group, change: { mapping: '{"sales":"us"}' }, author, now: 2000 })
+    await other.updateUserGroup({ key: group, change: { mapping: '{"sales":"us"}' }, ...origin, now: 2000 })
     assert.equal(await own.deleteDataSource(dataSource), 'deleted')
     lookUp.pass()
     const owner = await found
@@ -168,9 +168,14 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     const results = await inTurn(
       stores,
       key.teamId,
-      () => store.updateUserGroup({ key, change: { mapping: '{"a":"2","b":"1"}' }, author, now: 2000 }),
+      () => store.updateUserGroup({ key, change: { mapping: '{"a":"2","b":"1"}' }, ...origin, now: 2000 }),
       () =>
-        other.updateUserGroup({ key, change: { mapping: '{"a":"1","b":"1","c":"1"}' }, author, now: 2000 }),
+        other.updateUserGroup({
+          key,
+          change: { mapping: '{"a":"1","b":"1","c":"1"}' },
+          ...origin,
+          now: 2000,
+        }),
     )
     for (const { outcome } of results) assert.equal(outcome, 'updated')
     const found = await store.findUserGroup(key)
@@ -188,8 +193,8 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     await inTurn(
       stores,
       key.teamId,
-      () => store.updateUserGroup({ key, change: { mapping }, author, now: 2000 }),
-      () => other.updateUserGroup({ key, change: { mapping: '{"sales":"us"}' }, author, now: 2000 }),
+      () => store.updateUserGroup({ key, change: { mapping }, ...origin, now: 2000 }),
+      () => other.updateUserGroup({ key, change: { mapping: '{"sales":"us"}' }, ...origin, now: 2000 }),
     )
     const isMapped = (await store.findUserGroup(key))?.mapping === mapping
     assert.equal(await own.deleteDataSource(dataSource), isMapped ? 'in_use' : 'deleted')
@@ -204,8 +209,8 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     await inTurn(
       stores,
       key.teamId,
-      () => store.updateUserGroup({ key, change: { mapping: '{"a":"1"}' }, author, now: 2000 }),
-      () => other.updateUserGroup({ key, change: { mapping: again }, author, now: 2000 }),
+      () => store.updateUserGroup({ key, change: { mapping: '{"a":"1"}' }, ...origin, now: 2000 }),
+      () => other.updateUserGroup({ key, change: { mapping: again }, ...origin, now: 2000 }),
     )
     const isMapped = (await store.findUserGroup(key))?.mapping === again
     assert.equal(await own.deleteDataSource(dataSource), isMapped ? 'in_use' : 'deleted')
@@ -219,7 +224,7 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     const [{ outcome }, deleted] = await inTurn(
       stores,
       key.teamId,
-      () => store.updateUserGroup({ key, change: { mapping }, author, now: 2000 }),
+      () => store.updateUserGroup({ key, change: { mapping }, ...origin, now: 2000 }),
       () => other.deleteUserGroup(deletion(key)),
     )
     assert.ok(['updated', 'not_found'].includes(outcome), outcome)
@@ -262,7 +267,7 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
     const made = await losing(proxy, change.createSchema, lose, () => own.createSchema({ providedId: 'a' }))
     assert.deepEqual(await own.schemas(), [made])
     assert.equal(
-      await store.createSchema({ ...realm, providedId: 'a', name: 'A', createdAt: 2 }),
+      await store.createSchema({ ...origin, ...realm, providedId: 'a', name: 'A', createdAt: 2 }),
       'provided_id_taken',
     )
   })
@@ -292,7 +297,7 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
     }
     const dataSource = { schemaId: schema.id, providedId: 'a', name: 'A', createdAt: 1 }
     const taken = await losing(proxy, change.createDataSource, dropped, () =>
-      store.createDataSource(1, 'Customer', dataSource),
+      store.createDataSource({ workspaceId: 1, environment: 'Customer', ...origin, ...dataSource }),
     )
     assert.equal(taken, 'provided_id_taken')
     const taking: Lose = async (caught) => {
@@ -300,7 +305,7 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
       caught.drop()
     }
     const result = await losing(proxy, change.createSchema, taking, () =>
-      store.createSchema({ ...realm, providedId: 'c', name: 'A', createdAt: 1 }),
+      store.createSchema({ ...origin, ...realm, providedId: 'c', name: 'A', createdAt: 1 }),
     )
     assert.equal(result, 'provided_id_taken')
   })
@@ -326,10 +331,13 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
     const own = new Registry(store, realm)
     const { id } = await own.createSchema({ providedId: 'a' })
     const outcome = await losing(proxy, change.deleteSchema, lose, () =>
-      store.deleteSchema(1, 'Customer', id),
+      store.deleteSchema({ workspaceId: 1, environment: 'Customer', ...origin, id, now: 9000 }),
     )
     assert.equal(outcome, 'deleted')
-    assert.equal(await store.deleteSchema(1, 'Customer', id), 'not_found')
+    assert.equal(
+      await store.deleteSchema({ workspaceId: 1, environment: 'Customer', ...origin, id, now: 9000 }),
+      'not_found',
+    )
   })
 
   it('a mapped data source stays where the connection was lost', async (t) => {

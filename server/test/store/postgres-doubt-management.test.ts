@@ -13,7 +13,7 @@ import {
   valueOf,
   waitingForLocks,
 } from './postgres-support.ts'
-import { author, count, deletion, hashOf, plain } from './store-fixtures.ts'
+import { count, deletion, hashOf, origin, plain } from './store-fixtures.ts'
 
 /** Every version that is kept, by its revision and name. */
 async function versionsOf(store: Store, { workspaceId, teamId }: UserGroup) {
@@ -34,7 +34,7 @@ describe('PostgreSQL: an update that expects a revision', () => {
     eachLoss(`is made once, expecting ${what}`, async (t, lose) => {
       const { store, proxy } = await openProxied(t)
       const group = await created(store)
-      const command = { key: group, ...expectation(group), change: { name: 'B' }, author, now: 3000 }
+      const command = { key: group, ...expectation(group), change: { name: 'B' }, ...origin, now: 3000 }
       const result = await losing(proxy, statements.update, lose, () => store.updateUserGroup(command))
       assert.equal(result.outcome, 'updated')
       const found = await store.findUserGroup(group)
@@ -50,7 +50,13 @@ describe('PostgreSQL: an update that expects a revision', () => {
     const group = await created(store)
     const { teamId, revision } = group
     const update = (by: Store, name: string) =>
-      by.updateUserGroup({ key: group, expected: { teamId, revision }, change: { name }, author, now: 3000 })
+      by.updateUserGroup({
+        key: group,
+        expected: { teamId, revision },
+        change: { name },
+        ...origin,
+        now: 3000,
+      })
     const lose: Lose = async (caught) => {
       assert.equal((await update(other, 'C')).outcome, 'updated')
       caught.drop()
@@ -70,11 +76,11 @@ describe('PostgreSQL: an update that expects a revision', () => {
     const operations = [
       [
         statements.update,
-        () => store.updateUserGroup({ key: group, expected, change: { name: 'B' }, author, now: 3000 }),
+        () => store.updateUserGroup({ key: group, expected, change: { name: 'B' }, ...origin, now: 3000 }),
       ],
       [
         statements.suspend,
-        () => store.suspendUserGroup({ key: group, expected, suspended: true, now: 3000 }),
+        () => store.suspendUserGroup({ ...origin, key: group, expected, suspended: true, now: 3000 }),
       ],
       [
         statements.rotate,
@@ -91,7 +97,7 @@ describe('PostgreSQL: an update that expects a revision', () => {
     const caught = operations.map(([pattern]) => proxy.next(pattern))
     const results = operations.map(([, operate]) => operate())
     const held = await Promise.all(caught)
-    const changed = await other.updateUserGroup({ key: group, change: { name: 'C' }, author, now: 3000 })
+    const changed = await other.updateUserGroup({ key: group, change: { name: 'C' }, ...origin, now: 3000 })
     assert.ok(changed.outcome === 'updated')
     for (const one of held) one.pass()
     assert.deepEqual(count(await Promise.all(results)), { revision_mismatch: 4 })
@@ -110,7 +116,7 @@ describe('PostgreSQL: a suspension', () => {
       ] as const) {
         const expected = expects ? { expected: { teamId: group.teamId, revision } } : {}
         const result = await losing(proxy, statements.suspend, lose, () =>
-          store.suspendUserGroup({ key: group, ...expected, suspended, now: 3000 }),
+          store.suspendUserGroup({ ...origin, key: group, ...expected, suspended, now: 3000 }),
         )
         assert.equal(result.outcome, 'updated')
         const found = await store.findUserGroup(group)
@@ -127,7 +133,12 @@ describe('PostgreSQL: a suspension', () => {
     const group = await created(store)
     const results = await Promise.all(
       Array.from({ length: 24 }, (_, i) =>
-        (i % 2 === 0 ? store : other).suspendUserGroup({ key: group, suspended: true, now: 3000 + i }),
+        (i % 2 === 0 ? store : other).suspendUserGroup({
+          ...origin,
+          key: group,
+          suspended: true,
+          now: 3000 + i,
+        }),
       ),
     )
     assert.deepEqual(count(results), { updated: 1, unchanged: 23 })
@@ -147,9 +158,12 @@ describe('PostgreSQL: a deletion', () => {
     assert.equal(outcome, 'deleted')
     assert.deepEqual(
       plain(await listDeleted(store)),
-      plain([{ ...group, deletedAt: 9000, deletedBy: author }]),
+      plain([{ ...group, deletedAt: 9000, deletedBy: origin.author }]),
     )
-    assert.equal((await store.restoreUserGroup({ ...realm, teamId, deletedAfter: 0 })).outcome, 'restored')
+    assert.equal(
+      (await store.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId, deletedAfter: 0 })).outcome,
+      'restored',
+    )
   })
 
   it('is made once by two processes at once', async (t) => {
@@ -172,14 +186,14 @@ describe('PostgreSQL: a deletion', () => {
     for (let round = 0; round < 12; round++) {
       const group = await created(store, { change: { name: 'A', mapping: '{"a":"b"}' } })
       const change = { name: 'B', mapping: `{"c":"${round}"}` }
-      const update = () => other.updateUserGroup({ key: group, change, author, now: 3000 })
+      const update = () => other.updateUserGroup({ key: group, change, ...origin, now: 3000 })
       const remove = () => store.deleteUserGroup(deletion(group))
       const [first, second] = await Promise.all(round % 2 === 0 ? [update(), remove()] : [remove(), update()])
       const updated = typeof first === 'string' ? second : first
       assert.ok(typeof updated !== 'string')
       const kept = (await listDeleted(store)).find(({ teamId }) => teamId === group.teamId)
       assert.equal(kept?.name, updated.outcome === 'updated' ? 'B' : 'A')
-      await store.restoreUserGroup({ ...realm, teamId: group.teamId, deletedAfter: 0 })
+      await store.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId: group.teamId, deletedAfter: 0 })
       const entries = `SELECT schema_key FROM mapping_entry WHERE team_id = ${group.teamId}`
       assert.equal(await valueOf(session, entries), updated.outcome === 'updated' ? 'c' : 'a')
       await remove()
@@ -196,7 +210,7 @@ describe('PostgreSQL: a restoration', () => {
     await store.deleteUserGroup(deletion(group))
     const { teamId } = group
     const result = await losing(proxy, statements.restoreUserGroup, lose, () =>
-      store.restoreUserGroup({ ...realm, teamId, deletedAfter: 0 }),
+      store.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId, deletedAfter: 0 }),
     )
     assert.equal(result.outcome, 'restored')
     const found = await store.findUserGroup(group)
@@ -216,7 +230,7 @@ describe('PostgreSQL: a restoration', () => {
       caught.drop()
     }
     const result = await losing(proxy, statements.restoreUserGroup, lose, () =>
-      store.restoreUserGroup({ ...realm, teamId: group.teamId, deletedAfter: 0 }),
+      store.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId: group.teamId, deletedAfter: 0 }),
     )
     assert.deepEqual(result, { outcome: 'id_taken' })
     assert.equal((await listDeleted(store)).length, 1)
@@ -234,7 +248,13 @@ describe('PostgreSQL: a restoration', () => {
        VALUES (1, 'Customer', $1, 'A', sha256('other'), 'k', '\\x00', 1, 1, 1)`,
       [group.providedId],
     )
-    const restoring = store.restoreUserGroup({ ...realm, teamId: group.teamId, deletedAfter: 0 })
+    const restoring = store.restoreUserGroup({
+      ...origin,
+      now: 9000,
+      ...realm,
+      teamId: group.teamId,
+      deletedAfter: 0,
+    })
     await waitingForLocks(session)
     await session.query('COMMIT')
     assert.deepEqual(await restoring, { outcome: 'id_taken' })
@@ -249,7 +269,7 @@ describe('PostgreSQL: a restoration', () => {
       await store.deleteUserGroup(deletion(group))
       const results = await Promise.all(
         [store, other, store, other].map((by) =>
-          by.restoreUserGroup({ ...realm, teamId: group.teamId, deletedAfter: 0 }),
+          by.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId: group.teamId, deletedAfter: 0 }),
         ),
       )
       assert.deepEqual(count(results), { restored: 1, not_found: 3 })
@@ -269,7 +289,9 @@ describe('PostgreSQL: two processes that forget what was deleted', () => {
     const [forgotten] = await Promise.all([
       store.forgetExpired({ now: 0, deletedBefore: 1000, usedBefore: 0 }),
       other.forgetExpired({ now: 0, deletedBefore: 1000, usedBefore: 0 }),
-      ...groups.map(({ teamId }) => store.restoreUserGroup({ ...realm, teamId, deletedAfter: 1000 })),
+      ...groups.map(({ teamId }) =>
+        store.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId, deletedAfter: 1000 }),
+      ),
     ])
     assert.ok(forgotten <= 30)
     assert.deepEqual(await listDeleted(store), [])

@@ -4,10 +4,11 @@ import { describe, it } from 'node:test'
 import type { Store } from '../../src/domain/store.ts'
 import { eachLoss, losing, type Lose } from './losing-connections.ts'
 import { created, creation, openPostgres, openProxied, statements } from './postgres-support.ts'
-import { author, deletion, freshKey, plain } from './store-fixtures.ts'
+import { deletion, freshKey, newSession, newWorkspace, origin, plain } from './store-fixtures.ts'
 
 const apiToken = () =>
   ({
+    ...origin,
     tokenHash: randomBytes(32),
     workspaceId: 1,
     environment: 'Customer',
@@ -21,7 +22,7 @@ describe('PostgreSQL: an update', () => {
   eachLoss('says updated', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const key = await created(store)
-    const command = { key, change: { name: 'B', properties: '{"a":1}' }, author, now: 3000 }
+    const command = { key, change: { name: 'B', properties: '{"a":1}' }, ...origin, now: 3000 }
     const result = await losing(proxy, statements.update, lose, () => store.updateUserGroup(command))
     assert.equal(result.outcome, 'updated')
     const group = await store.findUserGroup(key)
@@ -34,7 +35,7 @@ describe('PostgreSQL: an update', () => {
     const { token } = await created(store, { key: { ...freshKey(), providedId: 'got' } })
     const key = { ...freshKey(), providedId: 'got' }
     const result = await losing(proxy, statements.update, lose, () =>
-      store.getOrCreateUserGroup(creation({ key, change: { name: 'B' }, author, now: 3000 })),
+      store.getOrCreateUserGroup(creation({ key, change: { name: 'B' }, ...origin, now: 3000 })),
     )
     assert.notEqual(result.outcome, 'created')
     const group = await store.findUserGroup(key)
@@ -75,21 +76,25 @@ describe('PostgreSQL: whatever else changes the store', () => {
 
   eachLoss('makes a workspace once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
-    const made = await losing(proxy, statements.createWorkspace, lose, () => store.createWorkspace('new', 7))
-    assert.equal(made?.name, 'new')
+    const made = await losing(proxy, statements.createWorkspace, lose, () =>
+      store.createWorkspace(newWorkspace('new', 7)),
+    )
+    assert.equal(made?.workspace.name, 'new')
     assert.equal((await store.listWorkspaces()).length, 2)
-    assert.equal(await store.createWorkspace('new', 8), null)
+    assert.equal(await store.createWorkspace(newWorkspace('new', 8)), null)
   })
 
   it('makes no workspace whose name another process has taken meanwhile', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const lose: Lose = async (caught) => {
-      assert.notEqual(await other.createWorkspace('new', 8), null)
+      assert.notEqual(await other.createWorkspace(newWorkspace('new', 8)), null)
       caught.drop()
     }
     assert.equal(
-      await losing(proxy, statements.createWorkspace, lose, () => store.createWorkspace('new', 7)),
+      await losing(proxy, statements.createWorkspace, lose, () =>
+        store.createWorkspace(newWorkspace('new', 7)),
+      ),
       null,
     )
   })
@@ -121,9 +126,11 @@ describe('PostgreSQL: whatever else changes the store', () => {
   eachLoss('revokes an API token once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const { id } = await store.createApiToken(apiToken())
-    const revoked = await losing(proxy, statements.revokeApiToken, lose, () => store.revokeApiToken(id, 2000))
+    const revoked = await losing(proxy, statements.revokeApiToken, lose, () =>
+      store.revokeApiToken({ id, ...origin, now: 2000 }),
+    )
     assert.equal(revoked?.revokedAt, 2000)
-    assert.equal((await store.revokeApiToken(id, 3000))?.revokedAt, 2000)
+    assert.equal((await store.revokeApiToken({ id, ...origin, now: 3000 }))?.revokedAt, 2000)
   })
 
   eachLoss('keeps the check of a secret key', async (t, lose) => {
@@ -139,7 +146,7 @@ describe('PostgreSQL: a session of the console', () => {
   const begin = async (store: Store) => {
     const { id } = await store.createApiToken(apiToken())
     const hash = randomBytes(32)
-    await store.createConsoleSession(hash, id, 1000)
+    await store.createConsoleSession(newSession(hash, id, 1000))
     return { id, hash }
   }
 
@@ -148,7 +155,7 @@ describe('PostgreSQL: a session of the console', () => {
     const { id } = await begin(store)
     const hash = randomBytes(32)
     await losing(proxy, statements.createConsoleSession, lose, () =>
-      store.createConsoleSession(hash, id, 2000),
+      store.createConsoleSession(newSession(hash, id, 2000)),
     )
     const found = await store.findConsoleSession(hash)
     assert.deepEqual([found?.apiToken.id, found?.createdAt, found?.lastUsedAt], [id, 2000, 2000])

@@ -14,7 +14,7 @@ import {
   valueOf,
   waitingForLocks,
 } from './postgres-support.ts'
-import { author, count, hashOf, plain, text } from './store-fixtures.ts'
+import { count, hashOf, origin, plain, text } from './store-fixtures.ts'
 
 function tokenOf(outcome: RotateOutcome): string {
   assert.ok('userGroup' in outcome, outcome.outcome)
@@ -261,7 +261,7 @@ describe('PostgreSQL: a creation', () => {
     const command = creation()
     const lose: Lose = async (caught) => {
       await caught.run()
-      await other.updateUserGroup({ key: command.key, change: { name: 'B' }, author, now: 1500 })
+      await other.updateUserGroup({ key: command.key, change: { name: 'B' }, ...origin, now: 1500 })
       caught.cutOff()
     }
     const result = await losing(proxy, statements.createUserGroup, lose, () =>

@@ -26,13 +26,13 @@ import {
   waitingForLocks,
   type Proxied,
 } from './postgres-support.ts'
-import { author, count, freshKey } from './store-fixtures.ts'
+import { count, freshKey, newWorkspace, origin } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
 /** So that no time-out of the server comes before what a test does. */
 const unhurried = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000 }
 
-const rename = (name: string) => ({ change: { name }, author, now: 3000 })
+const rename = (name: string) => ({ change: { name }, ...origin, now: 3000 })
 
 /** A store whose first creation fails with this SQLSTATE. */
 async function failing(t: Scope, code: string): Promise<Proxied> {
@@ -345,7 +345,7 @@ describe('PostgreSQL: a server that takes no more connections', () => {
     await session.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${new URL(limited).username}`)
     const { store } = await openProxied(t, { migrate: 'check', deadlineMs: 20_000 }, {}, limited)
     const work = Array.from({ length: 40 }, async (_, i) => {
-      await store.createWorkspace(`w${i}`, 1)
+      await store.createWorkspace(newWorkspace(`w${i}`))
       await created(store)
       await store.listApiTokens()
     })

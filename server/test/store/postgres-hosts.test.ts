@@ -15,7 +15,7 @@ import {
   rotation,
   statements,
 } from './postgres-support.ts'
-import { author, count, freshKey, text } from './store-fixtures.ts'
+import { count, freshKey, newWorkspace, origin, text } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
 // Nothing listens there.
@@ -91,7 +91,7 @@ describe('PostgreSQL: several hosts', () => {
       await fail(first)
       const results = await Promise.all([
         ...groups.map(({ token }) => store.rotateUserGroupToken(rotation(token))),
-        ...groups.map((key) => store.updateUserGroup({ key, change: { name: 'B' }, author, now: 3000 })),
+        ...groups.map((key) => store.updateUserGroup({ key, change: { name: 'B' }, ...origin, now: 3000 })),
         ...groups.map(() => store.getOrCreateUserGroup(creation())),
       ])
       assert.deepEqual(count(results), { rotated: 8, updated: 8, created: 8 })
@@ -134,7 +134,7 @@ describe('PostgreSQL: one host that takes no writes any more', () => {
   it('makes what changes something fail as unavailable', async (t) => {
     const [store] = await isReadOnly(t)
     await assertUnavailable(store.getOrCreateUserGroup(creation()), { reason: '25006' })
-    await assertUnavailable(store.createWorkspace('new', 1), { reason: '25006' })
+    await assertUnavailable(store.createWorkspace(newWorkspace('new')), { reason: '25006' })
   })
 
   it('is used again once it takes writes', async (t) => {

@@ -17,10 +17,11 @@ import {
   statements,
   takes,
 } from './postgres-support.ts'
-import { author, deletion, freshKey, hashOf, text } from './store-fixtures.ts'
+import { deletion, freshKey, hashOf, newSession, newWorkspace, origin, text } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
 const apiToken = () => ({
+  ...origin,
   tokenHash: randomBytes(32),
   workspaceId: 1,
   environment: 'Customer' as const,
@@ -37,7 +38,7 @@ const token = { sealed: randomBytes(24), keyId: 'test' }
 const operations: Record<string, (store: Store) => Promise<unknown>> = {
   getOrCreateUserGroup: (store) => store.getOrCreateUserGroup(creation({ key })),
   getOrCreateUserGroups: (store) => store.getOrCreateUserGroups([creation({ key }), creation()]),
-  updateUserGroup: (store) => store.updateUserGroup({ key, change: { name: 'B' }, author, now: 1 }),
+  updateUserGroup: (store) => store.updateUserGroup({ key, change: { name: 'B' }, ...origin, now: 1 }),
   rotateUserGroupToken: (store) => store.rotateUserGroupToken(rotation(token)),
   findByToken: (store) => store.findByToken(1, 'Customer', hashOf(token), 1),
   findUserGroup: (store) => store.findUserGroup(key),
@@ -45,14 +46,14 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
     store.listUserGroups({ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 5 }),
   deleteUserGroup: (store) => store.deleteUserGroup(deletion(key)),
   forgetExpired: (store) => store.forgetExpired({ now: 1, deletedBefore: 0, usedBefore: 0 }),
-  createWorkspace: (store) => store.createWorkspace('new', 1),
+  createWorkspace: (store) => store.createWorkspace(newWorkspace('new')),
   listWorkspaces: (store) => store.listWorkspaces(),
   createApiToken: (store) => store.createApiToken(apiToken()),
   createFirstApiTokens: (store) => store.createFirstApiTokens([apiToken()]),
   findApiToken: (store) => store.findApiToken(randomBytes(32)),
   listApiTokens: (store) => store.listApiTokens(),
-  revokeApiToken: (store) => store.revokeApiToken(1, 1),
-  createConsoleSession: (store) => store.createConsoleSession(randomBytes(32), 1, 1),
+  revokeApiToken: (store) => store.revokeApiToken({ id: 1, ...origin, now: 1 }),
+  createConsoleSession: (store) => store.createConsoleSession(newSession(randomBytes(32), 1, 1)),
   findConsoleSession: (store) => store.findConsoleSession(randomBytes(32)),
   touchConsoleSession: (store) => store.touchConsoleSession(randomBytes(32), 1),
   deleteConsoleSession: (store) => store.deleteConsoleSession(randomBytes(32)),
@@ -167,7 +168,7 @@ describe('PostgreSQL: a database that is lost in the middle of a call', () => {
       proxy.next(/^SELECT \* FROM api_token/),
     ]
     const results = [
-      assertUnavailable(store.updateUserGroup({ key: groups[0], change: { name: 'B' }, author, now: 1 }), {
+      assertUnavailable(store.updateUserGroup({ key: groups[0], change: { name: 'B' }, ...origin, now: 1 }), {
         isInDoubt: true,
       }),
       assertUnavailable(store.deleteUserGroup(deletion(groups[1])), { isInDoubt: true }),

@@ -14,7 +14,7 @@ import { freshDatabase } from '../support/database.ts'
 import { openSession } from '../support/session.ts'
 import { fill, pagesOf } from './postgres-grown.ts'
 import { openPostgres, suiteScope } from './postgres-support.ts'
-import { author } from './store-fixtures.ts'
+import { origin } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
 /** Tells of each statement that is run how many pages it reads. */
@@ -65,21 +65,23 @@ describe('PostgreSQL: while it has no statistics of tables that have grown, of t
   const teamId = 7007
   const operations: Record<string, () => Promise<unknown>> = {
     'a look-up by id': () => userGroups.findById(1, 'Customer', teamId),
-    'a suspension': () => userGroups.suspend({ key, suspended: true, now: 2 }),
+    'a suspension': () => userGroups.suspend({ ...origin, key, suspended: true, now: 2 }),
     'a rotation by id': () =>
       userGroups.rotateToken({
+        ...origin,
         ...{ ...realm, target: { providedId: key.providedId }, oldTokenValidUntil: 2, now: 2 },
         mintToken: () => ({ hash: Buffer.alloc(32, 7), keyId: 'k', sealed: Buffer.alloc(1) }),
       }),
     'an update with a revision': () =>
       userGroups.update({
         ...{ key, expected: { teamId, revision: 3 }, change: { mapping: '{"many":"d9"}' } },
-        ...{ author, now: 3 },
+        ...{ ...origin, now: 3 },
       }),
     'its versions': () => archive.listVersions({ workspaceId: 1, teamId, beforeRevision: null, limit: 10 }),
-    'a deletion': () => archive.delete({ key, author, now: 3 }),
-    'a restoration': () => archive.restore({ ...realm, teamId, deletedAfter: 0 }),
-    'a restoration of what is not there': () => archive.restore({ ...realm, teamId, deletedAfter: 0 }),
+    'a deletion': () => archive.delete({ key, ...origin, now: 3 }),
+    'a restoration': () => archive.restore({ ...origin, now: 9000, ...realm, teamId, deletedAfter: 0 }),
+    'a restoration of what is not there': () =>
+      archive.restore({ ...origin, now: 9000, ...realm, teamId, deletedAfter: 0 }),
     'a page of what was deleted': () =>
       archive.listDeleted({ ...realm, deletedAfter: 0, afterTeamId: 1_019_990, limit: 10 }),
     'forgetting nothing': () => archive.forgetDeleted(0),

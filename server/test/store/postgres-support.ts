@@ -13,7 +13,7 @@ import { DatabaseProxy, type ProxyOptions } from '../support/database-proxy.ts'
 import { freshDatabase } from '../support/database.ts'
 import type { Scope } from '../support/scope.ts'
 import { openSession } from '../support/session.ts'
-import { author, freshKey, hashOf, mint } from './store-fixtures.ts'
+import { freshKey, hashOf, mint, origin } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
 /** Times, in milliseconds, that a test waits for, and in which a slow machine gets done what it must. */
@@ -90,7 +90,7 @@ export function creation(over: Partial<GetOrCreateUserGroup> = {}): GetOrCreateU
     change: { name: 'A' },
     mayWrite: true,
     mintToken: mint,
-    author,
+    ...origin,
     now: 1000,
     ...over,
   }
@@ -111,6 +111,7 @@ export async function createdInTurn(store: Store, count: number): Promise<UserGr
 
 export function rotation(token: Sealed, over: Partial<RotateUserGroupToken> = {}): RotateUserGroupToken {
   return {
+    ...origin,
     workspaceId: 1,
     environment: 'Customer',
     target: { tokenHash: hashOf(token) },

@@ -2,7 +2,7 @@ import type { DataSource, Schema } from '../../src/domain/data-source.ts'
 import type { Environment } from '../../src/domain/environment.ts'
 import type { NewDataSource, NewSchema, Store } from '../../src/domain/store.ts'
 import type { Realm } from '../../src/domain/user-group-service.ts'
-import { freshKey } from './store-fixtures.ts'
+import { freshKey, origin } from './store-fixtures.ts'
 
 type Described<New> = Partial<New> & { readonly providedId: string }
 
@@ -18,12 +18,19 @@ export class Registry {
 
   /** In a workspace of its own. */
   static async fresh(store: Store, environment: Environment = 'Customer'): Promise<Registry> {
-    const workspace = await store.createWorkspace(freshKey().providedId, 1)
-    return new Registry(store, { workspaceId: workspace?.id ?? 0, environment })
+    const name = freshKey().providedId
+    const made = await store.createWorkspace({ ...origin, name, createdAt: 1, environment })
+    return new Registry(store, { workspaceId: made?.workspace.id ?? 0, environment })
   }
 
   readonly createSchema = async (schema: Described<NewSchema>): Promise<Schema> => {
-    const made = await this.#store.createSchema({ ...this.realm, name: 'A', createdAt: 1, ...schema })
+    const made = await this.#store.createSchema({
+      ...origin,
+      ...this.realm,
+      name: 'A',
+      createdAt: 1,
+      ...schema,
+    })
     if (typeof made === 'string') throw new Error(made)
     return made
   }
@@ -32,8 +39,9 @@ export class Registry {
     { id }: Pick<Schema, 'id'>,
     dataSource: Described<NewDataSource>,
   ): Promise<DataSource> => {
-    const { workspaceId, environment } = this.realm
-    const made = await this.#store.createDataSource(workspaceId, environment, {
+    const made = await this.#store.createDataSource({
+      ...origin,
+      ...this.realm,
       ...{ name: 'A', createdAt: 1 },
       ...dataSource,
       schemaId: id,
@@ -47,5 +55,5 @@ export class Registry {
   readonly dataSources = () => this.#store.listDataSources({ ...this.realm, afterId: null, limit: 1000 })
 
   readonly deleteDataSource = ({ id }: Pick<DataSource, 'id'>) =>
-    this.#store.deleteDataSource(this.realm.workspaceId, this.realm.environment, id)
+    this.#store.deleteDataSource({ ...origin, ...this.realm, id, now: 9000 })
 }

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/service.ts'
 import { describeStore } from './store-contract.ts'
 import { describeMappingEntries } from './store-mapping-entries.ts'
 import { describeProcesses } from './store-processes.ts'
-import { author, mint } from './store-fixtures.ts'
+import { mint, origin } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
 const folder = temporaryFolder({ after })
@@ -64,7 +64,7 @@ const create = (providedId: string, name = 'A') => ({
   change: { name },
   mayWrite: true,
   mintToken: mint,
-  author,
+  ...origin,
   now: 1,
 })
 
@@ -162,9 +162,9 @@ describe('SQLite: the file', () => {
     const version = () => other.pragma('data_version', { simple: true })
     const before = version()
     await store.getOrCreateUserGroup(create('a'))
-    await store.updateUserGroup({ key: key('a'), change: { name: 'A' }, author, now: 2 })
+    await store.updateUserGroup({ key: key('a'), change: { name: 'A' }, ...origin, now: 2 })
     assert.equal(version(), before)
-    await store.updateUserGroup({ key: key('a'), change: { name: 'B' }, author, now: 2 })
+    await store.updateUserGroup({ key: key('a'), change: { name: 'B' }, ...origin, now: 2 })
     assert.notEqual(version(), before)
     other.close()
     await store.close()

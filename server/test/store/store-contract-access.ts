@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { NewApiToken, Store } from '../../src/domain/store.ts'
-import { freshKey, plain } from './store-fixtures.ts'
+import { freshKey, newWorkspace, origin, plain } from './store-fixtures.ts'
 
 /** What every store must do with workspaces, API tokens and secret key checks. */
 export function describeAccess(name: string, openFreshStore: () => Promise<Store>): void {
@@ -14,6 +14,7 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
     after(() => store.close())
 
     const apiToken = (tokenHash: Uint8Array, over: Partial<NewApiToken> = {}): NewApiToken => ({
+      ...origin,
       tokenHash,
       workspaceId: 1,
       environment: 'Testing',
@@ -31,11 +32,13 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
 
     it('gives a workspace name once, however many ask at once', async () => {
       const name = freshKey().providedId
-      const made = await Promise.all(Array.from({ length: 24 }, () => store.createWorkspace(name, 7)))
-      const [workspace, ...others] = made.filter((result) => result !== null)
+      const made = await Promise.all(
+        Array.from({ length: 24 }, () => store.createWorkspace(newWorkspace(name, 7))),
+      )
+      const [first, ...others] = made.filter((result) => result !== null)
       assert.equal(others.length, 0)
-      assert.equal(workspace?.createdAt, 7)
-      assert.ok((await store.listWorkspaces()).some(({ id }) => id === workspace.id))
+      assert.equal(first?.workspace.createdAt, 7)
+      assert.ok((await store.listWorkspaces()).some(({ id }) => id === first.workspace.id))
     })
 
     it('finds an API token by its hash, and revokes it once', async () => {
@@ -53,10 +56,10 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       })
       assert.deepEqual(await store.findApiToken(tokenHash), made)
       assert.equal(await store.findApiToken(randomBytes(32)), null)
-      assert.equal((await store.revokeApiToken(made.id, 2000))?.revokedAt, 2000)
-      assert.equal((await store.revokeApiToken(made.id, 3000))?.revokedAt, 2000)
+      assert.equal((await store.revokeApiToken({ id: made.id, ...origin, now: 2000 }))?.revokedAt, 2000)
+      assert.equal((await store.revokeApiToken({ id: made.id, ...origin, now: 3000 }))?.revokedAt, 2000)
       assert.equal((await store.findApiToken(tokenHash))?.revokedAt, 2000)
-      assert.equal(await store.revokeApiToken(999_999, 1), null)
+      assert.equal(await store.revokeApiToken({ id: 999_999, ...origin, now: 1 }), null)
       assert.ok((await store.listApiTokens()).some(({ id }) => id === made.id))
     })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { GetOrCreateUserGroup, Store } from '../../src/domain/store.ts'
 import type { UserGroupChange } from '../../src/domain/user-group.ts'
-import { author, count, freshKey, mint, plain, text } from './store-fixtures.ts'
+import { count, freshKey, mint, origin, plain, text } from './store-fixtures.ts'
 
 /** What every store must do where many user groups are to be as described at once. */
 export function describeBatches(name: string, openFreshStore: () => Promise<Store>): void {
@@ -17,7 +17,7 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
       change: UserGroupChange,
       over: Partial<GetOrCreateUserGroup> = {},
     ): GetOrCreateUserGroup => ({
-      ...{ key: freshKey(), change, mayWrite: true, mintToken: mint, author, now: 1000 },
+      ...{ key: freshKey(), change, mayWrite: true, mintToken: mint, ...origin, now: 1000 },
       ...over,
     })
 
@@ -77,6 +77,13 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
       assert.deepEqual(count(results.flat()), { created: 40, unchanged: 200 })
     })
 
+    it('finishes all of them where the store is closed meanwhile', async () => {
+      const closing = await openFreshStore()
+      const results = closing.getOrCreateUserGroups(Array.from({ length: 600 }, () => command({ name: 'A' })))
+      await Promise.all([results, closing.close()])
+      assert.deepEqual(count(await results), { created: 600 })
+    })
+
     it('leaves a version of what each update changes, by its author', async () => {
       const keys = Array.from({ length: 3 }, freshKey)
       const made = await store.getOrCreateUserGroups(keys.map((key) => command({ name: 'Before' }, { key })))
@@ -94,7 +101,7 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
         })
         assert.deepEqual(
           versions.map((version) => [version.revision, version.name, version.updatedBy]),
-          [[1, 'Before', author]],
+          [[1, 'Before', origin.author]],
         )
         const found = await store.findUserGroupById(1, 'Customer', teamId)
         assert.deepEqual([found?.name, found?.updatedBy], ['After', 'cli:someone'])

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { ApiToken } from '../../src/domain/api-token.ts'
 import type { Store } from '../../src/domain/store.ts'
+import { newSession, origin } from './store-fixtures.ts'
 
 /** What every store must do with the sessions of the console. */
 export function describeConsoleSessions(name: string, openFreshStore: () => Promise<Store>): void {
@@ -15,6 +16,7 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
 
     const apiToken = (): Promise<ApiToken> =>
       store.createApiToken({
+        ...origin,
         ...{ tokenHash: randomBytes(32), workspaceId: 1, environment: 'Testing', name: 'A token' },
         ...{ scopes: ['admin'], createdAt: 1000, expiresAt: 9000 },
       })
@@ -22,7 +24,7 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
     it('finds a session by its hash, with its API token', async () => {
       const signedIn = await apiToken()
       const hash = randomBytes(32)
-      await store.createConsoleSession(hash, signedIn.id, 5000)
+      await store.createConsoleSession(newSession(hash, signedIn.id, 5000))
       const expected = { apiToken: signedIn, createdAt: 5000, lastUsedAt: 5000 }
       assert.deepEqual(await store.findConsoleSession(hash), expected)
       assert.equal(await store.findConsoleSession(randomBytes(32)), null)
@@ -31,16 +33,16 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
     it('finds the API token as it is now, and not as it was when its session began', async () => {
       const { id } = await apiToken()
       const hash = randomBytes(32)
-      await store.createConsoleSession(hash, id, 5000)
-      await store.revokeApiToken(id, 6000)
+      await store.createConsoleSession(newSession(hash, id, 5000))
+      await store.revokeApiToken({ id, ...origin, now: 6000 })
       assert.equal((await store.findConsoleSession(hash))?.apiToken.revokedAt, 6000)
     })
 
     it('keeps the last use of one session, and when it began', async () => {
       const { id } = await apiToken()
       const [used, other] = [randomBytes(32), randomBytes(32)]
-      await store.createConsoleSession(used, id, 5000)
-      await store.createConsoleSession(other, id, 5000)
+      await store.createConsoleSession(newSession(used, id, 5000))
+      await store.createConsoleSession(newSession(other, id, 5000))
       await store.touchConsoleSession(used, 7000)
       const [found, unused] = [await store.findConsoleSession(used), await store.findConsoleSession(other)]
       assert.deepEqual([found?.createdAt, found?.lastUsedAt], [5000, 7000])
@@ -52,7 +54,7 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
       const hash = randomBytes(32)
       await store.touchConsoleSession(hash, 7000)
       assert.equal(await store.findConsoleSession(hash), null)
-      await store.createConsoleSession(hash, id, 5000)
+      await store.createConsoleSession(newSession(hash, id, 5000))
       await store.deleteConsoleSession(hash)
       await store.touchConsoleSession(hash, 7000)
       assert.equal(await store.findConsoleSession(hash), null)
@@ -61,8 +63,8 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
     it('deletes one session and no other, and one that is gone without a word', async () => {
       const { id } = await apiToken()
       const [left, other] = [randomBytes(32), randomBytes(32)]
-      await store.createConsoleSession(left, id, 5000)
-      await store.createConsoleSession(other, id, 5000)
+      await store.createConsoleSession(newSession(left, id, 5000))
+      await store.createConsoleSession(newSession(other, id, 5000))
       await store.deleteConsoleSession(left)
       await store.deleteConsoleSession(left)
       assert.equal(await store.findConsoleSession(left), null)
@@ -73,11 +75,12 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
       const fresh = await openFreshStore()
       try {
         const { id } = await fresh.createApiToken({
+          ...origin,
           ...{ tokenHash: randomBytes(32), workspaceId: 1, environment: 'Testing', name: 'A token' },
           ...{ scopes: ['admin'], createdAt: 1000, expiresAt: null },
         })
         const hashes = [randomBytes(32), randomBytes(32), randomBytes(32)] as const
-        for (const hash of hashes) await fresh.createConsoleSession(hash, id, 1000)
+        for (const hash of hashes) await fresh.createConsoleSession(newSession(hash, id, 1000))
         await fresh.touchConsoleSession(hashes[1], 2000)
         await fresh.touchConsoleSession(hashes[2], 2001)
         const forget = (usedBefore: number) => fresh.forgetExpired({ now: 0, deletedBefore: 0, usedBefore })

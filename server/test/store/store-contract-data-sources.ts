@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Schema } from '../../src/domain/data-source.ts'
 import type { Environment } from '../../src/domain/environment.ts'
-import type { DeleteOutcome, Store } from '../../src/domain/store.ts'
+import type { Store } from '../../src/domain/store.ts'
 import type { Realm } from '../../src/domain/user-group-service.ts'
 import { Registry } from './registry.ts'
-import { author, mint } from './store-fixtures.ts'
+import { mint, origin } from './store-fixtures.ts'
 
 /** What every store must do with schemas and data sources. */
 export function describeDataSources(name: string, openFreshStore: () => Promise<Store>): void {
@@ -55,16 +55,14 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
 
     it('gives a provided id once, however many ask at once', async () => {
       const { realm, schemas, dataSources } = await registry()
-      const schema = { ...realm, providedId: 'sales', name: 'A', createdAt: 1 }
+      const schema = { ...realm, ...origin, providedId: 'sales', name: 'A', createdAt: 1 }
       const made = await repeated(() => store.createSchema(schema))
       const [kept, ...others] = made.filter((result) => typeof result === 'object')
       assert.deepEqual(others, [])
       assert.deepEqual(await schemas(), [kept])
 
       const dataSource = { schemaId: kept?.id ?? 0, providedId: 'eu', name: 'A', createdAt: 1 }
-      const results = await repeated(() =>
-        store.createDataSource(realm.workspaceId, realm.environment, dataSource),
-      )
+      const results = await repeated(() => store.createDataSource({ ...realm, ...origin, ...dataSource }))
       const [first, ...more] = results.filter((result) => typeof result === 'object')
       assert.deepEqual(more, [])
       assert.equal(results.filter((result) => result === 'provided_id_taken').length, 23)
@@ -83,7 +81,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
           change: { name: 'A', mapping: JSON.stringify({ [schemaKey]: String(mapped.id) }) },
           mayWrite: true,
           mintToken: mint,
-          author,
+          ...origin,
           now: i,
         })
         const before = [await schemas(), await dataSources()]
@@ -94,11 +92,11 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
           createdAt: 1,
         })
         assert.equal(
-          await store.createDataSource(workspaceId, environment, named(mapped.id)),
+          await store.createDataSource({ workspaceId, environment, ...origin, ...named(mapped.id) }),
           'provided_id_mapped',
         )
         if (i === 1) {
-          const taken = { ...realm, providedId: String(schema.id), name: 'A', createdAt: 1 }
+          const taken = { ...realm, ...origin, providedId: String(schema.id), name: 'A', createdAt: 1 }
           assert.equal(await store.createSchema(taken), 'provided_id_mapped')
         }
         assert.deepEqual([await schemas(), await dataSources()], before)
@@ -114,10 +112,10 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       const { realm, createSchema, createDataSource, schemas, dataSources } = await registry()
       const schema = await createSchema({ providedId: 'sales' })
       const dataSource = await createDataSource(schema, { providedId: 'eu' })
-      const again = { ...realm, providedId: 'sales', name: 'Another', createdAt: 7 }
+      const again = { ...realm, ...origin, providedId: 'sales', name: 'Another', createdAt: 7 }
       assert.equal(await store.createSchema(again), 'provided_id_taken')
       const other = { schemaId: schema.id, providedId: 'eu', name: 'Another', createdAt: 7 }
-      const taken = await store.createDataSource(realm.workspaceId, realm.environment, other)
+      const taken = await store.createDataSource({ ...realm, ...origin, ...other })
       assert.equal(taken, 'provided_id_taken')
       assert.deepEqual([await schemas(), await dataSources()], [[schema], [dataSource]])
     })
@@ -170,7 +168,10 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       const schema = await createSchema({ providedId: 'sales' })
       const other = (await registry()).realm
       const create = (workspaceId: number, environment: Environment, schemaId: number) =>
-        store.createDataSource(workspaceId, environment, {
+        store.createDataSource({
+          workspaceId,
+          environment,
+          ...origin,
           ...{ schemaId, providedId: 'eu', name: 'A', createdAt: 1 },
         })
       assert.equal(await create(realm.workspaceId, 'Customer', schema.id + 1_000_000), 'schema_not_found')
@@ -184,15 +185,14 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       const schema = await createSchema({ providedId: 'sales' })
       const dataSource = await createDataSource(schema, { providedId: 'eu' })
       const other = (await registry()).realm
-      const deletions: [
-        (workspaceId: number, environment: Environment) => Promise<DeleteOutcome>,
-        inUse: boolean,
-      ][] = [
-        [(...of) => store.deleteSchema(...of, schema.id), true],
-        [(...of) => store.deleteDataSource(...of, dataSource.id), false],
-        [(...of) => store.deleteSchema(...of, schema.id), false],
-      ]
-      for (const [remove, inUse] of deletions) {
+      const deletions = [
+        ['deleteSchema', schema.id, true],
+        ['deleteDataSource', dataSource.id, false],
+        ['deleteSchema', schema.id, false],
+      ] as const
+      for (const [operation, id, inUse] of deletions) {
+        const remove = (workspaceId: number, environment: Environment) =>
+          store[operation]({ ...origin, workspaceId, environment, id, now: 9000 })
         assert.equal(await remove(realm.workspaceId, 'Testing'), 'not_found')
         assert.equal(await remove(other.workspaceId, 'Customer'), 'not_found')
         const before = [await schemas(), await dataSources()]
@@ -201,8 +201,11 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
         else assert.equal(await remove(realm.workspaceId, 'Customer'), 'not_found')
       }
       assert.deepEqual([await schemas(), await dataSources()], [[], []])
-      assert.equal(await store.deleteSchema(realm.workspaceId, 'Customer', 1_000_000), 'not_found')
-      assert.equal(await store.deleteDataSource(realm.workspaceId, 'Customer', 1_000_000), 'not_found')
+      assert.equal(await store.deleteSchema({ ...realm, ...origin, id: 1_000_000, now: 9000 }), 'not_found')
+      assert.equal(
+        await store.deleteDataSource({ ...realm, ...origin, id: 1_000_000, now: 9000 }),
+        'not_found',
+      )
     })
 
     it('removes once, however many ask at once', async () => {
@@ -210,9 +213,13 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       const { workspaceId, environment } = realm
       const schema = await createSchema({ providedId: 'sales' })
       const dataSource = await createDataSource(schema, { providedId: 'eu' })
-      const gone = await repeated(() => store.deleteDataSource(workspaceId, environment, dataSource.id))
+      const gone = await repeated(() =>
+        store.deleteDataSource({ ...{ workspaceId, environment }, ...origin, id: dataSource.id, now: 9000 }),
+      )
       assert.deepEqual(gone.sort(), ['deleted', ...Array<string>(23).fill('not_found')])
-      const gonesToo = await repeated(() => store.deleteSchema(workspaceId, environment, schema.id))
+      const gonesToo = await repeated(() =>
+        store.deleteSchema({ ...{ workspaceId, environment }, ...origin, id: schema.id, now: 9000 }),
+      )
       assert.deepEqual(gonesToo.sort(), ['deleted', ...Array<string>(23).fill('not_found')])
     })
 
@@ -225,8 +232,19 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
         const dataSource = await createDataSource(schema, { providedId: 'eu' })
         assert.ok(schema.id > lastSchema && dataSource.id > lastDataSource)
         ;[lastSchema, lastDataSource] = [schema.id, dataSource.id]
-        assert.equal(await store.deleteDataSource(workspaceId, environment, dataSource.id), 'deleted')
-        assert.equal(await store.deleteSchema(workspaceId, environment, schema.id), 'deleted')
+        assert.equal(
+          await store.deleteDataSource({
+            ...{ workspaceId, environment },
+            ...origin,
+            id: dataSource.id,
+            now: 9000,
+          }),
+          'deleted',
+        )
+        assert.equal(
+          await store.deleteSchema({ ...{ workspaceId, environment }, ...origin, id: schema.id, now: 9000 }),
+          'deleted',
+        )
       }
     })
 
@@ -236,13 +254,16 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
         const { workspaceId, environment } = realm
         const { id } = await createSchema({ providedId: 'sales' })
         const create = (providedId: string) =>
-          store.createDataSource(workspaceId, environment, {
+          store.createDataSource({
+            workspaceId,
+            environment,
+            ...origin,
             schemaId: id,
             ...{ providedId, name: 'A', createdAt: 1 },
           })
         const results = await Promise.all([
           ...Array.from({ length: round % 3 }, (_, i) => create(`before ${i}`)),
-          store.deleteSchema(workspaceId, environment, id),
+          store.deleteSchema({ ...{ workspaceId, environment }, ...origin, id, now: 9000 }),
           ...Array.from({ length: round % 4 }, (_, i) => create(`after ${i}`)),
         ])
         const isGone = results.includes('deleted')

@@ -5,7 +5,7 @@ import type { DeleteUserGroup, RestoreUserGroup, Store } from '../../src/domain/
 import type { UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { author, count, hashOf, mint, plain } from './store-fixtures.ts'
+import { count, hashOf, mint, origin, plain } from './store-fixtures.ts'
 
 /** What every store must do with user groups that were deleted. */
 export function describeDeleted(name: string, openFreshStore: () => Promise<Store>): void {
@@ -25,9 +25,9 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       return result.userGroup
     }
     const remove = (key: UserGroupKey, over: Partial<DeleteUserGroup> = {}) =>
-      store.deleteUserGroup({ key, author: 'cli:somebody', now: 9000, ...over })
+      store.deleteUserGroup({ key, author: 'cli:somebody', requestId: null, now: 9000, ...over })
     const restore = ({ teamId }: Pick<UserGroup, 'teamId'>, over: Partial<RestoreUserGroup> = {}) =>
-      store.restoreUserGroup({ ...own.realm, teamId, deletedAfter: 0, ...over })
+      store.restoreUserGroup({ ...own.realm, ...origin, teamId, deletedAfter: 0, now: 9500, ...over })
     const list = ({ realm } = own, deletedAfter = 0, afterTeamId: number | null = null, limit = 1000) =>
       store.listDeletedUserGroups({ ...realm, deletedAfter, afterTeamId, limit })
     const listed = async ({ teamId }: UserGroup, deletedAfter = 0) =>
@@ -36,6 +36,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       store.findByToken(own.realm.workspaceId, own.realm.environment, hashOf(token), 2000)
     const rotate = async (token: Sealed) => {
       const result = await store.rotateUserGroupToken({
+        ...origin,
         ...{ ...own.realm, target: { tokenHash: hashOf(token) } },
         ...{ oldTokenValidUntil: 99_000, mintToken: mint, now: 2000 },
       })
@@ -45,7 +46,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
 
     it('is listed as it was, with whose call deleted it and when', async () => {
       const group = await created()
-      await store.suspendUserGroup({ key: group, suspended: true, now: 3000 })
+      await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 3000 })
       const before = await store.findUserGroup(group)
       assert.equal(await remove(group), 'deleted')
       assert.equal(await store.findUserGroup(group), null)
@@ -102,7 +103,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       it('is as it was, and its current token works again', async () => {
         const group = await created()
         const token = await rotate(group.token)
-        await store.updateUserGroup({ key: group, change: { name: 'B' }, author, now: 3000 })
+        await store.updateUserGroup({ key: group, change: { name: 'B' }, ...origin, now: 3000 })
         const before = await store.findUserGroup(group)
         assert.ok(before)
         await remove(group)
@@ -134,7 +135,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       it('has its earlier versions, and goes on with them', async () => {
         const group = await created()
         const rename = (to: string) =>
-          store.updateUserGroup({ key: group, change: { name: to }, author, now: 2000 })
+          store.updateUserGroup({ key: group, change: { name: to }, ...origin, now: 2000 })
         const versions = async () =>
           (
             await store.listVersions({ ...own.realm, teamId: group.teamId, beforeRevision: null, limit: 9 })
@@ -155,12 +156,12 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
 
       it('is suspended still where it was', async () => {
         const group = await created()
-        await store.suspendUserGroup({ key: group, suspended: true, now: 3000 })
+        await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 3000 })
         await remove(group)
         await restore(group)
         assert.equal((await store.findUserGroup(group))?.suspendedAt, 3000)
         assert.equal(await find(group.token), null)
-        await store.suspendUserGroup({ key: group, suspended: false, now: 3000 })
+        await store.suspendUserGroup({ ...origin, key: group, suspended: false, now: 3000 })
         assert.ok(await find(group.token))
       })
 
@@ -298,7 +299,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       await store.recordIntrospections([{ workspaceId, teamId, introspectedAt: 60_000 }])
       return result.userGroup
     }
-    const remove = (key: UserGroupKey, now: number) => store.deleteUserGroup({ key, author, now })
+    const remove = (key: UserGroupKey, now: number) => store.deleteUserGroup({ key, ...origin, now })
     const kept = async ({ workspaceId, environment, teamId }: UserGroup) => ({
       isDeleted: (
         await store.listDeletedUserGroups({
@@ -333,7 +334,8 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       assert.deepEqual(await kept(alive), { isDeleted: false, versions: 1, introspectedAt: 60_000 })
       assert.equal(await store.forgetExpired({ now: 0, deletedBefore: 2000, usedBefore: 0 }), 0)
       const { environment, teamId } = old
-      const asked = { workspaceId: old.workspaceId, environment, teamId, deletedAfter: 0 }
+      const { workspaceId } = old
+      const asked = { ...origin, workspaceId, environment, teamId, deletedAfter: 0, now: 9000 }
       assert.deepEqual(await store.restoreUserGroup(asked), { outcome: 'not_found' })
       await store.restoreUserGroup({ ...asked, teamId: young.teamId })
       assert.equal(await store.forgetExpired({ now: 0, deletedBefore: 99_000, usedBefore: 0 }), 0)
@@ -344,6 +346,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       const group = await changed()
       const keyHash = hashOf({ sealed: Buffer.from('forgotten') })
       const result = await store.rotateUserGroupToken({
+        ...origin,
         ...{ ...own.realm, target: { tokenHash: hashOf(group.token) } },
         ...{ oldTokenValidUntil: 1000, mintToken: mint, now: 1000 },
         idempotency: { keyHash, fingerprint: keyHash, expiresAt: 5000 },

@@ -4,7 +4,7 @@ import type { DataSource, MappingEntry } from '../../src/domain/data-source.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { deletion } from './store-fixtures.ts'
+import { deletion, origin } from './store-fixtures.ts'
 
 /** What every store must tell of the entries of mappings, and of when user groups were asked about. */
 export function describeEntries(name: string, openFreshStore: () => Promise<Store>): void {
@@ -65,7 +65,13 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
       await getOrCreate(store, group, { change: { mapping: '{"c":"d"}' } })
       await store.deleteUserGroup(deletion(other))
       assert.deepEqual(await counted(own), [['c', 'd', 1]])
-      await store.restoreUserGroup({ ...own.realm, teamId: other.teamId, deletedAfter: 0 })
+      await store.restoreUserGroup({
+        ...origin,
+        now: 9000,
+        ...own.realm,
+        teamId: other.teamId,
+        deletedAfter: 0,
+      })
       assert.deepEqual(await counted(own), [
         ['a', 'b', 1],
         ['c', 'd', 2],

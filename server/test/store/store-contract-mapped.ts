@@ -5,7 +5,7 @@ import type { Store } from '../../src/domain/store.ts'
 import type { UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { author, deletion, hashOf, mint } from './store-fixtures.ts'
+import { deletion, hashOf, mint, origin } from './store-fixtures.ts'
 
 /** What every store must do where a data source is to be removed that a mapping may have. */
 export function describeMappedDataSources(name: string, openFreshStore: () => Promise<Store>): void {
@@ -18,7 +18,7 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
 
     const set = async (key: UserGroupKey, mapping: string | null) => {
       assert.equal(
-        (await store.updateUserGroup({ key, change: { mapping }, author, now: 2000 })).outcome,
+        (await store.updateUserGroup({ key, change: { mapping }, ...origin, now: 2000 })).outcome,
         'updated',
       )
     }
@@ -97,10 +97,11 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
       await store.updateUserGroup({
         key: group,
         change: { name: 'B', properties: '{"a":1}' },
-        author,
+        ...origin,
         now: 2000,
       })
       await store.rotateUserGroupToken({
+        ...origin,
         ...{ workspaceId, environment, target: { tokenHash: hashOf(group.token) } },
         ...{ oldTokenValidUntil: 2000, mintToken: mint, now: 2000 },
       })

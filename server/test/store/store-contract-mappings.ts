@@ -5,7 +5,7 @@ import type { Store, TokenOwner } from '../../src/domain/store.ts'
 import type { UserGroup } from '../../src/domain/user-group.ts'
 import { getOrCreate, keyIn, mapped, type Mapping } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { author, hashOf, mint, plain, tokenless } from './store-fixtures.ts'
+import { hashOf, mint, origin, plain, tokenless } from './store-fixtures.ts'
 
 /** What every store must tell of the data sources that a user group's mapping names. */
 export function describeMappings(name: string, openFreshStore: () => Promise<Store>): void {
@@ -205,9 +205,9 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       assert.deepEqual(byKey(await ownerOf(group)), {})
       const us = await own.createDataSource(schema, { providedId: 'us' })
       assert.deepEqual(byKey(await ownerOf(group)), { sales: shown(us) })
-      await store.updateUserGroup({ key: group, change: { mapping: '{"sales":"eu"}' }, author, now: 2000 })
+      await store.updateUserGroup({ key: group, change: { mapping: '{"sales":"eu"}' }, ...origin, now: 2000 })
       assert.deepEqual(byKey(await ownerOf(group)), { sales: shown(eu) })
-      await store.updateUserGroup({ key: group, change: { mapping: null }, author, now: 3000 })
+      await store.updateUserGroup({ key: group, change: { mapping: null }, ...origin, now: 3000 })
       assert.deepEqual(byKey(await ownerOf(group)), {})
     })
 
@@ -220,6 +220,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       const { workspaceId, environment } = own.realm
       const rotate = async (token: UserGroup['token'], now: number, oldTokenValidUntil: number) => {
         const result = await store.rotateUserGroupToken({
+          ...origin,
           ...{ workspaceId, environment, target: { tokenHash: hashOf(token) } },
           ...{ oldTokenValidUntil, mintToken: mint, now },
         })
@@ -244,7 +245,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       }
       await expect(eu)
       // It is the user group that is mapped, not the token.
-      await store.updateUserGroup({ key: group, change: { mapping: '{"sales":"us"}' }, author, now: 4000 })
+      await store.updateUserGroup({ key: group, change: { mapping: '{"sales":"us"}' }, ...origin, now: 4000 })
       await expect(us)
     })
   })

@@ -5,6 +5,7 @@ import type { Store, UserGroupFilter } from '../../src/domain/store.ts'
 import type { UserGroup } from '../../src/domain/user-group.ts'
 import { getOrCreate } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
+import { origin } from './store-fixtures.ts'
 
 /** More than one call looks at, of either store. */
 const groups = 22_000
@@ -38,7 +39,7 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
           const made = await getOrCreate(store, key, { change })
           assert.ok(made.outcome === 'created')
           if (own.realm === realm) teamIds[i] = made.userGroup.teamId
-          if (isRare(i)) await store.suspendUserGroup({ key, suspended: true, now: 1 })
+          if (isRare(i)) await store.suspendUserGroup({ ...origin, key, suspended: true, now: 1 })
         }
         await Promise.all(some.map((i) => make(i, own)))
         await Promise.all(some.filter((i) => i % 20 === 0).map((i) => make(i, elsewhere)))

@@ -5,7 +5,7 @@ import type { MintToken, Store } from '../../src/domain/store.ts'
 import type { UserGroupChange } from '../../src/domain/user-group.ts'
 import { getOrCreate, keyIn, mapped, type Mapping } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { author, freshKey, plain } from './store-fixtures.ts'
+import { freshKey, origin, plain } from './store-fixtures.ts'
 
 /** What every store must do with mappings where they must name what is registered. */
 export function describeRegisteredMappings(name: string, openFreshStore: () => Promise<Store>): void {
@@ -51,7 +51,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
       'an update': async (mapping: string | null) => {
         const before = await mapped(store, keyIn(own), '{"before":"1"}')
         const change = { name: 'B', properties: '{"a":1}', mapping }
-        const result = await store.updateUserGroup({ key: before, change, mappingMode, author, now: 2000 })
+        const result = await store.updateUserGroup({ key: before, change, mappingMode, ...origin, now: 2000 })
         return { key: before, before, result }
       },
     }
@@ -141,11 +141,11 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
       for (const same of [mapping, '{ "nothing": "2", "\\u00e9": "1" }']) {
         const change = { name: 'A', mapping: same }
         assert.equal((await getOrCreate(store, group, { change, mappingMode })).outcome, 'unchanged')
-        const updated = await store.updateUserGroup({ key: group, change, mappingMode, author, now: 2000 })
+        const updated = await store.updateUserGroup({ key: group, change, mappingMode, ...origin, now: 2000 })
         assert.equal(updated.outcome, 'unchanged')
       }
       const change: UserGroupChange = { name: 'B', properties: '{"a":1}' }
-      const updated = await store.updateUserGroup({ key: group, change, mappingMode, author, now: 2000 })
+      const updated = await store.updateUserGroup({ key: group, change, mappingMode, ...origin, now: 2000 })
       assert.equal(updated.outcome, 'updated')
       assert.equal(
         (await getOrCreate(store, group, { change: { name: 'C' }, mappingMode })).outcome,
@@ -168,7 +168,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
         },
       )
       assert.deepEqual(
-        await store.updateUserGroup({ key, change: { mapping }, mappingMode, author, now: 1 }),
+        await store.updateUserGroup({ key, change: { mapping }, mappingMode, ...origin, now: 1 }),
         {
           outcome: 'not_found',
         },
@@ -198,7 +198,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
         const key = keyIn(own)
         const change = { name: 'A', mapping: '{"nothing":"eu"}' }
         assert.equal((await getOrCreate(store, key, { change, ...free })).outcome, 'created')
-        const other = { key, change: { mapping: '{"sales":"no"}' }, author, now: 2000, ...free }
+        const other = { key, change: { mapping: '{"sales":"no"}' }, ...origin, now: 2000, ...free }
         assert.equal((await store.updateUserGroup(other)).outcome, 'updated')
       })
     }

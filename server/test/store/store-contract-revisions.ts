@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { ExpectedUserGroup, Store } from '../../src/domain/store.ts'
-import type { Author, UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
+import type { Author } from '../../src/domain/audit.ts'
+import type { UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
 import { getOrCreate, keyIn } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { author, hashOf, mint, plain } from './store-fixtures.ts'
+import { hashOf, mint, origin, plain } from './store-fixtures.ts'
 
 const other: Author = 'cli:somebody'
 
@@ -28,6 +29,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
     const revisionOf = async (key: UserGroupKey) => (await store.findUserGroup(key))?.revision
     const rotate = (group: UserGroup, more: object = {}) =>
       store.rotateUserGroupToken({
+        ...origin,
         ...own.realm,
         ...{
           target: { tokenHash: hashOf(group.token) },
@@ -37,15 +39,15 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         },
         ...more,
       })
-    const remove = (key: UserGroupKey) => store.deleteUserGroup({ key, author, now: 3000 })
+    const remove = (key: UserGroupKey) => store.deleteUserGroup({ key, ...origin, now: 3000 })
 
     describe('goes up by one', () => {
       const changes: Record<string, (group: UserGroup) => Promise<unknown>> = {
         'with another name': (group) =>
-          store.updateUserGroup({ key: group, change: { name: 'B' }, author, now: 2000 }),
+          store.updateUserGroup({ key: group, change: { name: 'B' }, ...origin, now: 2000 }),
         'with all of another content': (group) =>
           store.updateUserGroup({
-            ...{ key: group, author, now: 2000 },
+            ...{ key: group, ...origin, now: 2000 },
             change: { name: 'B', mapping: '{"a":"b"}', properties: '{"a":1}' },
           }),
         'with another content by get or create': (group) =>
@@ -53,10 +55,17 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         'with another token': (group) => rotate(group),
         'with another token, by its id': ({ providedId, ...group }) =>
           rotate({ ...group, providedId }, { target: { providedId } }),
-        'when it is suspended': (group) => store.suspendUserGroup({ key: group, suspended: true, now: 2000 }),
+        'when it is suspended': (group) =>
+          store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 2000 }),
         'when it is deleted and restored': async (group) => {
           assert.equal(await remove(group), 'deleted')
-          await store.restoreUserGroup({ ...own.realm, teamId: group.teamId, deletedAfter: 0 })
+          await store.restoreUserGroup({
+            ...origin,
+            now: 9000,
+            ...own.realm,
+            teamId: group.teamId,
+            deletedAfter: 0,
+          })
         },
       }
       for (const [what, change] of Object.entries(changes)) {
@@ -75,8 +84,8 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
 
       it('when it is resumed', async () => {
         const group = await created()
-        await store.suspendUserGroup({ key: group, suspended: true, now: 2000 })
-        await store.suspendUserGroup({ key: group, suspended: false, now: 3000 })
+        await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 2000 })
+        await store.suspendUserGroup({ ...origin, key: group, suspended: false, now: 3000 })
         assert.deepEqual(plain(await store.findUserGroup(group)), plain({ ...group, revision: 3 }))
       })
     })
@@ -90,17 +99,18 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       const nothings: Record<string, (group: UserGroup) => Promise<{ outcome: string }>> = {
         'where an update changes nothing': (group) =>
           store.updateUserGroup({
+            ...origin,
             ...{ key: group, author: other, now: 2000 },
             change: { name: 'A', mapping: '{"a":"\\u0062"}', properties: '{ "n": 1.0 }' },
           }),
         'where an update sets nothing': (group) =>
-          store.updateUserGroup({ key: group, change: {}, author: other, now: 2000 }),
+          store.updateUserGroup({ ...origin, key: group, change: {}, author: other, now: 2000 }),
         'where get or create changes nothing': (group) =>
           getOrCreate(store, group, { author: other, now: 2000 }),
         'where a rotation is repeated': (group) => rotate(group, { idempotency }),
         'where a token was replaced before': (group) => rotate(group),
         'where it is suspended already': (group) =>
-          store.suspendUserGroup({ key: group, suspended: true, now: 3000 }),
+          store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 3000 }),
       }
       it('where nothing changes', async () => {
         const key = keyIn(own)
@@ -108,7 +118,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         const result = await getOrCreate(store, key, { change })
         assert.ok('userGroup' in result)
         await rotate(result.userGroup, { idempotency })
-        await store.suspendUserGroup({ key, suspended: true, now: 2000 })
+        await store.suspendUserGroup({ ...origin, key, suspended: true, now: 2000 })
         const before = await store.findUserGroup(key)
         assert.equal(before?.revision, 3)
         for (const [what, attempt] of Object.entries(nothings)) {
@@ -124,7 +134,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         const results = await Promise.all(
           Array.from({ length: 24 }, (_, i) =>
             i % 2 === 0
-              ? store.updateUserGroup({ key: group, change, author, now: 2000 })
+              ? store.updateUserGroup({ key: group, change, ...origin, now: 2000 })
               : getOrCreate(store, group, { change }),
           ),
         )
@@ -135,18 +145,18 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
 
     it('tells whose call made the content what it is, and when', async () => {
       const group = await created()
-      assert.deepEqual([group.updatedBy, group.updatedAt], [author, 1000])
+      assert.deepEqual([group.updatedBy, group.updatedAt], [origin.author, 1000])
       const told = async () => {
         const found = await store.findUserGroup(group)
         return [found?.updatedBy, found?.updatedAt]
       }
       await rotate(group)
-      await store.suspendUserGroup({ key: group, suspended: true, now: 3000 })
-      assert.deepEqual(await told(), [author, 1000])
-      await store.updateUserGroup({ key: group, change: { name: 'B' }, author: other, now: 4000 })
+      await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 3000 })
+      assert.deepEqual(await told(), [origin.author, 1000])
+      await store.updateUserGroup({ ...origin, key: group, change: { name: 'B' }, author: other, now: 4000 })
       assert.deepEqual(await told(), [other, 4000])
-      await getOrCreate(store, group, { change: { name: 'C' }, author, now: 5000 })
-      assert.deepEqual(await told(), [author, 5000])
+      await getOrCreate(store, group, { change: { name: 'C' }, ...origin, now: 5000 })
+      assert.deepEqual(await told(), [origin.author, 5000])
     })
 
     it('finds a user group by its id, in its workspace and environment alone', async () => {
@@ -174,14 +184,21 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       'an update': {
         run: (key, expected) =>
           outcomeOf(
-            store.updateUserGroup({ key, expected, change: { name: 'B' }, author: other, now: 5000 }),
+            store.updateUserGroup({
+              ...origin,
+              key,
+              expected,
+              change: { name: 'B' },
+              author: other,
+              now: 5000,
+            }),
           ),
         done: 'updated',
         late: 'revision_mismatch',
       },
       'a suspension': {
         run: (key, expected) =>
-          outcomeOf(store.suspendUserGroup({ key, expected, suspended: true, now: 5000 })),
+          outcomeOf(store.suspendUserGroup({ ...origin, key, expected, suspended: true, now: 5000 })),
         done: 'updated',
         late: 'revision_mismatch',
       },
@@ -189,6 +206,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         run: ({ workspaceId, environment, providedId }, expected) =>
           outcomeOf(
             store.rotateUserGroupToken({
+              ...origin,
               ...{ workspaceId, environment, target: { providedId, expected } },
               ...{ oldTokenValidUntil: 5000, mintToken: mint, now: 5000 },
             }),
@@ -197,7 +215,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         late: 'revision_mismatch',
       },
       'a deletion': {
-        run: (key, expected) => store.deleteUserGroup({ key, expected, author: other, now: 5000 }),
+        run: (key, expected) => store.deleteUserGroup({ ...origin, key, expected, author: other, now: 5000 }),
         done: 'deleted',
         late: 'not_found',
       },
@@ -250,8 +268,8 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
           for (const revision of [1, 3, 0])
             await isRefused(group, { teamId: group.teamId, revision }, 'revision_mismatch')
           // Its answer is the same where there would be nothing to change.
-          await store.updateUserGroup({ key: group, change: { name: 'B' }, author, now: 2000 })
-          await store.suspendUserGroup({ key: group, suspended: true, now: 2000 })
+          await store.updateUserGroup({ key: group, change: { name: 'B' }, ...origin, now: 2000 })
+          await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 2000 })
           await isRefused(group, { teamId: group.teamId, revision: 2 }, 'revision_mismatch')
         })
 

@@ -4,7 +4,7 @@ import type { Store, UserGroupFilter } from '../../src/domain/store.ts'
 import type { UserGroup, UserGroupChange } from '../../src/domain/user-group.ts'
 import { getOrCreate } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { deletion, plain } from './store-fixtures.ts'
+import { deletion, origin, plain } from './store-fixtures.ts'
 
 /** All that a search finds, in its order, by pages that small. */
 export async function searchAll(
@@ -72,7 +72,13 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       ])
         assert.deepEqual(await ids(own, filter), [])
       assert.deepEqual(await ids(own, {}), ['b'])
-      await store.restoreUserGroup({ ...own.realm, teamId: group.teamId, deletedAfter: 0 })
+      await store.restoreUserGroup({
+        ...origin,
+        now: 9000,
+        ...own.realm,
+        teamId: group.teamId,
+        deletedAfter: 0,
+      })
       assert.deepEqual(await ids(own, { mappedTo: [['a', 'b']] }), ['a'])
       // In the order in which they were made.
       assert.deepEqual(
@@ -85,7 +91,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       const own = await Registry.fresh(store)
       const change = { name: 'A', mapping: '{"a":"b"}', properties: '{"a":1}' }
       const group = await create(own, 'a', change)
-      await store.suspendUserGroup({ key: group, suspended: true, now: 1 })
+      await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 1 })
       const filters: UserGroupFilter[] = [
         {},
         { providedIdPrefix: 'a' },
@@ -222,7 +228,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       const own = await Registry.fresh(store)
       for (const id of ['a', 'b', 'c', 'd', 'e']) await create(own, id)
       const suspend = (id: string, suspended: boolean) =>
-        store.suspendUserGroup({ key: { ...own.realm, providedId: id }, suspended, now: 1 })
+        store.suspendUserGroup({ ...origin, key: { ...own.realm, providedId: id }, suspended, now: 1 })
       for (const id of ['b', 'c', 'e']) await suspend(id, true)
       await suspend('c', false)
       assert.deepEqual(await ids(own, { suspended: true }, 1), ['b', 'e'])
@@ -257,7 +263,8 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
           properties: holds.property(i) ? '{"a":{"b":"yes"}}' : '{"a":"yes"}',
           mapping: holds.mappedTo(i) ? '{"t":"yes","u":"no"}' : '{"yes":"s"}',
         })
-        if (holds.suspended(i)) await store.suspendUserGroup({ key: group, suspended: true, now: 1 })
+        if (holds.suspended(i))
+          await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 1 })
       }
       const names = Object.keys(wanted) as (keyof UserGroupFilter)[]
       for (let chosen = 0; chosen < 32; chosen++) {

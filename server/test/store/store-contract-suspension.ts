@@ -6,7 +6,7 @@ import type { RotateUserGroupToken, Store } from '../../src/domain/store.ts'
 import type { UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
 import { getOrCreate, keyIn } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { author, count, deletion, hashOf, mint, plain, tokenless } from './store-fixtures.ts'
+import { count, deletion, hashOf, mint, origin, plain, tokenless } from './store-fixtures.ts'
 
 /** What every store must do with a suspended user group, and tell of any token. */
 export function describeSuspension(name: string, openFreshStore: () => Promise<Store>): void {
@@ -25,14 +25,14 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       return result.userGroup
     }
     const suspend = (key: UserGroupKey, suspended = true, now = 2000) =>
-      store.suspendUserGroup({ key, suspended, now })
+      store.suspendUserGroup({ ...origin, key, suspended, now })
     const find = (token: Sealed, now = 2000) => {
       const { workspaceId, environment } = own.realm
       return store.findByToken(workspaceId, environment, hashOf(token), now)
     }
     const rotate = async (token: Sealed, over: Partial<RotateUserGroupToken> = {}) => {
       const result = await store.rotateUserGroupToken({
-        ...{ ...own.realm, target: { tokenHash: hashOf(token) } },
+        ...{ ...own.realm, ...origin, target: { tokenHash: hashOf(token) } },
         ...{ oldTokenValidUntil: 9000, mintToken: mint, now: 2000 },
         ...over,
       })
@@ -74,7 +74,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       assert.equal((await getOrCreate(store, group, { change: { name: 'B' } })).outcome, 'updated')
       const change = { properties: '{"a":1}' }
       assert.equal(
-        (await store.updateUserGroup({ key: group, change, author, now: 3000 })).outcome,
+        (await store.updateUserGroup({ key: group, change, ...origin, now: 3000 })).outcome,
         'updated',
       )
       const token = await rotate(group.token)

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Store } from '../../src/domain/store.ts'
-import type { Author, UserGroup, UserGroupVersion } from '../../src/domain/user-group.ts'
+import type { Author } from '../../src/domain/audit.ts'
+import type { UserGroup, UserGroupVersion } from '../../src/domain/user-group.ts'
 import { getOrCreate, keyIn } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { author, hashOf, mint } from './store-fixtures.ts'
+import { hashOf, mint, origin } from './store-fixtures.ts'
 
 /** What every store must keep of what a user group was. */
 export function describeVersions(name: string, openFreshStore: () => Promise<Store>): void {
@@ -31,8 +32,8 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
     ): Promise<UserGroupVersion[]> =>
       store.listVersions({ workspaceId: own.realm.workspaceId, teamId, beforeRevision, limit })
     const revisions = (versions: readonly UserGroupVersion[]) => versions.map(({ revision }) => revision)
-    const rename = (group: UserGroup, to: string, by: Author = author, now = 2000) =>
-      store.updateUserGroup({ key: group, change: { name: to }, author: by, now })
+    const rename = (group: UserGroup, to: string, by: Author = origin.author, now = 2000) =>
+      store.updateUserGroup({ ...origin, key: group, change: { name: to }, author: by, now })
 
     it('are none at first', async () => {
       assert.deepEqual(await versionsOf(await created()), [])
@@ -42,30 +43,32 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       const first = { name: 'Näme 😀', mapping: '{"40" : "\\u0032"}', properties: '{"a":1.0,"z":-0}' }
       const group = await created(first)
       await store.updateUserGroup({
+        ...origin,
         ...{ key: group, author: 'cli:somebody', now: 2000 },
         change: { name: 'B', mapping: null },
       })
       await getOrCreate(store, group, { change: { properties: null }, author: 'api_token:2', now: 3000 })
-      await store.updateUserGroup({ key: group, change: { mapping: '{}' }, author, now: 4000 })
+      await store.updateUserGroup({ key: group, change: { mapping: '{}' }, ...origin, now: 4000 })
       const second = { name: 'B', mapping: null, properties: first.properties }
       assert.deepEqual(await versionsOf(group), [
         { revision: 3, updatedAt: 3000, updatedBy: 'api_token:2', ...second, properties: null },
         { revision: 2, updatedAt: 2000, updatedBy: 'cli:somebody', ...second },
-        { revision: 1, updatedAt: 1000, updatedBy: author, ...first },
+        { revision: 1, updatedAt: 1000, updatedBy: origin.author, ...first },
       ])
     })
 
     it('are of changes of the content alone, each by the last revision at which it was so', async () => {
       const group = await created()
       await store.rotateUserGroupToken({
+        ...origin,
         ...{ ...own.realm, target: { tokenHash: hashOf(group.token) } },
         ...{ oldTokenValidUntil: 2000, mintToken: mint, now: 2000 },
       })
-      await store.suspendUserGroup({ key: group, suspended: true, now: 2000 })
+      await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 2000 })
       await rename(group, 'A')
       assert.deepEqual(await versionsOf(group), [])
       await rename(group, 'B')
-      await store.suspendUserGroup({ key: group, suspended: false, now: 3000 })
+      await store.suspendUserGroup({ ...origin, key: group, suspended: false, now: 3000 })
       await rename(group, 'C')
       assert.deepEqual(
         (await versionsOf(group)).map(({ revision, name }) => [revision, name]),
@@ -111,7 +114,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       for (const { revision, name } of versions) assert.equal(name, `name ${revision}`)
       // A rotation is a revision too.
       for (let i = 0; i < 60; i++) {
-        await store.suspendUserGroup({ key: group, suspended: i % 2 === 0, now: 2000 })
+        await store.suspendUserGroup({ ...origin, key: group, suspended: i % 2 === 0, now: 2000 })
       }
       await rename(group, 'last')
       assert.deepEqual(revisions(await versionsOf(group)), [
@@ -131,7 +134,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
           const by = { author: `api_token:${i}` as const, now: 1000 + i }
           const { outcome } =
             i % 2 === 0
-              ? await store.updateUserGroup({ key: group, change, ...by })
+              ? await store.updateUserGroup({ ...origin, key: group, change, ...by })
               : await getOrCreate(store, group, { change, ...by })
           assert.equal(outcome, 'updated')
         }),

@@ -12,7 +12,18 @@ import { describeManagement } from './store-contract-management.ts'
 import { describeMappedDataSources } from './store-contract-mapped.ts'
 import { describeMappings } from './store-contract-mappings.ts'
 import { describeRegisteredMappings } from './store-contract-registered.ts'
-import { author, deletion, count, freshKey, hashOf, mint, plain, text, tokenless } from './store-fixtures.ts'
+import {
+  count,
+  deletion,
+  freshKey,
+  hashOf,
+  mint,
+  newWorkspace,
+  origin,
+  plain,
+  text,
+  tokenless,
+} from './store-fixtures.ts'
 
 /** What every store must do, whichever database it stands on: run by one test file for each. */
 export function describeStore(name: string, openFreshStore: () => Promise<Store>): void {
@@ -33,7 +44,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
     after(() => store.close())
 
     const create = (key: UserGroupKey, change: UserGroupChange = { name: 'A name' }, now = 1000) =>
-      store.getOrCreateUserGroup({ key, change, mayWrite: true, mintToken: mint, author, now })
+      store.getOrCreateUserGroup({ key, change, mayWrite: true, mintToken: mint, ...origin, now })
     const created = async (key: UserGroupKey, change?: UserGroupChange) => {
       const result = await create(key, change)
       assert.ok('userGroup' in result)
@@ -41,6 +52,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
     }
     const rotate = (tokenHash: Uint8Array, command: Partial<RotateUserGroupToken> & { now?: number } = {}) =>
       store.rotateUserGroupToken({
+        ...origin,
         workspaceId: 1,
         environment: 'Customer',
         target: { tokenHash },
@@ -68,7 +80,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
           ...key,
           ...change,
           revision: 1,
-          updatedBy: author,
+          updatedBy: origin.author,
           createdAt: 1000,
           updatedAt: 1000,
           tokenIssuedAt: 1000,
@@ -118,7 +130,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       it('neither creates nor changes where the caller may not write', async () => {
         const key = freshKey()
         const read = (change: UserGroupChange) =>
-          store.getOrCreateUserGroup({ key, change, mayWrite: false, mintToken: mint, author, now: 1 })
+          store.getOrCreateUserGroup({ key, change, mayWrite: false, mintToken: mint, ...origin, now: 1 })
         assert.deepEqual(await read({ name: 'A' }), { outcome: 'write_required' })
         await create(key, { name: 'A' })
         assert.deepEqual(await read({ name: 'B' }), { outcome: 'write_required' })
@@ -138,12 +150,12 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       })
 
       it('tells workspaces and environments apart', async () => {
-        const other = await store.createWorkspace(freshKey().providedId, 1)
+        const other = await store.createWorkspace(newWorkspace(freshKey().providedId))
         const { providedId } = freshKey()
         const keys: UserGroupKey[] = [
           { workspaceId: 1, environment: 'Customer', providedId },
           { workspaceId: 1, environment: 'Testing', providedId },
-          { workspaceId: other?.id ?? 0, environment: 'Customer', providedId },
+          { workspaceId: other?.workspace.id ?? 0, environment: 'Customer', providedId },
         ]
         const groups = await Promise.all(keys.map((key) => created(key)))
         assert.equal(new Set(groups.map(({ teamId }) => teamId)).size, 3)
@@ -160,7 +172,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
 
     describe('update', () => {
       const update = (key: UserGroupKey, change: UserGroupChange) =>
-        store.updateUserGroup({ key, change, author, now: 4000 })
+        store.updateUserGroup({ key, change, ...origin, now: 4000 })
 
       it('changes what is sent and nothing else', async () => {
         const key = freshKey()
@@ -259,7 +271,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         const key = idempotency(group.providedId)
         const first = await rotate(hashOf(group.token), { idempotency: key })
         assert.ok('userGroup' in first)
-        await store.updateUserGroup({ key: group, change: { name: 'After' }, author, now: 3000 })
+        await store.updateUserGroup({ key: group, change: { name: 'After' }, ...origin, now: 3000 })
         await rotate(hashOf(first.userGroup.token))
         const again = await rotate(hashOf(group.token), { idempotency: key })
         assert.equal(again.outcome, 'replayed')
@@ -381,8 +393,8 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
 
     describe('list and delete', () => {
       it('lists an environment of a workspace in the order of ids, in pages', async () => {
-        const workspace = await store.createWorkspace(freshKey().providedId, 1)
-        const workspaceId = workspace?.id ?? 0
+        const made = await store.createWorkspace(newWorkspace(freshKey().providedId))
+        const workspaceId = made?.workspace.id ?? 0
         const ids = ['b', 'a', '\u{1F600}', 'Z', '\uFFFD', 'é']
         for (const providedId of ids) await create({ workspaceId, environment: 'Customer', providedId })
         await create({ workspaceId, environment: 'Testing', providedId: 'elsewhere' })
@@ -427,7 +439,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
           change: { name: 'A' },
           mayWrite: true,
           mintToken: mint,
-          author,
+          ...origin,
           now: 1,
         }),
       )

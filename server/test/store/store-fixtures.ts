@@ -1,13 +1,24 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { DeleteUserGroup, MintToken } from '../../src/domain/store.ts'
-import type { Author, TokenlessUserGroup, UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
+import type { Origin } from '../../src/domain/audit.ts'
+import type { DeleteUserGroup, MintToken, NewConsoleSession, NewWorkspace } from '../../src/domain/store.ts'
+import type { TokenlessUserGroup, UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
 
 /** Whose calls the tests of the stores make. */
-export const author: Author = 'api_token:1'
+export const origin: Origin = { author: 'api_token:1', requestId: 'request-1' }
+
+/** A new session of the console, for an API token by its id. */
+export function newSession(hash: Uint8Array, id: number, now: number): NewConsoleSession {
+  return { hash, apiToken: { id, workspaceId: 1, environment: 'Customer' }, requestId: 'request-1', now }
+}
+
+/** A new workspace without an API token. */
+export function newWorkspace(name: string, createdAt = 1): NewWorkspace {
+  return { name, createdAt, environment: 'Customer', ...origin }
+}
 
 /** The deletion of a user group, by its key. */
 export function deletion({ workspaceId, environment, providedId }: UserGroupKey): DeleteUserGroup {
-  return { key: { workspaceId, environment, providedId }, author, now: 9000 }
+  return { key: { workspaceId, environment, providedId }, ...origin, now: 9000 }
 }
 
 /** A token whose sealed form is the token itself: what a store does with it is the same. */

@@ -4,7 +4,7 @@ import { parseDatabaseUrl } from '../../src/database-url.ts'
 import type { Store } from '../../src/domain/store.ts'
 import type { UserGroupKey } from '../../src/domain/user-group.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { author, deletion, freshKey, hashOf, mint, text } from './store-fixtures.ts'
+import { deletion, freshKey, hashOf, mint, origin, text } from './store-fixtures.ts'
 import { Registry } from './registry.ts'
 import { defaults } from './store-options.ts'
 
@@ -69,7 +69,7 @@ export function describeMappingEntries(
   const create = (store: Store, key: UserGroupKey, mapping?: string | null) =>
     store.getOrCreateUserGroup({
       ...{ key, change: mapping === undefined ? { name: 'A' } : { name: 'A', mapping } },
-      ...{ mayWrite: true, mintToken: mint, author, now: 1000 },
+      ...{ mayWrite: true, mintToken: mint, ...origin, now: 1000 },
     })
 
   const mappings = [
@@ -116,9 +116,10 @@ export function describeMappingEntries(
             const kind = random()
             if (kind < 0.3) await create(store, key, mapping)
             else if (kind < 0.4) await create(store, key)
-            else if (kind < 0.8) await store.updateUserGroup({ key, change: { mapping }, author, now: step })
+            else if (kind < 0.8)
+              await store.updateUserGroup({ key, change: { mapping }, ...origin, now: step })
             else if (kind < 0.9)
-              await store.updateUserGroup({ key, change: { name: `${step}` }, author, now: step })
+              await store.updateUserGroup({ key, change: { name: `${step}` }, ...origin, now: step })
             else await store.deleteUserGroup(deletion(key))
             if (step % 4 === 3) await assertInStep(url)
           }
@@ -156,7 +157,8 @@ export function describeMappingEntries(
               Array.from({ length: 18 }, () => {
                 const [store, key, mapping, kind] = [pick(stores), pick(keys), pick(few), random()]
                 if (kind < 0.3) return create(store, key, mapping)
-                if (kind < 0.9) return store.updateUserGroup({ key, change: { mapping }, author, now: round })
+                if (kind < 0.9)
+                  return store.updateUserGroup({ key, change: { mapping }, ...origin, now: round })
                 return store.deleteUserGroup(deletion(key))
               }),
             )
@@ -200,7 +202,7 @@ export function describeMappingEntries(
             const write = keys.map((key, i) => async () => {
               const change = { name: 'A', mapping: spellings[i % 2] as string }
               const by = stores[i % stores.length] as Store
-              const command = { key, change, mappingMode: 'registered', author, now: 2000 } as const
+              const command = { key, change, mappingMode: 'registered', ...origin, now: 2000 } as const
               const { outcome } = isCreated(i)
                 ? await by.getOrCreateUserGroup({ ...command, mayWrite: true, mintToken: mint })
                 : await by.updateUserGroup(command)

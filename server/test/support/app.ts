@@ -14,6 +14,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { defaults } from '../store/store-options.ts'
 import type { Scope } from './scope.ts'
 import { temporaryFolder } from './service.ts'
+import { origin } from '../store/store-fixtures.ts'
 
 export interface RunningApp {
   readonly origin: string
@@ -47,6 +48,7 @@ export async function startApp(t: Scope, clock: Clock): Promise<RunningApp> {
     makeApiToken: async (expiresAt) => {
       const token = generateToken('api', 'Customer')
       await store.createApiToken({
+        ...origin,
         ...{ tokenHash: hashToken(token), workspaceId: 1, environment: 'Customer', name: 'test', scopes },
         ...{ createdAt: clock.now(), expiresAt: expiresAt ?? null },
       })

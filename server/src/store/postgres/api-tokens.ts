@@ -1,6 +1,8 @@
 import { isScope, type ApiToken } from '../../domain/api-token.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { NewApiToken } from '../../domain/store.ts'
+import type { NewApiToken, RevokeApiToken } from '../../domain/store.ts'
+import { appendAuditEvent, eventValues } from './audit-log.ts'
+import { describedToken } from '../audit-row.ts'
 import { Coalescer } from './coalescer.ts'
 import { prepared, type Primary, type Query, type Statement } from './primary.ts'
 import type { Retry } from './retry.ts'
@@ -22,8 +24,27 @@ const selectByHash: Statement<ApiTokenRow> = prepared(
   'SELECT api_token.* FROM unnest($1::bytea[]) AS wanted (token_hash) JOIN api_token USING (token_hash)',
 )
 
-const insert = `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at)
-                VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (token_hash) DO NOTHING`
+/** Within a transaction. Null where there is one already: by an attempt before this one, which was in doubt. */
+export async function insertApiToken(query: Query, token: NewApiToken): Promise<ApiToken | null> {
+  const { tokenHash, workspaceId, environment, name, scopes, createdAt, expiresAt } = token
+  const [row] = await query<ApiTokenRow>(
+    `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (token_hash) DO NOTHING RETURNING *`,
+    [tokenHash, workspaceId, environment, name, scopes.join(' '), createdAt, expiresAt],
+  )
+  if (row === undefined) return null
+  const apiToken = apiTokenOf(row)
+  await appendAuditEvent(query, 'api_token.created', { ...token, now: createdAt }, describedToken(apiToken))
+  return apiToken
+}
+
+const revoke = `WITH revoked AS (
+    UPDATE api_token SET revoked_at = $2 WHERE api_token_id = $1 AND revoked_at IS NULL RETURNING *
+  )
+  INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id, details)
+  SELECT workspace_id, environment, $3::uuid, 'api_token.revoked', $4, $5,
+         json_build_object('api_token_id', api_token_id, 'name', name)::text
+  FROM revoked`
 
 export class ApiTokens {
   readonly #primary: Primary
@@ -49,9 +70,13 @@ export class ApiTokens {
 
   create(token: NewApiToken): Promise<ApiToken> {
     return this.#retry.run(async (attempt) => {
-      await attempt.change((sent) => this.#primary.query(insert, valuesOf(token), sent))
-      // Found by its hash, whether or not an attempt before this one, which was in doubt, had made it.
-      return (await this.#selectByHash.add(token.tokenHash, attempt)) as ApiToken
+      const made = await attempt.change((sent) =>
+        this.#primary.transaction((query) => {
+          sent()
+          return insertApiToken(query, token)
+        }),
+      )
+      return made ?? ((await this.#selectByHash.add(token.tokenHash, attempt)) as ApiToken)
     })
   }
 
@@ -77,14 +102,13 @@ export class ApiTokens {
     })
   }
 
-  revoke(id: number, now: number): Promise<ApiToken | null> {
+  revoke(command: RevokeApiToken): Promise<ApiToken | null> {
+    const { id, now } = command
     return this.#retry.run(async (attempt) => {
-      const [row] = await attempt.change((sent) =>
-        this.#primary.query<ApiTokenRow>(
-          'UPDATE api_token SET revoked_at = coalesce(revoked_at, $1) WHERE api_token_id = $2 RETURNING *',
-          [now, id],
-          sent,
-        ),
+      await attempt.change((sent) => this.#primary.query(revoke, [id, now, ...eventValues(command)], sent))
+      const [row] = await this.#primary.query<ApiTokenRow>(
+        'SELECT * FROM api_token WHERE api_token_id = $1',
+        [id],
       )
       return row === undefined ? null : apiTokenOf(row)
     })
@@ -99,24 +123,12 @@ async function createFirst(query: Query, tokens: readonly NewApiToken[]): Promis
   // Those of this very call, from an attempt that was in doubt, are no others.
   if (state?.is_empty !== true)
     return (await query(selectByHash, [tokens.slice(0, 1).map(hashOf)])).length > 0
-  for (const token of tokens) await query(insert, valuesOf(token))
+  for (const token of tokens) await insertApiToken(query, token)
   return true
 }
 
 function hashOf({ tokenHash }: NewApiToken): Uint8Array {
   return tokenHash
-}
-
-function valuesOf(token: NewApiToken): unknown[] {
-  return [
-    token.tokenHash,
-    token.workspaceId,
-    token.environment,
-    token.name,
-    token.scopes.join(' '),
-    token.createdAt,
-    token.expiresAt,
-  ]
 }
 
 function hex(bytes: Uint8Array): string {

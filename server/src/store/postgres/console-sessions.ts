@@ -1,5 +1,7 @@
-import type { ConsoleSession } from '../../domain/store.ts'
+import type { ConsoleSession, NewConsoleSession } from '../../domain/store.ts'
+import { signIn } from '../audit-row.ts'
 import { apiTokenOf, type ApiTokenRow } from './api-tokens.ts'
+import { eventValues } from './audit-log.ts'
 import type { Primary } from './primary.ts'
 import type { Retry } from './retry.ts'
 
@@ -14,11 +16,17 @@ export class ConsoleSessions {
     this.#retry = retry
   }
 
-  async create(hash: Uint8Array, apiTokenId: number, now: number): Promise<void> {
+  async create(session: NewConsoleSession): Promise<void> {
+    const { hash, apiToken, now } = session
+    const change = signIn(session)
     await this.#change(
-      `INSERT INTO console_session (session_hash, api_token_id, created_at, last_used_at) VALUES ($1, $2, $3, $3)
-       ON CONFLICT (session_hash) DO NOTHING`,
-      [hash, apiTokenId, now],
+      `WITH made AS (
+         INSERT INTO console_session (session_hash, api_token_id, created_at, last_used_at) VALUES ($1, $2, $3, $3)
+         ON CONFLICT (session_hash) DO NOTHING RETURNING 1
+       )
+       INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id)
+       SELECT $4::bigint, $5::text, $6::uuid, 'console_session.created', $7, $8 FROM made`,
+      [hash, apiToken.id, now, change.workspaceId, change.environment, ...eventValues(change)],
     )
   }
 

@@ -3,6 +3,7 @@ import { idOf, type DataSource, type Schema } from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type {
   DeleteOutcome,
+  DeleteRegistered,
   ListDataSources,
   ListSharedDataSources,
   NewDataSource,
@@ -10,7 +11,9 @@ import type {
   NotRegistered,
   SharedDataSources,
 } from '../../domain/store.ts'
+import type { Realm } from '../../domain/user-group-service.ts'
 import { dataSourceOf, schemaOf, type DataSourceRow, type SchemaRow } from '../data-source-row.ts'
+import { appendAuditEvent } from './audit-log.ts'
 import { entriesOf, resolveEntries } from './data-source-sql.ts'
 import { PostgresFailure } from './postgres-fault.ts'
 import type { Primary, Query } from './primary.ts'
@@ -61,17 +64,21 @@ export class DataSources {
     })
   }
 
-  deleteSchema(workspaceId: number, environment: Environment, id: number): Promise<DeleteOutcome> {
+  deleteSchema(command: DeleteRegistered): Promise<DeleteOutcome> {
+    const { workspaceId, environment, id } = command
     return this.#retry.run(async (attempt) => {
       const deleted = await attempt
         .change((sent) =>
           this.#primary.transaction(async (query) => {
             sent()
-            const rows = await query(
-              'DELETE FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 RETURNING 1',
+            const rows = await query<SchemaRow>(
+              'DELETE FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 RETURNING *',
               [workspaceId, environment, id],
             )
-            if (rows.length > 0) await renewVersion(query, workspaceId, environment)
+            for (const { provided_id } of rows) {
+              await renewVersion(query, command)
+              await appendAuditEvent(query, 'schema.deleted', command, { schema_id: id, provided_id })
+            }
             return rows
           }),
         )
@@ -84,20 +91,16 @@ export class DataSources {
     })
   }
 
-  create(
-    workspaceId: number,
-    environment: Environment,
-    dataSource: NewDataSource,
-  ): Promise<DataSource | NotRegistered | 'schema_not_found'> {
+  create(dataSource: NewDataSource): Promise<DataSource | NotRegistered | 'schema_not_found'> {
     return this.#retry.run(async (attempt) => {
       const made = await attempt.change((sent) =>
         this.#primary.transaction((query) => {
           sent()
-          return insertDataSource(query, workspaceId, environment, dataSource)
+          return insertDataSource(query, dataSource)
         }),
       )
       if (made !== 'provided_id_taken' || !attempt.isInDoubt) return made
-      const { schemaId, providedId, name, createdAt } = dataSource
+      const { workspaceId, schemaId, providedId, name, createdAt } = dataSource
       const [taken] = await this.#primary.query<DataSourceRow>(
         `SELECT * FROM data_source
          WHERE workspace_id = $1 AND schema_id = $2 AND provided_id = $3 AND name = $4 AND created_at = $5`,
@@ -161,12 +164,12 @@ export class DataSources {
     })
   }
 
-  delete(workspaceId: number, environment: Environment, id: number): Promise<DeleteOutcome> {
+  delete(command: DeleteRegistered): Promise<DeleteOutcome> {
     return this.#retry.run(async (attempt) => {
       const outcome = await attempt.change((sent) =>
         this.#primary.transaction((query) => {
           sent()
-          return deleteUnmapped(query, workspaceId, environment, id)
+          return deleteUnmapped(query, command)
         }),
       )
       return outcome === 'not_found' && attempt.isInDoubt ? 'deleted' : outcome
@@ -177,10 +180,8 @@ export class DataSources {
 /** Keeps mappings from being written until the transaction is over: each statement that does looks up what it maps. */
 const holdMappings = 'LOCK TABLE mapping_entry IN SHARE ROW EXCLUSIVE MODE'
 
-async function insertSchema(
-  query: Query,
-  { workspaceId, environment, providedId, name, createdAt }: NewSchema,
-): Promise<Schema | NotRegistered> {
+async function insertSchema(query: Query, schema: NewSchema): Promise<Schema | NotRegistered> {
+  const { workspaceId, environment, providedId, name, createdAt } = schema
   const id = idOf(providedId)
   if (id !== null) {
     await query(holdMappings)
@@ -198,16 +199,17 @@ async function insertSchema(
     [workspaceId, environment, providedId, name, createdAt],
   )
   if (made === undefined) return 'provided_id_taken'
-  await renewVersion(query, workspaceId, environment)
+  await renewVersion(query, schema)
+  const details = { schema_id: made.schema_id, provided_id: providedId }
+  await appendAuditEvent(query, 'schema.created', { ...schema, now: createdAt }, details)
   return schemaOf(made)
 }
 
 async function insertDataSource(
   query: Query,
-  workspaceId: number,
-  environment: Environment,
-  { schemaId, providedId, name, createdAt }: NewDataSource,
+  dataSource: NewDataSource,
 ): Promise<DataSource | NotRegistered | 'schema_not_found'> {
+  const { workspaceId, environment, schemaId, providedId, name, createdAt } = dataSource
   const id = idOf(providedId)
   // In the order in which all take these locks: first the mappings, then the schema.
   if (id !== null) await query(holdMappings)
@@ -236,19 +238,22 @@ async function insertDataSource(
     [workspaceId, schemaId, providedId, name, createdAt],
   )
   if (made === undefined) return 'provided_id_taken'
-  await renewVersion(query, workspaceId, environment)
+  await renewVersion(query, dataSource)
+  const details = { data_source_id: made.data_source_id, schema_id: schemaId, provided_id: providedId }
+  await appendAuditEvent(query, 'data_source.created', { ...dataSource, now: createdAt }, details)
   return dataSourceOf(made)
 }
 
-async function deleteUnmapped(
-  query: Query,
-  workspaceId: number,
-  environment: Environment,
-  id: number,
-): Promise<DeleteOutcome> {
+async function deleteUnmapped(query: Query, command: DeleteRegistered): Promise<DeleteOutcome> {
+  const { workspaceId, environment, id } = command
   await query(holdMappings)
-  const [row] = await query<{ schema_keys: string[]; keys: string[] }>(
-    `SELECT ARRAY[schema.provided_id, schema.schema_id::text] AS schema_keys,
+  const [row] = await query<{
+    schema_id: number
+    provided_id: string
+    schema_keys: string[]
+    keys: string[]
+  }>(
+    `SELECT schema.schema_id, data_source.provided_id, ARRAY[schema.provided_id, schema.schema_id::text] AS schema_keys,
             ARRAY[data_source.provided_id, data_source_id::text] AS keys
      FROM data_source JOIN schema USING (workspace_id, schema_id)
      WHERE workspace_id = $1 AND environment = $2 AND data_source_id = $3`,
@@ -274,12 +279,18 @@ async function deleteUnmapped(
   )
   if (mapped !== undefined) return 'in_use'
   await query('DELETE FROM data_source WHERE workspace_id = $1 AND data_source_id = $2', [workspaceId, id])
-  await renewVersion(query, workspaceId, environment)
+  await renewVersion(query, command)
+  const { schema_id, provided_id } = row
+  await appendAuditEvent(query, 'data_source.deleted', command, {
+    data_source_id: id,
+    schema_id,
+    provided_id,
+  })
   return 'deleted'
 }
 
 /** Has every process look up anew what mappings name, from when the transaction is committed. */
-async function renewVersion(query: Query, workspaceId: number, environment: Environment): Promise<void> {
+async function renewVersion(query: Query, { workspaceId, environment }: Realm): Promise<void> {
   await query(
     `INSERT INTO registry (workspace_id, environment, version) VALUES ($1, $2, $3)
      ON CONFLICT (workspace_id, environment) DO UPDATE SET version = excluded.version`,

@@ -3,19 +3,26 @@ import type { Environment } from '../../domain/environment.ts'
 import { Fault } from '../../domain/fault.ts'
 import type {
   CountEntries,
+  DeleteRegistered,
   DeleteUserGroup,
+  EndGracePeriod,
   Expiry,
   GetOrCreateUserGroup,
   Introspection,
+  ListAuditEvents,
   ListDataSources,
   ListDeletedUserGroups,
   ListSharedDataSources,
   ListUserGroups,
   ListVersions,
   NewApiToken,
+  NewConsoleSession,
   NewDataSource,
   NewSchema,
+  NewWorkspace,
+  PruneAuditEvents,
   RestoreUserGroup,
+  RevokeApiToken,
   RotateUserGroupToken,
   SearchUserGroups,
   SecretKeyCheck,
@@ -29,6 +36,7 @@ import type { MigrateMode } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader, TableWriter } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
+import { AuditLog } from './audit-log.ts'
 import { ConsoleSessions } from './console-sessions.ts'
 import { DataSources } from './data-sources.ts'
 import { LastIntrospections } from './last-introspections.ts'
@@ -133,6 +141,7 @@ class PostgresStore implements Store {
   readonly #apiTokens: ApiTokens
   readonly #consoleSessions: ConsoleSessions
   readonly #secretKeyChecks: SecretKeyChecks
+  readonly #audit: AuditLog
 
   constructor(primary: Primary, retry: Retry) {
     this.#primary = primary
@@ -147,6 +156,7 @@ class PostgresStore implements Store {
     this.#apiTokens = new ApiTokens(primary, retry)
     this.#consoleSessions = new ConsoleSessions(primary, retry)
     this.#secretKeyChecks = new SecretKeyChecks(primary, retry)
+    this.#audit = new AuditLog(primary, retry)
   }
 
   getOrCreateUserGroup(command: GetOrCreateUserGroup) {
@@ -173,8 +183,8 @@ class PostgresStore implements Store {
     return this.#userGroups.identifyToken({ workspaceId, environment }, tokenHash)
   }
 
-  endGracePeriod(workspaceId: number, tokenHash: Uint8Array, now: number) {
-    return this.#userGroups.endGracePeriod(workspaceId, tokenHash, now)
+  endGracePeriod(command: EndGracePeriod) {
+    return this.#userGroups.endGracePeriod(command)
   }
 
   findUserGroup(key: UserGroupKey) {
@@ -249,24 +259,24 @@ class PostgresStore implements Store {
     return this.#dataSources.listSchemas(workspaceId, environment)
   }
 
-  deleteSchema(workspaceId: number, environment: Environment, id: number) {
-    return this.#dataSources.deleteSchema(workspaceId, environment, id)
+  deleteSchema(command: DeleteRegistered) {
+    return this.#dataSources.deleteSchema(command)
   }
 
-  createDataSource(workspaceId: number, environment: Environment, dataSource: NewDataSource) {
-    return this.#dataSources.create(workspaceId, environment, dataSource)
+  createDataSource(dataSource: NewDataSource) {
+    return this.#dataSources.create(dataSource)
   }
 
   listDataSources(query: ListDataSources) {
     return this.#dataSources.list(query)
   }
 
-  deleteDataSource(workspaceId: number, environment: Environment, id: number) {
-    return this.#dataSources.delete(workspaceId, environment, id)
+  deleteDataSource(command: DeleteRegistered) {
+    return this.#dataSources.delete(command)
   }
 
-  createWorkspace(name: string, now: number) {
-    return this.#workspaces.create(name, now)
+  createWorkspace(workspace: NewWorkspace) {
+    return this.#workspaces.create(workspace)
   }
 
   listWorkspaces() {
@@ -289,12 +299,12 @@ class PostgresStore implements Store {
     return this.#apiTokens.list()
   }
 
-  revokeApiToken(id: number, now: number) {
-    return this.#apiTokens.revoke(id, now)
+  revokeApiToken(command: RevokeApiToken) {
+    return this.#apiTokens.revoke(command)
   }
 
-  createConsoleSession(hash: Uint8Array, apiTokenId: number, now: number) {
-    return this.#consoleSessions.create(hash, apiTokenId, now)
+  createConsoleSession(session: NewConsoleSession) {
+    return this.#consoleSessions.create(session)
   }
 
   findConsoleSession(hash: Uint8Array) {
@@ -315,6 +325,14 @@ class PostgresStore implements Store {
 
   addSecretKeyCheck(check: SecretKeyCheck) {
     return this.#secretKeyChecks.add(check)
+  }
+
+  listAuditEvents(query: ListAuditEvents) {
+    return this.#audit.list(query)
+  }
+
+  pruneAuditEvents(command: PruneAuditEvents) {
+    return this.#audit.prune(command)
   }
 
   ping() {

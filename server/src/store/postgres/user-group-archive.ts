@@ -1,3 +1,4 @@
+import { newEventId } from '../../domain/audit.ts'
 import type {
   DeleteUserGroup,
   ListDeletedUserGroups,
@@ -18,6 +19,7 @@ import {
   type UserGroupRow,
   type VersionRow,
 } from '../user-group-row.ts'
+import { eventValues } from './audit-log.ts'
 import { entriesOf } from './data-source-sql.ts'
 import { prepared, type Primary, type Statement } from './primary.ts'
 import type { Retry } from './retry.ts'
@@ -37,6 +39,9 @@ export const deleteUserGroup: Statement<unknown> = prepared(
      DELETE FROM mapping_entry USING entry
      WHERE mapping_entry.workspace_id = entry.workspace_id AND mapping_entry.environment = entry.environment
        AND schema_key = entry.key AND data_source_key = entry.value AND mapping_entry.team_id = entry.team_id
+   ), audited AS (
+     INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id, team_id, provided_id)
+     SELECT workspace_id, environment, $6::uuid, 'user_group.deleted', $5, $7, team_id, provided_id FROM deleted
    )
    SELECT team_id FROM deleted`,
 )
@@ -57,6 +62,9 @@ export const restoreUserGroup: Statement<UserGroupRow> = prepared(
      SELECT workspace_id, environment, entry.key, entry.value, team_id
      FROM restored CROSS JOIN LATERAL ${entriesOf('restored.mapping')} AS entry
      ON CONFLICT DO NOTHING
+   ), audited AS (
+     INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id, team_id, provided_id)
+     SELECT workspace_id, environment, $5::uuid, 'user_group.restored', $6, $7, team_id, provided_id FROM restored
    )
    SELECT * FROM restored`,
 )
@@ -76,12 +84,8 @@ export class UserGroupArchive {
     this.#statements = statements
   }
 
-  delete({
-    key,
-    expected,
-    author,
-    now,
-  }: DeleteUserGroup): Promise<'deleted' | 'not_found' | 'revision_mismatch'> {
+  delete(command: DeleteUserGroup): Promise<'deleted' | 'not_found' | 'revision_mismatch'> {
+    const { key, expected, author, requestId, now } = command
     let teamId = expected?.teamId
     return this.#retry.run(async (attempt) => {
       for (;;) {
@@ -94,7 +98,7 @@ export class UserGroupArchive {
         const deleted = await attempt.change((sent) =>
           this.#primary.query(
             deleteUserGroup,
-            [key.workspaceId, teamId, expected?.revision ?? null, now, author],
+            [key.workspaceId, teamId, expected?.revision ?? null, now, author, newEventId(now), requestId],
             sent,
           ),
         )
@@ -103,11 +107,13 @@ export class UserGroupArchive {
     })
   }
 
-  restore({ workspaceId, environment, teamId, deletedAfter }: RestoreUserGroup): Promise<RestoreOutcome> {
+  restore(command: RestoreUserGroup): Promise<RestoreOutcome> {
+    const { workspaceId, environment, teamId, deletedAfter } = command
     const realm = { workspaceId, environment }
+    const values = [workspaceId, environment, teamId, deletedAfter]
     return this.#retry.run(async (attempt) => {
       const [row] = await attempt.change((sent) =>
-        this.#primary.query(restoreUserGroup, [workspaceId, environment, teamId, deletedAfter], sent),
+        this.#primary.query(restoreUserGroup, [...values, ...eventValues(command)], sent),
       )
       if (row !== undefined) return { outcome: 'restored', userGroup: userGroupOf(realm, row) }
       const [known] = await this.#primary.query<UserGroupRow>(selectById, [workspaceId, environment, teamId])
@@ -116,7 +122,7 @@ export class UserGroupArchive {
       const [deleted] = await this.#primary.query(
         `SELECT 1 FROM deleted_user_group
          WHERE workspace_id = $1 AND environment = $2 AND team_id = $3 AND deleted_at > $4`,
-        [workspaceId, environment, teamId, deletedAfter],
+        values,
       )
       return { outcome: deleted === undefined ? 'not_found' : 'id_taken' }
     })

@@ -1,3 +1,4 @@
+import { auditColumns } from '../audit-row.ts'
 import { revisionsKept } from '../versions.ts'
 import { entriesOf, resolveEntries } from './data-source-sql.ts'
 import { prepared, type Statement } from './primary.ts'
@@ -96,16 +97,18 @@ const isMappingAllowed = (row: string) => `(NOT ${row}.checks_mapping OR NOT EXI
 // The order in which rows are inserted and locked is the same in every statement, so that no two wait for each other.
 export const insert: Statement<Pick<UserGroupRow, 'team_id' | 'provided_id'>> = prepared(
   'user_group_insert',
-  `WITH made AS (
+  `WITH new AS (
+     SELECT * FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::bytea[],
+                          $10::bigint[], $11::boolean[], $12::text[], $13::uuid[], $14::text[])
+       AS new (provided_id, name, mapping, properties, token_hash, token_key_id, token_sealed, now, checks_mapping,
+               author, event_id, request_id)
+   ), made AS (
      INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, properties,
                              token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at,
                              updated_by)
      SELECT $1, $2, new.provided_id, new.name, new.mapping, new.properties,
             new.token_hash, new.token_key_id, new.token_sealed, new.now, new.now, new.now, new.author
-     FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::bytea[], $10::bigint[],
-                 $11::boolean[], $12::text[])
-       AS new (provided_id, name, mapping, properties, token_hash, token_key_id, token_sealed, now, checks_mapping,
-               author)
+     FROM new
      WHERE ${isMappingAllowed('new')}
      ORDER BY new.provided_id COLLATE "C"
      ON CONFLICT (workspace_id, environment, provided_id) DO NOTHING
@@ -115,6 +118,10 @@ export const insert: Statement<Pick<UserGroupRow, 'team_id' | 'provided_id'>> = 
      SELECT $1, $2, entry.key, entry.value, team_id
      FROM made CROSS JOIN LATERAL ${entriesOf('made.mapping')} AS entry
      ON CONFLICT DO NOTHING
+   ), audited AS (
+     INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id, team_id, provided_id)
+     SELECT $1, $2, new.event_id, 'user_group.created', new.author, new.request_id, made.team_id, made.provided_id
+     FROM made JOIN new USING (provided_id)
    )
    SELECT team_id, provided_id FROM made`,
 )
@@ -126,9 +133,9 @@ export const update: Statement<UserGroupRow> = prepared(
   'user_group_update',
   `WITH change AS (
      SELECT * FROM unnest($3::bigint[], $4::text[], $5::boolean[], $6::text[], $7::boolean[], $8::text[], $9::bigint[],
-                          $10::boolean[], $11::text[], $12::bigint[])
+                          $10::boolean[], $11::text[], $12::bigint[], $13::uuid[], $14::text[])
        AS change (team_id, name, sets_mapping, mapping, sets_properties, properties, now, checks_mapping, author,
-                  expected_revision)
+                  expected_revision, event_id, request_id)
    ), locked AS (
      SELECT change.*, user_group.*
      FROM (SELECT * FROM change WHERE ${isMappingAllowed('change')} ORDER BY team_id) AS change
@@ -159,7 +166,16 @@ export const update: Statement<UserGroupRow> = prepared(
          revision = locked.revision + 1
      FROM locked
      WHERE user_group.workspace_id = locked.workspace_id AND user_group.team_id = locked.team_id
-     RETURNING ${columns}, user_group.workspace_id, user_group.environment, locked.old_mapping
+     RETURNING ${columns}, user_group.workspace_id, user_group.environment, locked.old_name, locked.old_mapping,
+               locked.old_properties, locked.event_id, locked.request_id
+   ), audited AS (
+     INSERT INTO audit_event (${auditColumns})
+     SELECT workspace_id, environment, event_id, 'user_group.updated', updated_by, request_id, team_id, provided_id,
+            '{"changed_fields":[' || concat_ws(',',
+              CASE WHEN old_name <> name THEN '"name"' END,
+              CASE WHEN old_mapping IS DISTINCT FROM mapping THEN '"mapping"' END,
+              CASE WHEN old_properties IS DISTINCT FROM properties THEN '"properties"' END) || ']}'
+     FROM changed
    ), before AS (
      SELECT workspace_id, environment, team_id, entry.key, entry.value FROM changed CROSS JOIN LATERAL ${entriesOf('old_mapping')} AS entry
      WHERE old_mapping IS DISTINCT FROM mapping
@@ -175,7 +191,7 @@ export const update: Statement<UserGroupRow> = prepared(
      SELECT $1, $2, key, value, team_id FROM (SELECT * FROM after EXCEPT SELECT * FROM before) AS entry
      ON CONFLICT DO NOTHING
    )
-   SELECT * FROM changed`,
+   SELECT ${columns} FROM changed AS user_group`,
 )
 
 // A rotation happens where the token is still the one that it was asked for, and its idempotency key is not in use; the
@@ -186,9 +202,10 @@ export const replaceToken: Statement<UserGroupRow> = prepared(
   'user_group_replace_token',
   `WITH rotation AS (
            SELECT * FROM unnest($3::bigint[], $4::bytea[], $5::bytea[], $6::text[], $7::bytea[], $8::bigint[], $9::bigint[],
-                                $10::bytea[], $11::bytea[], $12::bigint[], $14::bigint[])
+                                $10::bytea[], $11::bytea[], $12::bigint[], $14::bigint[], $15::uuid[], $16::text[],
+                                $17::text[])
              AS rotation (team_id, old_hash, token_hash, token_key_id, token_sealed, now, old_valid_until,
-                          key_hash, fingerprint, key_expires_at, expected_revision)
+                          key_hash, fingerprint, key_expires_at, expected_revision, event_id, author, request_id)
          ), locked AS (
            SELECT rotation.*, user_group.*
            FROM (SELECT * FROM rotation ORDER BY team_id) AS rotation
@@ -215,6 +232,11 @@ export const replaceToken: Statement<UserGroupRow> = prepared(
          ), superseded AS (
            INSERT INTO superseded_token (workspace_id, token_hash, team_id, issued_at, superseded_at, valid_until)
            SELECT $1, old_hash, team_id, old_issued_at, now, old_valid_until FROM allowed
+         ), audited AS (
+           INSERT INTO audit_event (${auditColumns})
+           SELECT $1, $2, event_id, 'user_group.token_rotated', author, request_id, team_id, provided_id,
+                  '{"grace_period_seconds":' || round((old_valid_until - now) / 1000.0) || '}'
+           FROM allowed
          )
          UPDATE user_group
          SET token_hash = allowed.token_hash, token_key_id = allowed.token_key_id, token_sealed = allowed.token_sealed,

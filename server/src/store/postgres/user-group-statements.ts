@@ -4,10 +4,11 @@ import {
   type MappingMode,
   type ResolvedEntry,
 } from '../../domain/data-source.ts'
+import { newEventId, type Origin } from '../../domain/audit.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { JsonText } from '../../domain/json-text.ts'
 import type { MintedToken, RotateUserGroupToken } from '../../domain/store.ts'
-import type { Author, UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
+import type { UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
 import type { Realm } from '../../domain/user-group-service.ts'
 import { Coalescer, type CoalescerOptions } from './coalescer.ts'
 import type { Primary, Query, Statement } from './primary.ts'
@@ -15,22 +16,20 @@ import type { UserGroupRow } from '../user-group-row.ts'
 import * as sql from './user-group-sql.ts'
 import type { EntryRow, IdempotencyRow, Positioned, SupersededTokenRow, TokenRow } from './user-group-sql.ts'
 
-export interface Creation extends Realm {
+export interface Creation extends Realm, Origin {
   readonly providedId: string
   readonly name: string
   readonly change: UserGroupChange
   readonly mappingMode: MappingMode
   readonly token: MintedToken
-  readonly author: Author
   readonly now: number
 }
 
-export interface Change extends Realm {
+export interface Change extends Realm, Origin {
   readonly teamId: number
   readonly change: UserGroupChange
   readonly mappingMode: MappingMode
   readonly expectedRevision: number | null
-  readonly author: Author
   readonly now: number
 }
 
@@ -45,7 +44,7 @@ export interface ResolvedMapping {
 }
 
 export interface Rotation
-  extends Realm, Pick<RotateUserGroupToken, 'idempotency' | 'oldTokenValidUntil' | 'now'> {
+  extends Realm, Origin, Pick<RotateUserGroupToken, 'idempotency' | 'oldTokenValidUntil' | 'now'> {
   readonly teamId: number
   readonly oldHash: Uint8Array
   readonly expectedRevision: number | null
@@ -131,6 +130,8 @@ export class UserGroupStatements {
             creations.map(({ now }) => now),
             creations.map(checksMapping),
             creations.map(({ author }) => author),
+            creations.map(eventIdOf),
+            creations.map(({ requestId }) => requestId),
           ],
           sent,
         )
@@ -162,6 +163,8 @@ export class UserGroupStatements {
               changes.map(checksMapping),
               changes.map(({ author }) => author),
               changes.map(({ expectedRevision }) => expectedRevision),
+              changes.map(eventIdOf),
+              changes.map(({ requestId }) => requestId),
             ],
             sent,
           ),
@@ -193,6 +196,9 @@ export class UserGroupStatements {
               rotations.map(({ idempotency }) => idempotency?.expiresAt ?? null),
               Math.min(...rotations.map(({ now }) => now)),
               rotations.map(({ expectedRevision }) => expectedRevision),
+              rotations.map(eventIdOf),
+              rotations.map(({ author }) => author),
+              rotations.map(({ requestId }) => requestId),
             ],
             sent,
           ),
@@ -227,6 +233,10 @@ export class UserGroupStatements {
 
 function hashOf({ hash }: ByHash): Uint8Array {
   return hash
+}
+
+function eventIdOf({ now }: Change | Creation | Rotation): string {
+  return newEventId(now)
 }
 
 function checksMapping({

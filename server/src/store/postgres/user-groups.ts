@@ -5,6 +5,7 @@ import {
   type ResolvedEntry,
 } from '../../domain/data-source.ts'
 import type {
+  EndGracePeriod,
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
   IssuedToken,
@@ -24,6 +25,7 @@ import { changesNothing, type UserGroup, type UserGroupKey } from '../../domain/
 import type { Realm } from '../../domain/user-group-service.ts'
 import { mismatchOf } from '../expectation.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
+import { eventValues } from './audit-log.ts'
 import type { Primary, Statement } from './primary.ts'
 import type { Attempt, Retry } from './retry.ts'
 import { selectById } from './user-group-archive.ts'
@@ -57,7 +59,7 @@ export class UserGroups {
   }
 
   getOrCreate(command: GetOrCreateUserGroup): Promise<GetOrCreateOutcome> {
-    const { key, change, mayWrite, mappingMode = 'free', mintToken, author, now } = command
+    const { key, change, mayWrite, mappingMode = 'free', mintToken, author, requestId, now } = command
     // Drawn once: by its token a user group is known as this call's, should its creation be in doubt.
     let token: MintedToken | undefined
     return this.#retry.run(async (attempt) => {
@@ -69,7 +71,8 @@ export class UserGroups {
           const refusal = await this.#checkMapping(command, attempt)
           if (refusal !== null) return refusal
           token ??= mintToken(key)
-          const creation = { ...key, name: change.name, change, mappingMode, token, author, now }
+          const { name } = change
+          const creation = { ...key, name, change, mappingMode, token, author, requestId, now }
           const created = await attempt.change((sent) => this.#statements.insert.add(creation, attempt, sent))
           if (created !== null) return { outcome: 'created', userGroup: userGroupOf(key, created) }
           continue
@@ -109,7 +112,8 @@ export class UserGroups {
     })
   }
 
-  suspend({ key, expected, suspended, now }: SuspendUserGroup): Promise<SuspendOutcome> {
+  suspend(command: SuspendUserGroup): Promise<SuspendOutcome> {
+    const { key, expected, suspended, now } = command
     return this.#retry.run(async (attempt) => {
       for (;;) {
         const row = await this.#statements.select.add(key, attempt)
@@ -123,7 +127,10 @@ export class UserGroups {
         const [changed] = await attempt.change((sent) =>
           this.#primary.query(
             setSuspended,
-            [key.workspaceId, row.team_id, suspended ? now : null, expected?.revision ?? null],
+            [
+              ...[key.workspaceId, row.team_id, suspended ? now : null, expected?.revision ?? null],
+              ...eventValues(command),
+            ],
             sent,
           ),
         )
@@ -197,13 +204,11 @@ export class UserGroups {
     })
   }
 
-  async endGracePeriod(workspaceId: number, tokenHash: Uint8Array, now: number): Promise<void> {
-    await this.#retry.run(() =>
-      this.#primary.query(
-        `UPDATE superseded_token SET valid_until = $3
-         WHERE workspace_id = $1 AND token_hash = $2 AND valid_until > $3`,
-        [workspaceId, tokenHash, now],
-      ),
+  async endGracePeriod(command: EndGracePeriod): Promise<void> {
+    const { workspaceId, environment, tokenHash, now } = command
+    const values = [workspaceId, tokenHash, now, environment, ...eventValues(command)]
+    await this.#retry.run((attempt) =>
+      attempt.change((sent) => this.#primary.query(endGracePeriod, values, sent)),
     )
   }
 
@@ -272,12 +277,13 @@ export class UserGroups {
   }
 
   #change(
-    { key, expected, change, mappingMode = 'free', author, now }: UpdateUserGroup,
+    { key, expected, change, mappingMode = 'free', author, requestId, now }: UpdateUserGroup,
     row: UserGroupRow,
     attempt: Attempt,
   ): Promise<UserGroupRow | null> {
     const expectedRevision = expected?.revision ?? null
-    const item = { ...realmOf(key), teamId: row.team_id, change, mappingMode, expectedRevision, author, now }
+    const rest = { change, mappingMode, expectedRevision, author, requestId, now }
+    const item = { ...realmOf(key), teamId: row.team_id, ...rest }
     return attempt.change((sent) => this.#statements.update.add(item, attempt, sent))
   }
 
@@ -337,10 +343,33 @@ export class UserGroups {
 }
 
 const setSuspended: Statement<UserGroupRow> = {
-  text: `UPDATE user_group SET suspended_at = $3::bigint, revision = revision + 1
-         WHERE workspace_id = $1 AND team_id = $2 AND coalesce($4::bigint, revision) = revision
-           AND (suspended_at IS NULL) <> ($3::bigint IS NULL)
-         RETURNING ${columns}`,
+  text: `WITH changed AS (
+           UPDATE user_group SET suspended_at = $3::bigint, revision = revision + 1
+           WHERE workspace_id = $1 AND team_id = $2 AND coalesce($4::bigint, revision) = revision
+             AND (suspended_at IS NULL) <> ($3::bigint IS NULL)
+           RETURNING *
+         ), audited AS (
+           INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id, team_id, provided_id)
+           SELECT workspace_id, environment, $5::uuid,
+                  CASE WHEN suspended_at IS NULL THEN 'user_group.resumed' ELSE 'user_group.suspended' END,
+                  $6, $7, team_id, provided_id
+           FROM changed
+         )
+         SELECT ${columns} FROM changed AS user_group`,
+}
+
+const endGracePeriod: Statement<unknown> = {
+  text: `WITH changed AS (
+           UPDATE superseded_token SET valid_until = $3
+           FROM user_group
+           WHERE superseded_token.workspace_id = $1 AND superseded_token.token_hash = $2
+             AND valid_until > $3 AND user_group.workspace_id = superseded_token.workspace_id
+             AND user_group.team_id = superseded_token.team_id AND user_group.environment = $4
+           RETURNING user_group.*
+         )
+         INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id, team_id, provided_id)
+         SELECT workspace_id, environment, $5::uuid, 'user_group.grace_period_ended', $6, $7, team_id, provided_id
+         FROM changed`,
 }
 
 const batchSize = 1000

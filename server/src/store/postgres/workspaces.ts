@@ -1,5 +1,8 @@
+import type { MadeWorkspace, NewWorkspace } from '../../domain/store.ts'
 import type { Workspace } from '../../domain/workspace.ts'
-import type { Primary } from './primary.ts'
+import { apiTokenOf, insertApiToken, type ApiTokenRow } from './api-tokens.ts'
+import { appendAuditEvent } from './audit-log.ts'
+import type { Primary, Query } from './primary.ts'
 import type { Retry } from './retry.ts'
 
 interface WorkspaceRow {
@@ -17,22 +20,30 @@ export class Workspaces {
     this.#retry = retry
   }
 
-  create(name: string, now: number): Promise<Workspace | null> {
+  create(workspace: NewWorkspace): Promise<MadeWorkspace | null> {
+    const { name, createdAt, apiToken } = workspace
     return this.#retry.run(async (attempt) => {
-      const [made] = await attempt.change((sent) =>
-        this.#primary.query<WorkspaceRow>(
-          'INSERT INTO workspace (name, created_at) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING RETURNING *',
-          [name, now],
-          sent,
-        ),
+      const made = await attempt.change((sent) =>
+        this.#primary.transaction((query) => {
+          sent()
+          return insertWorkspace(query, workspace)
+        }),
       )
-      if (made !== undefined) return workspaceOf(made)
-      if (!attempt.isInDoubt) return null
+      if (made !== null || !attempt.isInDoubt) return made
       const [taken] = await this.#primary.query<WorkspaceRow>(
         'SELECT * FROM workspace WHERE name = $1 AND created_at = $2',
-        [name, now],
+        [name, createdAt],
       )
-      return taken === undefined ? null : workspaceOf(taken)
+      if (taken === undefined) return null
+      const [token] =
+        apiToken === undefined
+          ? []
+          : await this.#primary.query<ApiTokenRow>('SELECT * FROM api_token WHERE token_hash = $1', [
+              apiToken.tokenHash,
+            ])
+      // Another call may have made one with the same name at the same moment: its API token is another one.
+      if (apiToken !== undefined && token === undefined) return null
+      return { workspace: workspaceOf(taken), apiToken: token === undefined ? null : apiTokenOf(token) }
     })
   }
 
@@ -46,6 +57,28 @@ export class Workspaces {
   /** Reads a row, which fails where the database cannot be read. */
   async probe(): Promise<void> {
     await this.#primary.query('SELECT 1 FROM workspace LIMIT 1')
+  }
+}
+
+async function insertWorkspace(
+  query: Query,
+  { name, createdAt, apiToken, ...origin }: NewWorkspace,
+): Promise<MadeWorkspace | null> {
+  const [row] = await query<WorkspaceRow>(
+    'INSERT INTO workspace (name, created_at) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING RETURNING *',
+    [name, createdAt],
+  )
+  if (row === undefined) return null
+  const workspaceId = row.workspace_id
+  await appendAuditEvent(
+    query,
+    'workspace.created',
+    { workspaceId, now: createdAt, ...origin },
+    { workspace_id: workspaceId, name },
+  )
+  return {
+    workspace: workspaceOf(row),
+    apiToken: apiToken ? await insertApiToken(query, { ...apiToken, ...origin, workspaceId }) : null,
   }
 }
 

@@ -1,7 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { isScope, type ApiToken } from '../../domain/api-token.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { NewApiToken } from '../../domain/store.ts'
+import type { NewApiToken, RevokeApiToken } from '../../domain/store.ts'
+import { describedToken } from '../audit-row.ts'
+import type { AuditLog } from './audit-log.ts'
 
 export interface ApiTokenRow {
   api_token_id: number
@@ -29,21 +31,25 @@ export const apiTokenColumns = [
   .join(', ')
 
 export class ApiTokens {
+  readonly #audit: AuditLog
   readonly #insert: Statement<unknown[], ApiTokenRow>
   readonly #selectByHash: Statement<[Uint8Array], ApiTokenRow>
   readonly #selectAll: Statement<[], ApiTokenRow>
+  readonly #selectById: Statement<[number], ApiTokenRow>
   readonly #revoke: Statement<[number, number], ApiTokenRow>
   readonly #isEmpty: Statement<[], number>
 
-  constructor(database: Database) {
+  constructor(database: Database, audit: AuditLog) {
+    this.#audit = audit
     this.#insert = database.prepare(
       `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at)
        VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING ${apiTokenColumns}`,
     )
     this.#selectByHash = database.prepare(`SELECT ${apiTokenColumns} FROM api_token WHERE token_hash = ?`)
     this.#selectAll = database.prepare(`SELECT ${apiTokenColumns} FROM api_token ORDER BY api_token_id`)
+    this.#selectById = database.prepare(`SELECT ${apiTokenColumns} FROM api_token WHERE api_token_id = ?`)
     this.#revoke = database.prepare(
-      `UPDATE api_token SET revoked_at = coalesce(revoked_at, ?) WHERE api_token_id = ? RETURNING ${apiTokenColumns}`,
+      `UPDATE api_token SET revoked_at = ? WHERE api_token_id = ? RETURNING ${apiTokenColumns}`,
     )
     this.#isEmpty = database
       .prepare<[], number>(
@@ -62,7 +68,10 @@ export class ApiTokens {
       token.createdAt,
       token.expiresAt,
     )
-    return apiTokenOf(row as ApiTokenRow)
+    const apiToken = apiTokenOf(row as ApiTokenRow)
+    const details = describedToken(apiToken)
+    this.#audit.append('api_token.created', { ...token, now: token.createdAt }, { details })
+    return apiToken
   }
 
   createFirst(tokens: readonly NewApiToken[]): boolean {
@@ -80,9 +89,15 @@ export class ApiTokens {
     return this.#selectAll.all().map(apiTokenOf)
   }
 
-  revoke(id: number, now: number): ApiToken | null {
-    const row = this.#revoke.get(now, id)
-    return row === undefined ? null : apiTokenOf(row)
+  revoke({ id, ...change }: RevokeApiToken): ApiToken | null {
+    const row = this.#selectById.get(id)
+    if (row === undefined) return null
+    const apiToken = apiTokenOf(row)
+    if (apiToken.revokedAt !== null) return apiToken
+    const { workspaceId, environment } = apiToken
+    const details = { api_token_id: id, name: apiToken.name }
+    this.#audit.append('api_token.revoked', { workspaceId, environment, ...change }, { details })
+    return apiTokenOf(this.#revoke.get(change.now, id) as ApiTokenRow)
   }
 }
 

@@ -1,17 +1,21 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { ConsoleSession } from '../../domain/store.ts'
+import type { ConsoleSession, NewConsoleSession } from '../../domain/store.ts'
+import { signIn } from '../audit-row.ts'
 import { apiTokenColumns, apiTokenOf, type ApiTokenRow } from './api-tokens.ts'
+import type { AuditLog } from './audit-log.ts'
 
 type Row = ApiTokenRow & { session_created_at: number; last_used_at: number }
 
 export class ConsoleSessions {
+  readonly #audit: AuditLog
   readonly #insert: Statement<[Uint8Array, number, number, number]>
   readonly #select: Statement<[Uint8Array], Row>
   readonly #touch: Statement<[number, Uint8Array]>
   readonly #delete: Statement<[Uint8Array]>
   readonly #deleteUnused: Statement<[number]>
 
-  constructor(database: Database) {
+  constructor(database: Database, audit: AuditLog) {
+    this.#audit = audit
     this.#insert = database.prepare(
       'INSERT INTO console_session (session_hash, api_token_id, created_at, last_used_at) VALUES (?, ?, ?, ?)',
     )
@@ -24,8 +28,10 @@ export class ConsoleSessions {
     this.#deleteUnused = database.prepare('DELETE FROM console_session WHERE last_used_at <= ?')
   }
 
-  create(hash: Uint8Array, apiTokenId: number, now: number): void {
-    this.#insert.run(hash, apiTokenId, now, now)
+  create(session: NewConsoleSession): void {
+    const { hash, apiToken, now } = session
+    this.#insert.run(hash, apiToken.id, now, now)
+    this.#audit.append('console_session.created', signIn(session))
   }
 
   find(hash: Uint8Array): ConsoleSession | null {

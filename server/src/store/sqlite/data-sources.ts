@@ -15,6 +15,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { JsonText } from '../../domain/json-text.ts'
 import type {
   DeleteOutcome,
+  DeleteRegistered,
   ListDataSources,
   ListSharedDataSources,
   NewDataSource,
@@ -25,6 +26,7 @@ import type {
 import type { Realm } from '../../domain/user-group-service.ts'
 import { dataSourceOf, schemaOf, type DataSourceRow, type SchemaRow } from '../data-source-row.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
+import type { AuditLog } from './audit-log.ts'
 
 /** How many data sources one call looks at: some milliseconds, for which everybody else waits. */
 const dataSourcesLookedAt = 1000
@@ -33,6 +35,7 @@ type EntryValues = [number, Environment, string, string, number]
 
 /** Schemas, their data sources, and which user groups' mappings have them. */
 export class DataSources {
+  readonly #audit: AuditLog
   readonly #insertSchema: Statement<unknown[], SchemaRow>
   readonly #selectSchemas: Statement<[number, Environment], SchemaRow>
   readonly #selectSchema: Statement<[number, Environment, number], SchemaRow>
@@ -60,7 +63,8 @@ export class DataSources {
 
   readonly #resolvedMappings = new ResolvedMappings()
 
-  constructor(database: Database) {
+  constructor(database: Database, audit: AuditLog) {
+    this.#audit = audit
     this.#insertSchema = database.prepare(
       `INSERT INTO schema (workspace_id, environment, provided_id, name, created_at) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (workspace_id, environment, provided_id) DO NOTHING RETURNING *`,
@@ -144,14 +148,17 @@ export class DataSources {
       .pluck()
   }
 
-  createSchema({ workspaceId, environment, providedId, name, createdAt }: NewSchema): Schema | NotRegistered {
+  createSchema(schema: NewSchema): Schema | NotRegistered {
+    const { workspaceId, environment, providedId, name, createdAt } = schema
     const id = idOf(providedId)
     const isNamedById = id !== null && this.#selectSchema.get(workspaceId, environment, id) !== undefined
     if (isNamedById && this.#hasSchemaKey.get(workspaceId, environment, providedId) === 1)
       return 'provided_id_mapped'
     const row = this.#insertSchema.get(workspaceId, environment, providedId, name, createdAt)
     if (row === undefined) return 'provided_id_taken'
-    this.#renewVersion({ workspaceId, environment })
+    this.#renewVersion(schema)
+    const details = { schema_id: row.schema_id, provided_id: providedId }
+    this.#audit.append('schema.created', { ...schema, now: createdAt }, { details })
     return schemaOf(row)
   }
 
@@ -159,35 +166,35 @@ export class DataSources {
     return this.#selectSchemas.all(workspaceId, environment).map(schemaOf)
   }
 
-  deleteSchema(workspaceId: number, environment: Environment, id: number): DeleteOutcome {
-    if (this.#selectSchema.get(workspaceId, environment, id) === undefined) return 'not_found'
+  deleteSchema(command: DeleteRegistered): DeleteOutcome {
+    const { workspaceId, environment, id } = command
+    const row = this.#selectSchema.get(workspaceId, environment, id)
+    if (row === undefined) return 'not_found'
     if (this.#selectAnyOfSchema.get(id) !== undefined) return 'in_use'
     this.#deleteSchema.run(id)
-    this.#renewVersion({ workspaceId, environment })
+    this.#renewVersion(command)
+    const details = { schema_id: id, provided_id: row.provided_id }
+    this.#audit.append('schema.deleted', command, { details })
     return 'deleted'
   }
 
-  create(
-    workspaceId: number,
-    environment: Environment,
-    { schemaId, providedId, name, createdAt }: NewDataSource,
-  ): DataSource | NotRegistered | 'schema_not_found' {
+  create(dataSource: NewDataSource): DataSource | NotRegistered | 'schema_not_found' {
+    const { workspaceId, environment, schemaId, providedId, name, createdAt } = dataSource
     const schema = this.#selectSchema.get(workspaceId, environment, schemaId)
     if (schema === undefined) return 'schema_not_found'
     const id = idOf(providedId)
     if (id !== null && this.#selectById.get(schemaId, id) !== undefined) {
       for (const schemaKey of [schema.provided_id, String(schemaId)]) {
-        const { dataSource } = this.#resolveEntry({ workspaceId, environment }, schemaKey, providedId)
-        if (
-          dataSource?.id === id &&
-          this.#hasEntry.get(workspaceId, environment, schemaKey, providedId) === 1
-        )
+        const meant = this.#resolveEntry(dataSource, schemaKey, providedId).dataSource
+        if (meant?.id === id && this.#hasEntry.get(workspaceId, environment, schemaKey, providedId) === 1)
           return 'provided_id_mapped'
       }
     }
     const row = this.#insert.get(workspaceId, schemaId, providedId, name, createdAt)
     if (row === undefined) return 'provided_id_taken'
-    this.#renewVersion({ workspaceId, environment })
+    this.#renewVersion(dataSource)
+    const details = { data_source_id: row.data_source_id, schema_id: schemaId, provided_id: providedId }
+    this.#audit.append('data_source.created', { ...dataSource, now: createdAt }, { details })
     return dataSourceOf(row)
   }
 
@@ -199,19 +206,22 @@ export class DataSources {
     return rows.map(dataSourceOf)
   }
 
-  delete(workspaceId: number, environment: Environment, id: number): DeleteOutcome {
+  delete(command: DeleteRegistered): DeleteOutcome {
+    const { workspaceId, environment, id } = command
     const row = this.#select.get(workspaceId, environment, id)
     if (row === undefined) return 'not_found'
     for (const schemaKey of [row.schema_provided_id, String(row.schema_id)]) {
       for (const key of [row.provided_id, String(id)]) {
         // An entry may have the same words and mean another one, by its provided id.
-        const meant = this.#resolveEntry({ workspaceId, environment }, schemaKey, key).dataSource
+        const meant = this.#resolveEntry(command, schemaKey, key).dataSource
         if (meant?.id === id && this.#hasEntry.get(workspaceId, environment, schemaKey, key) === 1)
           return 'in_use'
       }
     }
     this.#delete.run(id)
-    this.#renewVersion({ workspaceId, environment })
+    this.#renewVersion(command)
+    const details = { data_source_id: id, schema_id: row.schema_id, provided_id: row.provided_id }
+    this.#audit.append('data_source.deleted', command, { details })
     return 'deleted'
   }
 

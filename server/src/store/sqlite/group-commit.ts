@@ -17,6 +17,7 @@ type Result = { readonly value: unknown } | { readonly error: unknown }
  */
 export class GroupCommit {
   #queue: Pending[] = []
+  readonly #unfinished = new Set<Promise<unknown>>()
   readonly #begin: Statement
   readonly #beginImmediate: Statement
   readonly #commit: Statement
@@ -40,6 +41,23 @@ export class GroupCommit {
       if (this.#queue.length === 0) setImmediate(this.#flush)
       this.#queue.push({ operation, resolve: resolve as (value: unknown) => void, reject })
     })
+  }
+
+  /** For what takes several turns: `finish` waits until it has run its last operation. */
+  async runInTurns<T>(work: () => Promise<T>): Promise<T> {
+    const running = work()
+    this.#unfinished.add(running)
+    try {
+      return await running
+    } finally {
+      this.#unfinished.delete(running)
+    }
+  }
+
+  /** Resolves when all that was begun is done. */
+  async finish(): Promise<void> {
+    await Promise.allSettled(this.#unfinished)
+    await this.run(() => undefined)
   }
 
   readonly #flush = (): void => {

@@ -5,20 +5,27 @@ import type { MappingEntry } from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type {
   CountEntries,
+  DeleteRegistered,
   DeleteUserGroup,
+  EndGracePeriod,
   Expiry,
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
   Introspection,
+  ListAuditEvents,
   ListDataSources,
   ListDeletedUserGroups,
   ListSharedDataSources,
   ListUserGroups,
   ListVersions,
   NewApiToken,
+  NewConsoleSession,
   NewDataSource,
   NewSchema,
+  NewWorkspace,
+  PruneAuditEvents,
   RestoreUserGroup,
+  RevokeApiToken,
   RotateUserGroupToken,
   SearchUserGroups,
   SecretKeyCheck,
@@ -27,10 +34,12 @@ import type {
   UpdateUserGroup,
 } from '../../domain/store.ts'
 import type { UserGroupKey } from '../../domain/user-group.ts'
+import { prunedAtOnce } from '../audit-row.ts'
 import { pendingMigrations, readMigrations, type MigrateMode } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
+import { AuditLog } from './audit-log.ts'
 import { ConsoleSessions } from './console-sessions.ts'
 import { DataSources } from './data-sources.ts'
 import { GroupCommit } from './group-commit.ts'
@@ -131,18 +140,20 @@ class SqliteStore implements Store {
   readonly #apiTokens: ApiTokens
   readonly #consoleSessions: ConsoleSessions
   readonly #secretKeyChecks: SecretKeyChecks
+  readonly #audit: AuditLog
 
   constructor(database: Database) {
     this.#database = database
     this.#batch = new GroupCommit(database)
-    this.#dataSources = new DataSources(database)
-    this.#userGroups = new UserGroups(database, this.#dataSources)
-    this.#archive = new UserGroupArchive(database, this.#dataSources)
+    this.#audit = new AuditLog(database)
+    this.#dataSources = new DataSources(database, this.#audit)
+    this.#userGroups = new UserGroups(database, this.#dataSources, this.#audit)
+    this.#archive = new UserGroupArchive(database, this.#dataSources, this.#audit)
     this.#search = new UserGroupSearch(database)
     this.#lastIntrospections = new LastIntrospections(database)
-    this.#workspaces = new Workspaces(database)
-    this.#apiTokens = new ApiTokens(database)
-    this.#consoleSessions = new ConsoleSessions(database)
+    this.#apiTokens = new ApiTokens(database, this.#audit)
+    this.#workspaces = new Workspaces(database, this.#apiTokens, this.#audit)
+    this.#consoleSessions = new ConsoleSessions(database, this.#audit)
     this.#secretKeyChecks = new SecretKeyChecks(database)
   }
 
@@ -150,15 +161,17 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#userGroups.getOrCreate(command))
   }
 
-  async getOrCreateUserGroups(commands: readonly GetOrCreateUserGroup[]) {
-    const outcomes: GetOrCreateOutcome[] = []
-    for (let start = 0; start < commands.length; start += groupsAtOnce) {
-      const some = commands.slice(start, start + groupsAtOnce)
-      outcomes.push(
-        ...(await this.#batch.run(() => some.map((command) => this.#userGroups.getOrCreate(command)))),
-      )
-    }
-    return outcomes
+  getOrCreateUserGroups(commands: readonly GetOrCreateUserGroup[]) {
+    return this.#batch.runInTurns(async () => {
+      const outcomes: GetOrCreateOutcome[] = []
+      for (let start = 0; start < commands.length; start += groupsAtOnce) {
+        const some = commands.slice(start, start + groupsAtOnce)
+        outcomes.push(
+          ...(await this.#batch.run(() => some.map((command) => this.#userGroups.getOrCreate(command)))),
+        )
+      }
+      return outcomes
+    })
   }
 
   updateUserGroup(command: UpdateUserGroup) {
@@ -177,8 +190,8 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#userGroups.identifyToken(workspaceId, environment, tokenHash))
   }
 
-  endGracePeriod(workspaceId: number, tokenHash: Uint8Array, now: number) {
-    return this.#batch.run(() => this.#userGroups.endGracePeriod(workspaceId, tokenHash, now))
+  endGracePeriod(command: EndGracePeriod) {
+    return this.#batch.run(() => this.#userGroups.endGracePeriod(command))
   }
 
   findUserGroup(key: UserGroupKey) {
@@ -237,14 +250,16 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#dataSources.resolveEntries({ workspaceId, environment }, entries))
   }
 
-  async forgetExpired({ now, deletedBefore, usedBefore }: Expiry) {
-    let total = await this.#batch.run(
-      () =>
-        this.#userGroups.forgetExpiredIdempotencyKeys(now) + this.#consoleSessions.forgetUnused(usedBefore),
-    )
-    for (let forgotten = -1; forgotten !== 0; total += forgotten)
-      forgotten = await this.#batch.run(() => this.#archive.forgetDeleted(deletedBefore))
-    return total
+  forgetExpired({ now, deletedBefore, usedBefore }: Expiry) {
+    return this.#batch.runInTurns(async () => {
+      let total = await this.#batch.run(
+        () =>
+          this.#userGroups.forgetExpiredIdempotencyKeys(now) + this.#consoleSessions.forgetUnused(usedBefore),
+      )
+      for (let forgotten = -1; forgotten !== 0; total += forgotten)
+        forgotten = await this.#batch.run(() => this.#archive.forgetDeleted(deletedBefore))
+      return total
+    })
   }
 
   createSchema(schema: NewSchema) {
@@ -255,24 +270,24 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#dataSources.listSchemas(workspaceId, environment))
   }
 
-  deleteSchema(workspaceId: number, environment: Environment, id: number) {
-    return this.#batch.run(() => this.#dataSources.deleteSchema(workspaceId, environment, id))
+  deleteSchema(command: DeleteRegistered) {
+    return this.#batch.run(() => this.#dataSources.deleteSchema(command))
   }
 
-  createDataSource(workspaceId: number, environment: Environment, dataSource: NewDataSource) {
-    return this.#batch.run(() => this.#dataSources.create(workspaceId, environment, dataSource))
+  createDataSource(dataSource: NewDataSource) {
+    return this.#batch.run(() => this.#dataSources.create(dataSource))
   }
 
   listDataSources(query: ListDataSources) {
     return this.#batch.run(() => this.#dataSources.list(query))
   }
 
-  deleteDataSource(workspaceId: number, environment: Environment, id: number) {
-    return this.#batch.run(() => this.#dataSources.delete(workspaceId, environment, id))
+  deleteDataSource(command: DeleteRegistered) {
+    return this.#batch.run(() => this.#dataSources.delete(command))
   }
 
-  createWorkspace(name: string, now: number) {
-    return this.#batch.run(() => this.#workspaces.create(name, now))
+  createWorkspace(workspace: NewWorkspace) {
+    return this.#batch.run(() => this.#workspaces.create(workspace))
   }
 
   listWorkspaces() {
@@ -295,12 +310,12 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#apiTokens.list())
   }
 
-  revokeApiToken(id: number, now: number) {
-    return this.#batch.run(() => this.#apiTokens.revoke(id, now))
+  revokeApiToken(command: RevokeApiToken) {
+    return this.#batch.run(() => this.#apiTokens.revoke(command))
   }
 
-  createConsoleSession(hash: Uint8Array, apiTokenId: number, now: number) {
-    return this.#batch.run(() => this.#consoleSessions.create(hash, apiTokenId, now))
+  createConsoleSession(session: NewConsoleSession) {
+    return this.#batch.run(() => this.#consoleSessions.create(session))
   }
 
   findConsoleSession(hash: Uint8Array) {
@@ -323,12 +338,26 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#secretKeyChecks.add(check))
   }
 
+  listAuditEvents(query: ListAuditEvents) {
+    return this.#batch.run(() => this.#audit.list(query))
+  }
+
+  pruneAuditEvents(command: PruneAuditEvents) {
+    return this.#batch.runInTurns(async () => {
+      for (let total = 0; ;) {
+        const pruned = await this.#batch.run(() => this.#audit.prune(command, total === 0))
+        total += pruned
+        if (pruned < prunedAtOnce) return total
+      }
+    })
+  }
+
   ping() {
     return this.#batch.run(() => this.#workspaces.probe())
   }
 
   async close() {
-    await this.#batch.run(() => undefined)
+    await this.#batch.finish()
     this.#database.close()
   }
 }

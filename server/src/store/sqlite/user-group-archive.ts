@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
+import type { Author } from '../../domain/audit.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type {
   DeleteUserGroup,
@@ -7,7 +8,7 @@ import type {
   RestoreOutcome,
   RestoreUserGroup,
 } from '../../domain/store.ts'
-import type { Author, DeletedUserGroup, UserGroupVersion } from '../../domain/user-group.ts'
+import type { DeletedUserGroup, UserGroupVersion } from '../../domain/user-group.ts'
 import { mismatchOf } from '../expectation.ts'
 import {
   deletedUserGroupOf,
@@ -19,6 +20,7 @@ import {
   type UserGroupRow,
   type VersionRow,
 } from '../user-group-row.ts'
+import type { AuditLog } from './audit-log.ts'
 import type { DataSources } from './data-sources.ts'
 
 /** How many deleted user groups are forgotten in one operation. */
@@ -27,6 +29,7 @@ const batchSize = 1000
 /** What user groups were: their earlier versions, and those that were deleted. */
 export class UserGroupArchive {
   readonly #dataSources: DataSources
+  readonly #audit: AuditLog
   readonly #select: Statement<[number, Environment, string], UserGroupRow>
   readonly #keep: Statement<[number, Author, number]>
   readonly #delete: Statement<[number]>
@@ -39,8 +42,9 @@ export class UserGroupArchive {
   readonly #deleteVersions: Statement<[number, number]>
   readonly #deleteLastIntrospection: Statement<[number, number]>
 
-  constructor(database: Database, dataSources: DataSources) {
+  constructor(database: Database, dataSources: DataSources, audit: AuditLog) {
     this.#dataSources = dataSources
+    this.#audit = audit
     this.#select = database.prepare(
       'SELECT * FROM user_group WHERE workspace_id = ? AND environment = ? AND provided_id = ?',
     )
@@ -79,7 +83,8 @@ export class UserGroupArchive {
     )
   }
 
-  delete({ key, expected, author, now }: DeleteUserGroup): 'deleted' | 'not_found' | 'revision_mismatch' {
+  delete(command: DeleteUserGroup): 'deleted' | 'not_found' | 'revision_mismatch' {
+    const { key, expected, author, now } = command
     const row = this.#select.get(key.workspaceId, key.environment, key.providedId)
     if (row === undefined) return 'not_found'
     const mismatch = mismatchOf(row, expected)
@@ -87,10 +92,13 @@ export class UserGroupArchive {
     this.#keep.run(now, author, row.team_id)
     this.#dataSources.replaceEntries(key, row.team_id, row.mapping, null)
     this.#delete.run(row.team_id)
+    const userGroup = { teamId: row.team_id, providedId: row.provided_id }
+    this.#audit.append('user_group.deleted', { ...command, ...key }, { userGroup })
     return 'deleted'
   }
 
-  restore({ workspaceId, environment, teamId, deletedAfter }: RestoreUserGroup): RestoreOutcome {
+  restore(command: RestoreUserGroup): RestoreOutcome {
+    const { workspaceId, environment, teamId, deletedAfter } = command
     const deleted = this.#selectDeleted.get(workspaceId, teamId, environment, deletedAfter)
     if (deleted === undefined) return { outcome: 'not_found' }
     if (this.#select.get(workspaceId, environment, deleted.provided_id) !== undefined)
@@ -98,6 +106,9 @@ export class UserGroupArchive {
     const row = this.#restore.get(workspaceId, teamId) as UserGroupRow
     this.#deleteKept.run(workspaceId, teamId)
     this.#dataSources.replaceEntries({ workspaceId, environment }, teamId, null, row.mapping)
+    this.#audit.append('user_group.restored', command, {
+      userGroup: { teamId, providedId: row.provided_id },
+    })
     return { outcome: 'restored', userGroup: userGroupOf({ workspaceId, environment }, row) }
   }
 

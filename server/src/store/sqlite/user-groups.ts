@@ -1,7 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3'
+import type { Author } from '../../domain/audit.ts'
+import { changedFields } from '../../domain/user-group.ts'
 import { isRegistered, type MappingMode } from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type {
+  EndGracePeriod,
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
   IssuedToken,
@@ -18,7 +21,6 @@ import type {
 } from '../../domain/store.ts'
 import {
   changesNothing,
-  type Author,
   type UserGroup,
   type UserGroupChange,
   type UserGroupKey,
@@ -35,6 +37,7 @@ import {
   type UserGroupRow,
 } from '../user-group-row.ts'
 import { revisionsKept } from '../versions.ts'
+import type { AuditLog } from './audit-log.ts'
 import type { DataSources } from './data-sources.ts'
 
 type IdempotencyRow = Pick<
@@ -44,6 +47,7 @@ type IdempotencyRow = Pick<
 
 /** The operations on user groups and their tokens. Each runs inside a transaction of `GroupCommit`. */
 export class UserGroups {
+  readonly #audit: AuditLog
   readonly #dataSources: DataSources
   readonly #select: Statement<[number, Environment, string], UserGroupRow>
   readonly #selectByToken: Statement<[number, Uint8Array, Environment], UserGroupRow>
@@ -66,8 +70,9 @@ export class UserGroups {
   readonly #saveIdempotencyKey: Statement
   readonly #deleteExpiredIdempotencyKeys: Statement<[number]>
 
-  constructor(database: Database, dataSources: DataSources) {
+  constructor(database: Database, dataSources: DataSources, audit: AuditLog) {
     this.#dataSources = dataSources
+    this.#audit = audit
     this.#select = database.prepare(
       'SELECT * FROM user_group WHERE workspace_id = ? AND environment = ? AND provided_id = ?',
     )
@@ -162,7 +167,8 @@ export class UserGroups {
     return { outcome: 'updated', userGroup: this.#change(row, command) }
   }
 
-  suspend({ key, expected, suspended, now }: SuspendUserGroup): SuspendOutcome {
+  suspend(command: SuspendUserGroup): SuspendOutcome {
+    const { key, expected, suspended, now } = command
     const row = this.#selectRow(key)
     if (row === undefined) return { outcome: 'not_found' }
     const mismatch = mismatchOf(row, expected)
@@ -170,6 +176,8 @@ export class UserGroups {
     if ((row.suspended_at !== null) === suspended)
       return { outcome: 'unchanged', userGroup: userGroupOf(key, row) }
     const changed = this.#suspend.get(suspended ? now : null, row.team_id) as UserGroupRow
+    const action = suspended ? 'user_group.suspended' : 'user_group.resumed'
+    this.#audit.append(action, { ...command, ...key }, { userGroup: subjectOf(row) })
     return { outcome: 'updated', userGroup: userGroupOf(key, changed) }
   }
 
@@ -238,8 +246,12 @@ export class UserGroups {
       : { userGroup: tokenlessUserGroupOf(realm, old), validUntil: old.valid_until }
   }
 
-  endGracePeriod(workspaceId: number, tokenHash: Uint8Array, now: number): void {
+  endGracePeriod(command: EndGracePeriod): void {
+    const { workspaceId, environment, tokenHash, now } = command
+    const row = this.#selectBySupersededToken.get(workspaceId, tokenHash, environment)
+    if (row === undefined || row.valid_until <= now) return
     this.#endGracePeriod.run(now, workspaceId, tokenHash, now)
+    this.#audit.append('user_group.grace_period_ended', command, { userGroup: subjectOf(row) })
   }
 
   find(key: UserGroupKey): UserGroup | null {
@@ -288,7 +300,8 @@ export class UserGroups {
     return { userGroup, issuedAt, validUntil, dataSources }
   }
 
-  #create({ key, change, author, now }: GetOrCreateUserGroup, token: MintedToken): UserGroup {
+  #create(command: GetOrCreateUserGroup, token: MintedToken): UserGroup {
+    const { key, change, author, now } = command
     const { workspaceId, environment, providedId } = key
     const { name, mapping = null, properties = null } = change
     const { hash, keyId, sealed } = token
@@ -298,6 +311,7 @@ export class UserGroups {
     )
     const teamId = Number(lastInsertRowid)
     this.#dataSources.replaceEntries(key, teamId, null, mapping)
+    this.#audit.append('user_group.created', { ...command, ...key }, { userGroup: { teamId, providedId } })
     return {
       ...key,
       ...{ teamId, name: name as string, mapping, properties, token: { keyId, sealed }, revision: 1 },
@@ -305,10 +319,8 @@ export class UserGroups {
     }
   }
 
-  #change(
-    row: UserGroupRow,
-    { key, change, author, now }: Pick<UpdateUserGroup, 'key' | 'change' | 'author' | 'now'>,
-  ): UserGroup {
+  #change(row: UserGroupRow, command: Omit<UpdateUserGroup, 'expected'>): UserGroup {
+    const { key, change, author, now } = command
     this.#insertVersion.run(row.team_id)
     this.#deleteVersions.run(key.workspaceId, row.team_id, row.revision - revisionsKept)
     const changed = this.#update.get(
@@ -321,13 +333,13 @@ export class UserGroups {
     ) as UserGroupRow
     if (changed.mapping !== row.mapping)
       this.#dataSources.replaceEntries(key, row.team_id, row.mapping, changed.mapping)
+    const details = { changed_fields: changedFields(row, changed) }
+    this.#audit.append('user_group.updated', { ...command, ...key }, { userGroup: subjectOf(row), details })
     return userGroupOf(key, changed)
   }
 
-  #replaceToken(
-    row: UserGroupRow,
-    { workspaceId, environment, mintToken, oldTokenValidUntil, now }: RotateUserGroupToken,
-  ): MintedToken {
+  #replaceToken(row: UserGroupRow, command: RotateUserGroupToken): MintedToken {
+    const { workspaceId, environment, mintToken, oldTokenValidUntil, now } = command
     const token = mintToken({ workspaceId, environment, providedId: row.provided_id })
     this.#insertSupersededToken.run(
       workspaceId,
@@ -338,6 +350,13 @@ export class UserGroups {
       oldTokenValidUntil,
     )
     this.#updateToken.run(token.hash, token.keyId, token.sealed, now, row.team_id)
+    const details = { grace_period_seconds: Math.round((oldTokenValidUntil - now) / 1000) }
+    this.#audit.append('user_group.token_rotated', command, { userGroup: subjectOf(row), details })
     return token
   }
+}
+
+/** Whose an audit event is. */
+function subjectOf({ team_id, provided_id }: Pick<UserGroupRow, 'team_id' | 'provided_id'>) {
+  return { teamId: team_id, providedId: provided_id }
 }

@@ -1,5 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3'
+import type { MadeWorkspace, NewWorkspace } from '../../domain/store.ts'
 import type { Workspace } from '../../domain/workspace.ts'
+import type { ApiTokens } from './api-tokens.ts'
+import type { AuditLog } from './audit-log.ts'
 
 interface Row {
   workspace_id: number
@@ -8,11 +11,15 @@ interface Row {
 }
 
 export class Workspaces {
+  readonly #apiTokens: ApiTokens
+  readonly #audit: AuditLog
   readonly #insert: Statement<[string, number], Row>
   readonly #selectAll: Statement<[], Row>
   readonly #selectAny: Statement<[]>
 
-  constructor(database: Database) {
+  constructor(database: Database, apiTokens: ApiTokens, audit: AuditLog) {
+    this.#apiTokens = apiTokens
+    this.#audit = audit
     this.#insert = database.prepare(
       'INSERT INTO workspace (name, created_at) VALUES (?, ?) ON CONFLICT (name) DO NOTHING RETURNING *',
     )
@@ -20,9 +27,19 @@ export class Workspaces {
     this.#selectAny = database.prepare('SELECT 1 FROM workspace LIMIT 1')
   }
 
-  create(name: string, now: number): Workspace | null {
-    const row = this.#insert.get(name, now)
-    return row === undefined ? null : workspaceOf(row)
+  create({ name, createdAt, apiToken, ...origin }: NewWorkspace): MadeWorkspace | null {
+    const row = this.#insert.get(name, createdAt)
+    if (row === undefined) return null
+    const workspaceId = row.workspace_id
+    this.#audit.append(
+      'workspace.created',
+      { workspaceId, now: createdAt, ...origin },
+      { details: { workspace_id: workspaceId, name } },
+    )
+    return {
+      workspace: workspaceOf(row),
+      apiToken: apiToken ? this.#apiTokens.create({ ...apiToken, ...origin, workspaceId }) : null,
+    }
   }
 
   list(): Workspace[] {

@@ -1,0 +1,63 @@
+import { fileURLToPath } from 'node:url'
+import { bodySizes } from '../lib/bodies.js'
+import { compare, httpFigures } from '../lib/compare.js'
+import { freshIds } from '../lib/ids.js'
+import { connections, loadRound } from '../lib/load.js'
+import { startDatabase } from '../lib/postgres.js'
+import { startService } from '../lib/service.js'
+
+const withoutAuditLog = fileURLToPath(new URL('../processes/without-audit-log.js', import.meta.url))
+/** @type {import('../lib/bodies.js').BodySize} */
+const size = 'typical'
+
+/** @type {import('../run.js').Case} */
+export const audit = () => appending(undefined, undefined)
+
+/** @type {import('../run.js').Case} */
+export async function postgresAudit() {
+  const database = await startDatabase()
+  const other = await startDatabase()
+  try {
+    return await appending(database.url, other.url, async () => {
+      for (const { client } of [database, other]) await client.query('CHECKPOINT')
+    })
+  } finally {
+    await database.stop()
+    await other.stop()
+  }
+}
+
+/**
+ * What the event of a creation costs: the service, and the same without it, each on a store of its own.
+ * @param {string | undefined} databaseUrl
+ * @param {string | undefined} otherDatabaseUrl
+ * @param {() => Promise<unknown>} [beforeEach]
+ * @returns {Promise<import('../run.js').Report>}
+ */
+async function appending(databaseUrl, otherDatabaseUrl, beforeEach) {
+  const service = await startService(databaseUrl)
+  const without = await startService(otherDatabaseUrl, [], ['--import', withoutAuditLog])
+  try {
+    const name = 'without the audit log'
+    const contestants = [
+      { name: 'service', server: service },
+      { name, server: without },
+    ].map((one) => ({
+      name: one.name,
+      round: async () =>
+        httpFigures(
+          await loadRound(one.server, {
+            ...{ size, ids: freshIds(), order: /** @type {const} */ ('once'), seconds: 3 },
+            expected: '"new_user_group":true',
+          }),
+        ),
+    }))
+    return {
+      title: `GET that creates a user group (body of ${bodySizes[size]}), ${connections} connections`,
+      ...(await compare(contestants, { baselines: [name], ...(beforeEach && { beforeEach }) })),
+    }
+  } finally {
+    await service.stop()
+    await without.stop()
+  }
+}

@@ -1,0 +1,143 @@
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { auditEventJson } from '../contract/admin-answers.ts'
+import { auditActions, timeOfEvent, type AuditAction, type AuditEvent } from '../domain/audit.ts'
+import { AuditLog, type AuditFilter } from '../domain/audit-log.ts'
+import { systemClock } from '../domain/clock.ts'
+import { environments, type Environment } from '../domain/environment.ts'
+import type { Realm } from '../domain/user-group-service.ts'
+import { operator } from '../operator.ts'
+import { jsonOption, parseCount, parseDuration, parseName, workspaceOption } from './options.ts'
+import { formatTime, printJson, printTable } from './output.ts'
+import { findWorkspace, withStore } from './with-store.ts'
+
+interface ListOptions {
+  workspace: string
+  environment?: Environment
+  since?: number
+  until?: number
+  userGroup?: string
+  action?: AuditAction
+  author?: string
+  requestId?: string
+  limit: number
+  json?: boolean
+}
+
+export function addAuditCommands(program: Command): void {
+  const audit = program.command('audit').description('Look at what was changed, and by whom.')
+
+  audit
+    .command('list')
+    .description('List what was changed, the newest first.')
+    .addOption(workspaceOption())
+    .addOption(new Option('--environment <environment>', 'only of this one').choices(environments))
+    .option(
+      '--since <time>',
+      'from then on: a time such as 2026-11-21T20:15:53Z, or how long ago: 24h',
+      parseMoment,
+    )
+    .option('--until <time>', 'before then', parseMoment)
+    .option('--user-group <user_group_id>', 'of the user group that has this id, or had it', parseName)
+    .addOption(new Option('--action <action>', 'only this').choices(auditActions))
+    .option('--author <author>', 'only by this one: api_token:ID or cli:USER', parseName)
+    .option('--request-id <id>', 'only in the request that was answered with this X-Request-Id', parseName)
+    .option('--limit <count>', 'how many at most', parseCount, 100)
+    .addOption(jsonOption())
+    .action(list)
+
+  audit
+    .command('prune')
+    .description('Remove old events, of all workspaces and environments. That they were is an event.')
+    .requiredOption('--older-than <duration>', 'what is older goes: 90d, 52w', parseDuration)
+    .addOption(jsonOption())
+    .action(prune)
+}
+
+/** @throws InvalidArgumentError */
+function parseMoment(text: string): number {
+  if (/^\d{4}-\d\d-\d\d(T.*)?$/.test(text) && !Number.isNaN(Date.parse(text))) return Date.parse(text)
+  try {
+    return Date.now() - parseDuration(text)
+  } catch {
+    throw new InvalidArgumentError(
+      'It must be a time, such as 2026-11-21T20:15:53Z, or how long ago: 30s, 15m, 12h, 90d or 2w.',
+    )
+  }
+}
+
+async function list(options: ListOptions): Promise<void> {
+  const { json, limit } = options
+  const filter = filterOf(options)
+  const events = await withStore(async (store) => {
+    const workspaceId = (await findWorkspace(store, options.workspace)).id
+    const auditLog = new AuditLog({ store, clock: systemClock })
+    const wanted = options.environment === undefined ? environments : [options.environment]
+    const lists = wanted.map((environment) => newest(auditLog, { workspaceId, environment }, filter, limit))
+    return (await Promise.all(lists)).flat()
+  })
+  const shown = events.sort((a, b) => (a.eventId < b.eventId ? 1 : -1)).slice(0, limit)
+  if (json) {
+    printJson(
+      shown.map((event) => ({
+        api_environment_tag: event.environment,
+        ...(JSON.parse(auditEventJson(event)) as object),
+      })),
+    )
+    return
+  }
+  printTable(
+    ['TIME', 'ENVIRONMENT', 'ACTION', 'AUTHOR', 'USER_GROUP_ID', 'REQUEST_ID', 'DETAILS'],
+    shown.map((event) => [
+      formatTime(timeOfEvent(event.eventId)),
+      event.environment,
+      event.action,
+      event.author,
+      event.userGroup?.providedId ?? null,
+      event.requestId,
+      event.details,
+    ]),
+  )
+}
+
+async function newest(
+  auditLog: AuditLog,
+  realm: Realm,
+  filter: AuditFilter,
+  limit: number,
+): Promise<AuditEvent[]> {
+  const events: AuditEvent[] = []
+  let position: string | null = null
+  do {
+    const page = await auditLog.list(realm, filter, { position, limit: limit - events.length })
+    events.push(...page.items)
+    position = page.position
+  } while (position !== null && events.length < limit)
+  return events
+}
+
+function filterOf({ since, until, userGroup, action, author, requestId }: ListOptions): AuditFilter {
+  return {
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+    ...(userGroup !== undefined && { providedId: userGroup }),
+    ...(action !== undefined && { action }),
+    ...(author !== undefined && { author }),
+    ...(requestId !== undefined && { requestId }),
+  }
+}
+
+async function prune({ olderThan, json }: { olderThan: number; json?: boolean }): Promise<void> {
+  const now = Date.now()
+  const pruned = await withStore(async (store) => {
+    let total = 0
+    for (const { id: workspaceId } of await store.listWorkspaces()) {
+      for (const environment of environments) {
+        const realm = { workspaceId, environment }
+        total += await store.pruneAuditEvents({ ...realm, before: now - olderThan, ...operator(), now })
+      }
+    }
+    return total
+  })
+  if (json) printJson({ pruned })
+  else console.error(`Removed ${pruned} ${pruned === 1 ? 'event' : 'events'}.`)
+}

@@ -1,0 +1,85 @@
+import type { ApiToken } from '../domain/api-token.ts'
+import {
+  firstEventId,
+  newEventId,
+  type AuditAction,
+  type AuditEvent,
+  type Author,
+  type Origin,
+} from '../domain/audit.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { JsonText } from '../domain/json-text.ts'
+import type { ListAuditEvents, NewConsoleSession } from '../domain/store.ts'
+import type { Realm } from '../domain/user-group-service.ts'
+
+export interface AuditRow {
+  readonly workspace_id: number
+  readonly environment: Environment
+  readonly event_id: string
+  readonly action: AuditAction
+  readonly author: Author
+  readonly request_id: string | null
+  readonly team_id: number | null
+  readonly provided_id: string | null
+  readonly details: JsonText | null
+}
+
+export const auditColumns =
+  'workspace_id, environment, event_id, action, author, request_id, team_id, provided_id, details'
+
+/** A change, as an operation tells of it. */
+export interface Change extends Realm, Origin {
+  readonly now: number
+}
+
+/** The cells of a new event, in the order of `auditColumns`. */
+export function auditCells(
+  { workspaceId, environment, author, requestId, now }: Change,
+  action: AuditAction,
+  { userGroup = null, details = null }: Partial<Pick<AuditEvent, 'userGroup'>> & { details?: object | null },
+): (string | number | null)[] {
+  const ofUserGroup = [userGroup?.teamId ?? null, userGroup?.providedId ?? null]
+  const text = details && JSON.stringify(details)
+  return [workspaceId, environment, newEventId(now), action, author, requestId, ...ofUserGroup, text]
+}
+
+export function auditEventOf(row: AuditRow): AuditEvent {
+  return {
+    eventId: row.event_id,
+    workspaceId: row.workspace_id,
+    environment: row.environment,
+    action: row.action,
+    author: row.author,
+    requestId: row.request_id,
+    userGroup: row.team_id === null ? null : { teamId: row.team_id, providedId: row.provided_id as string },
+    details: row.details,
+  }
+}
+
+/** How many events are removed in one operation. */
+export const prunedAtOnce = 1000
+
+/** What an audit event tells of an API token that was made. */
+export function describedToken({ id, name, scopes, expiresAt }: ApiToken): object {
+  const expires_at = expiresAt === null ? null : new Date(expiresAt).toISOString()
+  return { api_token_id: id, name, scopes, expires_at }
+}
+
+/** Who signs in to the console is the API token itself. */
+export function signIn({ apiToken, requestId, now }: NewConsoleSession): Change {
+  const { workspaceId, environment } = apiToken
+  return { workspaceId, environment, author: `api_token:${apiToken.id}`, requestId, now }
+}
+
+export function pruningDetails(before: number): object {
+  return { before: new Date(before).toISOString() }
+}
+
+/** Between which ids the creation of a user group is, as far as they are asked for; null where they are not. */
+export function creationRange(
+  { since, beforeEventId }: Pick<ListAuditEvents, 'since' | 'beforeEventId'>,
+  createdAt: number,
+): [first: string, before: string] | null {
+  const end = firstEventId(createdAt + 1)
+  return createdAt < since ? null : [firstEventId(createdAt), end < beforeEventId ? end : beforeEventId]
+}

@@ -1,0 +1,120 @@
+import { firstEventId, newEventId, type AuditAction, type AuditEvent } from '../../domain/audit.ts'
+import type { ListAuditEvents, PruneAuditEvents } from '../../domain/store.ts'
+import {
+  auditCells,
+  auditColumns,
+  auditEventOf,
+  creationRange,
+  prunedAtOnce,
+  pruningDetails,
+  type AuditRow,
+  type Change,
+} from '../audit-row.ts'
+import { prepared, type Primary, type Query, type Statement } from './primary.ts'
+import type { Retry } from './retry.ts'
+
+/** Within the transaction of a change: appends its event. */
+export async function appendAuditEvent(
+  query: Query,
+  action: AuditAction,
+  change: Change,
+  details: object,
+): Promise<void> {
+  await query(
+    `INSERT INTO audit_event (${auditColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    auditCells(change, action, { details }),
+  )
+}
+
+/** The last values of a statement that appends an event by itself. */
+export function eventValues({ author, requestId, now }: Pick<Change, 'author' | 'requestId' | 'now'>) {
+  return [newEventId(now), author, requestId] as const
+}
+
+const range = 'event_id >= $3 AND event_id < $4 ORDER BY event_id DESC LIMIT $5'
+
+export const selectAuditEvents: Statement<AuditRow> = prepared(
+  'audit_event_select',
+  `SELECT * FROM audit_event WHERE workspace_id = $1 AND environment = $2 AND ${range}`,
+)
+
+// The condition keeps PostgreSQL, while it has no statistics of the table, from reading all events of a workspace.
+export const selectAuditEventsOfUserGroup: Statement<AuditRow> = prepared(
+  'audit_event_select_of_user_group',
+  `SELECT * FROM audit_event
+   WHERE workspace_id = $1 AND environment || '' = $2 AND team_id = $6 AND action <> 'user_group.created' AND ${range}`,
+)
+
+export const selectCreatedAt: Statement<{ readonly created_at: number }> = prepared(
+  'user_group_select_created_at',
+  `SELECT created_at FROM user_group WHERE workspace_id = $1 AND team_id = $2
+   UNION ALL SELECT created_at FROM deleted_user_group WHERE workspace_id = $1 AND team_id = $2`,
+)
+
+export const selectCreation: Statement<AuditRow> = prepared(
+  'audit_event_select_creation',
+  `SELECT * FROM audit_event
+   WHERE workspace_id = $1 AND environment = $2 AND event_id >= $3 AND event_id < $4 AND team_id + 0 = $5
+     AND action = 'user_group.created'`,
+)
+
+export const deleteAuditEvents: Statement<unknown> = prepared(
+  'audit_event_delete',
+  `DELETE FROM audit_event
+   WHERE workspace_id = $1 AND environment = $2 AND event_id IN (
+     SELECT event_id FROM audit_event WHERE workspace_id = $1 AND environment = $2 AND event_id < $3
+     ORDER BY event_id LIMIT $4
+   )
+   RETURNING 1`,
+)
+
+/** What was changed, and by whom. Each event is appended by the statement, or in the transaction, of its change. */
+export class AuditLog {
+  readonly #primary: Primary
+  readonly #retry: Retry
+
+  constructor(primary: Primary, retry: Retry) {
+    this.#primary = primary
+    this.#retry = retry
+  }
+
+  list(query: ListAuditEvents): Promise<AuditEvent[]> {
+    const { workspaceId, environment, teamId, since, beforeEventId, limit } = query
+    const values = [workspaceId, environment, firstEventId(since), beforeEventId, limit]
+    return this.#retry.run(async () => {
+      if (teamId === undefined)
+        return (await this.#primary.query(selectAuditEvents, values)).map(auditEventOf)
+      const rows = await this.#primary.query(selectAuditEventsOfUserGroup, [...values, teamId])
+      const created = rows.length < limit ? await this.#creation(query, teamId) : []
+      return [...rows, ...created].map(auditEventOf)
+    })
+  }
+
+  async #creation(query: ListAuditEvents, teamId: number): Promise<AuditRow[]> {
+    const { workspaceId, environment } = query
+    const [row] = await this.#primary.query(selectCreatedAt, [workspaceId, teamId])
+    const range = row === undefined ? null : creationRange(query, row.created_at)
+    if (range === null) return []
+    return this.#primary.query(selectCreation, [workspaceId, environment, ...range, teamId])
+  }
+
+  async prune({ before, ...change }: PruneAuditEvents): Promise<number> {
+    const { workspaceId, environment } = change
+    for (let total = 0; ;) {
+      const pruned = await this.#retry.run((attempt) =>
+        attempt.change((sent) =>
+          this.#primary.transaction(async (query) => {
+            sent()
+            const values = [workspaceId, environment, firstEventId(before), prunedAtOnce]
+            const { length } = await query(deleteAuditEvents, values)
+            if (total === 0 && length > 0)
+              await appendAuditEvent(query, 'audit_log.pruned', change, pruningDetails(before))
+            return length
+          }),
+        ),
+      )
+      total += pruned
+      if (pruned < prunedAtOnce) return total
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import type { Database, Statement } from 'better-sqlite3'
+import { firstEventId, type AuditAction, type AuditEvent } from '../../domain/audit.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { ListAuditEvents, PruneAuditEvents } from '../../domain/store.ts'
+import {
+  auditCells,
+  auditColumns,
+  auditEventOf,
+  creationRange,
+  prunedAtOnce,
+  pruningDetails,
+  type AuditRow,
+  type Change,
+} from '../audit-row.ts'
+
+type Range = [since: string, before: string, limit: number]
+
+/** What was changed, and by whom. Each event is appended in the transaction of its change. */
+export class AuditLog {
+  readonly #insert: Statement
+  readonly #select: Statement<[number, Environment, ...Range], AuditRow>
+  readonly #selectOfUserGroup: Statement<[number, number, Environment, ...Range], AuditRow>
+  readonly #selectCreatedAt: Statement<[number, number, number, number], number>
+  readonly #selectCreation: Statement<[number, Environment, string, string, number], AuditRow>
+  readonly #delete: Statement<[number, Environment, string, number]>
+
+  constructor(database: Database) {
+    this.#insert = database.prepare(
+      `INSERT INTO audit_event (${auditColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    this.#select = database.prepare(
+      `SELECT * FROM audit_event WHERE workspace_id = ? AND environment = ? AND event_id >= ? AND event_id < ?
+       ORDER BY event_id DESC LIMIT ?`,
+    )
+    this.#selectOfUserGroup = database.prepare(
+      `SELECT * FROM audit_event INDEXED BY audit_event_by_user_group
+       WHERE workspace_id = ? AND team_id = ? AND environment = ? AND event_id >= ? AND event_id < ?
+         AND action <> 'user_group.created'
+       ORDER BY event_id DESC LIMIT ?`,
+    )
+    this.#selectCreatedAt = database
+      .prepare<[number, number, number, number], number>(
+        `SELECT created_at FROM user_group WHERE workspace_id = ? AND team_id = ?
+         UNION ALL SELECT created_at FROM deleted_user_group WHERE workspace_id = ? AND team_id = ?`,
+      )
+      .pluck()
+    this.#selectCreation = database.prepare(
+      `SELECT * FROM audit_event
+       WHERE workspace_id = ? AND environment = ? AND event_id >= ? AND event_id < ? AND team_id = ?
+         AND action = 'user_group.created'`,
+    )
+    this.#delete = database.prepare(
+      `DELETE FROM audit_event WHERE (workspace_id, environment, event_id) IN (
+         SELECT workspace_id, environment, event_id FROM audit_event
+         WHERE workspace_id = ? AND environment = ? AND event_id < ? LIMIT ?
+       )`,
+    )
+  }
+
+  append(action: AuditAction, change: Change, more: Parameters<typeof auditCells>[2] = {}): void {
+    this.#insert.run(auditCells(change, action, more))
+  }
+
+  list(query: ListAuditEvents): AuditEvent[] {
+    const { workspaceId, environment, teamId, since, beforeEventId, limit } = query
+    const range: Range = [firstEventId(since), beforeEventId, limit]
+    if (teamId === undefined) return this.#select.all(workspaceId, environment, ...range).map(auditEventOf)
+    const rows = this.#selectOfUserGroup.all(workspaceId, teamId, environment, ...range)
+    const createdAt = this.#selectCreatedAt.get(workspaceId, teamId, workspaceId, teamId)
+    const creation = rows.length < limit && createdAt !== undefined ? creationRange(query, createdAt) : null
+    const created = creation && this.#selectCreation.all(workspaceId, environment, ...creation, teamId)
+    return [...rows, ...(created ?? [])].map(auditEventOf)
+  }
+
+  /** Removes some; returns how many, less than `prunedAtOnce` where there are no more. */
+  prune({ before, ...change }: PruneAuditEvents, isFirst: boolean): number {
+    const { workspaceId, environment } = change
+    const { changes } = this.#delete.run(workspaceId, environment, firstEventId(before), prunedAtOnce)
+    if (isFirst && changes > 0) this.append('audit_log.pruned', change, { details: pruningDetails(before) })
+    return changes
+  }
+}
