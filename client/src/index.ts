@@ -8,6 +8,8 @@ export {
 } from './errors.ts'
 export type {
   ApiToken,
+  AuditAction,
+  AuditEvent,
   DeletedUserGroup,
   Difference,
   IsolationFinding,
@@ -26,6 +28,7 @@ export type {
 } from './managed.ts'
 export type {
   ApiTokenFields,
+  AuditSearch,
   ChangeOptions,
   DataSourceFields,
   DataSourceSearch,

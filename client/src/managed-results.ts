@@ -1,6 +1,7 @@
 import { badAnswer } from './errors.ts'
 import type {
   ApiToken,
+  AuditEvent,
   DeletedUserGroup,
   Difference,
   IsolationFinding,
@@ -41,6 +42,7 @@ import type { components } from './wire.ts'
 
 type Wire = components['schemas']
 type WireDifference = Wire['DiffAnswer']['differences'][number]
+type WireEvent = Wire['AuditEventListAnswer']['audit_events'][number]
 type WireFinding = Wire['IsolationAnswer']['findings'][number]
 type WireVersion = Wire['VersionListAnswer']['versions'][number]
 type WireUser = Wire['ManagedUserGroup']
@@ -71,6 +73,20 @@ const differenceShape: Shape<WireDifference> = {
   path: (value) => typeof value === 'string',
   before: isAnything,
   after: isAnything,
+}
+const auditEventShape: Shape<WireEvent> = {
+  event_id: isText,
+  occurred_at: isTimeText,
+  // Any, so that what a newer service says is passed on.
+  action: isText,
+  author: isText,
+  request_id: isTextOrNull,
+  user_group: isObjectOrNull,
+  details: isObjectOrNull,
+}
+const auditedUserGroupShape: Shape<NonNullable<WireEvent['user_group']>> = {
+  team_id: isCount,
+  provided_id: isText,
 }
 const dataSourceShape: Shape<NonNullable<WireFinding['registered']>> = { id: isCount, ...named }
 const apiTokenShape: Shape<Wire['ApiToken']> = {
@@ -294,6 +310,11 @@ export function readDataSource(json: unknown): RegisteredDataSource {
   return registeredDataSourceOf(answer.data_source)
 }
 
+export function readAuditEvents(json: unknown): Page<AuditEvent> {
+  const answer = readAnswer<Wire['AuditEventListAnswer']>(json, { ...page, audit_events: isArray })
+  return { items: answer.audit_events.map(auditEventOf), nextCursor: answer.next_cursor }
+}
+
 function readAnswer<Answer extends object>(json: unknown, shape: Shape<Answer>): Answer {
   return read(json, 'the answer', shape)
 }
@@ -370,6 +391,20 @@ function registeredDataSourceOf(value: unknown): RegisteredDataSource {
   const dataSource = read(value, 'a data source', registeredDataSourceShape)
   const { id, provided_id: providedId, name, schema_id: schemaId, created_at } = dataSource
   return { id, providedId, name, schemaId, createdAt: Date.parse(created_at) }
+}
+
+function auditEventOf(value: unknown): AuditEvent {
+  const event = read(value, 'an audit event', auditEventShape)
+  const userGroup = event.user_group && read(event.user_group, 'a user group', auditedUserGroupShape)
+  return {
+    eventId: event.event_id,
+    occurredAt: Date.parse(event.occurred_at),
+    action: event.action,
+    author: event.author,
+    requestId: event.request_id,
+    userGroup: userGroup && { teamId: userGroup.team_id, providedId: userGroup.provided_id },
+    details: event.details,
+  }
 }
 
 function timeOf(text: string | null): number | null {

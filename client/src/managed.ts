@@ -195,3 +195,22 @@ export interface RegisteredDataSource extends RegisteredSchema {
   /** Of the schema that it is for. */
   readonly schemaId: number
 }
+
+/** One change, and by whom it was made. */
+export interface AuditEvent {
+  /** A UUID of version 7: ids are in the order of time. */
+  readonly eventId: string
+  readonly occurredAt: number
+  /** Such as `user_group.updated`. A newer service may know more than these. */
+  readonly action: AuditAction
+  /** `api_token:` and the id of the API token, or `cli:` and the name of the operator. */
+  readonly author: string
+  /** The `X-Request-Id` of the answer; null where there was no request. */
+  readonly requestId: string | null
+  /** Null where it was no user group that was changed. */
+  readonly userGroup: { readonly teamId: number; readonly providedId: string } | null
+  /** By the action, with the names of the wire: `changed_fields`, `grace_period_seconds`, `api_token_id` and the like. */
+  readonly details: JsonObject | null
+}
+
+export type AuditAction = Wire['AuditEventListAnswer']['audit_events'][number]['action']

@@ -1,5 +1,5 @@
 import type { CallOptions } from './options.ts'
-import type { Scope } from './managed.ts'
+import type { AuditAction, Scope } from './managed.ts'
 import type { JsonObject, Mapping } from './user-group.ts'
 
 // What the calls of the management API take.
@@ -43,6 +43,21 @@ export interface PageLimit {
 export interface DataSourceSearch extends PageLimit {
   /** Only those for this schema. Default: all. */
   readonly schemaId?: number | undefined
+}
+
+/** All that is given must hold. */
+export interface AuditSearch extends PageLimit {
+  /** From this time on, in milliseconds since the Unix epoch. */
+  readonly since?: number | undefined
+  /** Before this time. */
+  readonly until?: number | undefined
+  readonly teamId?: number | undefined
+  /** Of the user group that has this id; where none has it any more, of those that had it. */
+  readonly userGroupId?: string | undefined
+  readonly action?: AuditAction | undefined
+  /** Such as `api_token:3` or `cli:root`. */
+  readonly author?: string | undefined
+  readonly requestId?: string | undefined
 }
 
 /** What to change. A field that is left out, or undefined, stays as it is. */

@@ -3,6 +3,7 @@ import { jsonText, type Unset } from './json-text.ts'
 import * as results from './managed-results.ts'
 import type {
   ApiTokenFields,
+  AuditSearch,
   DataSourceFields,
   DataSourceSearch,
   LeakedTokenFields,
@@ -184,7 +185,23 @@ export const createDataSource = ({ schemaId, providedId, ...others }: DataSource
 
 export const deleteDataSource = (id: number) => remove(`/data-sources/${idOf('id', id)}`)
 
+export const listAuditEvents = (search: AuditSearch, cursor: string | undefined) => {
+  const { since, until, teamId, userGroupId, requestId, ...others } = search
+  return get('/audit-events', results.readAuditEvents, {
+    since: timeText('since', since),
+    until: timeText('until', until),
+    team_id: teamId,
+    user_group_id: userGroupId,
+    request_id: requestId,
+    ...others,
+    cursor,
+  })
+}
+
 type Parameter = string | number | boolean | undefined
+
+/** The last that RFC 3339 can write. */
+const latestTime = Date.parse('9999-12-31T23:59:59.999Z')
 
 const jsonType = { 'content-type': 'application/json' }
 
@@ -225,6 +242,13 @@ function pathOf(teamId: number): string {
 function idOf(name: string, id: number): number {
   if (Number.isSafeInteger(id) && id >= 1) return id
   throw new TypeError(`${name} must be a whole number, 1 or more`)
+}
+
+/** @throws TypeError for what is no time */
+function timeText(name: string, time: number | undefined): string | undefined {
+  if (time === undefined) return undefined
+  if (Number.isSafeInteger(time) && time >= 0 && time <= latestTime) return new Date(time).toISOString()
+  throw new TypeError(`${name} must be a time in milliseconds since the Unix epoch`)
 }
 
 /** The ETag of the user group at this revision. */

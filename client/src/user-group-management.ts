@@ -2,6 +2,7 @@ import { Connection, type Limits, type Operation } from './connection.ts'
 import { ServiceError } from './errors.ts'
 import type {
   ApiToken,
+  AuditEvent,
   DeletedUserGroup,
   Difference,
   IsolationFinding,
@@ -18,6 +19,7 @@ import type {
 } from './managed.ts'
 import type {
   ApiTokenFields,
+  AuditSearch,
   ChangeOptions,
   DataSourceFields,
   DataSourceSearch,
@@ -352,6 +354,11 @@ export class UserGroupManagement {
    */
   async deleteDataSource(id: number, options: CallOptions = {}): Promise<void> {
     return this.#call(operations.deleteDataSource(id), options)
+  }
+
+  /** What was changed, and by whom: the newest first. Pages may have fewer than the limit, and none. */
+  listAuditEvents(search: AuditSearch = {}, options: CallOptions = {}): Paged<AuditEvent> {
+    return paged(async (cursor) => this.#call(operations.listAuditEvents(search, cursor), options))
   }
 
   #call<Result>(operation: Operation<Result>, options: CallOptions): Promise<Result> {

@@ -334,6 +334,86 @@ export interface components {
       success: 1
       api_tokens: components['schemas']['ApiToken'][]
     }
+    AuditEventListAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      audit_events: {
+        /**
+         * Format: uuid
+         * @description A UUID of version 7: ids are in the order of time.
+         * @example 019ab1c2-5f28-7000-9b1d-2f6a1c0e7d45
+         */
+        event_id: string
+        /**
+         * Format: date-time
+         * @description When it was changed (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        occurred_at: string
+        /**
+         * @description What was changed, and how.
+         * @enum {unknown}
+         */
+        action:
+          | 'user_group.created'
+          | 'user_group.updated'
+          | 'user_group.token_rotated'
+          | 'user_group.grace_period_ended'
+          | 'user_group.suspended'
+          | 'user_group.resumed'
+          | 'user_group.deleted'
+          | 'user_group.restored'
+          | 'api_token.created'
+          | 'api_token.revoked'
+          | 'workspace.created'
+          | 'schema.created'
+          | 'schema.deleted'
+          | 'data_source.created'
+          | 'data_source.deleted'
+          | 'console_session.created'
+          | 'audit_log.pruned'
+        /**
+         * @description `api_token:` and the id of the API token, or `cli:` and the name of the operator.
+         * @example api_token:3
+         */
+        author: string
+        /**
+         * @description The `X-Request-Id` of the answer; null where there was no request.
+         * @example k3Jf81Qz-2s
+         */
+        request_id: string | null
+        /** @description The user group that was changed; null where it was none. */
+        user_group: {
+          /**
+           * @description Its id.
+           * @example 213
+           */
+          team_id: number
+          /**
+           * @description The user_group_id that was sent.
+           * @example customer-42
+           */
+          provided_id: string
+        } | null
+        /**
+         * @description By the action: `changed_fields`, `grace_period_seconds`, the id of an API token, a schema or a data source, and the like. Never a secret.
+         * @example {
+         *       "changed_fields": [
+         *         "mapping"
+         *       ]
+         *     }
+         */
+        details: Record<string, never> | null
+      }[]
+      /**
+       * @description What to send as `cursor` for the next page; null where there is none. A page may have fewer entries than asked for, and none, and the next one more.
+       * @example null
+       */
+      next_cursor: string | null
+    }
     DataSourceAnswer: {
       /**
        * @description 1: the call succeeded.

@@ -104,6 +104,20 @@ const calls: Readonly<Record<string, Call>> = {
     { schema_id: 1, provided_id: 'd', name: 'D' },
   ],
   deleteDataSource: [(m) => m.deleteDataSource(3), 'DELETE /data-sources/3'],
+  listAuditEvents: [
+    (m) =>
+      m
+        .listAuditEvents({
+          since: 0,
+          until: 1500,
+          teamId: 7,
+          userGroupId: 'a b',
+          action: 'schema.created',
+          limit: 2,
+        })
+        .page('c'),
+    'GET /audit-events?since=1970-01-01T00%3A00%3A00.000Z&until=1970-01-01T00%3A00%3A01.500Z&team_id=7&user_group_id=a%20b&action=schema.created&limit=2&cursor=c',
+  ],
 }
 
 it('the calls are all that there are', () => {
@@ -197,6 +211,8 @@ describe('a call of the management API', () => {
       () => management.searchUserGroups({ name: '\ud800' }).page(),
       () => management.searchUserGroups({ propertyValue: Number.NaN }).page(),
       () => management.searchUserGroups({ propertyValue: {} as never }).page(),
+      () => management.listAuditEvents({ since: NaN }).page(),
+      () => management.listAuditEvents({ until: Date.parse('9999-12-31T23:59:59.999Z') + 1 }).page(),
       () => management.updateUserGroup(7, { properties: { seats: Infinity } }),
     ]
     for (const call of wrong) await assert.rejects(call, TypeError, String(call))

@@ -131,6 +131,36 @@ describe('user groups, with the service itself', () => {
     assert.equal(error.code, 'not_found')
   })
 
+  it('what was changed is listed, and by whom', async () => {
+    const { management, create } = await managed()
+    const { teamId, createdAt } = await create('audited')
+    await management.updateUserGroup(teamId, { name: 'B', mapping: null })
+    await management.deleteUserGroup(teamId)
+    const events = await allOf(management.listAuditEvents({ teamId, limit: 1 }))
+    assert.deepEqual(
+      events.map(({ action, details }) => [action, details]),
+      [
+        ['user_group.deleted', null],
+        ['user_group.updated', { changed_fields: ['name'] }],
+        ['user_group.created', null],
+      ],
+    )
+    const [deleted, , created] = events
+    assert.deepEqual(deleted?.userGroup, { teamId, providedId: 'audited' })
+    assert.equal(created?.occurredAt, createdAt)
+    assert.match(`${deleted.author} ${deleted.requestId}`, /^api_token:\d+ \S+$/)
+    const { author, requestId, occurredAt: until } = deleted
+    const search = { userGroupId: 'audited', author, since: createdAt }
+    assert.deepEqual(await allOf(management.listAuditEvents({ ...search, requestId: requestId ?? '' })), [
+      deleted,
+    ])
+    assert.ok(
+      (await allOf(management.listAuditEvents({ ...search, until }))).every(
+        ({ action }) => action !== 'user_group.deleted',
+      ),
+    )
+  })
+
   it('its token is shown and rotated', async () => {
     const { management, create, renderer, client } = await managed()
     const { teamId } = await create('rotated')

@@ -48,18 +48,21 @@ export interface AuditEvent extends Origin {
   readonly details: JsonText | null
 }
 
-let latest = -1
-let sequence = 0
+/** How many events this process has told of, by the millisecond, for the latest of those. */
+const sequences = new Map<number, number>()
+/** Of changes that are under way at once, the times are not in order. */
+const sequencesKept = 16
 
 /** An id for an event at `now`, after all that this process has made for the same millisecond, up to 4,096 of them. */
 export function newEventId(now: number): string {
-  sequence = now === latest ? (sequence + 1) % 4096 : 0
-  latest = now
+  const sequence = (sequences.get(now) ?? -1) + 1
+  sequences.set(now, sequence % 4096)
+  if (sequences.size > sequencesKept) sequences.delete(sequences.keys().next().value as number)
   const random = randomBytes(8)
   random[0] = ((random[0] as number) & 0x3f) | 0x80
   const hex = random.toString('hex')
   const time = hexOf(now, 12)
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${hexOf(sequence, 3)}-${hex.slice(0, 4)}-${hex.slice(4)}`
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hexOf(sequence % 4096, 3)}-${hex.slice(0, 4)}-${hex.slice(4)}`
 }
 
 /** Milliseconds since the Unix epoch. */

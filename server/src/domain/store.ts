@@ -54,7 +54,8 @@ export type * from './store-operations.ts'
  * number of them, in this process and in others, may run at once. What an operation finds is a value; it rejects only
  * with a `Fault` of code `unavailable` (the store cannot be reached, is full or is damaged) or on a defect, and then
  * it has changed nothing, unless the disk failed, or the server was lost for good, in the very commit. Where a server was
- * lost, the fault says so. What changes anything leaves an `AuditEvent`, in the same transaction.
+ * lost, the fault says so. What changes anything
+ * leaves an `AuditEvent`, in the same transaction; `forgetExpired`, which nobody asks for, leaves none.
  */
 export interface Store {
   /**
@@ -202,7 +203,7 @@ export interface Store {
   /** Keeps the check if the store has none for that key, and returns the one that it has. */
   addSecretKeyCheck(check: SecretKeyCheck): Promise<SecretKeyCheck>
 
-  /** The newest first. */
+  /** The newest first. Of a user group that was forgotten, its creation is not found by its id. */
   listAuditEvents(query: ListAuditEvents): Promise<AuditEvent[]>
 
   /** Removes old events, of which one event tells; returns how many. */

@@ -75,6 +75,11 @@ export function pruningDetails(before: number): object {
   return { before: new Date(before).toISOString() }
 }
 
+/** The newest first, as many as asked for. */
+export function newestOf(rows: readonly AuditRow[], limit: number): AuditRow[] {
+  return [...rows].sort((a, b) => (a.event_id < b.event_id ? 1 : -1)).slice(0, limit)
+}
+
 /** Between which ids the creation of a user group is, as far as they are asked for; null where they are not. */
 export function creationRange(
   { since, beforeEventId }: Pick<ListAuditEvents, 'since' | 'beforeEventId'>,

@@ -5,6 +5,7 @@ import {
   auditColumns,
   auditEventOf,
   creationRange,
+  newestOf,
   prunedAtOnce,
   pruningDetails,
   type AuditRow,
@@ -13,6 +14,8 @@ import {
 import { prepared, type Primary, type Query, type Statement } from './primary.ts'
 import type { Retry } from './retry.ts'
 
+const insertAuditEvent = `INSERT INTO audit_event (${auditColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+
 /** Within the transaction of a change: appends its event. */
 export async function appendAuditEvent(
   query: Query,
@@ -20,10 +23,7 @@ export async function appendAuditEvent(
   change: Change,
   details: object,
 ): Promise<void> {
-  await query(
-    `INSERT INTO audit_event (${auditColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    auditCells(change, action, { details }),
-  )
+  await query(insertAuditEvent, auditCells(change, action, { details }))
 }
 
 /** The last values of a statement that appends an event by itself. */
@@ -85,8 +85,7 @@ export class AuditLog {
       if (teamId === undefined)
         return (await this.#primary.query(selectAuditEvents, values)).map(auditEventOf)
       const rows = await this.#primary.query(selectAuditEventsOfUserGroup, [...values, teamId])
-      const created = rows.length < limit ? await this.#creation(query, teamId) : []
-      return [...rows, ...created].map(auditEventOf)
+      return newestOf([...rows, ...(await this.#creation(query, teamId))], limit).map(auditEventOf)
     })
   }
 
@@ -100,21 +99,23 @@ export class AuditLog {
 
   async prune({ before, ...change }: PruneAuditEvents): Promise<number> {
     const { workspaceId, environment } = change
+    const values = [workspaceId, environment, firstEventId(before), prunedAtOnce]
+    // One event for all batches, and for a batch whose commit is in doubt and that is repeated.
+    const event = auditCells(change, 'audit_log.pruned', { details: pruningDetails(before) })
+    // Another call may be removing what a batch was to remove: only where nothing is left is it done.
     for (let total = 0; ;) {
       const pruned = await this.#retry.run((attempt) =>
         attempt.change((sent) =>
           this.#primary.transaction(async (query) => {
             sent()
-            const values = [workspaceId, environment, firstEventId(before), prunedAtOnce]
             const { length } = await query(deleteAuditEvents, values)
-            if (total === 0 && length > 0)
-              await appendAuditEvent(query, 'audit_log.pruned', change, pruningDetails(before))
+            if (length > 0) await query(`${insertAuditEvent} ON CONFLICT DO NOTHING`, event)
             return length
           }),
         ),
       )
+      if (pruned === 0) return total
       total += pruned
-      if (pruned < prunedAtOnce) return total
     }
   }
 }

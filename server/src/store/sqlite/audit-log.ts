@@ -7,6 +7,7 @@ import {
   auditColumns,
   auditEventOf,
   creationRange,
+  newestOf,
   prunedAtOnce,
   pruningDetails,
   type AuditRow,
@@ -67,9 +68,9 @@ export class AuditLog {
     if (teamId === undefined) return this.#select.all(workspaceId, environment, ...range).map(auditEventOf)
     const rows = this.#selectOfUserGroup.all(workspaceId, teamId, environment, ...range)
     const createdAt = this.#selectCreatedAt.get(workspaceId, teamId, workspaceId, teamId)
-    const creation = rows.length < limit && createdAt !== undefined ? creationRange(query, createdAt) : null
+    const creation = createdAt === undefined ? null : creationRange(query, createdAt)
     const created = creation && this.#selectCreation.all(workspaceId, environment, ...creation, teamId)
-    return [...rows, ...(created ?? [])].map(auditEventOf)
+    return newestOf([...rows, ...(created ?? [])], limit).map(auditEventOf)
   }
 
   /** Removes some; returns how many, less than `prunedAtOnce` where there are no more. */
