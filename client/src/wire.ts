@@ -342,7 +342,6 @@ export interface components {
       success: 1
       audit_events: {
         /**
-         * Format: uuid
          * @description A UUID of version 7: ids are in the order of time.
          * @example 019ab1c2-5f28-7000-9b1d-2f6a1c0e7d45
          */

@@ -32,7 +32,7 @@ export function storeOptionsOf(config: Config): StoreOptions {
 }
 
 /** @throws StoreError that names the folder and what the system says of it. */
-function makeDataFolder(folder: string): void {
+export function makeDataFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   } catch (error) {

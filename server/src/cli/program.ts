@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { version } from '../version.ts'
 import { addApiTokenCommands } from './api-token.ts'
 import { addAuditCommands } from './audit.ts'
+import { addBackupCommands } from './backup.ts'
 import { addBulkCommands } from './bulk.ts'
 import { addDataSourceCommands, addSchemaCommands } from './data-source.ts'
 import { addMigrateCommand } from './migrate.ts'
@@ -31,6 +32,7 @@ Exit codes: 0 done, 1 failed, 2 called in a wrong way.`,
   addServeCommand(program)
   addMigrateCommand(program)
   addStoreCommands(program)
+  addBackupCommands(program)
   addWorkspaceCommands(program)
   addApiTokenCommands(program)
   addUserGroupCommands(program)

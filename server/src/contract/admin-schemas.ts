@@ -391,7 +391,7 @@ export const DataSourceAnswer = answer({ success, data_source: DataSource })
 const AuditEvent = answer({
   event_id: Type.String({
     description: 'A UUID of version 7: ids are in the order of time.',
-    format: 'uuid',
+    pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
     examples: ['019ab1c2-5f28-7000-9b1d-2f6a1c0e7d45'],
   }),
   occurred_at: time('When it was changed'),

@@ -1,6 +1,7 @@
 import type { Store } from '../domain/store.ts'
 import type { StoreLocation } from './location.ts'
 import type { PostgresOptions } from './postgres/postgres-store.ts'
+import type { BackupProgress } from './sqlite/backup.ts'
 import type { SqliteOptions } from './sqlite/sqlite-store.ts'
 import { StoreError } from './store-error.ts'
 import type { TableReader, TableWriter } from './tables.ts'
@@ -20,6 +21,15 @@ export async function openStore(location: StoreLocation, options: StoreOptions):
   return location.kind === 'sqlite'
     ? (await sqlite()).openSqliteStore(location.path, options)
     : (await postgres()).openPostgresStore(location.server, options)
+}
+
+/** As `copyDatabase` does. @throws StoreError */
+export async function copyStoreFile(
+  from: string,
+  to: string,
+  report: (progress: BackupProgress) => void,
+): Promise<number> {
+  return (await import('./sqlite/backup.ts')).copyDatabase(from, to, report)
 }
 
 /** @throws StoreError */

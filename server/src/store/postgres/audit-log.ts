@@ -60,12 +60,14 @@ export const selectCreation: Statement<AuditRow> = prepared(
 
 export const deleteAuditEvents: Statement<unknown> = prepared(
   'audit_event_delete',
-  `DELETE FROM audit_event
-   WHERE workspace_id = $1 AND environment = $2 AND event_id IN (
-     SELECT event_id FROM audit_event WHERE workspace_id = $1 AND environment = $2 AND event_id < $3
-     ORDER BY event_id LIMIT $4
-   )
-   RETURNING 1`,
+  'DELETE FROM audit_event WHERE workspace_id = $1 AND environment = $2 AND event_id < $3 RETURNING 1',
+)
+
+/** Where a batch ends: before the first event that it leaves. */
+export const selectEndOfBatch: Statement<{ readonly event_id: string }> = prepared(
+  'audit_event_select_end_of_batch',
+  `SELECT event_id FROM audit_event WHERE workspace_id = $1 AND environment = $2 AND event_id < $3
+   ORDER BY event_id OFFSET $4 LIMIT 1`,
 )
 
 /** What was changed, and by whom. Each event is appended by the statement, or in the transaction, of its change. */
@@ -98,24 +100,24 @@ export class AuditLog {
   }
 
   async prune({ before, ...change }: PruneAuditEvents): Promise<number> {
-    const { workspaceId, environment } = change
-    const values = [workspaceId, environment, firstEventId(before), prunedAtOnce]
+    const realm = [change.workspaceId, change.environment]
+    const end = firstEventId(Math.min(before, change.now))
     // One event for all batches, and for a batch whose commit is in doubt and that is repeated.
     const event = auditCells(change, 'audit_log.pruned', { details: pruningDetails(before) })
-    // Another call may be removing what a batch was to remove: only where nothing is left is it done.
     for (let total = 0; ;) {
-      const pruned = await this.#retry.run((attempt) =>
+      const { pruned, isLast } = await this.#retry.run((attempt) =>
         attempt.change((sent) =>
           this.#primary.transaction(async (query) => {
             sent()
-            const { length } = await query(deleteAuditEvents, values)
+            const [next] = await query(selectEndOfBatch, [...realm, end, prunedAtOnce])
+            const { length } = await query(deleteAuditEvents, [...realm, next?.event_id ?? end])
             if (length > 0) await query(`${insertAuditEvent} ON CONFLICT DO NOTHING`, event)
-            return length
+            return { pruned: length, isLast: next === undefined }
           }),
         ),
       )
-      if (pruned === 0) return total
       total += pruned
+      if (isLast) return total
     }
   }
 }

@@ -23,7 +23,8 @@ export class AuditLog {
   readonly #selectOfUserGroup: Statement<[number, number, Environment, ...Range], AuditRow>
   readonly #selectCreatedAt: Statement<[number, number, number, number], number>
   readonly #selectCreation: Statement<[number, Environment, string, string, number], AuditRow>
-  readonly #delete: Statement<[number, Environment, string, number]>
+  readonly #selectEndOfBatch: Statement<[number, Environment, string, number], string>
+  readonly #delete: Statement<[number, Environment, string]>
 
   constructor(database: Database) {
     this.#insert = database.prepare(
@@ -50,11 +51,14 @@ export class AuditLog {
        WHERE workspace_id = ? AND environment = ? AND event_id >= ? AND event_id < ? AND team_id = ?
          AND action = 'user_group.created'`,
     )
+    this.#selectEndOfBatch = database
+      .prepare<[number, Environment, string, number], string>(
+        `SELECT event_id FROM audit_event WHERE workspace_id = ? AND environment = ? AND event_id < ?
+         ORDER BY event_id LIMIT 1 OFFSET ?`,
+      )
+      .pluck()
     this.#delete = database.prepare(
-      `DELETE FROM audit_event WHERE (workspace_id, environment, event_id) IN (
-         SELECT workspace_id, environment, event_id FROM audit_event
-         WHERE workspace_id = ? AND environment = ? AND event_id < ? LIMIT ?
-       )`,
+      'DELETE FROM audit_event WHERE workspace_id = ? AND environment = ? AND event_id < ?',
     )
   }
 
@@ -73,11 +77,13 @@ export class AuditLog {
     return newestOf([...rows, ...(created ?? [])], limit).map(auditEventOf)
   }
 
-  /** Removes some; returns how many, less than `prunedAtOnce` where there are no more. */
-  prune({ before, ...change }: PruneAuditEvents, isFirst: boolean): number {
+  /** Removes some; tells whether there may be more. */
+  prune({ before, ...change }: PruneAuditEvents, isFirst: boolean): { pruned: number; isLast: boolean } {
     const { workspaceId, environment } = change
-    const { changes } = this.#delete.run(workspaceId, environment, firstEventId(before), prunedAtOnce)
+    const end = firstEventId(Math.min(before, change.now))
+    const next = this.#selectEndOfBatch.get(workspaceId, environment, end, prunedAtOnce)
+    const { changes } = this.#delete.run(workspaceId, environment, next ?? end)
     if (isFirst && changes > 0) this.append('audit_log.pruned', change, { details: pruningDetails(before) })
-    return changes
+    return { pruned: changes, isLast: next === undefined }
   }
 }

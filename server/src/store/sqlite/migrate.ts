@@ -38,7 +38,7 @@ export function migrate(database: Database, mode: MigrateMode): void {
     .immediate()
 }
 
-function isOurs(database: Database): boolean {
+export function isOurs(database: Database): boolean {
   return database.pragma('application_id', { simple: true }) === applicationId
 }
 
@@ -49,6 +49,6 @@ function claim(database: Database): void {
   )
 }
 
-function readVersion(database: Database): number {
+export function readVersion(database: Database): number {
   return database.prepare('SELECT coalesce(max(version), 0) FROM schema_migration').pluck().get() as number
 }

@@ -34,7 +34,6 @@ import type {
   UpdateUserGroup,
 } from '../../domain/store.ts'
 import type { UserGroupKey } from '../../domain/user-group.ts'
-import { prunedAtOnce } from '../audit-row.ts'
 import { pendingMigrations, readMigrations, type MigrateMode } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader } from '../tables.ts'
@@ -102,7 +101,8 @@ function configure(database: Database): void {
   database.pragma('foreign_keys = ON')
 }
 
-function storeErrorOf(path: string, error: unknown): StoreError {
+/** What is wrong with a file, and its cure. What is a defect is thrown. */
+export function storeErrorOf(path: string, error: unknown): StoreError {
   if (error instanceof StoreError) return new StoreError(`${path}: ${error.message}`)
   if (!(error instanceof BetterSqlite3.SqliteError)) throw error
   return new StoreError(`${path}: ${cureOf(error.code)} (${error.code})`)
@@ -345,9 +345,9 @@ class SqliteStore implements Store {
   pruneAuditEvents(command: PruneAuditEvents) {
     return this.#batch.runInTurns(async () => {
       for (let total = 0; ;) {
-        const pruned = await this.#batch.run(() => this.#audit.prune(command, total === 0))
+        const { pruned, isLast } = await this.#batch.run(() => this.#audit.prune(command, total === 0))
         total += pruned
-        if (pruned < prunedAtOnce) return total
+        if (isLast) return total
       }
     })
   }

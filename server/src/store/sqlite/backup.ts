@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import BetterSqlite3, { type Database } from 'better-sqlite3'
+import { readMigrations } from '../migrations.ts'
+import { StoreError } from '../store-error.ts'
+import { isOurs, readVersion } from './migrate.ts'
+import { storeErrorOf } from './sqlite-store.ts'
+
+/** How many pages are copied at a time: some milliseconds of work. */
+const pagesAtOnce = 1000
+
+export interface BackupProgress {
+  /** In pages of the database. */
+  readonly done: number
+  readonly total: number
+}
+
+/**
+ * Copies a store in a file, as it is at this moment, into a file that is not there yet; services may write to it
+ * meanwhile. The copy is one file, checked, and on the disk when the promise resolves; before, it has another name.
+ * @returns its size in bytes
+ * @throws StoreError where `from` is no store of this service or is damaged, or `to` is there
+ */
+export async function copyDatabase(
+  from: string,
+  to: string,
+  report: (progress: BackupProgress) => void,
+): Promise<number> {
+  if (!existsSync(from)) throw new StoreError(`${from}: there is no such file`)
+  refuseExisting(to)
+  if (!existsSync(dirname(to))) throw new StoreError(`${to}: the folder does not exist; make it`)
+  const unfinished = `${to}.${randomBytes(8).toString('hex')}.unfinished`
+  try {
+    await at(from, () => copyPages(from, unfinished, report))
+    await at(unfinished, () => makeWhole(unfinished))
+    flush(unfinished)
+    publish(unfinished, to)
+    flush(dirname(to))
+    return statSync(to).size
+  } finally {
+    for (const file of [unfinished, `${unfinished}-journal`, `${unfinished}-wal`, `${unfinished}-shm`])
+      rmSync(file, { force: true })
+  }
+}
+
+function refuseExisting(file: string): void {
+  const existing = [file, `${file}-wal`].find(existsSync)
+  if (existing !== undefined)
+    throw new StoreError(`${existing}: is there already; move it away, or name another file`)
+}
+
+/** @throws StoreError that names the file, for what SQLite finds wrong with it */
+async function at<T>(file: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw storeErrorOf(file, error)
+  }
+}
+
+async function copyPages(
+  from: string,
+  to: string,
+  report: (progress: BackupProgress) => void,
+): Promise<void> {
+  const source = new BetterSqlite3(from, { fileMustExist: true })
+  try {
+    if (!isOurs(source)) throw new StoreError('is not a store of the User Group Service')
+    const version = readVersion(source)
+    const known = readMigrations('sqlite').length
+    if (version > known)
+      throw new StoreError(
+        `has schema version ${version}, and this release knows up to ${known}: use the release that wrote it, or a newer one`,
+      )
+    // What is read within a transaction is of one moment: without one, SQLite would begin anew at every write of others.
+    source.exec('BEGIN')
+    source.prepare('SELECT count(*) FROM sqlite_schema').get()
+    const { totalPages: total } = await source.backup(to, {
+      progress: ({ totalPages, remainingPages }) => {
+        report({ done: totalPages - remainingPages, total: totalPages })
+        return pagesAtOnce
+      },
+    })
+    report({ done: total, total })
+    chmodSync(to, 0o600)
+  } finally {
+    source.close()
+  }
+}
+
+/** One file without a log beside it, in which nothing is wrong. */
+function makeWhole(file: string): void {
+  const copy = new BetterSqlite3(file, { fileMustExist: true })
+  try {
+    copy.pragma('journal_mode = DELETE')
+    const faults = faultsOf(copy)
+    if (faults.length > 0)
+      throw new StoreError(`what was copied is damaged (${faults[0]}); use an older backup`)
+  } finally {
+    copy.close()
+  }
+}
+
+function faultsOf(database: Database): string[] {
+  const faults = database.prepare<[], string>('PRAGMA integrity_check').pluck().all()
+  const dangling = database.prepare<[], string>('SELECT "table" FROM pragma_foreign_key_check').pluck().all()
+  return [
+    ...faults.filter((fault) => fault !== 'ok'),
+    ...dangling.map((table) => `a row of ${table} refers to nothing`),
+  ]
+}
+
+/** Unlike a rename, it replaces nothing. */
+function publish(unfinished: string, file: string): void {
+  try {
+    linkSync(unfinished, file)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') refuseExisting(file)
+    throw error
+  }
+}
+
+function flush(path: string): void {
+  const descriptor = openSync(path, 'r')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
+import { runUgs, sharedService, temporaryFolder, type CommandResult } from '../support/service.ts'
+
+const folder = temporaryFolder({ after })
+let names = 0
+const fresh = (name: string) => join(folder, `${names++}-${name}`)
+const restore = (file: string, dataFolder: string) => runUgs(['restore', file], { UGS_DATA_DIR: dataFolder })
+
+function assertFailure({ code, stdout, stderr }: CommandResult, message: RegExp): void {
+  assert.deepEqual([code, stdout], [1, ''], stderr)
+  assert.match(stderr, message)
+  assert.doesNotMatch(stderr, / at .*:\d+|internal error/)
+}
+
+describe('ugs backup and restore', () => {
+  const service = sharedService()
+  const create = async (id: string): Promise<string> => {
+    const { origin, tokens } = service()
+    const response = await fetch(`${origin}/api/user`, {
+      method: 'POST',
+      headers: {
+        authorization: `Token ${tokens.Testing}`,
+        'content-type': 'application/json',
+        'x-http-method-override': 'GET',
+      },
+      body: JSON.stringify({ user_group_id: id, name: 'A', properties: { text: 'x'.repeat(2000) } }),
+    })
+    const { user_group } = (await response.json()) as { user_group: { token: string } }
+    return user_group.token
+  }
+  const backUp = async () => {
+    const file = fresh('backup.db')
+    const { code, stderr } = await service().ugs('backup', file)
+    assert.equal(code, 0, stderr)
+    return file
+  }
+
+  it('copies all that was answered before, beside a service that goes on writing', async () => {
+    const made = new Map<string, string>()
+    let isDone = false
+    const write = async (writer: number) => {
+      for (let i = 0; !isDone; i++) made.set(`${writer}-${i}`, await create(`${writer}-${i}`))
+    }
+    const writers = Array.from({ length: 8 }, (_, writer) => write(writer))
+    while (made.size < 500) await new Promise((resolve) => setImmediate(resolve))
+    const before = [...made]
+    const file = await backUp()
+    isDone = true
+    await Promise.all(writers)
+    assert.ok(made.size > before.length)
+
+    const dataFolder = fresh('data')
+    mkdirSync(dataFolder)
+    copyFileSync(join(service().dataFolder, 'secret-keys'), join(dataFolder, 'secret-keys'))
+    const restored = await restore(file, dataFolder)
+    assert.equal(restored.code, 0)
+    assert.doesNotMatch(restored.stderr, /Before you start/)
+    assert.deepEqual(readdirSync(dataFolder).sort(), ['secret-keys', 'ugs.db'])
+    const exported = await runUgs(['export', '-', '--format', 'ndjson', '--environment', 'Testing'], {
+      UGS_DATA_DIR: dataFolder,
+    })
+    assert.equal(exported.code, 0, exported.stderr)
+    const ids = new Set(
+      exported.stdout
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { user_group_id: string }).user_group_id),
+    )
+    assert.deepEqual(
+      before.filter(([id]) => !ids.has(id)),
+      [],
+    )
+    const args = ['user-group', 'show', '7-0', '--environment', 'Testing', '--show-token', '--json']
+    const { stdout } = await runUgs(args, { UGS_DATA_DIR: dataFolder })
+    assert.equal((JSON.parse(stdout) as { token: string }).token, made.get('7-0'))
+  })
+
+  it('makes one file that others cannot read, and replaces none', async () => {
+    const file = await backUp()
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    assert.equal(readFileSync(file).subarray(18, 20).toString('hex'), '0101', 'it needs no log beside it')
+    const before = readFileSync(file)
+    assertFailure(await service().ugs('backup', file), /is there already; move it away/)
+    assert.deepEqual(readFileSync(file), before)
+    assertFailure(await service().ugs('backup', join(folder, 'none', 'b.db')), /the folder does not exist/)
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.includes('unfinished')),
+      [],
+    )
+  })
+
+  it('says where the secret keys are missing, or are not those of the backup', async () => {
+    const file = await backUp()
+    const dataFolder = fresh('data')
+    const { code, stderr } = await restore(file, dataFolder)
+    assert.equal(code, 0)
+    assert.match(stderr, /Before you start the service: .*secret-keys: is missing/)
+    assert.deepEqual(readdirSync(dataFolder), ['ugs.db'])
+    assertFailure(await restore(file, dataFolder), /ugs\.db: is there already; move it away/)
+
+    const other = fresh('data')
+    mkdirSync(other)
+    writeFileSync(join(other, 'secret-keys'), `k1:${Buffer.alloc(32, 7).toString('base64')}\n`)
+    const { stderr: wrong } = await restore(file, other)
+    assert.match(wrong, /the key "k1" is not the one that this store was sealed with/)
+  })
+
+  it('restores nothing that is no backup, or is damaged', async () => {
+    const whole = readFileSync(await backUp())
+    const damaged = Buffer.from(whole)
+    damaged.fill(0xa5, 3 * 4096, 6 * 4096)
+    const newer = fresh('newer.db')
+    writeFileSync(newer, whole)
+    new BetterSqlite3(newer).exec("INSERT INTO schema_migration VALUES (99, 'later', 1)").close()
+    const foreign = fresh('foreign.db')
+    new BetterSqlite3(foreign).exec('CREATE TABLE t (a)').close()
+    const written = (content: Buffer | string) => {
+      const file = fresh('file.db')
+      writeFileSync(file, content)
+      return file
+    }
+    const cases: [file: string, message: RegExp][] = [
+      [join(folder, 'none.db'), /none\.db: there is no such file/],
+      [written('no database'), /is not a SQLite database/],
+      [written(''), /is not a store of the User Group Service/],
+      [foreign, /is not a store of the User Group Service/],
+      [newer, /has schema version 99, and this release knows up to \d+/],
+      [written(whole.subarray(0, whole.length - 5 * 4096)), /damaged/],
+      [written(damaged), /damaged/],
+    ]
+    for (const [file, message] of cases) {
+      const dataFolder = fresh('data')
+      assertFailure(await restore(file, dataFolder), message)
+      assert.deepEqual(readdirSync(dataFolder), [], file)
+    }
+  })
+
+  it('refers to the tools of PostgreSQL for what is there', async () => {
+    for (const command of ['backup', 'restore']) {
+      const { code, stderr } = await runUgs([command, fresh('b.db')], {
+        DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+      })
+      assert.equal(code, 2)
+      assert.match(stderr, /its own tools/)
+    }
+  })
+})

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { settings } from '../../src/config.ts'
+import { temporaryFolder } from '../support/service.ts'
+import { findTool } from '../support/tool.ts'
+import { deployFolder, helm, importLint, parseYaml, readDeployed } from './deploy-folder.ts'
+
+const chart = join(deployFolder, 'helm/user-group-service')
+const models = join(deployFolder, 'lint/node_modules/kubernetes-models')
+
+const image = { repository: 'registry.example/ugs' }
+const databaseUrl = 'postgres://ugs:do-not-show@db.example/ugs'
+const allValues: Record<string, object> = {
+  'with a Secret that exists': { image, secret: { existing: 'keys' } },
+  'with all that there is': {
+    image: { ...image, tag: '1.2.3', pullPolicy: 'Always' },
+    imagePullSecrets: [{ name: 'pull' }],
+    secret: { databaseUrl, secretKeys: 'k1:do-not-show' },
+    settings: { LOG_LEVEL: 'debug', UGS_POSTGRES_POOL_SIZE: '5' },
+    networkPolicy: {
+      from: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
+      database: { to: [{ ipBlock: { cidr: '192.0.2.1/32' } }], port: 6432 },
+    },
+    ingress: {
+      enabled: true,
+      className: 'a',
+      annotations: { a: 'b' },
+      host: 'ugs.example',
+      tlsSecret: 'tls',
+    },
+    autoscaling: { enabled: true },
+    nodeSelector: { disk: 'ssd' },
+    tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoSchedule' }],
+  },
+  'with all off': {
+    image,
+    secret: { existing: 'keys' },
+    migration: { enabled: false },
+    networkPolicy: { enabled: false },
+  },
+}
+
+function run(t: TestContext, command: string, args: readonly string[], values: object) {
+  const file = join(temporaryFolder(t), 'values.json')
+  writeFileSync(file, JSON.stringify(values))
+  return spawnSync(command, [...args, chart, '--values', file], { encoding: 'utf8' })
+}
+
+/** By Kubernetes' own schemas: values, and fields that it does not know, which its types alone tell. */
+async function assertValid(t: TestContext, manifests: readonly any[]): Promise<void> {
+  const pathOf = ({ apiVersion, kind }: any) => join(models, apiVersion, `${kind}.js`)
+  for (const manifest of manifests) {
+    const module = await importLint(`kubernetes-models/${manifest.apiVersion}/${manifest.kind}.js`)
+    new module[manifest.kind](manifest).validate()
+  }
+  const folder = temporaryFolder(t)
+  const file = join(folder, 'manifests.ts')
+  const lines = manifests.map((manifest, i) => {
+    const type = `import(${JSON.stringify(pathOf(manifest))}).I${manifest.kind}`
+    return `export const manifest${i}: ${type} = ${JSON.stringify(manifest)}`
+  })
+  writeFileSync(file, lines.join('\n'))
+  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+  const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext']
+  const { status, stdout } = spawnSync(process.execPath, [tsc, ...options, file], {
+    encoding: 'utf8',
+    cwd: folder,
+  })
+  assert.equal(status, 0, stdout)
+}
+
+test('what Kubernetes does not take is found', async (t) => {
+  if (findTool(t, helm) === undefined) return
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' } }
+  await assertValid(t, [account])
+  await assert.rejects(assertValid(t, [{ ...account, automountServiceAccountToken: 'no' }]), /boolean/)
+  await assert.rejects(assertValid(t, [{ ...account, automountToken: false }]), /automountToken/)
+})
+
+for (const [what, values] of Object.entries(allValues)) {
+  test(`the chart ${what} is lint-free, and makes what Kubernetes takes`, async (t) => {
+    const command = findTool(t, helm)
+    if (command === undefined) return
+    const linted = run(t, command, ['lint', '--strict'], values)
+    assert.equal(linted.status, 0, linted.stdout + linted.stderr)
+    const { status, stdout, stderr } = run(t, command, ['template', 'release'], values)
+    assert.equal(status, 0, stderr)
+    const manifests = (await parseYaml(stdout)).filter((manifest) => manifest !== null)
+    await assertValid(t, manifests)
+
+    const secrets = manifests.filter(({ kind }) => kind === 'Secret')
+    assert.ok(!JSON.stringify(manifests.filter(({ kind }) => kind !== 'Secret')).includes('do-not-show'))
+    assert.deepEqual(
+      secrets.map(({ stringData }) => Object.keys(stringData)),
+      'existing' in (values as any).secret ? [] : [['DATABASE_URL', 'UGS_SECRET_KEYS']],
+    )
+    for (const { spec } of manifests.filter(({ kind }) => kind === 'Deployment' || kind === 'Job')) {
+      assertRestricted(spec.template.spec)
+    }
+    const { spec } = manifests.find(({ kind }) => kind === 'Deployment').spec.template
+    const env = Object.fromEntries(spec.containers[0].env.map(({ name, value }: any) => [name, value]))
+    const stopMs = Number(env.UGS_DRAIN_MS) + Number(env.UGS_CLOSE_TIMEOUT_MS)
+    assert.ok(spec.terminationGracePeriodSeconds * 1000 > stopMs)
+    assert.equal(env.UGS_MIGRATE, manifests.some(({ kind }) => kind === 'Job') ? 'check' : 'auto')
+  })
+}
+
+/** As the Pod Security Standard "restricted" wants it, and a root file system that cannot be written to. */
+function assertRestricted({ securityContext, containers, automountServiceAccountToken, volumes }: any): void {
+  assert.equal(automountServiceAccountToken, false)
+  assert.equal(securityContext.runAsNonRoot, true)
+  assert.equal(securityContext.seccompProfile.type, 'RuntimeDefault')
+  assert.deepEqual(
+    volumes.map(({ name }: any) => name),
+    ['temporary'],
+  )
+  for (const container of containers) {
+    assert.deepEqual(container.securityContext, {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    })
+  }
+}
+
+const wrongValues: Record<string, [values: object, message: RegExp]> = {
+  'no image': [{ secret: { existing: 'a' } }, /image\.repository: name the image/],
+  'no secrets': [{ image }, /secret\.databaseUrl: give it, or name a Secret/],
+  'SQLite, which pods cannot share': [{ image, secret: { databaseUrl: 'sqlite:a' } }, /secret\/databaseUrl/],
+  'a setting that is none': [
+    { image, secret: { existing: 'a' }, settings: { UGS_X: '1' } },
+    /invalid propertyName 'UGS_X'/,
+  ],
+  'a setting of the chart itself': [
+    { image, secret: { existing: 'a' }, settings: { UGS_DRAIN_MS: '1' } },
+    /invalid propertyName 'UGS_DRAIN_MS'/,
+  ],
+  'one replica': [{ image, secret: { existing: 'a' }, replicas: 1 }, /replicas/],
+  'a misspelt value': [{ image, secret: { existing: 'a' }, replica: 3 }, /replica/],
+  'an ingress without TLS': [
+    { image, secret: { existing: 'a' }, ingress: { enabled: true, host: 'a.example' } },
+    /ingress\.tlsSecret: API tokens must not/,
+  ],
+}
+for (const [what, [values, message]] of Object.entries(wrongValues)) {
+  test(`the chart refuses ${what}`, (t) => {
+    const command = findTool(t, helm)
+    if (command === undefined) return
+    const { status, stderr } = run(t, command, ['template', 'release'], values)
+    assert.notEqual(status, 0)
+    assert.match(stderr, message)
+  })
+}
+
+test('the chart takes every setting that it does not set by itself', () => {
+  const schema = JSON.parse(readDeployed('helm/user-group-service/values.schema.json'))
+  const own = ['HOST', 'PORT', 'UGS_DATA_DIR', 'DATABASE_URL', 'UGS_SECRET_KEYS', 'UGS_MIGRATE']
+  own.push('UGS_DRAIN_MS', 'UGS_CLOSE_TIMEOUT_MS')
+  assert.deepEqual(
+    schema.properties.settings.propertyNames.enum.toSorted(),
+    Object.keys(settings)
+      .filter((name) => !own.includes(name))
+      .toSorted(),
+  )
+})
+
+test('the chart and the service have one version', () => {
+  const { version } = JSON.parse(readDeployed('../server/package.json'))
+  assert.match(
+    readDeployed('helm/user-group-service/Chart.yaml'),
+    new RegExp(`^appVersion: ${version}$`, 'm'),
+  )
+})

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { temporaryFolder } from '../support/service.ts'
+import { findTool } from '../support/tool.ts'
+import { deployFolder, helm, readDeployed } from './deploy-folder.ts'
+
+const root = join(deployFolder, '..')
+const dockerfile = readDeployed('Dockerfile')
+const finalStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
+
+interface Finding {
+  readonly rule: string
+}
+
+function lint(file: string): Finding[] {
+  const program = join(deployFolder, 'lint/node_modules/dockerlinter/bin/dockerfilelinter.js')
+  const args = [program, '--file', file, '--shellcheck', 'none', '--json']
+  const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  return stdout.trim() === '' ? [] : (JSON.parse(stdout) as Finding[])
+}
+
+test('the linter finds nothing in the Dockerfile', (t) => {
+  if (findTool(t, helm) === undefined) return
+  const bad = join(temporaryFolder(t), 'Dockerfile')
+  writeFileSync(bad, 'FROM node\nRUN cd /tmp\nMAINTAINER somebody\nCMD node\n')
+  assert.notDeepEqual(lint(bad), [])
+  assert.deepEqual(lint(join(deployFolder, 'Dockerfile')), [])
+})
+
+test('the base images have a whole version', () => {
+  const version = /^ARG NODE_VERSION=(.*)$/m.exec(dockerfile)?.[1] ?? ''
+  assert.match(version, /^\d+\.\d+\.\d+$/)
+  const images = [...dockerfile.matchAll(/^FROM (\S+)(?: AS (\w+))?/gm)]
+  const stages = images.map(([, , name]) => name)
+  for (const [, image = ''] of images) {
+    assert.ok(stages.includes(image) || image.startsWith('node:${NODE_VERSION}-'), image)
+  }
+})
+
+test('the image runs as a number that is not root, and starts without a shell', () => {
+  assert.match(finalStage, /^USER [1-9]\d*:[1-9]\d*$/m)
+  for (const instruction of ['ENTRYPOINT', 'CMD']) {
+    const lines = [...finalStage.matchAll(new RegExp(`^\\s*${instruction} (.*)$`, 'gm'))]
+    assert.ok(lines.length > 0)
+    for (const [, form = ''] of lines) assert.ok(Array.isArray(JSON.parse(form)), form)
+  }
+})
+
+test('the image has all that the packages of the service and the console consist of', () => {
+  for (const workspace of ['server', 'console']) {
+    const { files } = JSON.parse(readFileSync(join(root, workspace, 'package.json'), 'utf8')) as {
+      files: string[]
+    }
+    for (const file of ['package.json', ...files]) {
+      assert.match(finalStage, new RegExp(`^COPY .*${workspace}/${file.replace('.', '\\.')}/? `, 'm'))
+    }
+  }
+})
+
+test('what is copied from the sources is there, and is not left out', () => {
+  const ignored = readDeployed('Dockerfile.dockerignore')
+  for (const [, source = ''] of finalStage.matchAll(/^COPY (?!--from)(\S+) /gm)) {
+    assert.ok(existsSync(join(root, source)), source)
+    assert.match(ignored, new RegExp(`^!${source.split('/')[0]}$`, 'm'))
+  }
+  for (const secret of ['.env', 'data', '.git', 'deploy'])
+    assert.doesNotMatch(ignored, new RegExp(`^!/?${secret}`, 'm'))
+})

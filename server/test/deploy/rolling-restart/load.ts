@@ -1,0 +1,151 @@
+import { randomInt } from 'node:crypto'
+import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** How long a client waits between two calls, in milliseconds: those that never rest, and those whose connection is idle. */
+const busyPauseMs = [0, 20] as const
+const idlePauseMs = [500, 2500] as const
+/** What takes longer hangs: it is counted as lost. */
+const hangMs = 30_000
+
+export interface Sample {
+  readonly operation: 'create' | 'read' | 'update' | 'rotate'
+  /** When it was sent, as `performance.now()` has it. */
+  readonly sentAt: number
+  readonly tookMs: number
+  /** Why the call counts as lost; undefined where it got the answer that it must. */
+  readonly failure: string | undefined
+}
+
+interface Group {
+  readonly id: string
+  token: string
+  revision: number
+}
+
+interface Success {
+  readonly new_user_group?: boolean
+  readonly user_group: { readonly token: string; readonly properties?: { readonly revision: number } }
+}
+
+/**
+ * Clients that call the service, each over one connection that it keeps, and never send a call twice. Each has user groups
+ * of its own and knows what every answer must hold, so that a change that was answered and is not there is found too.
+ */
+export class Load {
+  readonly samples: Sample[] = []
+  readonly #origin: string
+  readonly #apiToken: string
+  readonly #clients: Promise<void>[]
+  #isStopped = false
+
+  constructor(origin: string, apiToken: string, { busy, idle }: { busy: number; idle: number }) {
+    this.#origin = origin
+    this.#apiToken = apiToken
+    this.#clients = [
+      ...Array.from({ length: busy }, (_, i) => this.#run(`busy-${i}`, busyPauseMs)),
+      ...Array.from({ length: idle }, (_, i) => this.#run(`idle-${i}`, idlePauseMs)),
+    ]
+  }
+
+  /** Resolves once every client has had the last answer that it waits for. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await Promise.all(this.#clients)
+  }
+
+  async #run(name: string, [shortest, longest]: readonly [number, number]): Promise<void> {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    let group: Group | undefined
+    for (let turn = 0; !this.#isStopped; turn++) {
+      // Twenty calls of every operation and then another user group, so that creations are among them all along.
+      group = await (group === undefined || turn % 20 === 0
+        ? this.#create(agent, `${name}-${turn}`)
+        : this.#use(agent, group))
+      await sleep(randomInt(shortest, longest + 1))
+    }
+    agent.destroy()
+  }
+
+  async #create(agent: Agent, id: string): Promise<Group | undefined> {
+    const body = { user_group_id: id, name: id, properties: { revision: 0 } }
+    const answer = await this.#call(
+      agent,
+      'create',
+      'GET',
+      body,
+      ({ new_user_group }) => new_user_group === true,
+    )
+    return answer && { id, token: answer.user_group.token, revision: 0 }
+  }
+
+  /** After a failure nobody knows what is so, and the user group is given up. */
+  async #use(agent: Agent, { id, token, revision }: Group): Promise<Group | undefined> {
+    const isSame = ({ user_group }: Success, revision: number) =>
+      user_group.token === token && user_group.properties?.revision === revision
+    const dice = randomInt(4)
+    if (dice === 0) {
+      const rotated = await this.#call(
+        agent,
+        'rotate',
+        'POST',
+        { current_token: token },
+        ({ user_group }) => user_group.token !== token,
+      )
+      return rotated && { id, token: rotated.user_group.token, revision }
+    }
+    if (dice === 1) {
+      const next = revision + 1
+      const body = { user_group_id: id, properties: { revision: next } }
+      const updated = await this.#call(agent, 'update', 'PUT', body, (answer) => isSame(answer, next))
+      return updated && { id, token, revision: next }
+    }
+    const read = await this.#call(agent, 'read', 'GET', { user_group_id: id }, (answer) =>
+      isSame(answer, revision),
+    )
+    return read && { id, token, revision }
+  }
+
+  async #call(
+    agent: Agent,
+    operation: Sample['operation'],
+    method: string,
+    body: unknown,
+    isRight: (answer: Success) => boolean,
+  ): Promise<Success | undefined> {
+    const sentAt = performance.now()
+    let answer: Success | undefined
+    let failure: string | undefined
+    try {
+      const { status, text } = await this.#send(agent, method, JSON.stringify(body))
+      if (status !== 200) failure = `${status} ${JSON.stringify(text.slice(0, 200))}`
+      else {
+        answer = JSON.parse(text) as Success
+        if (!isRight(answer)) failure = 'the answer is not what was acknowledged before'
+      }
+    } catch (error) {
+      failure = (error as NodeJS.ErrnoException).code ?? String(error)
+    }
+    this.samples.push({ operation, sentAt, tookMs: performance.now() - sentAt, failure })
+    return failure === undefined ? answer : undefined
+  }
+
+  #send(agent: Agent, method: string, body: string): Promise<{ status: number; text: string }> {
+    const headers = {
+      authorization: `Token ${this.#apiToken}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    }
+    return new Promise((resolve, reject) => {
+      const url = `${this.#origin}/api/user`
+      request(url, { method, agent, headers, signal: AbortSignal.timeout(hangMs) }, (incoming) => {
+        let text = ''
+        incoming.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+        incoming.on('error', reject)
+        incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, text }))
+      })
+        .on('error', reject)
+        .end(body)
+    })
+  }
+}
