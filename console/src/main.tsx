@@ -2,7 +2,6 @@ import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
 import './global.css'
 import { MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -24,7 +23,6 @@ createRoot(root).render(
     >
       <QueryClientProvider client={queryClient}>
         <SessionGate />
-        <Notifications position="bottom-right" containerWidth={400} />
       </QueryClientProvider>
     </MantineProvider>
   </StrictMode>,

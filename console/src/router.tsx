@@ -1,13 +1,7 @@
-import { createRoute, createRouter, redirect } from '@tanstack/react-router'
-import { apiTokensRoute } from './pages/api-tokens/api-tokens-page.tsx'
-import { dataSourcesRoute } from './pages/data-sources/data-sources-page.tsx'
-import { deletedUserGroupsRoute } from './pages/deleted-user-groups/deleted-user-groups-page.tsx'
-import { importRoute } from './pages/import/import-page.tsx'
-import { isolationRoute } from './pages/isolation/isolation-page.tsx'
-import { leakedTokenRoute } from './pages/leaked-token/leaked-token-page.tsx'
-import { promotionRoute } from './pages/promotion/promotion-page.tsx'
-import { userGroupRoutes } from './pages/user-group/routes.tsx'
-import { userGroupsRoute } from './pages/user-groups/user-groups-page.tsx'
+import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { readAuditSearch } from './pages/audit/search.ts'
+import { readLink } from './pages/data-sources/link.ts'
+import { readSearch } from './pages/user-groups/search.ts'
 import { FailedPage, rootRoute } from './root-route.tsx'
 
 const startRoute = createRoute({
@@ -20,15 +14,96 @@ const startRoute = createRoute({
   },
 })
 
+const userGroupsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/user-groups',
+  validateSearch: readSearch,
+  component: lazyRouteComponent(() => import('./pages/user-groups/user-groups-page.tsx'), 'UserGroupsPage'),
+})
+const deletedUserGroupsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/user-groups/deleted',
+  component: lazyRouteComponent(
+    () => import('./pages/deleted-user-groups/deleted-user-groups-page.tsx'),
+    'DeletedUserGroupsPage',
+  ),
+})
+
+const userGroupRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/user-groups/$teamId',
+  component: lazyRouteComponent(() => import('./pages/user-group/layout.tsx'), 'UserGroupLayout'),
+})
+const overviewRoute = createRoute({
+  getParentRoute: () => userGroupRoute,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/user-group/overview-page.tsx'), 'OverviewPage'),
+})
+const editRoute = createRoute({
+  getParentRoute: () => userGroupRoute,
+  path: '/edit',
+  component: lazyRouteComponent(() => import('./pages/user-group/edit-page.tsx'), 'EditPage'),
+})
+const historyRoute = createRoute({
+  getParentRoute: () => userGroupRoute,
+  path: '/history',
+  component: lazyRouteComponent(() => import('./pages/user-group/history-page.tsx'), 'HistoryPage'),
+})
+
+const isolationRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/isolation',
+  component: lazyRouteComponent(() => import('./pages/isolation/isolation-page.tsx'), 'IsolationPage'),
+})
+const promotionRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/promotion',
+  component: lazyRouteComponent(() => import('./pages/promotion/promotion-page.tsx'), 'PromotionPage'),
+})
+const dataSourcesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/data-sources',
+  validateSearch: readLink,
+  component: lazyRouteComponent(
+    () => import('./pages/data-sources/data-sources-page.tsx'),
+    'DataSourcesPage',
+  ),
+})
+const apiTokensRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/api-tokens',
+  component: lazyRouteComponent(() => import('./pages/api-tokens/api-tokens-page.tsx'), 'ApiTokensPage'),
+})
+const auditRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/audit',
+  validateSearch: readAuditSearch,
+  component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
+})
+const leakedTokenRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/leaked-token',
+  component: lazyRouteComponent(
+    () => import('./pages/leaked-token/leaked-token-page.tsx'),
+    'LeakedTokenPage',
+  ),
+})
+const importRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/import',
+  component: lazyRouteComponent(() => import('./pages/import/import-page.tsx'), 'ImportPage'),
+})
+
 const routeTree = rootRoute.addChildren([
   startRoute,
   userGroupsRoute,
   deletedUserGroupsRoute,
-  userGroupRoutes,
+  userGroupRoute.addChildren([overviewRoute, editRoute, historyRoute]),
   isolationRoute,
   promotionRoute,
   dataSourcesRoute,
   apiTokensRoute,
+  auditRoute,
   leakedTokenRoute,
   importRoute,
 ])
@@ -38,6 +113,8 @@ export const router = createRouter({
   basepath: '/console',
   trailingSlash: 'never',
   scrollRestoration: true,
+  // What a page is made of is fetched once somebody is about to go there.
+  defaultPreload: 'intent',
   defaultErrorComponent: FailedPage,
   // All is text: an id such as "0042" is no number.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

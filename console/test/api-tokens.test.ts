@@ -111,15 +111,24 @@ describe('the page of the API tokens', () => {
   })
 
   it('is good to read in both themes and at any width, its dialogs too', async (t) => {
-    const show = async (button: string | RegExp) =>
-      assertGoodLooks(t, running(), { path }, async (page) => {
-        await page.getByRole('table', { name: 'API tokens' }).waitFor()
-        if (button === '') return
-        await page.getByRole('button', { name: button }).first().click()
+    await assertGoodLooks(
+      t,
+      running(),
+      { path },
+      (page) => page.getByRole('table', { name: 'API tokens' }).waitFor(),
+      async (page) => {
+        await page.getByRole('button', { name: 'Create an API token' }).click()
         await page.getByRole('dialog').waitFor()
-      })
-    await show('')
-    await show('Create an API token')
-    await show(/^Revoke /)
+      },
+      async (page) => {
+        await page.getByRole('button', { name: 'Cancel' }).click()
+        await page.getByRole('dialog').waitFor({ state: 'detached' })
+        await page
+          .getByRole('button', { name: /^Revoke / })
+          .first()
+          .click()
+        await page.getByRole('dialog').waitFor()
+      },
+    )
   })
 })

@@ -102,12 +102,84 @@ describe('the page of the data sources', () => {
     })
 
     it('is good to read in both themes and at any width, its dialogs too', async (t) => {
-      await assertGoodLooks(t, running(), { path }, async (page) => {
-        await page.getByRole('heading', { name: 'sales' }).waitFor()
+      await assertGoodLooks(
+        t,
+        running(),
+        { path: `${path}?schema=sales&data_source=new` },
+        (page) => page.getByRole('dialog', { name: 'Register a data source of sales' }).waitFor(),
+        async (page) => {
+          await page.getByRole('button', { name: 'Cancel' }).click()
+          await page.getByRole('dialog').waitFor({ state: 'detached' })
+          await page.getByRole('button', { name: 'Remove eu' }).waitFor()
+        },
+      )
+    })
+
+    it('looks through any number of them, of one schema and by a text', async (t) => {
+      const { open, admin } = running()
+      const many = Array.from({ length: 120 }, (_, i) => `place-${String(i + 1).padStart(3, '0')}`)
+      const { schemaId } = await register(admin, 'orders-of-places', many)
+      const page = await open(t, { path })
+      if (page === undefined) return
+      const table = page.getByRole('table', { name: 'Data sources of orders-of-places' })
+      const names = () =>
+        table
+          .getByRole('cell', { name: /^place-\d+$/ })
+          .locator('code')
+          .allInnerTexts()
+      const asked: string[] = []
+      page.on('request', (request) => {
+        if (request.url().includes('cursor=')) asked.push(new URL(request.url()).search)
       })
-      await assertGoodLooks(t, running(), { path: `${path}?schema=sales&data_source=new` }, async (page) => {
-        await page.getByRole('dialog', { name: 'Register a data source of sales' }).waitFor()
+      await page.getByText('The first 50 data sources.').waitFor()
+      assert.deepEqual(await names(), many.slice(0, 50))
+      await page.getByRole('button', { name: 'Load more' }).click()
+      await page.getByText('The first 100 data sources.').waitFor()
+      await page.getByRole('button', { name: 'Load more' }).click()
+      await page.getByText('120 data sources.').waitFor()
+      assert.deepEqual(await names(), many)
+      assert.equal(asked.length, 2)
+      assert.ok(asked.every((search) => search.startsWith(`?schema_id=${schemaId}&limit=50&cursor=`)))
+
+      const field = page.getByLabel('Find a schema or a data source')
+      await field.fill('PLACE-11')
+      await page.getByText('10 data sources found').waitFor()
+      assert.deepEqual(await names(), many.slice(109, 119))
+      assert.equal(await page.getByRole('heading', { name: 'sales' }).count(), 0)
+      await field.fill('sales')
+      await page.getByRole('button', { name: 'Remove eu' }).waitFor()
+      await field.fill('none of them')
+      await page.getByText('Nothing matches').waitFor()
+      await page.getByRole('button', { name: 'Show all' }).click()
+      await page.getByRole('heading', { name: 'orders-of-places' }).waitFor()
+    })
+
+    it('goes on by itself where few of many are named so', async (t) => {
+      const page = await running().open(t, { path })
+      if (page === undefined) return
+      await page.getByRole('button', { name: 'Remove eu' }).waitFor()
+      let last = () => Promise.resolve()
+      // As a service with thousands of data sources answers.
+      await page.route(/\/admin\/v1\/data-sources\?limit=200/, async (route) => {
+        const cursor = Number(new URL(route.request().url()).searchParams.get('cursor') ?? '0')
+        if (cursor < 12)
+          return route.fulfill({ json: { success: 1, data_sources: [], next_cursor: String(cursor + 1) } })
+        last = async () => {
+          const url = route
+            .request()
+            .url()
+            .replace(/&cursor=.*/, '')
+          const { data_sources } = (await (await page.request.get(url)).json()) as { data_sources: object[] }
+          await route.fulfill({ json: { success: 1, data_sources, next_cursor: null } })
+        }
       })
+      const waiting = page.waitForRequest(/limit=200&cursor=12/)
+      await page.getByLabel('Find a schema or a data source').fill('demo')
+      await waiting
+      await page.getByText('Still searching.').waitFor()
+      await last()
+      await page.getByText('1 data source found').waitFor()
+      await page.getByRole('button', { name: 'Remove demo' }).waitFor()
     })
   })
 })

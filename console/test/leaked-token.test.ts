@@ -91,7 +91,7 @@ describe('the page of the leaked token', () => {
 
   it('says of one that it does not know where it may be from', async (t) => {
     const { open, testing } = running()
-    const other = await testing.create('in-testing')
+    const other = await (await testing()).create('in-testing')
     const page = await open(t, { path })
     if (page === undefined) return
     await page.getByRole('textbox', { name: 'Token' }).fill(other.token)
@@ -104,18 +104,22 @@ describe('the page of the leaked token', () => {
 
   it('is good to read in both themes and at any width, its dialog too', async (t) => {
     const { token } = await running().create('looked-at')
-    await assertGoodLooks(t, running(), { path }, async (page) => {
-      await lookUp(page, 'unknown')
-      await page.getByText('Not known here').waitFor()
-    })
-    await assertGoodLooks(t, running(), { path }, async (page) => {
-      await lookUp(page, token)
-      await page.getByText('It is the current token').waitFor()
-    })
-    await assertGoodLooks(t, running(), { path }, async (page) => {
-      await lookUp(page, token)
-      await page.getByRole('button', { name: 'Stop this token' }).click()
-      await page.getByRole('dialog').waitFor()
-    })
+    await assertGoodLooks(
+      t,
+      running(),
+      { path },
+      async (page) => {
+        await lookUp(page, 'unknown')
+        await page.getByText('Not known here').waitFor()
+      },
+      async (page) => {
+        await lookUp(page, token)
+        await page.getByText('It is the current token').waitFor()
+      },
+      async (page) => {
+        await page.getByRole('button', { name: 'Stop this token' }).click()
+        await page.getByRole('dialog').waitFor()
+      },
+    )
   })
 })

@@ -19,10 +19,10 @@ describe('the page of the promotion', () => {
   it('shows what will change, changes just that, and shows what has changed', async (t) => {
     const { open, create, testing, admin } = running()
     const changed = await create('changed', { name: 'Before', mapping: { sales: 'us' } })
-    await testing.create('changed', { name: 'After', mapping: { sales: 'eu' } })
-    await testing.create('fresh', { name: 'Fresh customer' })
+    await (await testing()).create('changed', { name: 'After', mapping: { sales: 'eu' } })
+    await (await testing()).create('fresh', { name: 'Fresh customer' })
     await create('same')
-    await testing.create('same')
+    await (await testing()).create('same')
     const page = await open(t, { path })
     if (page === undefined) return
 
@@ -51,7 +51,7 @@ describe('the page of the promotion', () => {
   it('takes ids from those that are in Customer, and works by keyboard alone', async (t) => {
     const { open, create, testing } = running()
     await create('picked-1', { name: 'Picked customer' })
-    await testing.create('picked-1', { name: 'Picked customer, renamed' })
+    await (await testing()).create('picked-1', { name: 'Picked customer, renamed' })
     const page = await open(t, { path })
     if (page === undefined) return
     const picker = page.getByRole('combobox', { name: 'Add one that is in Customer already' })
@@ -75,7 +75,7 @@ describe('the page of the promotion', () => {
 
   it('has a preview of just what is written there', async (t) => {
     const { open, testing } = running()
-    await testing.create('stale')
+    await (await testing()).create('stale')
     const page = await open(t, { path })
     if (page === undefined) return
     await preview(page, ['stale'])
@@ -97,7 +97,7 @@ describe('the page of the promotion', () => {
 
   it('says in Testing that it is done from Customer', async (t) => {
     const { testing } = running()
-    const opening = { path, apiToken: testing.adminToken }
+    const opening = { path, apiToken: (await testing()).adminToken }
     await assertGoodLooks(t, running(), opening, async (page) => {
       await page.getByText('You are signed in to Testing').waitFor()
     })
@@ -106,8 +106,8 @@ describe('the page of the promotion', () => {
   it('is good to read in both themes and at any width', async (t) => {
     const { create, testing } = running()
     await create('looks-1', { properties: { plan: 'gold' } })
-    await testing.create('looks-1', { properties: { plan: 'silver', seats: 25 } })
-    await testing.create('looks-2')
+    await (await testing()).create('looks-1', { properties: { plan: 'silver', seats: 25 } })
+    await (await testing()).create('looks-2')
     await assertGoodLooks(t, running(), { path }, async (page) => {
       await preview(page, ['looks-1', 'looks-2', 'nowhere'])
     })

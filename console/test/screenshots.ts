@@ -53,6 +53,9 @@ try {
     await page.getByRole('button', { name: 'Preview' }).click()
     await page.getByText('Nothing is changed yet.').waitFor()
   })
+  await shoot(adminToken, 'audit', '/audit?within=day', {}, (page) =>
+    page.getByText('User group suspended').first().waitFor(),
+  )
   const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const
   await shoot(adminToken, 'phone-dark', '/user-groups?name=customer%204', phone, (page) =>
     page.getByText('Example customer 42').waitFor(),

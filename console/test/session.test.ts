@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createApiToken } from '../../server/test/support/command.ts'
-import { assertAccessible, assertFits, contentOf, sharedConsole, signIn } from './support/console.ts'
+import { assertAccessible, contentOf, sharedConsole, signIn } from './support/console.ts'
+import { assertLooksGood } from './support/looks.ts'
 
 describe('signing in to the console', () => {
   const running = sharedConsole()
 
-  it('says where to get an API token, and is accessible in both themes and at 360 px', async (t) => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await running().open(t, { apiToken: null, colorScheme, width: 360 })
-      if (page === undefined) return
-      await page.getByText('ugs api-token create --environment Customer').waitFor()
-      assert.equal(await page.title(), 'Sign in · User Group Service')
-      await assertAccessible(page)
-      await assertFits(page)
-    }
+  it('says where to get an API token, and is accessible in both themes and at any width', async (t) => {
+    const page = await running().open(t, { apiToken: null })
+    if (page === undefined) return
+    await page.getByText('ugs api-token create --environment Customer').waitFor()
+    assert.equal(await page.title(), 'Sign in · User Group Service')
+    await assertLooksGood(page)
   })
 
   it('tells what the service says of an API token that is wrong, and of one without the scope', async (t) => {
@@ -47,14 +45,15 @@ describe('signing in to the console', () => {
 
   it('shows what environment one is in', async (t) => {
     const { open, testing } = running()
-    const page = await open(t, { apiToken: testing.adminToken })
+    const page = await open(t, { apiToken: (await testing()).adminToken })
     if (page === undefined) return
     await page.getByRole('banner').getByText('Testing', { exact: true }).waitFor()
     assert.equal(await page.title(), 'User groups · Testing · User Group Service')
   })
 
   it('signs out, for a reload as well', async (t) => {
-    const page = await running().open(t)
+    const { open, adminToken } = running()
+    const page = await open(t, { apiToken: adminToken })
     if (page === undefined) return
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByText('You are signed out.').waitFor()
@@ -73,7 +72,11 @@ describe('signing in to the console', () => {
   it('asks again when the session is over, says why, and comes back to the same page', async (t) => {
     const { open, create, adminToken } = running()
     const { team_id } = await create('over', { name: 'Example customer' })
-    const page = await open(t, { path: `/user-groups/${team_id}`, expected: /status of 401/ })
+    const page = await open(t, {
+      path: `/user-groups/${team_id}`,
+      apiToken: adminToken,
+      expected: /status of 401/,
+    })
     if (page === undefined) return
     await page.getByRole('heading', { name: 'Example customer' }).waitFor()
     await page.context().clearCookies()
@@ -85,6 +88,76 @@ describe('signing in to the console', () => {
     await signIn(page, adminToken)
     await page.getByRole('heading', { name: 'Example customer' }).waitFor()
     assert.ok(page.url().endsWith(`/console/user-groups/${team_id}`), page.url())
+  })
+
+  it('keeps what was being edited for who signs in again, there and nowhere else', async (t) => {
+    const { open, create, testing, adminToken } = running()
+    const { team_id } = await create('edited', { name: 'Edited customer' })
+    const { team_id: other } = await create('other', { name: 'Other customer' })
+    const elsewhere = await testing()
+    const page = await open(t, {
+      path: `/user-groups/${team_id}/edit`,
+      apiToken: adminToken,
+      expected: /status of 40[14]/,
+    })
+    if (page === undefined) return
+    const name = page.getByRole('textbox', { name: 'Name' })
+    const resumed = page.getByText('This is what you had written when your session was over.')
+    const lose = async (text: string) => {
+      await name.fill(text)
+      await page.context().clearCookies()
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Your session is over.').waitFor()
+      assert.ok(!(await contentOf(page)).includes(text))
+    }
+    const followTo = async (group: string) => {
+      await page.getByRole('link', { name: 'User groups', exact: true }).click()
+      await page.getByRole('link', { name: group }).click()
+      await page.getByRole('link', { name: 'Edit', exact: true }).first().click()
+      await name.waitFor()
+    }
+
+    await lose('Name of the draft')
+    await signIn(page, elsewhere.adminToken)
+    await page.getByText('There is no such user group').waitFor()
+    await page.context().clearCookies()
+    await page.getByRole('link', { name: 'User groups', exact: true }).click()
+    await page.getByText('Your session is over.').waitFor()
+
+    await signIn(page, adminToken)
+    await followTo('Other customer')
+    assert.equal(await name.inputValue(), 'Other customer')
+    assert.ok(page.url().endsWith(`/user-groups/${other}/edit`))
+    await followTo('Edited customer')
+    await resumed.waitFor()
+    await assertAccessible(page)
+    assert.equal(await name.inputValue(), 'Name of the draft')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'Name of the draft', level: 1 }).waitFor()
+
+    await page.getByRole('link', { name: 'Edit', exact: true }).first().click()
+    await lose('Another name')
+    await signIn(page, adminToken)
+    await resumed.waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You are signed out.').waitFor()
+    await signIn(page, adminToken)
+    await name.waitFor()
+    assert.equal(await name.inputValue(), 'Name of the draft')
+    assert.equal(await resumed.count(), 0)
+  })
+
+  it('fetches only what the sign-in needs, and offers a reload where the rest cannot be had', async (t) => {
+    const { open, adminToken } = running()
+    const page = await open(t, { apiToken: adminToken, expected: /Failed to load resource/ })
+    if (page === undefined) return
+    await page.route('**/console/assets/app-*.js', (route) => route.abort())
+    await page.reload()
+    await page.getByText('The console cannot be opened').waitFor()
+    await assertAccessible(page)
+    await page.unroute('**/console/assets/app-*.js')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('heading', { name: 'User groups' }).waitFor()
   })
 
   it('says so where the service does not answer, and tries again', async (t) => {

@@ -46,6 +46,6 @@ export function useRegistry(): Registry | undefined {
 }
 
 /** Whether there are no more than were looked up. */
-export function isWhole(dataSources: readonly DataSource[]): boolean {
+function isWhole(dataSources: readonly DataSource[]): boolean {
   return dataSources.length < pageSize * mostPages
 }

@@ -1,6 +1,7 @@
 import {
   IconArrowUpCircle,
   IconDatabase,
+  IconHistory,
   IconKey,
   IconShieldExclamation,
   IconShieldHalf,
@@ -17,4 +18,5 @@ export const navigation = [
   { to: '/import', label: 'Import', Icon: IconUpload },
   { to: '/data-sources', label: 'Data sources', Icon: IconDatabase },
   { to: '/api-tokens', label: 'API tokens', Icon: IconKey },
+  { to: '/audit', label: 'Audit log', Icon: IconHistory },
 ] as const

@@ -51,6 +51,11 @@ export function currentSession(): Session | undefined {
   return state.kind === 'signed_in' ? state.session : undefined
 }
 
+/** Undefined while somebody is signed in. */
+export function lastEnding(): Ending | undefined {
+  return state.kind === 'signed_out' ? state.ending : undefined
+}
+
 /** The service counts the idle time from the last call. */
 export function noteActivity(): void {
   lastActivity = Date.now()
@@ -61,13 +66,13 @@ export function endOf({ idle_seconds, expires_at }: Session): number {
   return Math.min(lastActivity + idle_seconds * 1000, Date.parse(expires_at))
 }
 
-function subscribe(listener: () => void): () => void {
+export function onSessionChange(listener: () => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
 export function useSessionState(): SessionState {
-  return useSyncExternalStore(subscribe, () => state)
+  return useSyncExternalStore(onSessionChange, () => state)
 }
 
 /** Of those who are signed in: all pages are shown to nobody else. */

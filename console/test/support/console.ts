@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext } from 'node:test'
 import axe from 'axe-core'
-import type { AxeResults } from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
+import type { AxeResults, RunOptions } from 'axe-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { manage, type ManagedEnvironment } from '../../../server/test/support/admin-api.ts'
 import { findChromium, launchChromium } from '../../../server/test/support/chromium.ts'
 import { startService, type RunningService } from '../../../server/test/support/service.ts'
@@ -12,7 +12,10 @@ export interface Opening {
   readonly path?: string
   readonly width?: number
   readonly colorScheme?: 'light' | 'dark'
-  /** Signs in with this API token; that of `Customer` unless it is given, and not at all where it is null. */
+  /**
+   * Where it is given, the page has a browser profile of its own, signed in with this API token, and not at all where
+   * it is null. Else it is in the one profile that tests share: signed in to `Customer`, and not to be signed out of.
+   */
   readonly apiToken?: string | null
   /** What of the complaints of the browser the test is about, such as a status of 412. */
   readonly expected?: RegExp
@@ -21,10 +24,10 @@ export interface Opening {
 export interface RunningConsole extends ManagedEnvironment {
   readonly service: RunningService
   /** The other environment of the same service. */
-  readonly testing: ManagedEnvironment
+  readonly testing: () => Promise<ManagedEnvironment>
   /**
-   * A page in a browser profile of its own; undefined where the test is skipped, for want of a browser. When the test
-   * ends there must have been no complaints but those that were expected.
+   * A page; undefined where the test is skipped, for want of a browser. When the test ends there must have been no
+   * complaints but those that were expected.
    */
   readonly open: (t: TestContext, opening?: Opening) => Promise<Page | undefined>
 }
@@ -32,20 +35,31 @@ export interface RunningConsole extends ManagedEnvironment {
 /** One service and one browser for the tests of a suite: call this in a `describe`, and what it returns in its tests. */
 export function sharedConsole(settings: Record<string, string> = {}): () => RunningConsole {
   let running: RunningConsole
+  let testing: Promise<ManagedEnvironment> | undefined
   let browser: Browser | undefined
+  let shared: Profile | undefined
   const cleanups: (() => void | Promise<void>)[] = []
   before(async () => {
     const scope = { after: (done: () => void | Promise<void>) => cleanups.unshift(done) }
     const service = await startService(scope, { UGS_API_TOKEN_CACHE_MS: '0', ...settings })
     const customer = await manage(service)
-    const testing = await manage(service, 'Testing')
     const open = async (t: TestContext, opening: Opening = {}) => {
-      const executablePath = findChromium(t)
-      if (executablePath === undefined) return undefined
-      browser ??= await launchChromium(executablePath)
-      return openPage(t, browser, service.origin, { apiToken: customer.adminToken, ...opening })
+      if (browser === undefined) {
+        const executablePath = findChromium(t)
+        if (executablePath === undefined) return undefined
+        browser = await launchChromium(executablePath)
+      }
+      const { apiToken } = opening
+      if (apiToken === undefined) {
+        const isNew = shared === undefined
+        shared ??= await newProfile(browser, service.origin)
+        return openPage(t, shared, { ...opening, apiToken: isNew ? customer.adminToken : null })
+      }
+      const profile = await newProfile(browser, service.origin)
+      t.after(() => profile.context.close())
+      return openPage(t, profile, opening)
     }
-    running = { ...customer, service, testing, open }
+    running = { ...customer, service, testing: () => (testing ??= manage(service, 'Testing')), open }
   })
   after(async () => {
     await browser?.close()
@@ -54,37 +68,54 @@ export function sharedConsole(settings: Record<string, string> = {}): () => Runn
   return () => running
 }
 
-async function openPage(t: TestContext, browser: Browser, origin: string, opening: Opening): Promise<Page> {
-  const { path = '/user-groups', width = 1280, colorScheme = 'light', apiToken = null, expected } = opening
-  const context = await browser.newContext({
-    viewport: { width, height: 850 },
-    colorScheme,
-    baseURL: origin,
-    // So that what appears and goes is there or not, at once.
-    reducedMotion: 'reduce',
-  })
+interface Profile {
+  readonly context: BrowserContext
+  readonly origin: string
+}
+
+async function newProfile(browser: Browser, origin: string): Promise<Profile> {
+  // With less motion, what appears and goes is there or not, at once.
+  const context = await browser.newContext({ baseURL: origin, reducedMotion: 'reduce' })
   // A busy machine may take its time; nothing is waited for longer than it needs.
   context.setDefaultTimeout(60_000)
+  return { context, origin }
+}
+
+async function openPage(
+  t: TestContext,
+  { context, origin }: Profile,
+  { path = '/user-groups', width = 1280, colorScheme = 'light', apiToken = null, expected }: Opening,
+): Promise<Page> {
+  const page = await context.newPage()
   const complaints: string[] = []
-  context.on('weberror', (error) => complaints.push(`uncaught: ${error.error().message}`))
-  context.on('console', (message) => {
+  page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`))
+  page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
   })
-  context.on('request', (request) => {
+  page.on('request', (request) => {
     const { origin: asked, protocol } = new URL(request.url())
     if (protocol !== 'data:' && asked !== origin) complaints.push(`asked elsewhere: ${request.url()}`)
   })
   t.after(async () => {
-    await context.close()
+    await page.close()
     assert.deepEqual(
       complaints.filter((complaint) => expected?.test(complaint) !== true),
       [],
     )
   })
-  const page = await context.newPage()
+  await look(page, { width, colorScheme })
   await page.goto(`/console${path}`)
   if (apiToken !== null) await signIn(page, apiToken)
   return page
+}
+
+/** As on a screen of this width, with this theme. */
+export async function look(
+  page: Page,
+  { width, colorScheme }: { readonly width: number; readonly colorScheme: 'light' | 'dark' },
+): Promise<void> {
+  await page.setViewportSize({ width, height: 850 })
+  await page.emulateMedia({ colorScheme })
 }
 
 /** Signs in as a person does; resolves once a page is there. */
@@ -94,11 +125,28 @@ export async function signIn(page: Page, apiToken: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
 }
 
+/** Resolves once colours and sizes are what they are to be; what turns for ever is not waited for. */
+async function stillness(page: Page): Promise<void> {
+  await page.evaluate(`(async () => {
+    const moving = () => document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
+    for (let all = moving(); all.length > 0; all = moving()) await Promise.allSettled(all.map((a) => a.finished))
+  })()`)
+}
+
+const all = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+/** The rules that are about colours. */
+export const colours = ['color-contrast', 'link-in-text-block']
+
 /** Asserts that axe finds nothing wrong with what is shown. */
-export async function assertAccessible(page: Page): Promise<void> {
-  await page.evaluate(`${axe.source};undefined`)
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-  const { violations } = await page.evaluate<AxeResults>(`axe.run({ runOnly: ${JSON.stringify(tags)} })`)
+export async function assertAccessible(page: Page, runOnly: readonly string[] = all): Promise<void> {
+  await stillness(page)
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(`${axe.source};undefined`)
+  // To tell all that is in order takes longer than to find it.
+  const options: RunOptions = { runOnly: [...runOnly], resultTypes: ['violations'] }
+  const { violations } = await page.evaluate<Pick<AxeResults, 'violations'>>(
+    `axe.run(${JSON.stringify(options)}).then(({ violations }) => ({ violations }))`,
+  )
   assert.deepEqual(
     violations.map(({ id, nodes }) => [
       id,

@@ -1,25 +1,17 @@
 import { Button, Paper, SegmentedControl } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { createRoute } from '@tanstack/react-router'
 import { useState } from 'react'
 import { apiTokensQuery } from '../../api/queries.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
-import { rootRoute } from '../../root-route.tsx'
 import { useSession } from '../../session/store.ts'
 import { ApiTokensTable } from './api-tokens-table.tsx'
 import { stateOf, type ApiToken } from './api-token.ts'
 import { CreateDialog } from './create-dialog.tsx'
 import { RevokeDialog } from './revoke-dialog.tsx'
 
-export const apiTokensRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/api-tokens',
-  component: ApiTokensPage,
-})
-
-function ApiTokensPage() {
+export function ApiTokensPage() {
   const { workspace, api_environment_tag: environment } = useSession()
   const [isCreating, setIsCreating] = useState(false)
   const [revoked, setRevoked] = useState<ApiToken>()

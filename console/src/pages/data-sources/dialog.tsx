@@ -12,6 +12,8 @@ export type DialogState =
   | { readonly kind: 'remove_schema'; readonly schema: Schema }
   | { readonly kind: 'remove_data_source'; readonly schema: Schema; readonly dataSource: DataSource }
 
+export type OpenDialog = (dialog: DialogState) => void
+
 export function Dialog({ state, onClose }: { readonly state: DialogState; readonly onClose: () => void }) {
   switch (state.kind) {
     case 'register_schema':

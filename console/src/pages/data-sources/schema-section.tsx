@@ -1,80 +1,32 @@
 import { Button, Code, Group, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
-import { useMemo, useState } from 'react'
-import type { DataSource, Schema } from '../../api/registry.ts'
+import type { ReactNode } from 'react'
+import type { Schema } from '../../api/registry.ts'
 import { countOf } from '../../components/counts.tsx'
-import { columnsOf, DataTable } from '../../components/data-table.tsx'
-import { TextLink } from '../../components/links.tsx'
+import { PagesFooter } from '../../components/pages-footer.tsx'
 import { Section } from '../../components/section.tsx'
-import { Time } from '../../components/time.tsx'
-import type { DialogState } from './dialog.tsx'
+import { ErrorState, LoadingState } from '../../components/states.tsx'
+import { DataSourcesTable } from './data-sources-table.tsx'
+import type { OpenDialog } from './dialog.tsx'
+import { useDataSourcesOf } from './use-data-sources.ts'
 
-const rowsAtOnce = 50
-
-const columnsWith = (schema: Schema, open: (dialog: DialogState) => void) =>
-  columnsOf<DataSource>((column) => [
-    column.accessor('name', {
-      header: 'Name',
-      cell: ({ getValue }) => (
-        <Text span size="sm" fw={600}>
-          {getValue()}
-        </Text>
-      ),
-    }),
-    column.accessor('provided_id', {
-      header: 'Provided id',
-      cell: ({ getValue }) => <Code>{getValue()}</Code>,
-    }),
-    column.accessor('id', { header: 'Id' }),
-    column.accessor('created_at', {
-      header: 'Registered',
-      cell: ({ getValue }) => <Time value={getValue()} as="age" />,
-    }),
-    column.display({
-      id: 'actions',
-      header: '',
-      cell: ({ row: { original } }) => (
-        <Group gap="sm" justify="flex-end">
-          <TextLink
-            to="/user-groups"
-            search={{ schema: schema.provided_id, data_source: original.provided_id }}
-            size="sm"
-            aria-label={`User groups of ${original.name}`}
-          >
-            User groups
-          </TextLink>
-          <Button
-            size="compact-xs"
-            variant="default"
-            onClick={() => open({ kind: 'remove_data_source', schema, dataSource: original })}
-            aria-label={`Remove ${original.name}`}
-          >
-            Remove
-          </Button>
-        </Group>
-      ),
-    }),
-  ])
-
-interface Props {
+interface FrameProps {
   readonly schema: Schema
-  /** Those of it that are looked for. */
-  readonly dataSources: readonly DataSource[]
-  /** How many it has. */
-  readonly total: number
-  readonly open: (dialog: DialogState) => void
+  /** How many data sources it has, in words. */
+  readonly count?: string | undefined
+  readonly open: OpenDialog
+  readonly children: ReactNode
 }
 
-export function SchemaSection({ schema, dataSources, total, open }: Props) {
-  const columns = useMemo(() => columnsWith(schema, open), [schema, open])
-  const [limit, setLimit] = useState(rowsAtOnce)
+/** A schema, and what can be done with it. */
+export function SchemaFrame({ schema, count, open, children }: FrameProps) {
   return (
     <Section
       title={schema.name}
       description={
         <>
-          Schema <Code>{schema.provided_id}</Code>, id {schema.id},{' '}
-          {total === 0 ? 'no data sources' : countOf(total, 'data source')}
+          Schema <Code>{schema.provided_id}</Code>, id {schema.id}
+          {count !== undefined && `, ${count}`}
         </>
       }
       actions={
@@ -99,28 +51,49 @@ export function SchemaSection({ schema, dataSources, total, open }: Props) {
         </Group>
       }
     >
-      {total === 0 ? (
-        <Text size="sm" c="dimmed">
-          It has no data source yet, so that mappings cannot name any.
-        </Text>
-      ) : (
-        <DataTable
-          label={`Data sources of ${schema.name}`}
-          columns={columns}
-          rows={dataSources.slice(0, limit)}
-          rowId={({ id }) => String(id)}
-        />
-      )}
-      {dataSources.length > limit && (
-        <Group justify="space-between" pt="sm">
-          <Text size="sm" c="dimmed" role="status">
-            The first {limit} of {countOf(dataSources.length, 'data source')}.
-          </Text>
-          <Button size="xs" variant="default" onClick={() => setLimit(limit + rowsAtOnce)}>
-            Show more
-          </Button>
-        </Group>
-      )}
+      {children}
     </Section>
   )
+}
+
+interface Props {
+  readonly schema: Schema
+  readonly open: OpenDialog
+}
+
+/** A schema with its data sources, as many as one asks for. */
+export function SchemaSection({ schema, open }: Props) {
+  const found = useDataSourcesOf(schema)
+  const { data, rows, error, isPending, isError, hasNextPage, refetch, fetchNextPage } = found
+  const isPaged = hasNextPage || (data?.pages.length ?? 0) > 1
+  return (
+    <SchemaFrame
+      schema={schema}
+      count={isPending ? undefined : countText(rows.length, hasNextPage)}
+      open={open}
+    >
+      {isPending && <LoadingState lines={3} label={`Loading the data sources of ${schema.name}`} />}
+      {rows.length > 0 && <DataSourcesTable schema={schema} dataSources={rows} open={open} />}
+      {isError ? (
+        <ErrorState
+          error={error}
+          title="The data sources cannot be listed"
+          onRetry={() => void (rows.length === 0 ? refetch() : fetchNextPage())}
+        />
+      ) : (
+        !isPending &&
+        rows.length === 0 && (
+          <Text size="sm" c="dimmed">
+            It has no data source yet, so that mappings cannot name any.
+          </Text>
+        )
+      )}
+      {isPaged && <PagesFooter found={found} noun="data source" />}
+    </SchemaFrame>
+  )
+}
+
+function countText(count: number, isMore: boolean): string {
+  if (count === 0) return 'no data sources'
+  return isMore ? `more than ${countOf(count, 'data source')}` : countOf(count, 'data source')
 }

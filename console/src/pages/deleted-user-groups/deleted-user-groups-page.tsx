@@ -1,7 +1,7 @@
 import { Button, Group, Paper, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
-import { createRoute, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { getAdmin, postAdmin } from '../../api/call.ts'
 import { ApiError } from '../../api/errors.ts'
@@ -13,13 +13,6 @@ import { TextLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
-import { rootRoute } from '../../root-route.tsx'
-
-export const deletedUserGroupsRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/user-groups/deleted',
-  component: DeletedUserGroupsPage,
-})
 
 type Deleted = Wire['DeletedUserGroupListAnswer']['user_groups'][number]
 
@@ -64,7 +57,7 @@ const columnsWith = (onRestore: (deleted: Deleted) => void) =>
     }),
   ])
 
-function DeletedUserGroupsPage() {
+export function DeletedUserGroupsPage() {
   const [chosen, setChosen] = useState<Deleted>()
   return (
     <>

@@ -1,20 +1,13 @@
 import { Stack, Text } from '@mantine/core'
-import { createRoute, useBlocker } from '@tanstack/react-router'
+import { useBlocker } from '@tanstack/react-router'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { rootRoute } from '../../root-route.tsx'
 import { useSession } from '../../session/store.ts'
 import { FileSection } from './file-section.tsx'
 import { RunSection } from './run-section.tsx'
 import { isUnderWay, useImport, type Import } from './use-import.ts'
 
-export const importRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/import',
-  component: ImportPage,
-})
-
-function ImportPage() {
+export function ImportPage() {
   const { api_environment_tag: environment } = useSession()
   const running = useImport()
   return (

@@ -1,20 +1,12 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
-import { createRoute } from '@tanstack/react-router'
-import { countOf } from '../../components/counts.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { EmptyState, ErrorState, LoadingState, Working } from '../../components/states.tsx'
-import { rootRoute } from '../../root-route.tsx'
+import { PagesFooter } from '../../components/pages-footer.tsx'
+import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
 import { FindingsTable, Kind } from './findings-table.tsx'
 import { useFindings } from './use-findings.ts'
 
-export const isolationRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/isolation',
-  component: IsolationPage,
-})
-
-function IsolationPage() {
+export function IsolationPage() {
   const found = useFindings()
   return (
     <>
@@ -57,7 +49,7 @@ function Legend() {
 }
 
 function Findings({ found }: { readonly found: ReturnType<typeof useFindings> }) {
-  const { findings, error, isPending, isError, isSearching, hasNextPage, isFetchingNextPage } = found
+  const { rows: findings, error, isPending, isError, isSearching, hasNextPage } = found
   if (isError && findings.length === 0) {
     return <ErrorState error={error} title="The report cannot be made" onRetry={() => void found.refetch()} />
   }
@@ -77,24 +69,7 @@ function Findings({ found }: { readonly found: ReturnType<typeof useFindings> })
           onRetry={() => void found.fetchNextPage()}
         />
       )}
-      {!isPending && (findings.length > 0 || hasNextPage) && (
-        <Group justify="space-between" pt="sm" mih={44}>
-          {isSearching ? (
-            <Working>Still looking. {countOf(findings.length, 'finding')} so far.</Working>
-          ) : (
-            <Text size="sm" c="dimmed" role="status">
-              {hasNextPage
-                ? `The first ${countOf(findings.length, 'finding')}.`
-                : `${countOf(findings.length, 'finding')}.`}
-            </Text>
-          )}
-          {hasNextPage && !isSearching && (
-            <Button size="xs" variant="default" loading={isFetchingNextPage} onClick={found.goOn}>
-              Load more
-            </Button>
-          )}
-        </Group>
-      )}
+      <PagesFooter found={found} noun="finding" among="mappings" />
     </Paper>
   )
 }

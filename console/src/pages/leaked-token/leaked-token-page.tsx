@@ -1,29 +1,21 @@
 import { Button, Code, Group, Paper, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { createRoute } from '@tanstack/react-router'
 import { useState } from 'react'
 import { postAdmin } from '../../api/call.ts'
 import { fieldMessage } from '../../api/field-message.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { ErrorAlert } from '../../components/states.tsx'
-import { rootRoute } from '../../root-route.tsx'
 import { useSession } from '../../session/store.ts'
 import type { Leaked } from './judgement.ts'
 import { Result } from './result.tsx'
 import { environmentOf, tokenIn } from './token-text.ts'
-
-export const leakedTokenRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/leaked-token',
-  component: LeakedTokenPage,
-})
 
 interface Checked {
   readonly token: string
   readonly leaked: Leaked
 }
 
-function LeakedTokenPage() {
+export function LeakedTokenPage() {
   const [text, setText] = useState('')
   const [checked, setChecked] = useState<Checked>()
   return (

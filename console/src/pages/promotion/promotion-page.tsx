@@ -1,6 +1,5 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { createRoute } from '@tanstack/react-router'
 import { useState } from 'react'
 import { postAdmin } from '../../api/call.ts'
 import type { Wire } from '../../api/wire.ts'
@@ -9,20 +8,13 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Section } from '../../components/section.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { EnvironmentBadge } from '../../layout/environment-badge.tsx'
-import { rootRoute } from '../../root-route.tsx'
 import { useSession } from '../../session/store.ts'
 import { IdsForm } from './ids-form.tsx'
 import { isPromoted, type PromotionResult } from './outcomes.ts'
 import { PromoteDialog } from './promote-dialog.tsx'
 import { Results } from './results.tsx'
 
-export const promotionRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/promotion',
-  component: PromotionPage,
-})
-
-function PromotionPage() {
+export function PromotionPage() {
   const { api_environment_tag: environment } = useSession()
   return (
     <>

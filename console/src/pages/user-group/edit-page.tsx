@@ -1,22 +1,22 @@
-import { Stack } from '@mantine/core'
+import { Alert, Stack } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
+import { IconInfoCircle } from '@tabler/icons-react'
 import { useBlocker, useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { ApiError } from '../../api/errors.ts'
 import { useChange, type Viewed } from '../../api/user-groups.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { ConflictPanel } from './conflict-panel.tsx'
-import { draftOf, faultsOf, isChanged, patchOf, rebased } from './draft.ts'
+import { faultsOf, isChanged, patchOf, rebased } from './draft.ts'
 import { EditForm } from './edit-form.tsx'
+import { useDraft } from './use-draft.ts'
 import { useTeamId, useViewed } from './use-user-group.ts'
 
 export function EditPage() {
   const viewed = useViewed()
   const teamId = useTeamId()
   const navigate = useNavigate()
-  // What the draft was made from: a newer state must not slip in under it unseen.
-  const [base, setBase] = useState(viewed)
-  const [draft, setDraft] = useState(() => draftOf(viewed.user_group))
+  const { base, draft, isResumed, change, startFrom } = useDraft(viewed)
   const [faults, setFaults] = useState<ReturnType<typeof faultsOf>>([])
   const { mutate, isPending, error, reset } = useChange(teamId)
   const isConflict = error instanceof ApiError && error.code === 'revision_mismatch'
@@ -45,12 +45,16 @@ export function EditPage() {
     )
   }
   const goOnWith = (latest: Viewed, keepsDraft: boolean) => {
-    setDraft(keepsDraft ? rebased(draft, base.user_group, latest.user_group) : draftOf(latest.user_group))
-    setBase(latest)
+    startFrom(latest, keepsDraft ? rebased(draft, base.user_group, latest.user_group) : undefined)
     reset()
   }
   return (
     <Stack gap="md">
+      {isResumed && isDirty && (
+        <Alert icon={<IconInfoCircle aria-hidden />} role="status">
+          This is what you had written when your session was over. It is not saved yet.
+        </Alert>
+      )}
       {isConflict && viewed.etag !== base.etag && (
         <ConflictPanel
           base={base.user_group}
@@ -62,7 +66,7 @@ export function EditPage() {
       <EditForm
         draft={draft}
         onChange={(next) => {
-          setDraft(next)
+          change(next)
           setFaults([])
         }}
         faults={error instanceof ApiError && error.fields.length > 0 ? error.fields : faults}

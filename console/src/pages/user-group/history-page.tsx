@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { versionsQuery } from '../../api/user-groups.ts'
 import type { Version } from '../../api/wire.ts'
 import { Author } from '../../components/author.tsx'
+import { TextLink } from '../../components/links.tsx'
 import { Differences } from '../../components/differences.tsx'
 import { ErrorState, LoadingState } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
@@ -25,8 +26,11 @@ export function HistoryPage() {
   return (
     <Stack gap="md">
       <Text size="sm" c="dimmed">
-        Changes of name, mapping and properties, the newest first. Rotations and suspensions are not among
-        them.
+        Changes of name, mapping and properties, the newest first. All other changes are in the{' '}
+        <TextLink to="/audit" search={{ user_group_id: userGroup.provided_id }} size="sm" underline="always">
+          audit log
+        </TextLink>
+        .
       </Text>
       <Stack component="ol" gap="md" m={0} p={0} style={{ listStyle: 'none' }}>
         {changes.map((change, i) => (

@@ -2,9 +2,10 @@ import { Button, Group, Menu, Text } from '@mantine/core'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconRefresh, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { ApiError } from '../../api/errors.ts'
 import { viewQuery, type Viewed } from '../../api/user-groups.ts'
+import type { UserGroup } from '../../api/wire.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -17,59 +18,61 @@ import { useTeamId } from './use-user-group.ts'
 
 export function UserGroupLayout() {
   const teamId = useTeamId()
-  const { data, error, isPending, refetch } = useQuery(viewQuery(teamId))
-  if (data !== undefined) return <Shown key={teamId} viewed={data} />
+  const { data: viewed, error, refetch } = useQuery(viewQuery(teamId))
   return (
     <>
-      <PageHeader title="User group" />
-      {isPending && <LoadingState lines={9} label="Loading the user group" />}
-      {error !== null && (
-        <ErrorState
-          error={error}
-          title={
-            error instanceof ApiError && error.status === 404
-              ? 'There is no such user group'
-              : 'The user group cannot be shown'
-          }
-          onRetry={() => void refetch()}
-        >
-          {error instanceof ApiError && error.status === 404 && (
-            <Text size="sm">
-              It may have been deleted: look at the{' '}
-              <TextLink to="/user-groups/deleted" size="sm" underline="always">
-                deleted user groups
-              </TextLink>
-              . Or it belongs to the other environment.
-            </Text>
-          )}
-        </ErrorState>
+      {/* One for all states, so that the focus stays on it. */}
+      <PageHeader
+        title={viewed?.user_group.name ?? 'User group'}
+        description={viewed && <Description userGroup={viewed.user_group} />}
+        actions={viewed && <Actions key={teamId} viewed={viewed} />}
+      />
+      {viewed !== undefined ? (
+        <Fragment key={teamId}>
+          <UserGroupTabs />
+          <Outlet />
+        </Fragment>
+      ) : error !== null ? (
+        <NotShown error={error} onRetry={() => void refetch()} />
+      ) : (
+        <LoadingState lines={9} label="Loading the user group" />
       )}
     </>
   )
 }
 
-function Shown({ viewed }: { readonly viewed: Viewed }) {
-  const { user_group: userGroup } = viewed
+function Description({ userGroup }: { readonly userGroup: UserGroup }) {
   return (
-    <>
-      <PageHeader
-        title={userGroup.name}
-        description={
-          <Group gap="xs">
-            <UserGroupState userGroup={userGroup} />
-            <Group gap={2} wrap="nowrap" miw={0}>
-              <Text span size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-                {userGroup.provided_id}
-              </Text>
-              <CopyButton value={userGroup.provided_id} label="Copy the id" size="sm" />
-            </Group>
-          </Group>
-        }
-        actions={<Actions viewed={viewed} />}
-      />
-      <UserGroupTabs />
-      <Outlet />
-    </>
+    <Group gap="xs">
+      <UserGroupState userGroup={userGroup} />
+      <Group gap={2} wrap="nowrap" miw={0}>
+        <Text span size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+          {userGroup.provided_id}
+        </Text>
+        <CopyButton value={userGroup.provided_id} label="Copy the id" size="sm" />
+      </Group>
+    </Group>
+  )
+}
+
+function NotShown({ error, onRetry }: { readonly error: Error; readonly onRetry: () => void }) {
+  const isMissing = error instanceof ApiError && error.status === 404
+  return (
+    <ErrorState
+      error={error}
+      title={isMissing ? 'There is no such user group' : 'The user group cannot be shown'}
+      onRetry={onRetry}
+    >
+      {isMissing && (
+        <Text size="sm">
+          It may have been deleted: look at the{' '}
+          <TextLink to="/user-groups/deleted" size="sm" underline="always">
+            deleted user groups
+          </TextLink>
+          . Or it belongs to the other environment.
+        </Text>
+      )}
+    </ErrorState>
   )
 }
 

@@ -1,7 +1,8 @@
 import { Button, Group, Paper, Text } from '@mantine/core'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
 import { TextLink } from '../../components/links.tsx'
-import { EmptyState, ErrorState, LoadingState, Working } from '../../components/states.tsx'
+import { PagesFooter } from '../../components/pages-footer.tsx'
+import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { UserGroupState } from '../../components/user-group-state.tsx'
 import type { Mapping, UserGroup } from '../../api/wire.ts'
@@ -110,54 +111,10 @@ export function SearchResults({ search, onSearch }: Props) {
           onRetry={() => void fetchNextPage()}
         />
       )}
-      <Footer found={found} />
+      <PagesFooter found={found} noun="user group" />
     </Paper>
   )
 }
-
-function Footer({ found }: { readonly found: ReturnType<typeof useSearch> }) {
-  const { rows, hasNextPage, isSearching, hasGivenUp, goOn, stop, isFetchingNextPage } = found
-  const count = rows.length
-  if (isSearching && !isFetchingNextPage && count === 0) return null
-  if (isSearching) {
-    return (
-      <Group justify="space-between" pt="sm" mih={44}>
-        <Working>{count === 0 ? 'Still searching.' : `Still searching. ${counted(count)} so far.`}</Working>
-        <Button size="xs" variant="default" onClick={stop}>
-          Stop
-        </Button>
-      </Group>
-    )
-  }
-  if (hasGivenUp) {
-    return (
-      <Group justify="space-between" pt="sm" mih={44}>
-        <Text size="sm" role="status">
-          {count === 0 ? 'None found so far.' : `${counted(count)} so far.`} Not all user groups have been
-          looked at yet.
-        </Text>
-        <Button size="xs" variant="default" onClick={goOn}>
-          Search on
-        </Button>
-      </Group>
-    )
-  }
-  if (count === 0) return null
-  return (
-    <Group justify="space-between" pt="sm" mih={44}>
-      <Text size="sm" c="dimmed" role="status">
-        {hasNextPage ? `The first ${count} user groups.` : `${counted(count)}.`}
-      </Text>
-      {hasNextPage && (
-        <Button size="xs" variant="default" onClick={goOn}>
-          Load more
-        </Button>
-      )}
-    </Group>
-  )
-}
-
-const counted = (count: number) => (count === 1 ? '1 user group' : `${count} user groups`)
 
 interface NothingProps extends Props {
   readonly isFiltered: boolean

@@ -1,24 +1,23 @@
 import { Button, Menu } from '@mantine/core'
 import { IconDownload, IconTrash } from '@tabler/icons-react'
-import { createRoute } from '@tanstack/react-router'
+import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { adminPath } from '../../api/call.ts'
 import { ButtonLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { rootRoute } from '../../root-route.tsx'
 import { SearchForm } from './search-form.tsx'
 import { SearchResults } from './search-results.tsx'
-import { readSearch } from './search.ts'
+import type { UserGroupSearch } from './search.ts'
 
-export const userGroupsRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/user-groups',
-  validateSearch: readSearch,
-  component: UserGroupsPage,
-})
+const route = getRouteApi('/user-groups')
 
-function UserGroupsPage() {
-  const search = userGroupsRoute.useSearch()
-  const navigate = userGroupsRoute.useNavigate()
+export function UserGroupsPage() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const router = useRouter()
+  const follow = (typed: UserGroupSearch) => {
+    // Who has followed a link meanwhile is not brought back.
+    if (router.latestLocation.pathname === '/user-groups') void navigate({ search: typed, replace: true })
+  }
   return (
     <>
       <PageHeader
@@ -37,7 +36,7 @@ function UserGroupsPage() {
           </>
         }
       />
-      <SearchForm search={search} onSearch={(next) => void navigate({ search: next, replace: true })} />
+      <SearchForm search={search} onSearch={follow} />
       <SearchResults search={search} onSearch={(next) => void navigate({ search: next })} />
     </>
   )

@@ -1,0 +1,57 @@
+import type { Wire } from '../../api/wire.ts'
+
+export type AuditEvent = Wire['AuditEventListAnswer']['audit_events'][number]
+export type Action = AuditEvent['action']
+
+/** What the audit log is narrowed by; it stands in the address, so that a search can be linked. */
+export interface AuditSearch {
+  readonly user_group_id?: string
+  readonly action?: string
+  readonly author?: string
+  readonly request_id?: string
+  readonly within?: Period
+}
+
+/** How long ago, at most, in hours. */
+export const periods = {
+  hour: { label: 'The last hour', hours: 1 },
+  day: { label: 'The last 24 hours', hours: 24 },
+  week: { label: 'The last 7 days', hours: 7 * 24 },
+  month: { label: 'The last 30 days', hours: 30 * 24 },
+} as const
+
+type Period = keyof typeof periods
+
+const texts = ['user_group_id', 'action', 'author', 'request_id'] as const satisfies (keyof AuditSearch)[]
+
+/** What of an address is such a search. */
+export function readAuditSearch(raw: Record<string, unknown>): AuditSearch {
+  const { within } = raw
+  return {
+    ...Object.fromEntries(
+      texts.flatMap((name) => (typeof raw[name] === 'string' && raw[name] !== '' ? [[name, raw[name]]] : [])),
+    ),
+    ...(typeof within === 'string' && within in periods && { within: within as Period }),
+  }
+}
+
+/** Each action as people say it. */
+export const actionLabels: Readonly<Record<Action, string>> = {
+  'user_group.created': 'User group created',
+  'user_group.updated': 'User group changed',
+  'user_group.token_rotated': 'Token rotated',
+  'user_group.grace_period_ended': 'Grace period ended',
+  'user_group.suspended': 'User group suspended',
+  'user_group.resumed': 'User group resumed',
+  'user_group.deleted': 'User group deleted',
+  'user_group.restored': 'User group restored',
+  'api_token.created': 'API token made',
+  'api_token.revoked': 'API token revoked',
+  'workspace.created': 'Workspace made',
+  'schema.created': 'Schema registered',
+  'schema.deleted': 'Schema removed',
+  'data_source.created': 'Data source registered',
+  'data_source.deleted': 'Data source removed',
+  'console_session.created': 'Signed in to the console',
+  'audit_log.pruned': 'Old events removed',
+}

@@ -1,0 +1,44 @@
+import { useEffect, useRef, useState } from 'react'
+import type { Viewed } from '../../api/user-groups.ts'
+import { lastEnding, onSessionChange, useSession } from '../../session/store.ts'
+import { draftOf, isChanged, type Draft } from './draft.ts'
+
+interface Edited {
+  /** What the draft was made from: a newer state must not slip in under it unseen. */
+  readonly base: Viewed
+  readonly draft: Draft
+}
+
+/** What was not saved when a session was over, and where: in memory alone, for who signs in again to go on with it. */
+let kept: (Edited & { readonly place: string }) | undefined
+
+onSessionChange(() => {
+  if (lastEnding() === 'signed_out') kept = undefined
+})
+
+export function useDraft(viewed: Viewed) {
+  const { workspace, api_environment_tag: environment } = useSession()
+  const place = JSON.stringify([workspace.id, environment, viewed.user_group.team_id])
+  const [resumed] = useState(() => (kept?.place === place ? kept : undefined))
+  const [edited, setEdited] = useState<Edited>(
+    () => resumed ?? { base: viewed, draft: draftOf(viewed.user_group) },
+  )
+  const latest = useRef(edited)
+  useEffect(() => {
+    latest.current = edited
+  }, [edited])
+  useEffect(() => {
+    if (kept?.place === place) kept = undefined
+    return () => {
+      const { base, draft } = latest.current
+      if (lastEnding() === 'expired' && isChanged(draft, base.user_group)) kept = { place, base, draft }
+    }
+  }, [place])
+  return {
+    ...edited,
+    /** Whether it was begun before the session was over. */
+    isResumed: resumed !== undefined,
+    change: (draft: Draft) => setEdited(({ base }) => ({ base, draft })),
+    startFrom: (base: Viewed, draft = draftOf(base.user_group)) => setEdited({ base, draft }),
+  }
+}

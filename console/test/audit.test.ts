@@ -1,0 +1,79 @@
+import { before, describe, it } from 'node:test'
+import { assertAnswers, of } from '../../server/test/support/admin-api.ts'
+import { sharedConsole } from './support/console.ts'
+import { assertGoodLooks } from './support/looks.ts'
+
+const path = '/audit'
+
+describe('the page of the audit log', () => {
+  const running = sharedConsole()
+  let teamId: number
+
+  before(async () => {
+    const { admin, create } = running()
+    const first = await create('acme', { name: 'Acme', mapping: { sales: 'eu' } })
+    teamId = first.team_id
+    await create('other', { name: 'Other' })
+    await admin.patchUserGroup({ ...of(first), body: { name: 'Acme Inc.', mapping: null } })
+    await admin.suspendUserGroup(of(first))
+    assertAnswers(
+      await admin.createApiToken({ body: { name: 'renderer', scopes: ['introspect'] } }),
+      'createApiToken',
+    )
+  })
+
+  it('tells what was changed, by whom, and leads to the user group', async (t) => {
+    const page = await running().open(t, { path })
+    if (page === undefined) return
+    const made = page.getByRole('row').filter({ hasText: 'API token made' }).filter({ hasText: 'renderer' })
+    await made.getByText('Scopes: introspect').waitFor()
+    const changed = page.getByRole('row').filter({ hasText: 'User group changed' })
+    await changed.getByText('Changed fields: name, mapping').waitFor()
+    await changed.getByText(/API token \d+\), yours/).waitFor()
+    await changed.getByRole('link', { name: 'acme' }).click()
+    await page.getByRole('heading', { name: 'Acme Inc.', level: 1 }).waitFor()
+  })
+
+  it('finds the events of one user group, of one kind, and says where there are none', async (t) => {
+    const page = await running().open(t, { path })
+    if (page === undefined) return
+    await page.getByLabel('User group id').fill('acme')
+    await page.keyboard.press('Enter')
+    await page.getByText('3 events.').waitFor()
+    await page.getByRole('combobox', { name: 'What' }).click()
+    await page.getByRole('option', { name: 'User group suspended' }).click()
+    await page.getByText('1 event.').waitFor()
+    await page.getByRole('combobox', { name: 'When' }).click()
+    await page.getByRole('option', { name: 'The last hour' }).click()
+    await page.getByText('1 event.').waitFor()
+    await page.reload()
+    await page.getByText('1 event.').waitFor()
+    await page.getByLabel('Request id').fill('nothing')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByText('No event matches').waitFor()
+  })
+
+  it('is led to from the history of a user group', async (t) => {
+    const page = await running().open(t, { path: `/user-groups/${teamId}/history` })
+    if (page === undefined) return
+    await page.getByRole('main').getByRole('link', { name: 'audit log' }).click()
+    await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor()
+    await page.getByText('3 events.').waitFor()
+  })
+
+  it('looks good, with and without events', async (t) => {
+    await assertGoodLooks(
+      t,
+      running(),
+      { path },
+      async (page) => {
+        await page.getByRole('row').filter({ hasText: 'User group suspended' }).waitFor()
+      },
+      async (page) => {
+        await page.getByLabel('User group id').fill('nobody')
+        await page.keyboard.press('Enter')
+        await page.getByText('No event matches').waitFor()
+      },
+    )
+  })
+})
