@@ -44,7 +44,7 @@ describe('the page of the audit log', () => {
     await page.getByRole('option', { name: 'User group suspended' }).click()
     await page.getByText('1 event.').waitFor()
     await page.getByRole('combobox', { name: 'When' }).click()
-    await page.getByRole('option', { name: 'The last hour' }).click()
+    await page.getByRole('option', { name: 'Last hour' }).click()
     await page.getByText('1 event.').waitFor()
     await page.reload()
     await page.getByText('1 event.').waitFor()

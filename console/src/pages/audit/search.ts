@@ -14,10 +14,10 @@ export interface AuditSearch {
 
 /** How long ago, at most, in hours. */
 export const periods = {
-  hour: { label: 'The last hour', hours: 1 },
-  day: { label: 'The last 24 hours', hours: 24 },
-  week: { label: 'The last 7 days', hours: 7 * 24 },
-  month: { label: 'The last 30 days', hours: 30 * 24 },
+  hour: { label: 'Last hour', hours: 1 },
+  day: { label: 'Last 24 hours', hours: 24 },
+  week: { label: 'Last 7 days', hours: 7 * 24 },
+  month: { label: 'Last 30 days', hours: 30 * 24 },
 } as const
 
 type Period = keyof typeof periods
