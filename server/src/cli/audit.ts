@@ -4,6 +4,7 @@ import { auditActions, timeOfEvent, type AuditAction, type AuditEvent } from '..
 import { AuditLog, type AuditFilter } from '../domain/audit-log.ts'
 import { systemClock } from '../domain/clock.ts'
 import { environments, type Environment } from '../domain/environment.ts'
+import { parseMoment } from '../domain/moment.ts'
 import type { Realm } from '../domain/user-group-service.ts'
 import { operator } from '../operator.ts'
 import { jsonOption, parseCount, parseDuration, parseName, workspaceOption } from './options.ts'
@@ -34,9 +35,9 @@ export function addAuditCommands(program: Command): void {
     .option(
       '--since <time>',
       'from then on: a time such as 2026-11-21T20:15:53Z, or how long ago: 24h',
-      parseMoment,
+      parseTime,
     )
-    .option('--until <time>', 'before then', parseMoment)
+    .option('--until <time>', 'before then', parseTime)
     .option('--user-group <user_group_id>', 'of the user group that has this id, or had it', parseName)
     .addOption(new Option('--action <action>', 'only this').choices(auditActions))
     .option('--author <author>', 'only by this one: api_token:ID or cli:USER', parseName)
@@ -54,8 +55,9 @@ export function addAuditCommands(program: Command): void {
 }
 
 /** @throws InvalidArgumentError */
-function parseMoment(text: string): number {
-  if (/^\d{4}-\d\d-\d\d(T.*)?$/.test(text) && !Number.isNaN(Date.parse(text))) return Date.parse(text)
+function parseTime(text: string): number {
+  const moment = parseMoment(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
+  if (moment !== null) return moment
   try {
     return Date.now() - parseDuration(text)
   } catch {

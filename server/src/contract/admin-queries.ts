@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { auditActions } from '../domain/audit.ts'
 import { bulkFormats, type BulkFormat } from './import-rows.ts'
 import { limits } from './limits.ts'
-import { pointer, wholeNumber, withoutNul } from './schemas.ts'
+import { moment, pointer, wholeNumber, withoutNul } from './schemas.ts'
 
 // The parameters of `/admin/v1`: all of them are text.
 
@@ -63,20 +63,19 @@ export const UserGroupQuery = Type.Object(
 )
 export type UserGroupQuery = Static<typeof UserGroupQuery>
 
-const moment = (description: string) =>
+const time = (description: string) =>
   Type.Optional(
     Type.String({
       description: `${description} (RFC 3339).`,
-      pattern:
-        '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$',
+      pattern: moment,
       examples: ['2026-11-21T20:15:53Z'],
     }),
   )
 
 export const AuditQuery = Type.Object(
   {
-    since: moment('From this time on'),
-    until: moment('Before this time'),
+    since: time('From this time on'),
+    until: time('Before this time'),
     team_id: Type.Optional(Type.String({ description: 'Of this user group.', pattern: wholeNumber })),
     user_group_id: searchText(
       'Of the user group that has this id; where none has it any more, of those that had it.',

@@ -9,6 +9,9 @@ export const withoutControlCharacters = '^[^\\u0000-\\u001f\\u007f]*$'
 /** No U+0000, which no id has. */
 export const withoutNul = '^[^\\u0000]*$'
 /** In a path or a query, where all is text. */
+/** RFC 3339. */
+export const moment =
+  '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$'
 export const wholeNumber = '^[1-9][0-9]{0,14}$'
 /** RFC 6901, of at least one step. */
 export const pointer = '^(/([^~/\\u0000]|~[01])*)+$'

@@ -3,7 +3,14 @@ import type { Static, TSchema } from 'typebox'
 import { validationFailed, type FieldFault } from '../domain/fault.ts'
 import { shownPointer, stepsOfPointer } from '../domain/json-pointer.ts'
 import { limits } from './limits.ts'
-import { notOnlyWhiteSpace, pointer, wholeNumber, withoutControlCharacters, withoutNul } from './schemas.ts'
+import {
+  moment,
+  notOnlyWhiteSpace,
+  pointer,
+  wholeNumber,
+  withoutControlCharacters,
+  withoutNul,
+} from './schemas.ts'
 
 // Nothing is coerced, filled in or removed: a value is as it was sent, or refused. `strict` also finds a schema that
 // does not mean what it says.
@@ -88,6 +95,7 @@ const patternMessages = {
   [notOnlyWhiteSpace]: 'must not be only white space',
   [withoutNul]: 'must not have U+0000',
   [wholeNumber]: 'must be a whole number from 1 on',
+  [moment]: 'must be a time, such as 2026-11-21T20:15:53Z',
   [pointer]: 'must be a JSON Pointer, such as /plan',
 }
 

@@ -44,6 +44,7 @@ import { isEventId } from '../domain/audit.ts'
 import type { AuditLog } from '../domain/audit-log.ts'
 import type { DataSourceManagement } from '../domain/data-source-management.ts'
 import { validationFailed } from '../domain/fault.ts'
+import { parseMoment } from '../domain/moment.ts'
 import { stepsOfPointer } from '../domain/json-pointer.ts'
 import type { Promotion } from '../domain/promotion.ts'
 import type { TokenlessUserGroup } from '../domain/user-group.ts'
@@ -343,9 +344,9 @@ function auditFilterOf({ since, until, team_id, user_group_id, action, author, r
 
 /** @throws Fault `validation_failed` */
 function momentOf(name: string, text: string): number {
-  const time = Date.parse(text)
-  if (!Number.isNaN(time)) return time
-  throw validationFailed([{ path: `/${name}`, message: 'must be a time, such as 2026-11-21T20:15:53Z' }])
+  const time = parseMoment(text)
+  if (time !== null) return time
+  throw validationFailed([{ path: `/${name}`, message: 'must be a time that there is' }])
 }
 
 /** @throws Fault `validation_failed` where one of two parameters is given without the other */

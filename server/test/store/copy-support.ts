@@ -53,7 +53,7 @@ async function fill(store: Store, userGroups: number): Promise<void> {
     ...origin,
     ...{ ...token, workspaceId: 2, name: 'b', expiresAt: 2000, tokenHash: randomBytes(32) },
   })
-  await store.revokeApiToken({ id, ...origin, now: 1500 })
+  await store.revokeApiToken({ id, author: 'cli:root', requestId: null, now: 1500 })
   await store.addSecretKeyCheck({ keyId: 'one', sealed: randomBytes(40) })
   await store.addSecretKeyCheck({ keyId: 'two', sealed: randomBytes(40) })
   await Promise.all(Array.from({ length: userGroups - 2 }, () => store.getOrCreateUserGroup(creation())))
@@ -103,6 +103,7 @@ export function rowsOfSource(userGroups: number): Record<string, number> {
     superseded_token: 2,
     idempotency_key: 2,
     console_session: 1,
+    audit_event: userGroups + 16,
     secret_key_check: 2,
   }
 }

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
 import { parseDatabaseUrl } from '../../src/database-url.ts'
+import type { AuditEvent } from '../../src/domain/audit.ts'
 import { copyStore, type CopiedTable, type CopyProgress } from '../../src/store/copy.ts'
 import { openTablesToRead, openTablesToWrite } from '../../src/store/open-store.ts'
 import { tables } from '../../src/store/tables.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openSession } from '../support/session.ts'
 import { assertSameRows } from '../support/store-copy.ts'
-import { markUnfinished, sourceFile } from './copy-support.ts'
+import { allOf, auditLogOf } from './audit-events.ts'
+import { changing, markUnfinished, rowsOfSource, sourceFile } from './copy-support.ts'
 import { openPostgres, suiteScope } from './postgres-support.ts'
 import { defaults } from './store-options.ts'
 
@@ -72,6 +74,23 @@ describe('copying a store: the tables', () => {
 })
 
 describe('copying a store', () => {
+  it('brings the audit log as it was', async (t) => {
+    const source = await sourceFile(t)
+    const url = await freshDatabase(t)
+    const before: AuditEvent[] = []
+    await changing(source, async (store) => before.push(...(await auditLogOf(store))))
+    await copy(source.url, url)
+    assert.equal(before.length, rowsOfSource(2).audit_event)
+    const target = await openPostgres(t, url)
+    assert.deepEqual(await auditLogOf(target), before)
+    const { teamId } = before.find(({ action }) => action === 'user_group.deleted')?.userGroup ?? {}
+    const ofDeleted = { ...allOf({ workspaceId: 1, environment: 'Customer' }), teamId: teamId ?? 0 }
+    assert.deepEqual(
+      (await target.listAuditEvents(ofDeleted)).map(({ action }) => action),
+      ['deleted', 'suspended', 'created'].map((what) => `user_group.${what}`),
+    )
+  })
+
   it('moves tables of more than one batch, and says how far it is', async (t) => {
     const source = await sourceFile(t, 2345)
     const url = await freshDatabase(t)

@@ -2,6 +2,10 @@ import type { Primary, Statement } from '../../src/store/postgres/primary.ts'
 
 const rows = 20_000
 
+/** The id of an event, at a time. */
+const eventId = (time: string) =>
+  `(lpad(to_hex(${time}), 12, '0') || '70008' || substr(md5(random()::text), 1, 15))::uuid`
+
 /** Tables that have grown since they were made, and of which PostgreSQL knows nothing: no vacuum has come by yet. */
 export const fill = `
   ALTER TABLE user_group SET (autovacuum_enabled = false);
@@ -13,6 +17,7 @@ export const fill = `
   ALTER TABLE schema SET (autovacuum_enabled = false);
   ALTER TABLE data_source SET (autovacuum_enabled = false);
   ALTER TABLE mapping_entry SET (autovacuum_enabled = false);
+  ALTER TABLE audit_event SET (autovacuum_enabled = false);
   INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, token_hash, token_key_id, token_sealed,
                           token_issued_at, created_at, updated_at, suspended_at)
     SELECT 1, 'Customer', 'customer ' || i, 'Customer', '{"s' || i || '":"d' || i || '","many":"d' || i || '"}',
@@ -38,7 +43,14 @@ export const fill = `
     SELECT 1, schema_id, 'd' || i, 'Data source', 1 FROM generate_series(1, ${rows}) AS i JOIN schema ON provided_id = 's' || i
     UNION ALL SELECT 1, schema_id, 'd' || i, 'Data source', 1 FROM generate_series(1, ${rows}) AS i, schema WHERE provided_id = 'many';
   INSERT INTO mapping_entry (workspace_id, environment, schema_key, data_source_key, team_id)
-    SELECT 1, 'Customer', key, value, team_id FROM user_group, json_each_text(mapping::json);`
+    SELECT 1, 'Customer', key, value, team_id FROM user_group, json_each_text(mapping::json);
+  INSERT INTO audit_event (workspace_id, environment, event_id, action, author, team_id, provided_id)
+    SELECT 1, 'Customer', ${eventId('1000 + i / 40')}, 'user_group.created', 'api_token:1', team_id, provided_id
+    FROM (SELECT row_number() OVER (ORDER BY team_id) AS i, * FROM user_group) AS numbered
+    UNION ALL SELECT 1, 'Customer', ${eventId('2000 + team_id')}, action, 'api_token:1', team_id, provided_id
+    FROM user_group, unnest(ARRAY['user_group.updated', 'user_group.token_rotated']) WITH ORDINALITY AS told (action, i)
+    UNION ALL SELECT 1, 'Customer', ${eventId('2000 + i')}, 'console_session.created', 'api_token:1', null, null
+    FROM generate_series(1, ${rows}) AS i;`
 
 interface Plan {
   readonly 'Shared Hit Blocks': number

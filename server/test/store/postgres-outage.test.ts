@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../src/database-url.ts'
+import { firstEventId } from '../../src/domain/audit.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -34,6 +35,9 @@ const apiToken = () => ({
 const key = { ...freshKey(), providedId: 'there' }
 const token = { sealed: randomBytes(24), keyId: 'test' }
 
+const realm = { workspaceId: 1, environment: 'Customer' } as const
+const allEvents = { since: 0, beforeEventId: firstEventId(Infinity), limit: 9 }
+
 /** Every operation of a store but `close`. */
 const operations: Record<string, (store: Store) => Promise<unknown>> = {
   getOrCreateUserGroup: (store) => store.getOrCreateUserGroup(creation({ key })),
@@ -57,6 +61,9 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   findConsoleSession: (store) => store.findConsoleSession(randomBytes(32)),
   touchConsoleSession: (store) => store.touchConsoleSession(randomBytes(32), 1),
   deleteConsoleSession: (store) => store.deleteConsoleSession(randomBytes(32)),
+  listAuditEvents: (store) => store.listAuditEvents({ ...realm, teamId: 1, ...allEvents }),
+  pruneAuditEvents: (store) => store.pruneAuditEvents({ ...realm, ...origin, before: 1001, now: 9000 }),
+  endGracePeriod: (store) => store.endGracePeriod({ ...realm, tokenHash: hashOf(token), ...origin, now: 1 }),
   listSecretKeyChecks: (store) => store.listSecretKeyChecks(),
   addSecretKeyCheck: (store) => store.addSecretKeyCheck({ keyId: 'k1', sealed: randomBytes(3) }),
   ping: (store) => store.ping(),
@@ -133,6 +140,8 @@ describe('PostgreSQL: a database that is lost in the middle of a call', () => {
     ['createFirstApiTokens', statements.commit, operations.createFirstApiTokens],
     ['revokeApiToken', statements.revokeApiToken, operations.revokeApiToken],
     ['addSecretKeyCheck', statements.addSecretKeyCheck, operations.addSecretKeyCheck],
+    ['createConsoleSession', statements.createConsoleSession, operations.createConsoleSession],
+    ['pruneAuditEvents', statements.commit, operations.pruneAuditEvents],
     ['getOrCreateUserGroup', statements.createUserGroup, operations.getOrCreateUserGroup],
     ['getOrCreateUserGroups', statements.createUserGroup, operations.getOrCreateUserGroups],
   ] as const) {

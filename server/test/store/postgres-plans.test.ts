@@ -3,6 +3,15 @@ import { after, before, describe, it } from 'node:test'
 import type { Client } from 'pg'
 import { parseDatabaseUrl } from '../../src/database-url.ts'
 import { Primary, type Statement } from '../../src/store/postgres/primary.ts'
+import { firstEventId } from '../../src/domain/audit.ts'
+import {
+  deleteAuditEvents,
+  selectAuditEvents,
+  selectAuditEventsOfUserGroup,
+  selectCreatedAt,
+  selectCreation,
+  selectEndOfBatch,
+} from '../../src/store/postgres/audit-log.ts'
 import { deleteUserGroup, restoreUserGroup } from '../../src/store/postgres/user-group-archive.ts'
 import * as sql from '../../src/store/postgres/user-group-sql.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -11,7 +20,15 @@ import { fill, pagesOf } from './postgres-grown.ts'
 import { openPostgres, suiteScope } from './postgres-support.ts'
 import { defaults } from './store-options.ts'
 
-const statements = { ...sql, deleteUserGroup, restoreUserGroup }
+const ofAuditLog = {
+  selectAuditEvents,
+  selectAuditEventsOfUserGroup,
+  selectCreatedAt,
+  selectCreation,
+  selectEndOfBatch,
+  deleteAuditEvents,
+}
+const statements = { ...sql, deleteUserGroup, restoreUserGroup, ...ofAuditLog }
 
 const realm = [1, 'Customer']
 const deletedTeamId = 1_000_007
@@ -19,6 +36,7 @@ const ids = [7, 10_007]
 const providedIds = ids.map((id) => `customer ${id}`)
 /** Of all arrays of a statement, the elements that are alike. */
 const each = <T>(value: T) => ids.map(() => value)
+const eventIds = ids.map((id) => `${firstEventId(5000).slice(0, -4)}${id.toString(16).padStart(4, '0')}`)
 const bytes = (prefix: string) => ids.map((id) => Buffer.from(`${prefix} ${id}`.padEnd(32)))
 
 interface Session {
@@ -36,18 +54,29 @@ const values: Record<keyof typeof statements, (session: Session) => unknown[]> =
   insert: () => [
     ...[...realm, ['new 1', 'new 2'], each('New'), each('{"many":"20019","s7":"d7","9":"8"}'), each(null)],
     ...[bytes('token'), each('k'), bytes('sealed'), each(1), each(true), each('api_token:1')],
+    ...[eventIds, each('request-1')],
   ],
   update: ({ teamIds }) => [
     ...[...realm, teamIds, each('Changed'), each(true), each('{"many":"20019","s7":"d7","9":"8"}')],
     ...[each(false), each(null), each(2), each(true), each('api_token:1'), each(null)],
+    ...[eventIds, each('request-1')],
   ],
-  deleteUserGroup: ({ teamIds }) => [1, teamIds[0], null, 2, 'api_token:1'],
-  restoreUserGroup: () => [...realm, deletedTeamId, 0],
+  deleteUserGroup: ({ teamIds }) => [1, teamIds[0], null, 2, 'api_token:1', eventIds[0], null],
+  restoreUserGroup: () => [...realm, deletedTeamId, 0, eventIds[0], 'api_token:1', null],
   replaceToken: ({ teamIds, hashes }) => [
     ...[...realm, teamIds, hashes, bytes('token'), each('k'), bytes('sealed'), each(2), each(2)],
     ...[bytes('key'), bytes('fingerprint'), each(3), 2, each(null)],
+    ...[eventIds, each('api_token:1'), each(null)],
   ],
   selectPage: () => [...realm, 'customer 5', 10],
+  selectAuditEvents: () => [...realm, firstEventId(2000), firstEventId(9000), 10],
+  selectAuditEventsOfUserGroup: ({ teamIds }) => [
+    ...[...realm, firstEventId(0), firstEventId(2 ** 47), 10, teamIds[0]],
+  ],
+  selectCreatedAt: () => [1, deletedTeamId],
+  selectCreation: ({ teamIds }) => [...realm, firstEventId(1000), firstEventId(1001), teamIds[0]],
+  selectEndOfBatch: () => [...realm, firstEventId(9000), 10],
+  deleteAuditEvents: () => [...realm, firstEventId(1001)],
 }
 
 describe('PostgreSQL: while it has no statistics of tables that have grown,', () => {

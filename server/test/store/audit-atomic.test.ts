@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
+import { parseDatabaseUrl } from '../../src/database-url.ts'
+import type { Store } from '../../src/domain/store.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { tables } from '../../src/store/tables.ts'
+import { freshDatabase } from '../support/database.ts'
+import type { Scope } from '../support/scope.ts'
+import { temporaryFolder } from '../support/service.ts'
+import { openSession } from '../support/session.ts'
+import { leaving } from './audit-events.ts'
+import { changes } from './audited-changes.ts'
+import { defaults } from './store-options.ts'
+
+interface Opened {
+  readonly store: Store
+  /** Runs SQL past the store. */
+  readonly run: (sql: string) => Promise<unknown>
+  readonly rowsOf: (table: string) => Promise<unknown[]>
+}
+
+interface Dialect {
+  readonly open: (t: Scope) => Promise<Opened>
+  /** Has the insertion of an event fail. */
+  readonly failAtOnce: string
+  /** Has the commit of an event fail. */
+  readonly failAtTheEnd: string
+  readonly failNoLonger: string
+}
+
+const dialects: Record<string, Dialect> = {
+  SQLite: {
+    open: async (t) => {
+      const path = join(temporaryFolder(t), 'ugs.db')
+      const store = await openStore({ kind: 'sqlite', path }, defaults)
+      const database = new BetterSqlite3(path)
+      t.after(async () => {
+        database.close()
+        await store.close()
+      })
+      return {
+        store,
+        run: (sql) => Promise.resolve(database.exec(sql)),
+        rowsOf: (table) => Promise.resolve(database.prepare(`SELECT * FROM ${table}`).all()),
+      }
+    },
+    failAtOnce: `CREATE TRIGGER gate AFTER INSERT ON audit_event BEGIN SELECT RAISE(ABORT, 'no event'); END`,
+    failAtTheEnd: `CREATE TABLE absent (id INTEGER PRIMARY KEY);
+      CREATE TABLE refers (id INTEGER REFERENCES absent (id) DEFERRABLE INITIALLY DEFERRED);
+      CREATE TRIGGER gate AFTER INSERT ON audit_event BEGIN INSERT INTO refers VALUES (1); END`,
+    failNoLonger: 'DROP TRIGGER gate',
+  },
+  PostgreSQL: {
+    open: async (t) => {
+      const url = await freshDatabase(t)
+      const store = await openStore(parseDatabaseUrl(url), defaults)
+      t.after(() => store.close())
+      const session = await openSession(t, url)
+      await session.query(
+        `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no event'; END $$`,
+      )
+      return {
+        store,
+        run: (sql) => session.query(sql),
+        rowsOf: async (table) =>
+          (await session.query<object>(`SELECT one::text FROM ${table} AS one ORDER BY 1`)).rows,
+      }
+    },
+    failAtOnce: 'CREATE TRIGGER gate AFTER INSERT ON audit_event FOR EACH ROW EXECUTE FUNCTION fail()',
+    failAtTheEnd: `CREATE CONSTRAINT TRIGGER gate AFTER INSERT ON audit_event DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION fail()`,
+    failNoLonger: 'DROP TRIGGER gate ON audit_event',
+  },
+}
+
+for (const [name, { open, failNoLonger, ...failures }] of Object.entries(dialects)) {
+  describe(`${name}: a change and its event`, () => {
+    for (const [what, prepare] of Object.entries(changes)) {
+      it(`are there both or neither: ${what}`, async (t) => {
+        const { store, run, rowsOf } = await open(t)
+        const { change, events } = await prepare(store)
+        const kept = () => Promise.all(tables.map(async (table) => [table.name, await rowsOf(table.name)]))
+        const before = await kept()
+        for (const fail of [failures.failAtOnce, failures.failAtTheEnd]) {
+          await run(fail)
+          await assert.rejects(change())
+          assert.deepEqual(await kept(), before)
+          await run(failNoLonger)
+        }
+        const { events: left } = await leaving(store, change)
+        assert.deepEqual(left, await events())
+        assert.notDeepEqual(await kept(), before)
+      })
+    }
+  })
+}
