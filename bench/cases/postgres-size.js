@@ -5,7 +5,8 @@ import { insertUserGroups } from '../lib/user-groups.js'
 const count = Number(process.env.BENCH_USER_GROUPS ?? 1_000_000)
 
 /**
- * How much disk a user group takes, and a token of its own that was replaced: in the table and in each of its indexes.
+ * How much disk a user group takes, a token of its own that was replaced, and the event of a change: in the table and in each
+ * of its indexes.
  * `BENCH_USER_GROUPS` says how many to insert.
  * @type {import('../run.js').Case}
  */
@@ -19,13 +20,23 @@ export async function postgresSize() {
        SELECT workspace_id, sha256(token_hash), team_id, token_issued_at, token_issued_at, token_issued_at
        FROM user_group ORDER BY token_hash`,
     )
+    // One a millisecond, each of any user group.
+    await client.query(
+      `INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id, team_id, provided_id, details)
+       SELECT workspace_id, environment,
+              (lpad(to_hex(token_issued_at + row_number() OVER (ORDER BY token_hash)), 12, '0') || '7000'
+               || left(md5(provided_id), 16))::uuid,
+              'user_group.updated', 'api_token:1', 'k3Jf81Qz-2s', team_id, provided_id,
+              '{"changed_fields":["properties"]}'
+       FROM user_group ORDER BY token_hash`,
+    )
     const rows = []
-    for (const table of ['user_group', 'superseded_token']) {
+    for (const table of ['user_group', 'superseded_token', 'audit_event']) {
       await client.query(`VACUUM (ANALYZE) ${table}`)
       rows.push(...(await sizes(client, table)))
     }
     return {
-      title: `Disk for ${count} user groups with a body of about 200 B, each with one replaced token`,
+      title: `Disk for ${count} user groups with a body of about 200 B, each with one replaced token and one update`,
       rows,
       notes: [`PostgreSQL ${database.version}.`],
     }
