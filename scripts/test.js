@@ -58,7 +58,7 @@ async function run(store, files) {
   writeFileSync(report, '')
   const options = [
     // Many files wait for processes and time-outs more than they compute.
-    ...['--test', '--test-timeout=300000', `--test-concurrency=${Math.ceil(1.5 * availableParallelism())}`],
+    ...['--test', '--test-timeout=600000', `--test-concurrency=${Math.ceil(1.5 * availableParallelism())}`],
     ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
     ...['--test-reporter=./scripts/failures-reporter.js', `--test-reporter-destination=${report}`],
   ]
