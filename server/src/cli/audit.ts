@@ -118,14 +118,7 @@ async function newest(
 }
 
 function filterOf({ since, until, userGroup, action, author, requestId }: ListOptions): AuditFilter {
-  return {
-    ...(since !== undefined && { since }),
-    ...(until !== undefined && { until }),
-    ...(userGroup !== undefined && { providedId: userGroup }),
-    ...(action !== undefined && { action }),
-    ...(author !== undefined && { author }),
-    ...(requestId !== undefined && { requestId }),
-  }
+  return { since, until, providedId: userGroup, action, author, requestId }
 }
 
 async function prune({ olderThan, json }: { olderThan: number; json?: boolean }): Promise<void> {

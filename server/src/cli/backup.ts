@@ -39,7 +39,7 @@ async function backUp(file: string, { json }: JsonOption): Promise<void> {
 async function restore(file: string, { json }: JsonOption): Promise<void> {
   const config = readConfig({ ...process.env, UGS_MIGRATE: 'auto' })
   const path = pathOf(config.storeLocation)
-  makeDataFolder(config.UGS_DATA_DIR)
+  if (config.DATABASE_URL === undefined) makeDataFolder(config.UGS_DATA_DIR)
   const bytes = await copied('restoring', file, path)
   const store = await openConfiguredStore(config)
   let missing: string | null = null

@@ -7,15 +7,15 @@ import type { Realm } from './user-group-service.ts'
 /** All that is given must hold. */
 export interface AuditFilter {
   /** From then on, in milliseconds since the Unix epoch. */
-  readonly since?: number
+  readonly since?: number | undefined
   /** Before then. */
-  readonly until?: number
-  readonly teamId?: number
+  readonly until?: number | undefined
+  readonly teamId?: number | undefined
   /** Of the user group that has this id; where none has, of those that had it. */
-  readonly providedId?: string
-  readonly action?: AuditAction
-  readonly author?: string
-  readonly requestId?: string
+  readonly providedId?: string | undefined
+  readonly action?: AuditAction | undefined
+  readonly author?: string | undefined
+  readonly requestId?: string | undefined
 }
 
 /** How many events are looked at in one call of the store, where not all of them match. */
@@ -69,12 +69,11 @@ export class AuditLog {
     return { items, position }
   }
 
-  async #withTeamId(realm: Realm, { providedId, ...filter }: AuditFilter): Promise<AuditFilter> {
-    if (providedId === undefined || filter.teamId !== undefined)
-      return { ...filter, ...(providedId !== undefined && { providedId }) }
-    const { workspaceId, environment } = realm
+  async #withTeamId({ workspaceId, environment }: Realm, filter: AuditFilter): Promise<AuditFilter> {
+    const { providedId, ...rest } = filter
+    if (providedId === undefined || rest.teamId !== undefined) return filter
     const userGroup = await this.#store.findUserGroup({ workspaceId, environment, providedId })
-    return userGroup === null ? { ...filter, providedId } : { ...filter, teamId: userGroup.teamId }
+    return userGroup === null ? filter : { ...rest, teamId: userGroup.teamId }
   }
 }
 

@@ -332,18 +332,19 @@ function limitOf({ limit = String(defaultLimit) }: { limit?: string }): number {
 /** @throws Fault `validation_failed` where a time is none */
 function auditFilterOf({ since, until, team_id, user_group_id, action, author, request_id }: AuditQuery) {
   return {
-    ...(since !== undefined && { since: momentOf('since', since) }),
-    ...(until !== undefined && { until: momentOf('until', until) }),
-    ...(team_id !== undefined && { teamId: Number(team_id) }),
-    ...(user_group_id !== undefined && { providedId: user_group_id }),
-    ...(action !== undefined && { action }),
-    ...(author !== undefined && { author }),
-    ...(request_id !== undefined && { requestId: request_id }),
+    since: momentOf('since', since),
+    until: momentOf('until', until),
+    teamId: team_id === undefined ? undefined : Number(team_id),
+    providedId: user_group_id,
+    action,
+    author,
+    requestId: request_id,
   }
 }
 
 /** @throws Fault `validation_failed` */
-function momentOf(name: string, text: string): number {
+function momentOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
   const time = parseMoment(text)
   if (time !== null) return time
   throw validationFailed([{ path: `/${name}`, message: 'must be a time that there is' }])
