@@ -58,22 +58,27 @@ export class UserGroupImport {
     let bytes = 0
     const underWay: Promise<readonly ImportResult[]>[] = []
     const next = async () => this.#count((await underWay.shift()) ?? [])
-    for await (const rows of chunks) {
-      for (const row of rows) {
-        batch.push(row)
-        bytes += row.size
-        if (batch.length < maxRows && bytes < maxBytes) continue
-        if (underWay.length === maxBatches) yield await next()
-        const results = this.#importBatch(batch)
-        // It is awaited in its turn; what is read meanwhile may fail first.
-        results.catch(() => undefined)
-        underWay.push(results)
-        batch = []
-        bytes = 0
+    try {
+      for await (const rows of chunks) {
+        for (const row of rows) {
+          batch.push(row)
+          bytes += row.size
+          if (batch.length < maxRows && bytes < maxBytes) continue
+          if (underWay.length === maxBatches) yield await next()
+          const results = this.#importBatch(batch)
+          // It is awaited in its turn; what is read meanwhile may fail first.
+          results.catch(() => undefined)
+          underWay.push(results)
+          batch = []
+          bytes = 0
+        }
       }
+      underWay.push(this.#importBatch(batch))
+      while (underWay.length > 0) yield await next()
+    } finally {
+      // Whatever it ends for, it ends with nothing under way.
+      await Promise.allSettled(underWay)
     }
-    while (underWay.length > 0) yield await next()
-    yield this.#count(await this.#importBatch(batch))
   }
 
   async #importBatch(rows: readonly ImportRow[]): Promise<readonly ImportResult[]> {
