@@ -28,6 +28,7 @@ export type {
 } from './managed.ts'
 export type {
   ApiTokenFields,
+  ApiTokenRotation,
   AuditSearch,
   ChangeOptions,
   DataSourceFields,

@@ -98,6 +98,7 @@ const apiTokenShape: Shape<Wire['ApiToken']> = {
   created_at: isTimeText,
   expires_at: isTimeTextOrNull,
   revoked_at: isTimeTextOrNull,
+  last_used_at: isTimeTextOrNull,
 }
 const workspaceShape: Shape<Wire['NewWorkspaceAnswer']['workspace']> = {
   id: isCount,
@@ -374,6 +375,7 @@ function apiTokenOf(value: unknown): ApiToken {
     createdAt: Date.parse(token.created_at),
     expiresAt: timeOf(token.expires_at),
     revokedAt: timeOf(token.revoked_at),
+    lastUsedAt: timeOf(token.last_used_at),
   }
 }
 

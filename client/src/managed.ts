@@ -165,6 +165,8 @@ export interface ApiToken {
   readonly expiresAt: number | null
   /** Null where it is not revoked. */
   readonly revokedAt: number | null
+  /** To the minute; null where it was not used yet. */
+  readonly lastUsedAt: number | null
 }
 
 export interface NewApiToken {

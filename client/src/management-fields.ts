@@ -108,6 +108,11 @@ export interface ApiTokenFields {
   readonly expiresInSeconds?: number | undefined
 }
 
+export interface ApiTokenRotation {
+  /** For how long the old one works on, in whole seconds: 0 to 2592000, 30 days. Default: 86400, a day. */
+  readonly overlapSeconds?: number | undefined
+}
+
 export interface WorkspaceFields {
   /** 1 to 255 characters; no other workspace has the same. */
   readonly name: string

@@ -3,6 +3,7 @@ import { jsonText, type Unset } from './json-text.ts'
 import * as results from './managed-results.ts'
 import type {
   ApiTokenFields,
+  ApiTokenRotation,
   AuditSearch,
   DataSourceFields,
   DataSourceSearch,
@@ -136,6 +137,15 @@ export const createApiToken = ({ expiresInSeconds, ...others }: ApiTokenFields) 
   }
   return {
     ...send('POST', '/api-tokens', results.readNewApiToken, { ...others, ...body }),
+    status: 201,
+    isOnce: true,
+  } as const
+}
+
+export const rotateApiToken = (id: number, { overlapSeconds }: ApiTokenRotation) => {
+  const body: Unset<Wire['ApiTokenRotationBody']> = { overlap_seconds: overlapSeconds }
+  return {
+    ...send('POST', `/api-tokens/${idOf('id', id)}/rotate`, results.readNewApiToken, body),
     status: 201,
     isOnce: true,
   } as const

@@ -19,6 +19,7 @@ import type {
 } from './managed.ts'
 import type {
   ApiTokenFields,
+  ApiTokenRotation,
   AuditSearch,
   ChangeOptions,
   DataSourceFields,
@@ -281,6 +282,19 @@ export class UserGroupManagement {
    */
   async createApiToken(fields: ApiTokenFields, options: CallOptions = {}): Promise<NewApiToken> {
     return this.#call(operations.createApiToken(fields), options)
+  }
+
+  /**
+   * Makes an API token with the name, scopes and lifetime of another, which works on for a while. It is shown this once, and is
+   * not repeated, as by `createApiToken`.
+   * @throws ServiceError `not_found`, also of one that has ended
+   */
+  async rotateApiToken(
+    id: number,
+    rotation: ApiTokenRotation = {},
+    options: CallOptions = {},
+  ): Promise<NewApiToken> {
+    return this.#call(operations.rotateApiToken(id, rotation), options)
   }
 
   /**

@@ -298,6 +298,11 @@ export interface components {
        * @example null
        */
       revoked_at: string | null
+      /**
+       * @description When it was last used, to the minute (RFC 3339, UTC); null where it is not so.
+       * @example null
+       */
+      last_used_at: string | null
     }
     ApiTokenAnswer: {
       /**
@@ -334,6 +339,13 @@ export interface components {
       success: 1
       api_tokens: components['schemas']['ApiToken'][]
     }
+    ApiTokenRotationBody: {
+      /**
+       * @description For how long the old one works on: 0 to 2592000, 30 days.
+       * @default 86400
+       */
+      overlap_seconds?: number
+    }
     AuditEventListAnswer: {
       /**
        * @description 1: the call succeeded.
@@ -366,6 +378,7 @@ export interface components {
           | 'user_group.deleted'
           | 'user_group.restored'
           | 'api_token.created'
+          | 'api_token.rotated'
           | 'api_token.revoked'
           | 'workspace.created'
           | 'schema.created'

@@ -84,6 +84,11 @@ const calls: Readonly<Record<string, Call>> = {
     'POST /api-tokens',
     { name: 'a', scopes: ['read'], expires_in_seconds: 60 },
   ],
+  rotateApiToken: [
+    (m) => m.rotateApiToken(3, { overlapSeconds: 60 }),
+    'POST /api-tokens/3/rotate',
+    { overlap_seconds: 60 },
+  ],
   revokeApiToken: [(m) => m.revokeApiToken(3), 'POST /api-tokens/3/revoke'],
   listWorkspaces: [(m) => m.listWorkspaces(), 'GET /workspaces'],
   createWorkspace: [(m) => m.createWorkspace({ name: 'a' }), 'POST /workspaces', { name: 'a' }],

@@ -8,8 +8,9 @@ import type { Clock } from './domain/clock.ts'
 import { ConsoleSessions } from './domain/console-sessions.ts'
 import { DataSourceManagement } from './domain/data-source-management.ts'
 import { Fault } from './domain/fault.ts'
-import type { IntrospectionLog } from './domain/introspection-log.ts'
 import { Promotion } from './domain/promotion.ts'
+import type { AuthenticationParts } from './http/authentication.ts'
+import type { IntrospectionRouteParts } from './http/introspection-route.ts'
 import type { Store } from './domain/store.ts'
 import { UserGroupManagement } from './domain/user-group-management.ts'
 import type { UserGroupService } from './domain/user-group-service.ts'
@@ -30,7 +31,8 @@ import { addUserRoutes } from './http/user-routes.ts'
 export interface AppParts {
   readonly store: Store
   readonly userGroups: UserGroupService
-  readonly introspectionLog: IntrospectionLog
+  readonly introspections: IntrospectionRouteParts['introspections']
+  readonly apiTokenUses: AuthenticationParts['apiTokenUses']
   readonly clock: Clock
   readonly logger: Logger
   /** True once the service has been told to stop: `/readyz` fails from then on. */
@@ -51,7 +53,7 @@ export interface AppParts {
 
 /** Puts the application together: every hook and route, in order. It neither listens nor reads the environment. */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
-  const { store, userGroups, introspectionLog, clock, logger, isDraining, limits } = parts
+  const { store, userGroups, introspections, apiTokenUses, clock, logger, isDraining, limits } = parts
   const nextRequestId = requestIds()
   const baseLogger: FastifyBaseLogger = logger
 
@@ -129,7 +131,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   }
 
   app.decorateRequest('call', undefined)
-  const authentication = { store, clock, cacheMs: limits.apiTokenCache }
+  const authentication = { store, clock, apiTokenUses, cacheMs: limits.apiTokenCache }
   addUserRoutes(app, { authentication, userGroups })
   const sessions = new ConsoleSessions({ store, clock })
   const management = managementOf(parts)
@@ -139,7 +141,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     const folder = parts.consoleFolder
     await app.register((console) => addConsoleRoutes(console, { sessions, apiTokens, folder }))
   }
-  addIntrospectionRoute(app, { authentication, userGroups, introspectionLog })
+  addIntrospectionRoute(app, { authentication, userGroups, introspections })
   addHealthRoutes(app, { store, isDraining })
   await app.register((docs) => addDocsRoutes(docs, openApiDocument(parts.version)))
   return app

@@ -5,12 +5,13 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import type { Config } from './config.ts'
+import type { ApiToken } from './domain/api-token.ts'
 import { systemClock } from './domain/clock.ts'
 import { sessionIdleMs } from './domain/console-sessions.ts'
 import { Fault } from './domain/fault.ts'
-import { IntrospectionLog } from './domain/introspection-log.ts'
 import type { Store } from './domain/store.ts'
-import { restorableMs } from './domain/user-group.ts'
+import { UseLog } from './domain/use-log.ts'
+import { restorableMs, type TokenlessUserGroup } from './domain/user-group.ts'
 import { prepareFirstCall } from './first-start.ts'
 import { makeLogger } from './logger.ts'
 import { openConfiguredStore, openUserGroupService } from './parts.ts'
@@ -41,17 +42,26 @@ export async function serve(config: Config): Promise<Service> {
   const store = await openConfiguredStore(config)
   const warn = (message: string) => (error: unknown) =>
     logger.warn({ reason: error instanceof Fault ? error.reason : undefined }, message)
-  const introspectionLog = new IntrospectionLog({
-    store,
+  const introspections = new UseLog<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>({
     clock: systemClock,
+    idOf: ({ teamId }) => teamId,
+    record: (uses) =>
+      store.recordIntrospections(uses.map(({ of, usedAt }) => ({ ...of, introspectedAt: usedAt }))),
     onLoss: warn('the times of introspections could not be written'),
   })
+  const apiTokenUses = new UseLog<Pick<ApiToken, 'id'>>({
+    clock: systemClock,
+    idOf: ({ id }) => id,
+    record: (uses) => store.recordApiTokenUses(uses.map(({ of, usedAt }) => ({ id: of.id, usedAt }))),
+    onLoss: warn('the times of uses of API tokens could not be written'),
+  })
+  const writeUses = () => Promise.all([introspections.write(), apiTokenUses.write()])
   let app: FastifyInstance | undefined
   const close = async () => {
     try {
       await app?.close()
     } finally {
-      await introspectionLog.write()
+      await writeUses()
       await store.close()
     }
   }
@@ -61,7 +71,8 @@ export async function serve(config: Config): Promise<Service> {
     const listening = await buildApp({
       store,
       userGroups,
-      introspectionLog,
+      introspections,
+      apiTokenUses,
       clock: systemClock,
       logger,
       isDraining: () => draining,
@@ -84,7 +95,7 @@ export async function serve(config: Config): Promise<Service> {
     const origin = originOf(server.address() as AddressInfo)
     const notes = await prepareFirstCall(config, store, origin)
     const housekeeping = keepHouse(store, warn('what has expired could not be removed'))
-    const writing = setInterval(() => void introspectionLog.write(), minuteMs)
+    const writing = setInterval(() => void writeUses(), minuteMs)
     return {
       origin,
       notes,

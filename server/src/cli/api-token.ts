@@ -1,7 +1,8 @@
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { isScope, isUsable, scopes, type ApiToken, type Scope } from '../domain/api-token.ts'
-import { makeApiToken } from '../domain/api-token-management.ts'
+import { makeApiToken, rotateApiToken } from '../domain/api-token-management.ts'
 import type { Environment } from '../domain/environment.ts'
+import type { Store } from '../domain/store.ts'
 import { operator } from '../operator.ts'
 import { CommandError } from './errors.ts'
 import {
@@ -14,6 +15,8 @@ import {
 } from './options.ts'
 import { formatTime, printJson, printLine, printTable } from './output.ts'
 import { callerOf, withStore } from './with-store.ts'
+
+const dayMs = 86_400_000
 
 interface CreateOptions {
   environment: Environment
@@ -51,6 +54,20 @@ export function addApiTokenCommands(program: Command): void {
     .action(list)
 
   apiToken
+    .command('rotate')
+    .description(
+      'Make an API token in the place of another, with its name, scopes and lifetime, and show it this once. The old one works on for a while.',
+    )
+    .argument('<id>', 'its id, as `ugs api-token list` shows it', parseCount)
+    .addOption(
+      new Option('--overlap <duration>', 'for how long the old one works on: 30s, 15m, 12h, 7d')
+        .argParser(parseDuration)
+        .default(dayMs, '24h'),
+    )
+    .addOption(jsonOption())
+    .action(rotate)
+
+  apiToken
     .command('revoke')
     .description('Revoke an API token for good. A running service takes note within UGS_API_TOKEN_CACHE_MS.')
     .argument('<id>', 'its id, as `ugs api-token list` shows it', parseCount)
@@ -84,7 +101,7 @@ async function create(options: CreateOptions): Promise<void> {
 async function list({ json }: { json?: boolean }): Promise<void> {
   const now = Date.now()
   const apiTokens = await withStore(async (store) => {
-    const names = new Map((await store.listWorkspaces()).map(({ id, name }) => [id, name]))
+    const names = await namesOfWorkspaces(store)
     return (await store.listApiTokens()).map((apiToken) => ({
       ...shown(apiToken, names.get(apiToken.workspaceId) ?? ''),
       state: stateOf(apiToken, now),
@@ -95,7 +112,7 @@ async function list({ json }: { json?: boolean }): Promise<void> {
     return
   }
   printTable(
-    ['ID', 'WORKSPACE', 'ENVIRONMENT', 'NAME', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES'],
+    ['ID', 'WORKSPACE', 'ENVIRONMENT', 'NAME', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES', 'LAST_USED'],
     apiTokens.map((token) => [
       token.id,
       token.workspace,
@@ -105,7 +122,34 @@ async function list({ json }: { json?: boolean }): Promise<void> {
       token.state,
       token.created_at,
       token.expires_at,
+      token.last_used_at,
     ]),
+  )
+}
+
+async function rotate(id: number, { overlap, json }: { overlap: number; json?: boolean }): Promise<void> {
+  const now = Date.now()
+  const { names, rotated } = await withStore(async (store) => {
+    const names = await namesOfWorkspaces(store)
+    const old = (await store.listApiTokens()).find((apiToken) => apiToken.id === id)
+    const command = { id, ...operator(), oldTokenValidUntil: now + overlap, now }
+    const rotated = old && (await rotateApiToken(store, { ...command, environment: old.environment }))
+    return { names, rotated }
+  })
+  if (!rotated)
+    throw new CommandError(
+      `there is no API token ${id} that works; \`ugs api-token list\` shows those there are`,
+    )
+  const { apiToken, oldApiToken, token } = rotated
+  const workspace = names.get(apiToken.workspaceId) ?? ''
+  if (json) {
+    printJson({ ...shown(apiToken, workspace), token, replaces: shown(oldApiToken, workspace) })
+    return
+  }
+  printLine(token)
+  console.error(
+    `Made API token ${apiToken.id} "${apiToken.name}" in the place of ${id}, which works until ${formatTime(oldApiToken.expiresAt)}. ` +
+      'It is shown this once.',
   )
 }
 
@@ -115,6 +159,10 @@ async function revoke(id: number, { json }: { json?: boolean }): Promise<void> {
     throw new CommandError(`there is no API token ${id}; \`ugs api-token list\` shows those there are`)
   if (json) printJson({ id: revoked.id, name: revoked.name, revoked_at: formatTime(revoked.revokedAt) })
   else console.error(`API token ${revoked.id} "${revoked.name}" is revoked.`)
+}
+
+async function namesOfWorkspaces(store: Store): Promise<ReadonlyMap<number, string>> {
+  return new Map((await store.listWorkspaces()).map(({ id, name }) => [id, name]))
 }
 
 function shown(apiToken: ApiToken, workspace: string) {
@@ -127,6 +175,7 @@ function shown(apiToken: ApiToken, workspace: string) {
     created_at: formatTime(apiToken.createdAt),
     expires_at: formatTime(apiToken.expiresAt),
     revoked_at: formatTime(apiToken.revokedAt),
+    last_used_at: formatTime(apiToken.lastUsedAt),
   }
 }
 

@@ -185,6 +185,7 @@ export function apiTokenJson(token: ApiToken): string {
     created_at: time(token.createdAt),
     expires_at: time(token.expiresAt),
     revoked_at: time(token.revokedAt),
+    last_used_at: time(token.lastUsedAt),
   })
 }
 

@@ -249,6 +249,18 @@ export const adminOperations = {
     answer: 'ApiTokenAnswer',
     faults: ['not_found'],
   },
+  rotateApiToken: {
+    method: 'POST',
+    path: '/api-tokens/{id}/rotate',
+    tag: access,
+    summary: 'Make an API token in the place of another, which works on for a while',
+    description:
+      'With its name, scopes and lifetime. The old one stops `overlap_seconds` from now, or when it would have ended.',
+    body: 'ApiTokenRotationBody',
+    status: 201,
+    answer: 'NewApiTokenAnswer',
+    faults: ['not_found'],
+  },
   listWorkspaces: {
     method: 'GET',
     path: '/workspaces',

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { scopes } from '../domain/api-token.ts'
 import { auditActions } from '../domain/audit.ts'
+import { author, id, nextCursor, revision, time, timeOrNull } from './admin-parts.ts'
 import { limits } from './limits.ts'
 import {
   answer,
@@ -19,37 +20,6 @@ import {
 // What goes over the wire of `/admin/v1`.
 
 export { ExportRow, ImportLine, ImportRow } from './bulk-schemas.ts'
-
-const time = (description: string) =>
-  Type.String({
-    description: `${description} (RFC 3339, UTC).`,
-    format: 'date-time',
-    examples: ['2026-11-21T20:15:53.000Z'],
-  })
-const timeOrNull = (description: string) =>
-  Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: `${description} (RFC 3339, UTC); null where it is not so.`,
-    examples: [null],
-  })
-const id = (description: string) => Type.Integer({ description, minimum: 1, examples: [213] })
-const author = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
-  description:
-    'Whose call it was: `api_token:` and the id of the API token, or `cli:` and the name of the operator; null where it was not kept yet.',
-  examples: ['api_token:3'],
-})
-const revision = Type.Integer({
-  description: 'Goes up with each change of the user group, its token included. The ETag is made of it.',
-  minimum: 1,
-  examples: [4],
-})
-const nextCursor = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
-  description:
-    'What to send as `cursor` for the next page; null where there is none. A page may have fewer entries than asked for, and none, and the next one more.',
-  examples: [null],
-})
 
 const mapping = Type.Unsafe<Record<string, string> | null>({
   type: ['object', 'null'],
@@ -281,6 +251,7 @@ export const ApiToken = answer({
   created_at: time('When it was made'),
   expires_at: timeOrNull('When it stops'),
   revoked_at: timeOrNull('When it was revoked'),
+  last_used_at: timeOrNull('When it was last used, to the minute'),
 })
 
 export const LeakedTokenAnswer = answer({
@@ -322,6 +293,21 @@ export const ApiTokenListAnswer = answer({
   success,
   api_tokens: Type.Array(Type.Ref('#/components/schemas/ApiToken')),
 })
+
+export const ApiTokenRotationBody = Type.Object(
+  {
+    overlap_seconds: Type.Optional(
+      Type.Integer({
+        description: 'For how long the old one works on: 0 to 2592000, 30 days.',
+        minimum: 0,
+        maximum: 2_592_000,
+        default: 86_400,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type ApiTokenRotationBody = Static<typeof ApiTokenRotationBody>
 
 export const NewApiTokenAnswer = answer({
   success,

@@ -1,7 +1,8 @@
 import type { ApiToken, Scope } from './api-token.ts'
 import type { Clock } from './clock.ts'
+import type { Environment } from './environment.ts'
 import { Fault } from './fault.ts'
-import type { NewApiToken, NewWorkspace, Store } from './store.ts'
+import type { NewApiToken, NewWorkspace, RotateApiToken, Store } from './store.ts'
 import { generateToken, hashToken } from './token.ts'
 import { originOf, type Caller, type Realm } from './user-group-service.ts'
 import type { Workspace } from './workspace.ts'
@@ -19,6 +20,20 @@ export async function makeApiToken(
 ): Promise<MadeApiToken> {
   const token = generateToken('api', description.environment)
   return { apiToken: await store.createApiToken({ ...description, tokenHash: hashToken(token) }), token }
+}
+
+/**
+ * One with the name, the scopes and the lifetime of another, which is to end. Null where that has ended, or is not there.
+ * @throws Fault `unavailable`
+ */
+export async function rotateApiToken(
+  store: Store,
+  { environment, ...command }: Omit<RotateApiToken, 'tokenHash'> & { readonly environment: Environment },
+): Promise<(MadeApiToken & { readonly oldApiToken: ApiToken }) | null> {
+  const token = generateToken('api', environment)
+  const result = await store.rotateApiToken({ ...command, tokenHash: hashToken(token) })
+  if (result.outcome !== 'rotated') return null
+  return { apiToken: result.apiToken, oldApiToken: result.oldApiToken, token }
 }
 
 /** The API tokens of a workspace and environment, for those who have one there with the scope `admin`. */
@@ -47,12 +62,31 @@ export class ApiTokenManagement {
     return makeApiToken(this.#store, { ...caller, name, scopes, createdAt: now, expiresAt })
   }
 
+  /**
+   * One that takes the place of another, which goes on working for `overlapMs` at most.
+   * @throws Fault `not_found` (one that has ended, too), `unavailable`
+   */
+  async rotate(
+    caller: Caller,
+    id: number,
+    overlapMs: number,
+  ): Promise<MadeApiToken & { readonly oldApiToken: ApiToken }> {
+    await this.#checkOurs(caller, id)
+    const now = this.#clock.now()
+    const rotated = await rotateApiToken(this.#store, {
+      ...originOf(caller),
+      ...{ id, environment: caller.environment, oldTokenValidUntil: now + overlapMs, now },
+    })
+    if (rotated === null)
+      throw new Fault('not_found', 'The API token with this id has ended; make another one')
+    return rotated
+  }
+
   /** @throws Fault `not_found`, `unavailable` */
   async revoke(caller: Caller, id: number): Promise<ApiToken> {
-    const isOurs = (await this.list(caller)).some((token) => token.id === id)
-    const command = { id, ...originOf(caller), now: this.#clock.now() }
-    const revoked = isOurs ? await this.#store.revokeApiToken(command) : null
-    if (revoked === null) throw new Fault('not_found', 'No API token of this environment has this id')
+    await this.#checkOurs(caller, id)
+    const revoked = await this.#store.revokeApiToken({ id, ...originOf(caller), now: this.#clock.now() })
+    if (revoked === null) throw noSuchApiToken()
     return revoked
   }
 
@@ -90,4 +124,13 @@ export class ApiTokenManagement {
     if (made === null) throw new Fault('already_exists', 'There is already a workspace with this name')
     return { workspace: made.workspace, apiToken: made.apiToken as ApiToken, token }
   }
+
+  /** @throws Fault `not_found`, `unavailable` */
+  async #checkOurs(realm: Realm, id: number): Promise<void> {
+    if (!(await this.list(realm)).some((token) => token.id === id)) throw noSuchApiToken()
+  }
+}
+
+function noSuchApiToken(): Fault {
+  return new Fault('not_found', 'No API token of this environment has this id')
 }

@@ -22,6 +22,13 @@ export interface ApiToken {
   readonly createdAt: number
   readonly expiresAt: number | null
   readonly revokedAt: number | null
+  /** To the minute; null where it was not used yet. */
+  readonly lastUsedAt: number | null
+}
+
+/** Until when one that replaces this one is valid: for as long as this one was made to be. */
+export function renewedExpiry({ createdAt, expiresAt }: ApiToken, now: number): number | null {
+  return expiresAt === null ? null : now + (expiresAt - createdAt)
 }
 
 export function isUsable(token: ApiToken, now: number): boolean {

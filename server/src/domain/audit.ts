@@ -22,6 +22,7 @@ export const auditActions = [
   'user_group.deleted',
   'user_group.restored',
   'api_token.created',
+  'api_token.rotated',
   'api_token.revoked',
   'workspace.created',
   'schema.created',

@@ -283,11 +283,31 @@ export interface DeleteRegistered extends Origin {
   readonly now: number
 }
 
-export type NewApiToken = Omit<ApiToken, 'id' | 'revokedAt'> & Origin & { readonly tokenHash: Uint8Array }
+export type NewApiToken = Omit<ApiToken, 'id' | 'revokedAt' | 'lastUsedAt'> &
+  Origin & { readonly tokenHash: Uint8Array }
 
 export interface RevokeApiToken extends Origin {
   readonly id: number
   readonly now: number
+}
+
+/** Makes an API token that does what another one may, and has that one end. */
+export interface RotateApiToken extends Origin {
+  readonly id: number
+  readonly tokenHash: Uint8Array
+  /** Until when the old one works, unless it ends before. */
+  readonly oldTokenValidUntil: number
+  readonly now: number
+}
+
+export type RotateApiTokenOutcome =
+  | { readonly outcome: 'rotated'; readonly apiToken: ApiToken; readonly oldApiToken: ApiToken }
+  | { readonly outcome: 'not_found' | 'unusable' }
+
+/** That an API token was used. */
+export interface ApiTokenUse {
+  readonly id: number
+  readonly usedAt: number
 }
 
 export interface NewWorkspace extends Origin {

@@ -5,6 +5,7 @@ import type { Environment } from './environment.ts'
 import type { DeletedUserGroup, UserGroup, UserGroupKey, UserGroupVersion } from './user-group.ts'
 import type { Workspace } from './workspace.ts'
 import type {
+  ApiTokenUse,
   ConsoleSession,
   CountEntries,
   DeleteOutcome,
@@ -34,6 +35,8 @@ import type {
   RestoreOutcome,
   RestoreUserGroup,
   RevokeApiToken,
+  RotateApiToken,
+  RotateApiTokenOutcome,
   RotateOutcome,
   RotateUserGroupToken,
   SearchResult,
@@ -187,6 +190,15 @@ export interface Store {
 
   /** Revokes for good. A second call leaves the first time. Returns null where there is no such API token. */
   revokeApiToken(command: RevokeApiToken): Promise<ApiToken | null>
+
+  /**
+   * Replaces an API token by one with the same name, scopes and lifetime. One that is revoked or over is not replaced.
+   * Of simultaneous calls each makes one; the old one ends at the earliest of the times.
+   */
+  rotateApiToken(command: RotateApiToken): Promise<RotateApiTokenOutcome>
+
+  /** Keeps the latest time of each API token. */
+  recordApiTokenUses(uses: readonly ApiTokenUse[]): Promise<void>
 
   createConsoleSession(session: NewConsoleSession): Promise<void>
 

@@ -30,6 +30,7 @@ import type {
 } from '../contract/admin-queries.ts'
 import type {
   ApiTokenBody,
+  ApiTokenRotationBody,
   DataSourceBody,
   LeakedTokenBody,
   PromotionBody,
@@ -73,6 +74,8 @@ type Handler = (call: AdminCall) => Promise<AdminAnswer>
 
 const defaultLimit = 50
 const greatestLimit = 200
+/** A day: time to bring the new one to where it is used. */
+const defaultOverlapSeconds = 86_400
 const versionsListed = 200
 const deleted = { json: successful({ deleted: 'true' }) }
 
@@ -207,6 +210,11 @@ function accessHandlers({ apiTokens }: AdminParts) {
     revokeApiToken: async ({ caller, params }) => {
       const revoked = await apiTokens.revoke(caller, params.id as number)
       return { json: successful({ api_token: apiTokenJson(revoked) }) }
+    },
+    rotateApiToken: async ({ caller, params, body }) => {
+      const { overlap_seconds = defaultOverlapSeconds } = body.value as ApiTokenRotationBody
+      const { apiToken, token } = await apiTokens.rotate(caller, params.id as number, overlap_seconds * 1000)
+      return { json: successful({ api_token: apiTokenJson(apiToken), token: JSON.stringify(token) }) }
     },
     listWorkspaces: async ({ caller }) => ({
       json: listAnswer('workspaces', await apiTokens.findWorkspaces(caller), workspaceJson),

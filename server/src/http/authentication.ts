@@ -3,11 +3,13 @@ import { Cache } from '../domain/cache.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Store } from '../domain/store.ts'
+import type { UseLog } from '../domain/use-log.ts'
 import { hashToken, isWellFormedToken } from '../domain/token.ts'
 
 export interface AuthenticationParts {
   readonly store: Pick<Store, 'findApiToken'>
   readonly clock: Clock
+  readonly apiTokenUses: Pick<UseLog<Pick<ApiToken, 'id'>>, 'note'>
   /** For how long, in milliseconds, a looked-up API token is trusted, and so may outlive its revocation. */
   readonly cacheMs: number
 }
@@ -88,6 +90,7 @@ export class Authentication {
 
   #usable(apiToken: ApiToken, now: number): ApiToken {
     if (!isUsable(apiToken, now)) throw this.#unauthenticated()
+    this.#parts.apiTokenUses.note(apiToken)
     return apiToken
   }
 

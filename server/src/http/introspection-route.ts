@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { introspectionAnswer } from '../contract/answers.ts'
 import { validationFailed } from '../domain/fault.ts'
-import type { IntrospectionLog } from '../domain/introspection-log.ts'
+import type { UseLog } from '../domain/use-log.ts'
+import type { TokenlessUserGroup } from '../domain/user-group.ts'
 import type { UserGroupService } from '../domain/user-group-service.ts'
 import { sendJson } from './answer.ts'
 import { Authentication, type AuthenticationParts } from './authentication.ts'
@@ -13,13 +14,13 @@ const formType = 'application/x-www-form-urlencoded'
 export interface IntrospectionRouteParts {
   readonly authentication: AuthenticationParts
   readonly userGroups: UserGroupService
-  readonly introspectionLog: IntrospectionLog
+  readonly introspections: Pick<UseLog<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>, 'note'>
 }
 
 /** Whose token a dashboard was opened with (RFC 7662): what the renderer asks of every view. */
 export function addIntrospectionRoute(
   app: FastifyInstance,
-  { authentication: parts, userGroups, introspectionLog }: IntrospectionRouteParts,
+  { authentication: parts, userGroups, introspections }: IntrospectionRouteParts,
 ): void {
   // Resource servers and gateways send what they were made to send: a bearer token, or a client id and its secret.
   const authentication = new Authentication(['Token', 'Bearer', 'Basic'], parts)
@@ -36,7 +37,10 @@ export function addIntrospectionRoute(
       const { apiToken } = request.call as Call
       const token = tokenOf(await readBody(request))
       const owner = await userGroups.introspect(apiToken, token)
-      if (owner !== null) introspectionLog.note(owner.userGroup)
+      if (owner !== null) {
+        const { workspaceId, teamId } = owner.userGroup
+        introspections.note({ workspaceId, teamId })
+      }
       return sendJson(reply, 200, introspectionAnswer(owner))
     },
   })

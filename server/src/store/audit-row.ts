@@ -61,8 +61,17 @@ export const prunedAtOnce = 1000
 
 /** What an audit event tells of an API token that was made. */
 export function describedToken({ id, name, scopes, expiresAt }: ApiToken): object {
-  const expires_at = expiresAt === null ? null : new Date(expiresAt).toISOString()
-  return { api_token_id: id, name, scopes, expires_at }
+  return { api_token_id: id, name, scopes, expires_at: timeText(expiresAt) }
+}
+
+/** What it tells of one that was replaced. */
+export function describedRotation(old: ApiToken, { id, name, expiresAt }: ApiToken): object {
+  const until = { valid_until: timeText(old.expiresAt), expires_at: timeText(expiresAt) }
+  return { api_token_id: old.id, new_api_token_id: id, name, ...until }
+}
+
+function timeText(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString()
 }
 
 /** Who signs in to the console is the API token itself. */

@@ -36,6 +36,7 @@ export const tables: readonly Table[] = [
       created_at: 'bigint',
       expires_at: 'bigint',
       revoked_at: 'bigint',
+      last_used_at: 'bigint',
     },
     keyLength: 1,
     counter: 'api_token_id',

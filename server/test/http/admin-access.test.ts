@@ -35,6 +35,7 @@ test('an API token is made for this environment, works, is listed without itself
     scopes: ['write', 'read'],
     expires_at: null,
     revoked_at: null,
+    last_used_at: null,
   })
   assert.ok(Math.abs(Date.now() - Date.parse(created_at)) < 60_000)
   assert.match(token, /^uga_customer_/)
@@ -62,6 +63,35 @@ test('an API token is made for this environment, works, is listed without itself
   assertRefused(unknown, 'revokeApiToken', 'not_found')
 })
 
+test('an API token takes the place of another, which works on for as long as was asked for', async () => {
+  const body = { name: 'backend', scopes: ['write'], expires_in_seconds: 3600 }
+  const old = await makeApiToken(body)
+  const rotate = async (rotation: object) =>
+    admin.rotateApiToken({ params: { id: old.api_token.id }, body: rotation })
+  const works = async (token: string) =>
+    (await userApi(service.origin, token).get({ user_group_id: 'rotated', name: 'Name' })).status
+  const made = assertAnswers<{ api_token: ApiTokenView; token: string }>(
+    await rotate({ overlap_seconds: 600 }),
+    'rotateApiToken',
+  )
+  const { id, created_at, expires_at, ...rest } = made.api_token
+  assert.notEqual(id, old.api_token.id)
+  assert.deepEqual(rest, { ...rest, name: 'backend', scopes: ['write'], revoked_at: null })
+  assert.equal(Date.parse(expires_at ?? '') - Date.parse(created_at), 3_600_000)
+  const end = (await apiTokens()).find((one) => one.id === old.api_token.id)?.expires_at
+  assert.equal(Date.parse(end ?? '') - Date.parse(created_at), 600_000)
+  assert.deepEqual([await works(made.token), await works(old.token)], [200, 200])
+
+  assertAnswers(await rotate({ overlap_seconds: 0 }), 'rotateApiToken')
+  assert.deepEqual([await works(made.token), await works(old.token)], [200, 401])
+  assertRefused(await rotate({}), 'rotateApiToken', 'not_found')
+  assertRefused(await rotate({ overlap_seconds: -1 }), 'rotateApiToken', 'validation_failed', [
+    '/overlap_seconds',
+  ])
+  const unknown = await admin.rotateApiToken({ params: { id: 999_999 }, body: {} })
+  assertRefused(unknown, 'rotateApiToken', 'not_found')
+})
+
 test('an API token may have an end', async () => {
   const body = { name: 'for a day', scopes: ['introspect'], expires_in_seconds: 86_400 }
   const { created_at, expires_at } = (await makeApiToken(body)).api_token
@@ -83,6 +113,7 @@ test('a workspace comes with an API token that sees it alone', async () => {
     scopes: ['admin'],
     expires_at: null,
     revoked_at: null,
+    last_used_at: null,
   })
   assert.ok(created_at >= workspace.created_at)
   const there = adminApi(service.origin, token)

@@ -143,6 +143,7 @@ const cases: Record<AdminOperationId, Case> = {
     },
   },
   createApiToken: { input: { body: { name: 'x', scopes: ['admin'] } }, stranger: doneElsewhere },
+  rotateApiToken: { input: { params: { id: ownApiToken.id }, body: {} }, stranger: 'not_found' },
   revokeApiToken: { input: { params: { id: ownApiToken.id } }, stranger: 'not_found' },
   listWorkspaces: {
     input: {},

@@ -21,9 +21,10 @@ describe('a revoked API token', async () => {
   async function inUse() {
     const time = { now: 1_000_000, monotonic: 50 }
     const clock = { now: () => time.now, monotonic: () => time.monotonic }
+    const apiTokenUses = { note: () => undefined }
     const description = { workspaceId: 1, environment: 'Customer', name: 'A', scopes: ['write'] } as const
     const made = await makeApiToken(store, { ...origin, ...description, createdAt: 1, expiresAt: null })
-    const authentication = new Authentication(['Token'], { store, clock, cacheMs })
+    const authentication = new Authentication(['Token'], { store, clock, apiTokenUses, cacheMs })
     const use = async () => authentication.authenticate(`Token ${made.token}`)
     assert.equal((await use()).id, made.apiToken.id)
     return { time, use, id: made.apiToken.id }

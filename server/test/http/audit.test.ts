@@ -244,6 +244,24 @@ test('API tokens and workspaces are told', async () => {
   assert.equal(String(expires_at).slice(0, 19), api_token.expires_at.slice(0, 19))
   assert.ok(api_token.id >= next)
 
+  const rotation = told(
+    await admin.rotateApiToken({ params: { id: api_token.id }, body: { overlap_seconds: 60 } }),
+  )
+  const { api_token: newer } = rotation.body as {
+    api_token: { id: number; created_at: string; expires_at: string }
+  }
+  const [rotated] = await list({ request_id: rotation.headers['x-request-id'] ?? '' })
+  assert.deepEqual(
+    [rotated?.action, rotated?.details],
+    [
+      'api_token.rotated',
+      {
+        ...{ api_token_id: api_token.id, new_api_token_id: newer.id, name: 'x "y"' },
+        valid_until: new Date(Date.parse(newer.created_at) + 60_000).toISOString(),
+        expires_at: newer.expires_at,
+      },
+    ],
+  )
   const revoke = { params: { id: api_token.id } }
   const revoked = { action: 'api_token.revoked', details: { api_token_id: api_token.id, name: 'x "y"' } }
   await assertTold(() => admin.revokeApiToken(revoke), 200, revoked)

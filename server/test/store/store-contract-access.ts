@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import type { NewApiToken, Store } from '../../src/domain/store.ts'
+import type { NewApiToken, RotateApiToken, Store } from '../../src/domain/store.ts'
 import { freshKey, newWorkspace, origin, plain } from './store-fixtures.ts'
 
 /** What every store must do with workspaces, API tokens and secret key checks. */
@@ -53,6 +53,7 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
         createdAt: 1000,
         expiresAt: 9000,
         revokedAt: null,
+        lastUsedAt: null,
       })
       assert.deepEqual(await store.findApiToken(tokenHash), made)
       assert.equal(await store.findApiToken(randomBytes(32)), null)
@@ -61,6 +62,63 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       assert.equal((await store.findApiToken(tokenHash))?.revokedAt, 2000)
       assert.equal(await store.revokeApiToken({ id: 999_999, ...origin, now: 1 }), null)
       assert.ok((await store.listApiTokens()).some(({ id }) => id === made.id))
+    })
+
+    const rotate = (id: number, over: Partial<RotateApiToken> = {}) =>
+      store.rotateApiToken({
+        ...{ id, tokenHash: randomBytes(32), oldTokenValidUntil: 3000, now: 2000 },
+        ...origin,
+        ...over,
+      })
+
+    it('makes an API token in the place of another, which ends then or when it would have ended', async () => {
+      const old = await store.createApiToken(apiToken(randomBytes(32)))
+      const tokenHash = randomBytes(32)
+      const result = await rotate(old.id, { tokenHash })
+      assert.ok(result.outcome === 'rotated')
+      const { id } = result.apiToken
+      assert.deepEqual(result.apiToken, { ...old, id, createdAt: 2000, expiresAt: 10_000 })
+      assert.deepEqual(result.oldApiToken, { ...old, expiresAt: 3000 })
+      assert.deepEqual(await store.findApiToken(tokenHash), result.apiToken)
+      const again = await rotate(old.id, { oldTokenValidUntil: 9999 })
+      assert.ok(again.outcome === 'rotated')
+      assert.equal(again.oldApiToken.expiresAt, 3000)
+    })
+
+    it('has one without an end live on without one', async () => {
+      const old = await store.createApiToken(apiToken(randomBytes(32), { expiresAt: null }))
+      const result = await rotate(old.id)
+      assert.ok(result.outcome === 'rotated')
+      assert.deepEqual([result.apiToken.expiresAt, result.oldApiToken.expiresAt], [null, 3000])
+    })
+
+    it('replaces no API token that is revoked, over, or not there', async () => {
+      const before = async () => (await store.listApiTokens()).length
+      const revoked = await store.createApiToken(apiToken(randomBytes(32)))
+      await store.revokeApiToken({ id: revoked.id, ...origin, now: 1500 })
+      const over = await store.createApiToken(apiToken(randomBytes(32), { expiresAt: 2000 }))
+      const count = await before()
+      assert.deepEqual(await rotate(revoked.id), { outcome: 'unusable' })
+      assert.deepEqual(await rotate(over.id), { outcome: 'unusable' })
+      assert.deepEqual(await rotate(999_999), { outcome: 'not_found' })
+      assert.equal(await before(), count)
+    })
+
+    it('keeps the latest use of each API token', async () => {
+      const hashes = [randomBytes(32), randomBytes(32)] as const
+      const [a, b] = [
+        await store.createApiToken(apiToken(hashes[0])),
+        await store.createApiToken(apiToken(hashes[1])),
+      ]
+      await store.recordApiTokenUses([])
+      await store.recordApiTokenUses([
+        { id: b.id, usedAt: 60_000 },
+        { id: a.id, usedAt: 120_000 },
+        { id: 999_999, usedAt: 60_000 },
+      ])
+      await store.recordApiTokenUses([{ id: a.id, usedAt: 60_000 }])
+      assert.equal((await store.findApiToken(hashes[0]))?.lastUsedAt, 120_000)
+      assert.equal((await store.findApiToken(hashes[1]))?.lastUsedAt, 60_000)
     })
 
     it('makes the first API tokens once, and only in an empty store', async () => {

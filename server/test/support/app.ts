@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url'
 import { buildApp } from '../../src/app.ts'
 import type { Scope as ApiScope } from '../../src/domain/api-token.ts'
 import type { Clock } from '../../src/domain/clock.ts'
-import { IntrospectionLog } from '../../src/domain/introspection-log.ts'
 import { generateSecretKey, Keyring } from '../../src/domain/keyring.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { generateToken, hashToken } from '../../src/domain/token.ts'
@@ -29,7 +28,8 @@ export async function startApp(t: Scope, clock: Clock): Promise<RunningApp> {
   const app = await buildApp({
     ...{ store, clock, logger: makeLogger('silent'), isDraining: () => false, version: '0.0.0' },
     userGroups: new UserGroupService({ store, keyring, clock, mappingMode: 'free' }),
-    introspectionLog: new IntrospectionLog({ store, clock, onLoss: () => undefined }),
+    introspections: { note: () => undefined },
+    apiTokenUses: { note: () => undefined },
     limits: {
       ...{ maxBody: 1_048_576, maxHeader: 16_384, apiTokenCache: 0 },
       ...{ headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 20_000 },

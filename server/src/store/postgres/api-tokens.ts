@@ -1,8 +1,14 @@
-import { isScope, type ApiToken } from '../../domain/api-token.ts'
+import { isScope, isUsable, renewedExpiry, type ApiToken } from '../../domain/api-token.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { NewApiToken, RevokeApiToken } from '../../domain/store.ts'
+import type {
+  ApiTokenUse,
+  NewApiToken,
+  RevokeApiToken,
+  RotateApiToken,
+  RotateApiTokenOutcome,
+} from '../../domain/store.ts'
 import { appendAuditEvent, eventValues } from './audit-log.ts'
-import { describedToken } from '../audit-row.ts'
+import { describedRotation, describedToken } from '../audit-row.ts'
 import { Coalescer } from './coalescer.ts'
 import { prepared, type Primary, type Query, type Statement } from './primary.ts'
 import type { Retry } from './retry.ts'
@@ -17,6 +23,7 @@ export interface ApiTokenRow {
   readonly created_at: number
   readonly expires_at: number | null
   readonly revoked_at: number | null
+  readonly last_used_at: number | null
 }
 
 const selectByHash: Statement<ApiTokenRow> = prepared(
@@ -26,16 +33,52 @@ const selectByHash: Statement<ApiTokenRow> = prepared(
 
 /** Within a transaction. Null where there is one already: by an attempt before this one, which was in doubt. */
 export async function insertApiToken(query: Query, token: NewApiToken): Promise<ApiToken | null> {
+  const apiToken = await insertRow(query, token)
+  if (apiToken !== null)
+    await appendAuditEvent(
+      query,
+      'api_token.created',
+      { ...token, now: token.createdAt },
+      describedToken(apiToken),
+    )
+  return apiToken
+}
+
+async function insertRow(
+  query: Query,
+  token: Omit<NewApiToken, 'author' | 'requestId'>,
+): Promise<ApiToken | null> {
   const { tokenHash, workspaceId, environment, name, scopes, createdAt, expiresAt } = token
   const [row] = await query<ApiTokenRow>(
     `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (token_hash) DO NOTHING RETURNING *`,
     [tokenHash, workspaceId, environment, name, scopes.join(' '), createdAt, expiresAt],
   )
-  if (row === undefined) return null
-  const apiToken = apiTokenOf(row)
-  await appendAuditEvent(query, 'api_token.created', { ...token, now: createdAt }, describedToken(apiToken))
-  return apiToken
+  return row === undefined ? null : apiTokenOf(row)
+}
+
+async function rotate(
+  query: Query,
+  { id, tokenHash, oldTokenValidUntil, ...change }: RotateApiToken,
+): Promise<RotateApiTokenOutcome> {
+  const [row] = await query<ApiTokenRow>('SELECT * FROM api_token WHERE api_token_id = $1 FOR UPDATE', [id])
+  if (row === undefined) return { outcome: 'not_found' }
+  const old = apiTokenOf(row)
+  const [made] = await query(selectByHash, [[tokenHash]])
+  // An attempt before this one, which was in doubt, has done it.
+  if (made !== undefined) return { outcome: 'rotated', apiToken: apiTokenOf(made), oldApiToken: old }
+  if (!isUsable(old, change.now)) return { outcome: 'unusable' }
+  const { workspaceId, environment, name, scopes } = old
+  const origin = { workspaceId, environment, ...change }
+  const expiresAt = renewedExpiry(old, change.now)
+  const apiToken = (await insertRow(query, {
+    ...origin,
+    ...{ name, scopes, tokenHash, createdAt: change.now, expiresAt },
+  })) as ApiToken
+  const oldApiToken = { ...old, expiresAt: Math.min(old.expiresAt ?? Infinity, oldTokenValidUntil) }
+  await query('UPDATE api_token SET expires_at = $2 WHERE api_token_id = $1', [id, oldApiToken.expiresAt])
+  await appendAuditEvent(query, 'api_token.rotated', origin, describedRotation(oldApiToken, apiToken))
+  return { outcome: 'rotated', apiToken, oldApiToken }
 }
 
 const revoke = `WITH revoked AS (
@@ -45,6 +88,16 @@ const revoke = `WITH revoked AS (
   SELECT workspace_id, environment, $3::uuid, 'api_token.revoked', $4, $5,
          json_build_object('api_token_id', api_token_id, 'name', name)::text
   FROM revoked`
+
+// Locked in one order everywhere, so that no two processes wait for each other.
+const recordUses = `WITH used AS (
+    SELECT api_token_id, max(used_at) AS used_at
+    FROM unnest($1::bigint[], $2::bigint[]) AS used (api_token_id, used_at) GROUP BY api_token_id
+  ), locked AS (
+    SELECT api_token_id, used_at FROM api_token JOIN used USING (api_token_id)
+    WHERE coalesce(last_used_at, 0) < used_at ORDER BY api_token_id FOR NO KEY UPDATE OF api_token
+  )
+  UPDATE api_token SET last_used_at = used_at FROM locked WHERE api_token.api_token_id = locked.api_token_id`
 
 export class ApiTokens {
   readonly #primary: Primary
@@ -102,6 +155,23 @@ export class ApiTokens {
     })
   }
 
+  rotate(command: RotateApiToken): Promise<RotateApiTokenOutcome> {
+    return this.#retry.run((attempt) =>
+      attempt.change((sent) =>
+        this.#primary.transaction((query) => {
+          sent()
+          return rotate(query, command)
+        }),
+      ),
+    )
+  }
+
+  async recordUses(uses: readonly ApiTokenUse[]): Promise<void> {
+    await this.#retry.run(() =>
+      this.#primary.query(recordUses, [uses.map(({ id }) => id), uses.map(({ usedAt }) => usedAt)]),
+    )
+  }
+
   revoke(command: RevokeApiToken): Promise<ApiToken | null> {
     const { id, now } = command
     return this.#retry.run(async (attempt) => {
@@ -145,5 +215,6 @@ export function apiTokenOf(row: ApiTokenRow): ApiToken {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
   }
 }

@@ -5,7 +5,7 @@ import { eventValues } from './audit-log.ts'
 import type { Primary } from './primary.ts'
 import type { Retry } from './retry.ts'
 
-type Row = ApiTokenRow & { readonly session_created_at: number; readonly last_used_at: number }
+type Row = ApiTokenRow & { readonly session_created_at: number; readonly session_last_used_at: number }
 
 export class ConsoleSessions {
   readonly #primary: Primary
@@ -33,12 +33,17 @@ export class ConsoleSessions {
   find(hash: Uint8Array): Promise<ConsoleSession | null> {
     return this.#retry.run(async () => {
       const [row] = await this.#primary.query<Row>(
-        `SELECT api_token.*, console_session.created_at AS session_created_at, last_used_at
+        `SELECT api_token.*, console_session.created_at AS session_created_at,
+                console_session.last_used_at AS session_last_used_at
          FROM console_session JOIN api_token USING (api_token_id) WHERE session_hash = $1`,
         [hash],
       )
       if (row === undefined) return null
-      return { apiToken: apiTokenOf(row), createdAt: row.session_created_at, lastUsedAt: row.last_used_at }
+      return {
+        apiToken: apiTokenOf(row),
+        createdAt: row.session_created_at,
+        lastUsedAt: row.session_last_used_at,
+      }
     })
   }
 

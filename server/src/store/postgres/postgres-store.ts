@@ -2,6 +2,7 @@ import type { MappingEntry } from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { Fault } from '../../domain/fault.ts'
 import type {
+  ApiTokenUse,
   CountEntries,
   DeleteRegistered,
   DeleteUserGroup,
@@ -23,6 +24,7 @@ import type {
   PruneAuditEvents,
   RestoreUserGroup,
   RevokeApiToken,
+  RotateApiToken,
   RotateUserGroupToken,
   SearchUserGroups,
   SecretKeyCheck,
@@ -301,6 +303,14 @@ class PostgresStore implements Store {
 
   revokeApiToken(command: RevokeApiToken) {
     return this.#apiTokens.revoke(command)
+  }
+
+  rotateApiToken(command: RotateApiToken) {
+    return this.#apiTokens.rotate(command)
+  }
+
+  recordApiTokenUses(uses: readonly ApiTokenUse[]) {
+    return this.#apiTokens.recordUses(uses)
   }
 
   createConsoleSession(session: NewConsoleSession) {

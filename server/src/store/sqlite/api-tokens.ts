@@ -1,8 +1,14 @@
 import type { Database, Statement } from 'better-sqlite3'
-import { isScope, type ApiToken } from '../../domain/api-token.ts'
+import { isScope, isUsable, renewedExpiry, type ApiToken } from '../../domain/api-token.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { NewApiToken, RevokeApiToken } from '../../domain/store.ts'
-import { describedToken } from '../audit-row.ts'
+import type {
+  ApiTokenUse,
+  NewApiToken,
+  RevokeApiToken,
+  RotateApiToken,
+  RotateApiTokenOutcome,
+} from '../../domain/store.ts'
+import { describedRotation, describedToken } from '../audit-row.ts'
 import type { AuditLog } from './audit-log.ts'
 
 export interface ApiTokenRow {
@@ -14,6 +20,7 @@ export interface ApiTokenRow {
   created_at: number
   expires_at: number | null
   revoked_at: number | null
+  last_used_at: number | null
 }
 
 /** All but the hash, which nobody needs back. */
@@ -26,6 +33,7 @@ export const apiTokenColumns = [
   'created_at',
   'expires_at',
   'revoked_at',
+  'last_used_at',
 ]
   .map((name) => `api_token.${name}`)
   .join(', ')
@@ -37,6 +45,8 @@ export class ApiTokens {
   readonly #selectAll: Statement<[], ApiTokenRow>
   readonly #selectById: Statement<[number], ApiTokenRow>
   readonly #revoke: Statement<[number, number], ApiTokenRow>
+  readonly #setExpiry: Statement<[number, number, number], ApiTokenRow>
+  readonly #setLastUse: Statement<[number, number, number]>
   readonly #isEmpty: Statement<[], number>
 
   constructor(database: Database, audit: AuditLog) {
@@ -51,6 +61,13 @@ export class ApiTokens {
     this.#revoke = database.prepare(
       `UPDATE api_token SET revoked_at = ? WHERE api_token_id = ? RETURNING ${apiTokenColumns}`,
     )
+    this.#setExpiry = database.prepare(
+      `UPDATE api_token SET expires_at = coalesce(min(expires_at, ?), ?) WHERE api_token_id = ?
+       RETURNING ${apiTokenColumns}`,
+    )
+    this.#setLastUse = database.prepare(
+      'UPDATE api_token SET last_used_at = ? WHERE api_token_id = ? AND coalesce(last_used_at, 0) < ?',
+    )
     this.#isEmpty = database
       .prepare<[], number>(
         'SELECT NOT EXISTS (SELECT 1 FROM api_token) AND NOT EXISTS (SELECT 1 FROM user_group)',
@@ -59,6 +76,35 @@ export class ApiTokens {
   }
 
   create(token: NewApiToken): ApiToken {
+    const apiToken = this.#make(token)
+    const details = describedToken(apiToken)
+    this.#audit.append('api_token.created', { ...token, now: token.createdAt }, { details })
+    return apiToken
+  }
+
+  rotate({ id, tokenHash, oldTokenValidUntil, ...change }: RotateApiToken): RotateApiTokenOutcome {
+    const old = this.#selectById.get(id)
+    if (old === undefined) return { outcome: 'not_found' }
+    const replaced = apiTokenOf(old)
+    if (!isUsable(replaced, change.now)) return { outcome: 'unusable' }
+    const { workspaceId, environment, name, scopes } = replaced
+    const origin = { workspaceId, environment, ...change }
+    const apiToken = this.#make({
+      ...origin,
+      ...{ name, scopes, tokenHash, createdAt: change.now, expiresAt: renewedExpiry(replaced, change.now) },
+    })
+    const oldApiToken = apiTokenOf(
+      this.#setExpiry.get(oldTokenValidUntil, oldTokenValidUntil, id) as ApiTokenRow,
+    )
+    this.#audit.append('api_token.rotated', origin, { details: describedRotation(oldApiToken, apiToken) })
+    return { outcome: 'rotated', apiToken, oldApiToken }
+  }
+
+  recordUses(uses: readonly ApiTokenUse[]): void {
+    for (const { id, usedAt } of uses) this.#setLastUse.run(usedAt, id, usedAt)
+  }
+
+  #make(token: Omit<NewApiToken, 'author' | 'requestId'>): ApiToken {
     const row = this.#insert.get(
       token.tokenHash,
       token.workspaceId,
@@ -68,10 +114,7 @@ export class ApiTokens {
       token.createdAt,
       token.expiresAt,
     )
-    const apiToken = apiTokenOf(row as ApiTokenRow)
-    const details = describedToken(apiToken)
-    this.#audit.append('api_token.created', { ...token, now: token.createdAt }, { details })
-    return apiToken
+    return apiTokenOf(row as ApiTokenRow)
   }
 
   createFirst(tokens: readonly NewApiToken[]): boolean {
@@ -111,5 +154,6 @@ export function apiTokenOf(row: ApiTokenRow): ApiToken {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
   }
 }

@@ -4,7 +4,7 @@ import { signIn } from '../audit-row.ts'
 import { apiTokenColumns, apiTokenOf, type ApiTokenRow } from './api-tokens.ts'
 import type { AuditLog } from './audit-log.ts'
 
-type Row = ApiTokenRow & { session_created_at: number; last_used_at: number }
+type Row = ApiTokenRow & { session_created_at: number; session_last_used_at: number }
 
 export class ConsoleSessions {
   readonly #audit: AuditLog
@@ -20,7 +20,8 @@ export class ConsoleSessions {
       'INSERT INTO console_session (session_hash, api_token_id, created_at, last_used_at) VALUES (?, ?, ?, ?)',
     )
     this.#select = database.prepare(
-      `SELECT ${apiTokenColumns}, console_session.created_at AS session_created_at, last_used_at
+      `SELECT ${apiTokenColumns}, console_session.created_at AS session_created_at,
+                console_session.last_used_at AS session_last_used_at
        FROM console_session JOIN api_token USING (api_token_id) WHERE session_hash = ?`,
     )
     this.#touch = database.prepare('UPDATE console_session SET last_used_at = ? WHERE session_hash = ?')
@@ -37,7 +38,11 @@ export class ConsoleSessions {
   find(hash: Uint8Array): ConsoleSession | null {
     const row = this.#select.get(hash)
     if (row === undefined) return null
-    return { apiToken: apiTokenOf(row), createdAt: row.session_created_at, lastUsedAt: row.last_used_at }
+    return {
+      apiToken: apiTokenOf(row),
+      createdAt: row.session_created_at,
+      lastUsedAt: row.session_last_used_at,
+    }
   }
 
   touch(hash: Uint8Array, now: number): void {

@@ -4,6 +4,7 @@ import BetterSqlite3, { type Database } from 'better-sqlite3'
 import type { MappingEntry } from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type {
+  ApiTokenUse,
   CountEntries,
   DeleteRegistered,
   DeleteUserGroup,
@@ -26,6 +27,7 @@ import type {
   PruneAuditEvents,
   RestoreUserGroup,
   RevokeApiToken,
+  RotateApiToken,
   RotateUserGroupToken,
   SearchUserGroups,
   SecretKeyCheck,
@@ -312,6 +314,14 @@ class SqliteStore implements Store {
 
   revokeApiToken(command: RevokeApiToken) {
     return this.#batch.run(() => this.#apiTokens.revoke(command))
+  }
+
+  rotateApiToken(command: RotateApiToken) {
+    return this.#batch.run(() => this.#apiTokens.rotate(command))
+  }
+
+  recordApiTokenUses(uses: readonly ApiTokenUse[]) {
+    return this.#batch.run(() => this.#apiTokens.recordUses(uses))
   }
 
   createConsoleSession(session: NewConsoleSession) {

@@ -1,85 +1,88 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { IntrospectionLog } from '../../src/domain/introspection-log.ts'
-import type { Introspection } from '../../src/domain/store.ts'
+import { UseLog, type Use } from '../../src/domain/use-log.ts'
 
 const minuteMs = 60_000
 const hour = 3_600_000
 
+interface Thing {
+  readonly id: number
+  readonly name: string
+}
+
 /** A log at a time of our own, and what it has written, batch by batch. */
 function makeLog({ fails = () => false }: { fails?: () => boolean } = {}) {
   const time = { now: hour }
-  const batches: (readonly Introspection[])[] = []
+  const batches: (readonly Use<Thing>[])[] = []
   const losses: unknown[] = []
-  const log = new IntrospectionLog({
+  const log = new UseLog<Thing>({
     clock: { now: () => time.now },
-    store: {
-      recordIntrospections: (batch) => {
-        if (fails()) return Promise.reject(new Error('away'))
-        batches.push(batch)
-        return Promise.resolve()
-      },
+    idOf: ({ id }) => id,
+    record: (batch) => {
+      if (fails()) return Promise.reject(new Error('away'))
+      batches.push(batch)
+      return Promise.resolve()
     },
     onLoss: (error) => losses.push(error),
   })
   return { log, time, batches, losses }
 }
 
-const group = (teamId: number) => ({ workspaceId: 1, teamId })
+const thing = (id: number): Thing => ({ id, name: 'A' })
 
-describe('the log of introspections', () => {
+describe('the log of uses', () => {
   it('writes nothing on its own, and nothing where nothing was noted', async () => {
     const { log, batches } = makeLog()
     await log.write()
-    log.note(group(1))
+    log.note(thing(1))
     assert.deepEqual(batches, [])
   })
 
-  it('writes the minute of the last one of each user group, once', async () => {
+  it('writes the minute of the last one of each thing, once', async () => {
     const { log, time, batches } = makeLog()
     time.now = hour + 1
-    log.note(group(1))
+    log.note(thing(1))
     time.now = hour + minuteMs - 1
-    log.note(group(1))
-    log.note({ workspaceId: 2, teamId: 2 })
+    log.note(thing(1))
+    log.note({ id: 2, name: 'before' })
     time.now = hour + minuteMs
-    log.note(group(2))
-    log.note(group(3))
+    log.note(thing(2))
+    log.note(thing(3))
     await log.write()
     assert.deepEqual(batches, [
       [
-        { workspaceId: 1, teamId: 1, introspectedAt: hour },
-        { workspaceId: 1, teamId: 2, introspectedAt: hour + minuteMs },
-        { workspaceId: 1, teamId: 3, introspectedAt: hour + minuteMs },
+        { of: thing(1), usedAt: hour },
+        { of: thing(2), usedAt: hour + minuteMs },
+        { of: thing(3), usedAt: hour + minuteMs },
       ],
     ])
     await log.write()
     assert.equal(batches.length, 1)
-    log.note(group(1))
+    log.note(thing(1))
     await log.write()
-    assert.deepEqual(batches[1], [{ workspaceId: 1, teamId: 1, introspectedAt: hour + minuteMs }])
+    assert.deepEqual(batches[1], [{ of: thing(1), usedAt: hour + minuteMs }])
   })
 
   it('keeps what is noted while it writes for the next time', async () => {
     const { log, batches } = makeLog()
-    log.note(group(1))
+    log.note(thing(1))
     const writing = log.write()
-    log.note(group(2))
+    log.note(thing(2))
     await writing
     assert.deepEqual(
-      batches.flat().map(({ teamId }) => teamId),
+      batches.flat().map(({ of }) => of.id),
       [1],
     )
     await log.write()
     assert.deepEqual(
-      batches.flat().map(({ teamId }) => teamId),
+      batches.flat().map(({ of }) => of.id),
       [1, 2],
     )
   })
 
   it('hands the store two hundred at a time', async () => {
     const { log, batches } = makeLog()
-    for (let i = 1; i <= 450; i++) log.note(group(i))
+    for (let i = 1; i <= 450; i++) log.note(thing(i))
     await log.write()
     assert.deepEqual(
       batches.map(({ length }) => length),
@@ -89,25 +92,25 @@ describe('the log of introspections', () => {
 
   it('holds no more than fifty thousand', async () => {
     const { log, batches } = makeLog()
-    for (let i = 1; i < 50_000; i++) log.note(group(i))
-    for (let i = 1; i < 50_000; i++) log.note(group(i))
+    for (let i = 1; i < 50_000; i++) log.note(thing(i))
+    for (let i = 1; i < 50_000; i++) log.note(thing(i))
     assert.equal(batches.length, 0)
-    log.note(group(50_000))
+    log.note(thing(50_000))
     await log.write()
     while (batches.flat().length < 50_000) await new Promise(setImmediate)
-    assert.equal(new Set(batches.flat().map(({ teamId }) => teamId)).size, 50_000)
+    assert.equal(new Set(batches.flat().map(({ of }) => of.id)).size, 50_000)
   })
 
   it('tells of what it could not write, and goes on', async () => {
     const state = { isAway: true }
     const { log, batches, losses } = makeLog({ fails: () => state.isAway })
-    log.note(group(1))
+    log.note(thing(1))
     await log.write()
     assert.deepEqual(losses.map(String), ['Error: away'])
     state.isAway = false
     await log.write()
     assert.deepEqual(batches, [])
-    log.note(group(1))
+    log.note(thing(1))
     await log.write()
     assert.equal(batches.flat().length, 1)
     assert.equal(losses.length, 1)
