@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseDatabaseUrl } from './database-url.ts'
 import { mappingModes } from './domain/data-source.ts'
 import { parseSecretKeys } from './domain/keyring.ts'
@@ -35,6 +35,10 @@ export const settings = {
   UGS_SECRET_KEYS: optional(
     'Keys that user group tokens are sealed with: id:base64 of 32 bytes, comma separated; the first seals, all open. Unset, one is made and kept in the data folder.',
     parseSecretKeys,
+  ),
+  UGS_SECRET_KEYS_FILE: optional(
+    'File that holds the same, in the place of UGS_SECRET_KEYS; a running service takes note of a change within a second or so.',
+    (path) => resolve(path),
   ),
   UGS_MIGRATE: choice(
     'Whether a start brings the tables of the store up to date (auto), or refuses to go on where they are not (check).',
@@ -137,6 +141,8 @@ export type Config = {
 } & {
   /** Where the store is, whether or not `DATABASE_URL` says so. */
   readonly storeLocation: StoreLocation
+  /** Where the secret keys are, unless `UGS_SECRET_KEYS` brings them. */
+  readonly secretKeyFile: string
 }
 
 /** The environment does not make a configuration; `problems` lists everything that is wrong with it. */
@@ -166,10 +172,16 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       return [name, undefined]
     }
   })
+  const config = Object.fromEntries(entries) as Omit<Config, 'storeLocation' | 'secretKeyFile'>
+  if (config.UGS_SECRET_KEYS !== undefined && config.UGS_SECRET_KEYS_FILE !== undefined)
+    problems.push('UGS_SECRET_KEYS_FILE: UGS_SECRET_KEYS is set too; leave one of them out')
   if (problems.length > 0) throw new ConfigError(problems)
-  const config = Object.fromEntries(entries) as Omit<Config, 'storeLocation'>
   const embedded = { kind: 'sqlite', path: resolve(config.UGS_DATA_DIR, 'ugs.db') } as const
-  return Object.freeze({ ...config, storeLocation: config.DATABASE_URL ?? embedded })
+  return Object.freeze({
+    ...config,
+    storeLocation: config.DATABASE_URL ?? embedded,
+    secretKeyFile: config.UGS_SECRET_KEYS_FILE ?? join(config.UGS_DATA_DIR, 'secret-keys'),
+  })
 }
 
 function text(meaning: string, byDefault: string): Setting<string> {

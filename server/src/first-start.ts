@@ -4,7 +4,6 @@ import type { Store } from './domain/store.ts'
 import { generateToken, hashToken } from './domain/token.ts'
 import { defaultWorkspaceName } from './domain/workspace.ts'
 import { operator } from './operator.ts'
-import { secretKeyFile } from './secret-key-file.ts'
 
 /**
  * What `ugs serve` tells the person who started it, besides where it listens. On the first start of an embedded store
@@ -55,7 +54,7 @@ function welcome(config: Config, origin: string, tokens: Record<Environment, str
   )
   const currentToken = `$(curl -s -X GET ${origin}/api/user -H 'Authorization: Token ${tokens.Testing}' -H 'Content-Type: application/json' -d '{"user_group_id":"customer-42"}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`
   return `
-First start: made the workspace "${defaultWorkspaceName}", the secret key (${secretKeyFile(config.UGS_DATA_DIR)}), and an API
+First start: made the workspace "${defaultWorkspaceName}", the secret key (${config.secretKeyFile}), and an API
 token for each environment. They are shown this once; keep them with your backend's secrets.
 
   Customer  ${tokens.Customer}

@@ -14,7 +14,8 @@ import { UseLog } from './domain/use-log.ts'
 import { restorableMs, type TokenlessUserGroup } from './domain/user-group.ts'
 import { prepareFirstCall } from './first-start.ts'
 import { makeLogger } from './logger.ts'
-import { openConfiguredStore, openUserGroupService } from './parts.ts'
+import { openConfiguredStore, userGroupServiceOf } from './parts.ts'
+import { openKeyring, SecretKeyError, watchSecretKeys } from './secret-keys.ts'
 import { version } from './version.ts'
 
 const minuteMs = 60 * 1000
@@ -40,8 +41,7 @@ export interface Service {
 export async function serve(config: Config): Promise<Service> {
   const logger = makeLogger(config.LOG_LEVEL)
   const store = await openConfiguredStore(config)
-  const warn = (message: string) => (error: unknown) =>
-    logger.warn({ reason: error instanceof Fault ? error.reason : undefined }, message)
+  const warn = (message: string) => (error: unknown) => logger.warn({ reason: reasonOf(error) }, message)
   const introspections = new UseLog<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>({
     clock: systemClock,
     idOf: ({ teamId }) => teamId,
@@ -67,10 +67,10 @@ export async function serve(config: Config): Promise<Service> {
   }
   try {
     let draining = false
-    const userGroups = await openUserGroupService(config, store)
+    const keyring = await openKeyring(config, store)
     const listening = await buildApp({
       store,
-      userGroups,
+      userGroups: userGroupServiceOf(config, store, keyring),
       introspections,
       apiTokenUses,
       clock: systemClock,
@@ -96,6 +96,19 @@ export async function serve(config: Config): Promise<Service> {
     const notes = await prepareFirstCall(config, store, origin)
     const housekeeping = keepHouse(store, warn('what has expired could not be removed'))
     const writing = setInterval(() => void writeUses(), minuteMs)
+    const stopWatching = watchSecretKeys(
+      config,
+      { store, keyring },
+      {
+        onChange: () =>
+          logger.info({ sealing_key_id: keyring.sealingKeyId }, 'the secret keys were read anew'),
+        onFailure: (error) =>
+          logger.error(
+            { reason: error instanceof SecretKeyError ? error.message : reasonOf(error) },
+            'the secret keys were changed, and cannot be used; those before stay in use',
+          ),
+      },
+    )
     return {
       origin,
       notes,
@@ -105,6 +118,7 @@ export async function serve(config: Config): Promise<Service> {
         await sleep(drainMs)
         clearInterval(housekeeping)
         clearInterval(writing)
+        stopWatching()
         // A connection whose answer is still under way closes right after it, and not when it has been idle for long.
         server.keepAliveTimeout = 1
         const deadline = setTimeout(() => server.closeAllConnections(), config.UGS_CLOSE_TIMEOUT_MS)
@@ -117,6 +131,10 @@ export async function serve(config: Config): Promise<Service> {
     await close()
     throw error
   }
+}
+
+function reasonOf(error: unknown): string | undefined {
+  return error instanceof Fault ? error.reason : undefined
 }
 
 /** The built files of the console. Without it, they need not be there. */

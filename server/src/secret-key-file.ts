@@ -1,17 +1,27 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { formatSecretKey, generateSecretKey, parseSecretKeys, type SecretKey } from './domain/keyring.ts'
 
-/** Where the secret key is kept where `UGS_SECRET_KEYS` does not bring one; of the same form as that. */
-export function secretKeyFile(dataFolder: string): string {
-  return join(dataFolder, 'secret-keys')
-}
+// The file has the form of `UGS_SECRET_KEYS`.
 
 /** @throws RangeError where the file does not hold secret keys; the system's error where it cannot be read. */
-export function readSecretKeyFile(dataFolder: string): SecretKey[] | null {
+export function readSecretKeyFile(file: string): SecretKey[] | null {
   try {
-    return parseSecretKeys(readFileSync(secretKeyFile(dataFolder), 'utf8').trim())
+    return parseSecretKeys(readFileSync(file, 'utf8').trim())
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
     throw error
@@ -19,26 +29,68 @@ export function readSecretKeyFile(dataFolder: string): SecretKey[] | null {
 }
 
 /**
- * Makes a secret key and keeps it in the data folder, which exists. Of several processes that do so at once, all return
+ * Makes a secret key and keeps it in the file, whose folder exists. Of several processes that do so at once, all return
  * the key of one of them. The key is on the disk before anything is sealed with it.
  */
-export function makeSecretKeyFile(dataFolder: string): SecretKey[] {
-  const file = secretKeyFile(dataFolder)
+export function makeSecretKeyFile(file: string): SecretKey[] {
   const whole = `${file}.${randomBytes(8).toString('hex')}`
   try {
-    writeFileSync(whole, `${formatSecretKey(generateSecretKey('k1'))}\n`, {
-      flag: 'wx',
-      mode: 0o600,
-      flush: true,
-    })
+    writeWhole(whole, [generateSecretKey('k1')])
     linkSync(whole, file)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    if (!isThereAlready(error)) throw error
   } finally {
     rmSync(whole, { force: true })
   }
-  flushFolder(dataFolder)
-  return readSecretKeyFile(dataFolder) as SecretKey[]
+  flushFolder(dirname(file))
+  return readSecretKeyFile(file) as SecretKey[]
+}
+
+/** Another process changes the file, or was ended while it did. */
+export class LockedFileError extends Error {
+  override readonly name = 'LockedFileError'
+  readonly lock: string
+
+  constructor(lock: string) {
+    super(`${lock} is there`)
+    this.lock = lock
+  }
+}
+
+/**
+ * Changes the keys of a file, which is there. Nobody sees half of it, and of two changes at once one is refused: a key that
+ * was lost would be lost with all that it has sealed.
+ * @throws LockedFileError; what `change` throws; the system's error where it cannot be written
+ */
+export function changeSecretKeyFile(path: string, change: (keys: SecretKey[]) => SecretKey[]): SecretKey[] {
+  const file = realpathSync(path)
+  const whole = `${file}.lock`
+  try {
+    closeSync(openSync(whole, 'wx', 0o600))
+  } catch (error) {
+    throw isThereAlready(error) ? new LockedFileError(whole) : error
+  }
+  try {
+    const keys = change(readSecretKeyFile(file) as SecretKey[])
+    writeWhole(whole, keys)
+    // Who reads it now is to be able to go on doing so.
+    const { uid, gid, mode } = statSync(file)
+    chownSync(whole, uid, gid)
+    chmodSync(whole, mode)
+    renameSync(whole, file)
+    flushFolder(dirname(file))
+    return keys
+  } finally {
+    rmSync(whole, { force: true })
+  }
+}
+
+function writeWhole(file: string, keys: readonly SecretKey[]): void {
+  writeFileSync(file, `${keys.map(formatSecretKey).join(',')}\n`, { mode: 0o600, flush: true })
+}
+
+function isThereAlready(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EEXIST'
 }
 
 /** A file's name is on the disk only once its folder is. */

@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { makeDataFolder, openConfiguredStore, openUserGroupService, SecretKeyError } from '../parts.ts'
+import { makeDataFolder } from '../data-folder.ts'
+import { openConfiguredStore } from '../parts.ts'
+import { openKeyring, SecretKeyError } from '../secret-keys.ts'
 import type { StoreLocation } from '../store/location.ts'
 import { copyStoreFile } from '../store/open-store.ts'
 import { UsageError } from './errors.ts'
@@ -44,7 +46,7 @@ async function restore(file: string, { json }: JsonOption): Promise<void> {
   const store = await openConfiguredStore(config)
   let missing: string | null = null
   try {
-    await openUserGroupService(config, store)
+    await openKeyring(config, store)
   } catch (error) {
     if (!(error instanceof SecretKeyError)) throw error
     missing = error.message

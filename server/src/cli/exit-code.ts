@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import { ConfigError } from '../config.ts'
 import { Fault } from '../domain/fault.ts'
-import { SecretKeyError } from '../parts.ts'
+import { SecretKeyError } from '../secret-keys.ts'
 import { StoreError } from '../store/store-error.ts'
 import { CommandError, UsageError } from './errors.ts'
 

@@ -6,6 +6,7 @@ import { addBackupCommands } from './backup.ts'
 import { addBulkCommands } from './bulk.ts'
 import { addDataSourceCommands, addSchemaCommands } from './data-source.ts'
 import { addMigrateCommand } from './migrate.ts'
+import { addSecretKeyCommands } from './secret-key.ts'
 import { addServeCommand } from './serve.ts'
 import { addStoreCommands } from './store.ts'
 import { addUserGroupCommands } from './user-group.ts'
@@ -33,6 +34,7 @@ Exit codes: 0 done, 1 failed, 2 called in a wrong way.`,
   addMigrateCommand(program)
   addStoreCommands(program)
   addBackupCommands(program)
+  addSecretKeyCommands(program)
   addWorkspaceCommands(program)
   addApiTokenCommands(program)
   addUserGroupCommands(program)

@@ -29,22 +29,37 @@ export class UnsealError extends Error {
 
 /** The secret keys of one service: the first seals, all of them open. */
 export class Keyring {
-  readonly #keys: ReadonlyMap<string, KeyObject>
+  readonly #readAgain: () => readonly SecretKey[]
   readonly #opened = new Cache<string>(openedSize)
-  /** The key that seals: the first. */
-  readonly sealingKeyId: string
+  #keys = new Map<string, KeyObject>()
+  #sealingKeyId = ''
 
-  /** @throws RangeError where there is no key, or two have one id. */
-  constructor(keys: readonly SecretKey[]) {
-    const [first] = keys
-    if (first === undefined) throw new RangeError('a keyring needs a key')
-    this.#keys = new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]))
-    if (this.#keys.size !== keys.length) throw new RangeError('two secret keys have the same id')
-    this.sealingKeyId = first.id
+  /**
+   * `readAgain` is asked where a key is missing: another process may have got it a moment ago, and sealed with it.
+   * @throws RangeError where there is no key, or two have one id.
+   */
+  constructor(keys: readonly SecretKey[], readAgain: () => readonly SecretKey[] = () => []) {
+    this.#readAgain = readAgain
+    this.replace(keys)
+  }
+
+  /** The key that seals: the first. */
+  get sealingKeyId(): string {
+    return this.#sealingKeyId
   }
 
   get keyIds(): string[] {
     return [...this.#keys.keys()]
+  }
+
+  /** @throws RangeError where there is no key, or two have one id; then all stays as it was. */
+  replace(keys: readonly SecretKey[]): void {
+    const [first] = keys
+    if (first === undefined) throw new RangeError('a keyring needs a key')
+    const replacing = keyObjects(keys)
+    if (replacing.size !== keys.length) throw new RangeError('two secret keys have the same id')
+    this.#keys = replacing
+    this.#sealingKeyId = first.id
   }
 
   /**
@@ -88,17 +103,23 @@ export class Keyring {
   }
 
   #key(keyId: string): KeyObject {
-    const key = this.#keys.get(keyId)
+    const key = this.#keys.get(keyId) ?? keyObjects(this.#readAgain()).get(keyId)
     if (key === undefined) throw new UnsealError(`the secret key "${keyId}" is not in the keyring`)
     return key
   }
+}
+
+function keyObjects(keys: readonly SecretKey[]): Map<string, KeyObject> {
+  return new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]))
 }
 
 function cacheKeyOf(keyId: string, sealed: Buffer, context: string): string {
   return `${keyId}/${context}/${sealed.toString('latin1')}`
 }
 
-const keyIdPattern = /^[\w-]{1,32}$/
+export function isSecretKeyId(text: string): boolean {
+  return /^[\w-]{1,32}$/.test(text)
+}
 
 /**
  * Reads `id:base64 of 32 bytes`, comma separated (the form of `UGS_SECRET_KEYS`).
@@ -110,7 +131,7 @@ export function parseSecretKeys(text: string): SecretKey[] {
     const [id = '', encoded, ...rest] = entry.trim().split(':')
     if (encoded === undefined || rest.length > 0)
       throw new RangeError(`${place} must have the form id:base64`)
-    if (!keyIdPattern.test(id)) {
+    if (!isSecretKeyId(id)) {
       throw new RangeError(`the id of ${place} must be 1 to 32 letters, digits, "-" or "_"`)
     }
     const key = Buffer.from(encoded, 'base64')
@@ -123,7 +144,22 @@ export function parseSecretKeys(text: string): SecretKey[] {
   if (new Set(keys.map(({ id }) => id)).size !== keys.length) {
     throw new RangeError('two entries have the same id')
   }
+  // Behind another it may stay, to open what it sealed until that is sealed anew.
+  if (keys.slice(0, 1).some(({ key }) => isGuessable(key))) {
+    throw new RangeError(
+      'the key of entry 1 is an example, a text or a pattern: have `ugs secret-key add --print` make one, and put it first',
+    )
+  }
   return keys
+}
+
+/** A random key has all but a few different bytes; not one in 10^10 is taken for what it is not. */
+const fewestDifferent = 16
+
+function isGuessable(key: Uint8Array): boolean {
+  const steps = key.map((byte, i) => byte - (key[i - 1] ?? 0))
+  const isText = key.every((byte) => (byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d))
+  return isText || [key, steps].some((bytes) => new Set(bytes).size < fewestDifferent)
 }
 
 export function formatSecretKey({ id, key }: SecretKey): string {

@@ -2,6 +2,7 @@ import type { ApiToken } from './api-token.ts'
 import type { AuditEvent } from './audit.ts'
 import type { DataSource, MappingEntry, ResolvedEntry, Schema } from './data-source.ts'
 import type { Environment } from './environment.ts'
+import type { ListSealedTokens, ResealedToken, SealedTokenPage } from './sealed-token.ts'
 import type { DeletedUserGroup, UserGroup, UserGroupKey, UserGroupVersion } from './user-group.ts'
 import type { Workspace } from './workspace.ts'
 import type {
@@ -214,6 +215,18 @@ export interface Store {
 
   /** Keeps the check if the store has none for that key, and returns the one that it has. */
   addSecretKeyCheck(check: SecretKeyCheck): Promise<SecretKeyCheck>
+
+  /** Whether or not there is one. */
+  deleteSecretKeyCheck(keyId: string): Promise<void>
+
+  /** All that is sealed, page by page. What is sealed or moved meanwhile may be missed. */
+  listSealedTokens(query: ListSealedTokens): Promise<SealedTokenPage>
+
+  /**
+   * In the place of those that are still so; what another call works on may be left. No token and no revision changes.
+   * Returns how many.
+   */
+  replaceSealedTokens(tokens: readonly ResealedToken[]): Promise<number>
 
   /** The newest first. Of a user group that was forgotten, its creation is not found by its id. */
   listAuditEvents(query: ListAuditEvents): Promise<AuditEvent[]>

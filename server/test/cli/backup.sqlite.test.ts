@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
 import { runUgs, sharedService, temporaryFolder, type CommandResult } from '../support/service.ts'
+import { secretKeyText } from '../support/secret-key.ts'
 
 const folder = temporaryFolder({ after })
 let names = 0
@@ -104,7 +105,7 @@ describe('ugs backup and restore', () => {
 
     const other = fresh('data')
     mkdirSync(other)
-    writeFileSync(join(other, 'secret-keys'), `k1:${Buffer.alloc(32, 7).toString('base64')}\n`)
+    writeFileSync(join(other, 'secret-keys'), `${secretKeyText('k1', 'other')}\n`)
     const { stderr: wrong } = await restore(file, other)
     assert.match(wrong, /the key "k1" is not the one that this store was sealed with/)
   })

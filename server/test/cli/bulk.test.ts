@@ -6,6 +6,7 @@ import { after, describe, it } from 'node:test'
 import { adminApi, written, type ManagedUserGroup } from '../support/admin-api.ts'
 import { createApiToken } from '../support/command.ts'
 import { runUgs, sharedService, temporaryFolder, type CommandResult } from '../support/service.ts'
+import { secretKeyText } from '../support/secret-key.ts'
 
 const folder = temporaryFolder({ after })
 const inTesting = ['--environment', 'Testing']
@@ -222,7 +223,7 @@ describe('ugs import and export', () => {
     const failing = await runUgs(['export', path, ...inTesting], {
       UGS_DATA_DIR: dataFolder,
       ...(databaseUrl && { DATABASE_URL: databaseUrl }),
-      UGS_SECRET_KEYS: `other:${Buffer.alloc(32).toString('base64')}`,
+      UGS_SECRET_KEYS: secretKeyText('other', 1),
     })
     assert.deepEqual([failing.code, failing.stdout], [1, ''])
     assert.equal(readFileSync(path, 'utf8'), 'what was there\n')

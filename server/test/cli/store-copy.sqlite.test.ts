@@ -11,8 +11,8 @@ import { freshDatabase } from '../support/database.ts'
 import { sharedService, startService, temporaryFolder, type RunningService } from '../support/service.ts'
 import { assertSameRows, copiedTables, copyStore, stateOf } from '../support/store-copy.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, userGroupIn } from '../support/user-api.ts'
+import { secretKeyText } from '../support/secret-key.ts'
 
-const key = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`
 const dataFolder = join(temporaryFolder({ after }), 'data')
 const sourceUrl = `sqlite:${join(dataFolder, 'ugs.db')}`
 const grace = 3600
@@ -50,7 +50,10 @@ const oddBodies = [
 const oddIds = oddBodies.map((body) => (JSON.parse(body) as { user_group_id: string }).user_group_id)
 const bulkIds = Array.from({ length: 1100 }, (_, i) => `bulk ${i}`)
 
-const first = await startService({ after }, { UGS_DATA_DIR: dataFolder, UGS_SECRET_KEYS: key('one', 1) })
+const first = await startService(
+  { after },
+  { UGS_DATA_DIR: dataFolder, UGS_SECRET_KEYS: secretKeyText('one', 1) },
+)
 await runCommand(first, 'workspace', 'create', 'second')
 const ofSecond = ['--workspace', 'second']
 const apiTokens: Record<Realm, string> = {
@@ -76,7 +79,7 @@ for (const realm of realms) {
 await first.stop()
 
 // Another key seals from here on.
-const keys = { UGS_SECRET_KEYS: `${key('two', 2)},${key('one', 1)}` }
+const keys = { UGS_SECRET_KEYS: `${secretKeyText('two', 2)},${secretKeyText('one', 1)}` }
 const source = await startService({ after }, { UGS_DATA_DIR: dataFolder, ...keys })
 const atSource = (realm: Realm) => userApi(source.origin, apiTokens[realm])
 for (let next = 0; next < bulkIds.length; next += 50) {

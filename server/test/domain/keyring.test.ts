@@ -1,12 +1,31 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import {
   formatSecretKey,
   generateSecretKey,
   Keyring,
   parseSecretKeys,
   UnsealError,
+  type SecretKey,
 } from '../../src/domain/keyring.ts'
+
+const repository = new URL('../../../', import.meta.url)
+
+/** Whatever an operator may copy a key from. */
+function documents(): string[] {
+  return ['README.md', 'docs/', 'deploy/']
+    .flatMap((path) => {
+      const url = new URL(path, repository)
+      if (!path.endsWith('/')) return [url]
+      return readdirSync(url, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && !/node_modules|deploy\/lint/.test(entry.parentPath))
+        .map((entry) => pathToFileURL(join(entry.parentPath, entry.name)))
+    })
+    .map((url) => readFileSync(url, 'latin1'))
+}
 
 const [a, b] = [generateSecretKey('a'), generateSecretKey('b')]
 
@@ -48,6 +67,33 @@ describe('the keyring', () => {
   })
 })
 
+describe('a keyring that is given other keys', () => {
+  it('seals with the first of them, and still opens what it opens', () => {
+    const keyring = new Keyring([a])
+    const sealed = keyring.seal('a secret', 'context', { isRemembered: false })
+    keyring.replace([b, a])
+    assert.equal(keyring.seal('x', 'context').keyId, 'b')
+    assert.deepEqual([keyring.sealingKeyId, keyring.keyIds], ['b', ['b', 'a']])
+    assert.equal(keyring.open(sealed, 'context'), 'a secret')
+  })
+
+  it('stays as it was where they are none, or two have one id', () => {
+    const keyring = new Keyring([a])
+    for (const keys of [[], [b, b]]) assert.throws(() => keyring.replace(keys), RangeError)
+    assert.deepEqual(keyring.keyIds, ['a'])
+  })
+
+  it('opens with a key that it lacked, without sealing with it', () => {
+    const sealed = new Keyring([b]).seal('a secret', 'context')
+    let readable: SecretKey[] = [a]
+    const keyring = new Keyring([a], () => readable)
+    assert.throws(() => keyring.open(sealed, 'context'), UnsealError)
+    readable = [b, a]
+    assert.equal(keyring.open(sealed, 'context'), 'a secret')
+    assert.equal(keyring.seal('x', 'context').keyId, 'a')
+  })
+})
+
 describe('secret keys as text', () => {
   it('read what was written', () => {
     const text = [a, b].map(formatSecretKey).join(', ')
@@ -68,6 +114,37 @@ describe('secret keys as text', () => {
     [`a:${bytes.slice(0, -4)}!!!!`]: /the key of entry 1 must be 32 bytes/,
     [`a:${bytes},a:${bytes}`]: /two entries have the same id/,
   }
+  const guessable = {
+    zeros: Buffer.alloc(32),
+    'one byte': Buffer.alloc(32, 0xa7),
+    'a sequence': Buffer.from(Array.from({ length: 32 }, (_, i) => i)),
+    'a sequence that wraps': Buffer.from(Array.from({ length: 32 }, (_, i) => 3 * i + 200)),
+    'a repetition': Buffer.from('0123456789abcdef'.repeat(4), 'hex'),
+    'a text': Buffer.from('change-me-before-production-1234'),
+    'hexadecimal digits': Buffer.from('9f86d081884c7d659a2feaa0c55ad015'),
+    'a text of two lines': Buffer.from('not at all\nrandom but all there\n'),
+  }
+  for (const [what, key] of Object.entries(guessable)) {
+    it(`are refused to seal where the key is ${what}, and may open`, () => {
+      const weak = { id: 'weak', key }
+      assert.throws(
+        () => parseSecretKeys(formatSecretKey(weak)),
+        /^RangeError: the key of entry 1 is an example/,
+      )
+      assert.deepEqual(parseSecretKeys([a, weak].map(formatSecretKey).join(',')), [a, weak])
+    })
+  }
+
+  it('are taken where they are random', () => {
+    for (let i = 0; i < 20_000; i++) parseSecretKeys(formatSecretKey(generateSecretKey('a')))
+  })
+
+  it('are refused where they stand in the documentation', () => {
+    const examples = documents().flatMap((text) => text.match(/(?<![\w+/])[\w+/]{43}=(?!=)/g) ?? [])
+    assert.ok(examples.length > 0)
+    for (const example of examples) assert.throws(() => parseSecretKeys(`a:${example}`), /is an example/)
+  })
+
   for (const [text, message] of Object.entries(refused)) {
     it(`are refused, without a word of the key: ${text.replaceAll(bytes, '…')}`, () => {
       assert.throws(

@@ -8,6 +8,7 @@ import { freshRole } from '../support/role.ts'
 import { startService, type RunningService } from '../support/service.ts'
 import { openSession } from '../support/session.ts'
 import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
+import { secretKeyText } from '../support/secret-key.ts'
 
 interface Proxied {
   readonly service: RunningService
@@ -27,7 +28,7 @@ async function start(t: TestContext, environment: Record<string, string> = {}): 
   const proxy = await DatabaseProxy.start(t, role)
   const service = await startService(t, {
     DATABASE_URL: proxy.url,
-    UGS_SECRET_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+    UGS_SECRET_KEYS: secretKeyText('k1', 1),
     UGS_POSTGRES_CONNECT_TIMEOUT_MS: '1000',
     UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '500',
     UGS_POSTGRES_DEADLINE_MS: '1000',

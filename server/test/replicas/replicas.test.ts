@@ -5,6 +5,7 @@ import { call, type Answer } from '../support/http.ts'
 import { startReplicas, type Replica } from '../support/replicas.ts'
 import { runUgs } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
+import { secretKeyText } from '../support/secret-key.ts'
 
 const { all, environment } = await startReplicas({ after }, 3)
 const [first, second] = all
@@ -148,7 +149,7 @@ test('every replica is ready', async () => {
 })
 
 test('no replica starts with another secret key, and says what to put back', async () => {
-  const otherKey = (id: string) => `${id}:${Buffer.alloc(32, 7).toString('base64')}`
+  const otherKey = (id: string) => secretKeyText(id, 'other')
   for (const [keys, problem] of [
     [otherKey('k1'), 'the key "k1" is not the one that this store was sealed with'],
     [otherKey('k2'), '"k1" is missing, which this store\'s tokens are sealed with; put it back'],

@@ -14,6 +14,7 @@ import { describeManagement } from './store-contract-management.ts'
 import { describeMappedDataSources } from './store-contract-mapped.ts'
 import { describeMappings } from './store-contract-mappings.ts'
 import { describeRegisteredMappings } from './store-contract-registered.ts'
+import { describeSealedTokens } from './store-contract-sealed-tokens.ts'
 import {
   count,
   deletion,
@@ -39,6 +40,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
   describeManagement(name, openFreshStore)
   describeAudit(name, openFreshStore)
   describeIdempotencyKeys(name, openFreshStore)
+  describeSealedTokens(name, openFreshStore)
 
   describe(`${name}: the contract of a store, user groups`, () => {
     let store: Store

@@ -32,6 +32,7 @@ import type {
   SuspendUserGroup,
   UpdateUserGroup,
 } from '../../domain/store.ts'
+import type { ListSealedTokens, ResealedToken } from '../../domain/sealed-token.ts'
 import type { UserGroupKey } from '../../domain/user-group.ts'
 import type { PostgresHost, PostgresServer } from '../location.ts'
 import type { MigrateMode } from '../migrations.ts'
@@ -46,6 +47,7 @@ import { checkRights, checkServer, isBeingFilled, migrate } from './migrate.ts'
 import { cureOf, PostgresFailure } from './postgres-fault.ts'
 import { Primary, type PrimaryOptions } from './primary.ts'
 import { Retry } from './retry.ts'
+import { SealedTokens } from './sealed-tokens.ts'
 import { SecretKeyChecks } from './secret-key-checks.ts'
 import { PostgresTableWriter } from './table-writer.ts'
 import { UserGroupArchive } from './user-group-archive.ts'
@@ -143,6 +145,7 @@ class PostgresStore implements Store {
   readonly #apiTokens: ApiTokens
   readonly #consoleSessions: ConsoleSessions
   readonly #secretKeyChecks: SecretKeyChecks
+  readonly #sealedTokens: SealedTokens
   readonly #audit: AuditLog
 
   constructor(primary: Primary, retry: Retry) {
@@ -158,6 +161,7 @@ class PostgresStore implements Store {
     this.#apiTokens = new ApiTokens(primary, retry)
     this.#consoleSessions = new ConsoleSessions(primary, retry)
     this.#secretKeyChecks = new SecretKeyChecks(primary, retry)
+    this.#sealedTokens = new SealedTokens(primary, retry)
     this.#audit = new AuditLog(primary, retry)
   }
 
@@ -335,6 +339,18 @@ class PostgresStore implements Store {
 
   addSecretKeyCheck(check: SecretKeyCheck) {
     return this.#secretKeyChecks.add(check)
+  }
+
+  deleteSecretKeyCheck(keyId: string) {
+    return this.#secretKeyChecks.delete(keyId)
+  }
+
+  listSealedTokens(query: ListSealedTokens) {
+    return this.#sealedTokens.list(query)
+  }
+
+  replaceSealedTokens(tokens: readonly ResealedToken[]) {
+    return this.#sealedTokens.replace(tokens)
   }
 
   listAuditEvents(query: ListAuditEvents) {

@@ -41,6 +41,12 @@ export class SecretKeyChecks {
       return checkOf(row as SecretKeyCheckRow)
     })
   }
+
+  async delete(keyId: string): Promise<void> {
+    await this.#retry.run(() =>
+      this.#primary.query('DELETE FROM secret_key_check WHERE key_id = $1', [keyId]),
+    )
+  }
 }
 
 function checkOf(row: SecretKeyCheckRow): SecretKeyCheck {

@@ -10,6 +10,7 @@ export class SecretKeyChecks {
   readonly #insert: Statement<[string, Uint8Array]>
   readonly #select: Statement<[string], Row>
   readonly #selectAll: Statement<[], Row>
+  readonly #delete: Statement<[string]>
 
   constructor(database: Database) {
     this.#insert = database.prepare(
@@ -17,6 +18,7 @@ export class SecretKeyChecks {
     )
     this.#select = database.prepare('SELECT * FROM secret_key_check WHERE key_id = ?')
     this.#selectAll = database.prepare('SELECT * FROM secret_key_check ORDER BY key_id')
+    this.#delete = database.prepare('DELETE FROM secret_key_check WHERE key_id = ?')
   }
 
   list(): SecretKeyCheck[] {
@@ -26,6 +28,10 @@ export class SecretKeyChecks {
   add({ keyId, sealed }: SecretKeyCheck): SecretKeyCheck {
     this.#insert.run(keyId, sealed)
     return checkOf(this.#select.get(keyId) as Row)
+  }
+
+  delete(keyId: string): void {
+    this.#delete.run(keyId)
   }
 }
 

@@ -35,6 +35,7 @@ import type {
   SuspendUserGroup,
   UpdateUserGroup,
 } from '../../domain/store.ts'
+import type { ListSealedTokens, ResealedToken } from '../../domain/sealed-token.ts'
 import type { UserGroupKey } from '../../domain/user-group.ts'
 import { pendingMigrations, readMigrations, type MigrateMode } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
@@ -46,6 +47,7 @@ import { DataSources } from './data-sources.ts'
 import { GroupCommit } from './group-commit.ts'
 import { LastIntrospections } from './last-introspections.ts'
 import { checkOwner, migrate } from './migrate.ts'
+import { SealedTokens } from './sealed-tokens.ts'
 import { SecretKeyChecks } from './secret-key-checks.ts'
 import { SqliteTableReader } from './table-reader.ts'
 import { UserGroupArchive } from './user-group-archive.ts'
@@ -142,6 +144,7 @@ class SqliteStore implements Store {
   readonly #apiTokens: ApiTokens
   readonly #consoleSessions: ConsoleSessions
   readonly #secretKeyChecks: SecretKeyChecks
+  readonly #sealedTokens: SealedTokens
   readonly #audit: AuditLog
 
   constructor(database: Database) {
@@ -157,6 +160,7 @@ class SqliteStore implements Store {
     this.#workspaces = new Workspaces(database, this.#apiTokens, this.#audit)
     this.#consoleSessions = new ConsoleSessions(database, this.#audit)
     this.#secretKeyChecks = new SecretKeyChecks(database)
+    this.#sealedTokens = new SealedTokens(database)
   }
 
   getOrCreateUserGroup(command: GetOrCreateUserGroup) {
@@ -346,6 +350,18 @@ class SqliteStore implements Store {
 
   addSecretKeyCheck(check: SecretKeyCheck) {
     return this.#batch.run(() => this.#secretKeyChecks.add(check))
+  }
+
+  deleteSecretKeyCheck(keyId: string) {
+    return this.#batch.run(() => this.#secretKeyChecks.delete(keyId))
+  }
+
+  listSealedTokens(query: ListSealedTokens) {
+    return this.#batch.run(() => this.#sealedTokens.list(query))
+  }
+
+  replaceSealedTokens(tokens: readonly ResealedToken[]) {
+    return this.#batch.run(() => this.#sealedTokens.replace(tokens))
   }
 
   listAuditEvents(query: ListAuditEvents) {

@@ -1,0 +1,138 @@
+import { unwatchFile, watchFile } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Config } from './config.ts'
+import { Keyring, UnsealError, type SecretKey } from './domain/keyring.ts'
+import type { Store } from './domain/store.ts'
+import { codeOf, makeDataFolder } from './data-folder.ts'
+import { makeSecretKeyFile, readSecretKeyFile } from './secret-key-file.ts'
+
+/** The secret keys are not those that the store's tokens were sealed with, or cannot be read. For the operator. */
+export class SecretKeyError extends Error {
+  override readonly name = 'SecretKeyError'
+}
+
+type SecretKeyStore = Pick<Store, 'listSecretKeyChecks' | 'addSecretKeyCheck'>
+
+type Source = Pick<Config, 'UGS_SECRET_KEYS' | 'UGS_SECRET_KEYS_FILE' | 'secretKeyFile'>
+
+const checkedText = 'User Group Service'
+const contextOfCheck = (keyId: string) => `secret_key_check/${keyId}`
+
+/** How often, in milliseconds, it is looked whether the file was changed. */
+const watchEveryMs = 1000
+
+/**
+ * The keyring, held against the store: a missing or a wrong key is found here, before any token needs it, and a new
+ * one is never made beside tokens that it could not open.
+ * @throws SecretKeyError, StoreError, Fault `unavailable`
+ */
+export async function openKeyring(config: Source, store: SecretKeyStore): Promise<Keyring> {
+  const isNew = (await store.listSecretKeyChecks()).length === 0
+  const keys = readSecretKeys(config) ?? makeSecretKeys(config, isNew)
+  await checkSecretKeys(config, store, keys)
+  return new Keyring(keys, () => (config.UGS_SECRET_KEYS ? [] : readOrNothing(config.secretKeyFile)))
+}
+
+/**
+ * Has the keyring follow the file: a new first key seals from the next look on. Where the keys are not in a file, nothing
+ * ever changes. What is wrong with the file then is told, and the keys stay as they were.
+ * @returns what ends it
+ */
+export function watchSecretKeys(
+  config: Source,
+  { store, keyring }: { readonly store: SecretKeyStore; readonly keyring: Keyring },
+  told: { readonly onChange: () => void; readonly onFailure: (error: unknown) => void },
+): () => void {
+  if (config.UGS_SECRET_KEYS !== undefined) return () => undefined
+  const follow = async () => {
+    const keys = readSecretKeys(config) ?? refuseMissing(config)
+    await checkSecretKeys(config, store, keys)
+    keyring.replace(keys)
+    told.onChange()
+  }
+  // One after the other, so that the last one stands at the end.
+  let following = Promise.resolve()
+  const onChange = () => {
+    following = following.then(follow).catch(told.onFailure)
+  }
+  watchFile(config.secretKeyFile, { interval: watchEveryMs, persistent: false }, onChange)
+  return () => {
+    unwatchFile(config.secretKeyFile, onChange)
+  }
+}
+
+/** Null where they are to be in a file that is not there. @throws SecretKeyError */
+export function readSecretKeys(config: Source): readonly SecretKey[] | null {
+  if (config.UGS_SECRET_KEYS !== undefined) return config.UGS_SECRET_KEYS
+  try {
+    return readSecretKeyFile(config.secretKeyFile)
+  } catch (error) {
+    throw unreadable(config.secretKeyFile, error)
+  }
+}
+
+/** Holds keys against those that the store knows, and makes the first known to it, which is going to seal. */
+async function checkSecretKeys(
+  config: Source,
+  store: SecretKeyStore,
+  keys: readonly SecretKey[],
+): Promise<void> {
+  const source = config.UGS_SECRET_KEYS ? 'UGS_SECRET_KEYS' : config.secretKeyFile
+  const keyring = new Keyring(keys)
+  const checks = await store.listSecretKeyChecks()
+  const missing = checks.filter(({ keyId }) => !keyring.keyIds.includes(keyId))
+  if (missing.length > 0) {
+    const ids = missing.map(({ keyId }) => `"${keyId}"`).join(', ')
+    throw new SecretKeyError(
+      `${source}: ${ids} is missing, which this store's tokens are sealed with; put it back`,
+    )
+  }
+  // A key is needed from when it first seals. One that only stands behind it can be taken away again.
+  if (!checks.some(({ keyId }) => keyId === keyring.sealingKeyId)) {
+    const own = keyring.seal(checkedText, contextOfCheck(keyring.sealingKeyId))
+    checks.push(await store.addSecretKeyCheck(own))
+  }
+  for (const check of checks) {
+    try {
+      keyring.open(check, contextOfCheck(check.keyId))
+    } catch (error) {
+      if (!(error instanceof UnsealError)) throw error
+      throw new SecretKeyError(
+        `${source}: the key "${check.keyId}" is not the one that this store was sealed with; put that one back, or give the new one another id`,
+      )
+    }
+  }
+}
+
+function makeSecretKeys(config: Source, mayMake: boolean): readonly SecretKey[] {
+  if (!mayMake || config.UGS_SECRET_KEYS_FILE !== undefined) return refuseMissing(config)
+  makeDataFolder(dirname(config.secretKeyFile))
+  try {
+    return makeSecretKeyFile(config.secretKeyFile)
+  } catch (error) {
+    throw unreadable(config.secretKeyFile, error)
+  }
+}
+
+function refuseMissing({ UGS_SECRET_KEYS_FILE, secretKeyFile }: Source): never {
+  throw new SecretKeyError(
+    UGS_SECRET_KEYS_FILE === undefined
+      ? `${secretKeyFile}: is missing, and the store holds tokens sealed with it; put it back, or set UGS_SECRET_KEYS`
+      : `${secretKeyFile}: is missing, and UGS_SECRET_KEYS_FILE names it; put it there (\`ugs secret-key add --print\` makes a key)`,
+  )
+}
+
+function unreadable(file: string, error: unknown): SecretKeyError {
+  const what = error instanceof RangeError ? error.message : `it cannot be read or made (${codeOf(error)})`
+  return new SecretKeyError(
+    `${file}: ${what}; put back the file that the service made, or set UGS_SECRET_KEYS`,
+  )
+}
+
+function readOrNothing(file: string): readonly SecretKey[] {
+  try {
+    return readSecretKeyFile(file) ?? []
+  } catch {
+    return []
+  }
+}
