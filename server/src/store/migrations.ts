@@ -27,24 +27,43 @@ export function readMigrations(dialect: 'sqlite' | 'postgres'): Migration[] {
     })
 }
 
+export type AppliedMigration = Pick<Migration, 'version' | 'name'>
+
+/** The name of a migration begins so where the releases before it work on its tables too. */
+const additive = 'additive-'
+
 /**
- * What a database of this version lacks.
- * @throws StoreError where it is a newer release's, or lacks anything and the mode is `check`
+ * What a database lacks to which these migrations were applied.
+ * @throws StoreError where a newer release has changed it so that this one cannot use it, or lacks anything and the mode is `check`
  */
 export function pendingMigrations(
   migrations: readonly Migration[],
-  version: number,
+  applied: readonly AppliedMigration[],
   mode: MigrateMode,
 ): readonly Migration[] {
-  if (version > migrations.length) {
-    throw new StoreError(
-      `the database has schema version ${version}, and this release knows up to ${migrations.length}: start the release that wrote it, or a newer one`,
-    )
-  }
+  checkKnown(
+    migrations,
+    applied.filter(({ name }) => !name.startsWith(additive)),
+  )
+  const version = versionOf(applied)
   if (version < migrations.length && mode === 'check') {
     throw new StoreError(
       `the database has schema version ${version}, and this release needs ${migrations.length}: run \`ugs migrate\`, or set UGS_MIGRATE=auto`,
     )
   }
   return migrations.slice(version)
+}
+
+/** For what has to know every column. @throws StoreError where a newer release has added anything */
+export function checkKnown(migrations: readonly Migration[], applied: readonly AppliedMigration[]): void {
+  const version = versionOf(applied)
+  if (version > migrations.length) {
+    throw new StoreError(
+      `the database has schema version ${version}, and this release knows up to ${migrations.length}: start the release that wrote it, or a newer one`,
+    )
+  }
+}
+
+function versionOf(applied: readonly AppliedMigration[]): number {
+  return Math.max(0, ...applied.map(({ version }) => version))
 }

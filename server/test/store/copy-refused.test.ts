@@ -90,7 +90,7 @@ describe('ugs store copy: a target', async () => {
     const url = await freshDatabase(t)
     await changing({ url }, () => Promise.resolve())
     const session = await openSession(t, url)
-    await session.query("INSERT INTO schema_migration VALUES (1000, 'from the future', 0)")
+    await session.query("INSERT INTO schema_migration VALUES (1000, 'additive-future', 0)")
     await isRefused(t, url, /: the database has schema version 1000, and this release knows up to \d+/)
   })
 
@@ -213,6 +213,10 @@ describe('ugs store copy: a source', () => {
   const versions: Record<string, { statement: string; message: RegExp }> = {
     'a newer release': {
       statement: "INSERT INTO schema_migration VALUES (1000, 'from the future', 0)",
+      message: /: the database has schema version 1000, and this release knows up to \d+: start the release/,
+    },
+    'a newer release, which has only added to it': {
+      statement: "INSERT INTO schema_migration VALUES (1000, 'additive-future', 0)",
       message: /: the database has schema version 1000, and this release knows up to \d+: start the release/,
     },
     'an older release': {

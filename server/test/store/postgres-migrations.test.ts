@@ -116,6 +116,18 @@ describe('PostgreSQL: the tables', () => {
     )
   })
 
+  it('are used as they are where a newer release has only added to them', async (t) => {
+    const { url, session } = await ownDatabase(t)
+    await session.query(
+      "ALTER TABLE user_group ADD COLUMN added text; INSERT INTO schema_migration VALUES (1000, 'additive-column', 0)",
+    )
+    for (const migrate of ['auto', 'check'] as const) await created(await openPostgres(t, url, { migrate }))
+    await session.query("INSERT INTO schema_migration VALUES (999, 'other', 0)")
+    await assert.rejects(openPostgres(t, url), {
+      message: /has schema version 999, and this release knows up to/,
+    })
+  })
+
   const others: Record<string, { sql: string; message: string }> = {
     'a table that keeps its migrations': {
       sql: 'CREATE TABLE schema_migration (version integer); INSERT INTO schema_migration VALUES (7)',

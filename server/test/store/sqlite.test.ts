@@ -170,6 +170,21 @@ describe('SQLite: the file', () => {
     await store.close()
   })
 
+  it('is used as it is where a newer release has only added to it', async () => {
+    const path = join(folder, 'added-to.db')
+    await (await open(path)).close()
+    const database = new BetterSqlite3(path)
+    database.exec(
+      "ALTER TABLE user_group ADD COLUMN added TEXT; INSERT INTO schema_migration VALUES (1000, 'additive-column', 0)",
+    )
+    database.close()
+    for (const migrate of ['auto', 'check'] as const) {
+      const store = await openStore({ kind: 'sqlite', path }, { ...defaults, migrate })
+      assert.equal((await store.getOrCreateUserGroup(create(migrate))).outcome, 'created')
+      await store.close()
+    }
+  })
+
   const refused: Record<string, { prepare: (path: string) => void | Promise<void>; message: RegExp }> = {
     'a newer version': {
       prepare: async (path) => {

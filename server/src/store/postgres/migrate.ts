@@ -1,4 +1,10 @@
-import { pendingMigrations, readMigrations, type MigrateMode } from '../migrations.ts'
+import {
+  checkKnown,
+  pendingMigrations,
+  readMigrations,
+  type AppliedMigration,
+  type MigrateMode,
+} from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import { tables } from '../tables.ts'
 import { cureOf, isForGood, PostgresFailure } from './postgres-fault.ts'
@@ -19,17 +25,17 @@ const markOfFilling = `${mark}, being filled by ugs store copy`
  */
 export async function migrate(primary: Primary, mode: MigrateMode): Promise<void> {
   const migrations = readMigrations('postgres')
-  if (pendingMigrations(migrations, await readVersion(primary.query), mode).length === 0) return
+  if (pendingMigrations(migrations, await readApplied(primary.query), mode).length === 0) return
   try {
     // A migration of a large table takes its time, and so does waiting for another process to finish it.
     await primary.transaction(async (query) => {
       await query('SELECT pg_advisory_xact_lock($1)', [advisoryLock])
-      const version = await readVersion(query)
-      if (version === 0) await claim(query)
-      for (const { version: next, name, sql } of pendingMigrations(migrations, version, mode)) {
+      const applied = await readApplied(query)
+      if (applied.length === 0) await claim(query)
+      for (const { version, name, sql } of pendingMigrations(migrations, applied, mode)) {
         await query(sql)
         await query('INSERT INTO schema_migration (version, name, applied_at) VALUES ($1, $2, $3)', [
-          next,
+          version,
           name,
           Date.now(),
         ])
@@ -49,6 +55,11 @@ export async function migrate(primary: Primary, mode: MigrateMode): Promise<void
     }
     throw error
   }
+}
+
+/** @throws StoreError where a newer release has added anything to the database */
+export async function refuseNewer(primary: Primary): Promise<void> {
+  checkKnown(readMigrations('postgres'), await readApplied(primary.query))
 }
 
 /**
@@ -91,14 +102,13 @@ export async function checkRights(primary: Primary, rights: readonly string[]): 
 }
 
 /** @throws StoreError where a table of that name is not ours */
-async function readVersion(query: Query): Promise<number> {
+async function readApplied(query: Query): Promise<AppliedMigration[]> {
   const owner = await readMark(query)
-  if (owner === undefined) return 0
+  if (owner === undefined) return []
   if (owner !== mark && owner !== markOfFilling) {
     throw new StoreError('the database belongs to another program: name another one')
   }
-  const [row] = await query('SELECT coalesce(max(version), 0) AS version FROM schema_migration')
-  return Number(row?.version)
+  return query<AppliedMigration>('SELECT version, name FROM schema_migration')
 }
 
 /** Whether `ugs store copy` began to fill the tables and has not finished. */

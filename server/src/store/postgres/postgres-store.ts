@@ -43,7 +43,7 @@ import { AuditLog } from './audit-log.ts'
 import { ConsoleSessions } from './console-sessions.ts'
 import { DataSources } from './data-sources.ts'
 import { LastIntrospections } from './last-introspections.ts'
-import { checkRights, checkServer, isBeingFilled, migrate } from './migrate.ts'
+import { checkRights, checkServer, isBeingFilled, migrate, refuseNewer } from './migrate.ts'
 import { cureOf, PostgresFailure } from './postgres-fault.ts'
 import { Primary, type PrimaryOptions } from './primary.ts'
 import { Retry } from './retry.ts'
@@ -78,6 +78,7 @@ export async function openPostgresStore(server: PostgresServer, options: Postgre
 /** @throws StoreError */
 export function openPostgresToRead(server: PostgresServer, options: PostgresOptions): Promise<TableReader> {
   return openWith(server, options, new Retry(options.deadlineMs), async (primary) => {
+    await refuseNewer(primary)
     await refuseUnfinished(primary)
     await checkRights(primary, ['SELECT'])
     return new PostgresTableWriter(primary)
@@ -86,9 +87,10 @@ export function openPostgresToRead(server: PostgresServer, options: PostgresOpti
 
 /** @throws StoreError */
 export function openPostgresToWrite(server: PostgresServer, options: PostgresOptions): Promise<TableWriter> {
-  return openWith(server, options, new Retry(options.deadlineMs), (primary) =>
-    Promise.resolve(new PostgresTableWriter(primary)),
-  )
+  return openWith(server, options, new Retry(options.deadlineMs), async (primary) => {
+    await refuseNewer(primary)
+    return new PostgresTableWriter(primary)
+  })
 }
 
 async function refuseUnfinished(primary: Primary): Promise<void> {

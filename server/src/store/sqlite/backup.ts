@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
-import { readMigrations } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
-import { isOurs, readVersion } from './migrate.ts'
+import { isOurs, refuseNewer } from './migrate.ts'
 import { storeErrorOf } from './sqlite-store.ts'
 
 /** How many pages are copied at a time: some milliseconds of work. */
@@ -67,12 +66,7 @@ async function copyPages(
   const source = new BetterSqlite3(from, { fileMustExist: true })
   try {
     if (!isOurs(source)) throw new StoreError('is not a store of the User Group Service')
-    const version = readVersion(source)
-    const known = readMigrations('sqlite').length
-    if (version > known)
-      throw new StoreError(
-        `has schema version ${version}, and this release knows up to ${known}: use the release that wrote it, or a newer one`,
-      )
+    refuseNewer(source)
     // What is read within a transaction is of one moment: without one, SQLite would begin anew at every write of others.
     source.exec('BEGIN')
     source.prepare('SELECT count(*) FROM sqlite_schema').get()

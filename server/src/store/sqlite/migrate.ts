@@ -1,5 +1,11 @@
 import type { Database } from 'better-sqlite3'
-import { pendingMigrations, readMigrations, type MigrateMode } from '../migrations.ts'
+import {
+  checkKnown,
+  pendingMigrations,
+  readMigrations,
+  type AppliedMigration,
+  type MigrateMode,
+} from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 
 /** Marks a file as this service's, in SQLite's own header field for that purpose: "UGS" and a NUL. */
@@ -22,7 +28,7 @@ export function checkOwner(database: Database): void {
  */
 export function migrate(database: Database, mode: MigrateMode): void {
   const migrations = readMigrations('sqlite')
-  const pending = () => pendingMigrations(migrations, isOurs(database) ? readVersion(database) : 0, mode)
+  const pending = () => pendingMigrations(migrations, readApplied(database), mode)
   if (pending().length === 0) return
   database
     .transaction(() => {
@@ -49,6 +55,12 @@ function claim(database: Database): void {
   )
 }
 
-export function readVersion(database: Database): number {
-  return database.prepare('SELECT coalesce(max(version), 0) FROM schema_migration').pluck().get() as number
+/** @throws StoreError where a newer release has added anything to the database */
+export function refuseNewer(database: Database): void {
+  checkKnown(readMigrations('sqlite'), readApplied(database))
+}
+
+function readApplied(database: Database): AppliedMigration[] {
+  if (!isOurs(database)) return []
+  return database.prepare<[], AppliedMigration>('SELECT version, name FROM schema_migration').all()
 }

@@ -46,7 +46,7 @@ import { ConsoleSessions } from './console-sessions.ts'
 import { DataSources } from './data-sources.ts'
 import { GroupCommit } from './group-commit.ts'
 import { LastIntrospections } from './last-introspections.ts'
-import { checkOwner, migrate } from './migrate.ts'
+import { checkOwner, migrate, refuseNewer } from './migrate.ts'
 import { SealedTokens } from './sealed-tokens.ts'
 import { SecretKeyChecks } from './secret-key-checks.ts'
 import { SqliteTableReader } from './table-reader.ts'
@@ -68,7 +68,14 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
 /** @throws StoreError */
 export function openSqliteToRead(path: string, options: SqliteOptions): TableReader {
   if (!existsSync(path)) throw new StoreError(`${path}: there is no such file`)
-  return new SqliteTableReader(openDatabase(path, options))
+  const database = openDatabase(path, options)
+  try {
+    refuseNewer(database)
+    return new SqliteTableReader(database)
+  } catch (error) {
+    database.close()
+    throw storeErrorOf(path, error)
+  }
 }
 
 function openDatabase(path: string, options: SqliteOptions): Database {
@@ -79,7 +86,7 @@ function openDatabase(path: string, options: SqliteOptions): Database {
   try {
     // Refused before there is a file.
     if (options.migrate === 'check' && !existsSync(path))
-      pendingMigrations(readMigrations('sqlite'), 0, 'check')
+      pendingMigrations(readMigrations('sqlite'), [], 'check')
     database = new BetterSqlite3(path, { timeout: options.lockTimeoutMs })
     // Before anything is set: another program's database is left as it is.
     checkOwner(database)
