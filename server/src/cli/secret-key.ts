@@ -200,7 +200,7 @@ function changed(config: Config, change: (keys: SecretKey[]) => SecretKey[]): Se
         `${error.lock} is there: another command changes the keys, or was ended while it did. In that case, remove it`,
       )
     throw new CommandError(
-      `${config.secretKeyFile}: cannot be changed (${codeOf(error)}); with --print the command shows a new key, to be put there`,
+      `${config.secretKeyFile}: cannot be changed (${codeOf(error)}); change it where it comes from, \`ugs secret-key add --print\` shows a new key`,
     )
   }
 }
