@@ -1,12 +1,12 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { auditEventJson } from '../contract/admin-answers.ts'
-import { auditActions, timeOfEvent, type AuditAction, type AuditEvent } from '../domain/audit.ts'
+import { auditActions, timeOfEvent, type AuditAction } from '../domain/audit.ts'
 import { AuditLog, type AuditFilter } from '../domain/audit-log.ts'
 import { systemClock } from '../domain/clock.ts'
 import { environments, type Environment } from '../domain/environment.ts'
 import { parseMoment } from '../domain/moment.ts'
-import type { Realm } from '../domain/user-group-service.ts'
 import { operator } from '../operator.ts'
+import { firstOf } from './first-of.ts'
 import { jsonOption, parseCount, parseDuration, parseName, workspaceOption } from './options.ts'
 import { formatTime, printJson, printTable } from './output.ts'
 import { findWorkspace, withStore } from './with-store.ts'
@@ -74,7 +74,9 @@ async function list(options: ListOptions): Promise<void> {
     const workspaceId = (await findWorkspace(store, options.workspace)).id
     const auditLog = new AuditLog({ store, clock: systemClock })
     const wanted = options.environment === undefined ? environments : [options.environment]
-    const lists = wanted.map((environment) => newest(auditLog, { workspaceId, environment }, filter, limit))
+    const lists = wanted.map((environment) =>
+      firstOf(limit, (page) => auditLog.list({ workspaceId, environment }, filter, page)),
+    )
     return (await Promise.all(lists)).flat()
   })
   const shown = events.sort((a, b) => (a.eventId < b.eventId ? 1 : -1)).slice(0, limit)
@@ -99,22 +101,6 @@ async function list(options: ListOptions): Promise<void> {
       event.details,
     ]),
   )
-}
-
-async function newest(
-  auditLog: AuditLog,
-  realm: Realm,
-  filter: AuditFilter,
-  limit: number,
-): Promise<AuditEvent[]> {
-  const events: AuditEvent[] = []
-  let position: string | null = null
-  do {
-    const page = await auditLog.list(realm, filter, { position, limit: limit - events.length })
-    events.push(...page.items)
-    position = page.position
-  } while (position !== null && events.length < limit)
-  return events
 }
 
 function filterOf({ since, until, userGroup, action, author, requestId }: ListOptions): AuditFilter {

@@ -17,6 +17,7 @@ import type { UserGroupVersion } from '../domain/user-group.ts'
 import { UserGroupManagement, type UserGroupSearch } from '../domain/user-group-management.ts'
 import type { Caller, UserGroupService } from '../domain/user-group-service.ts'
 import { CommandError, UsageError } from './errors.ts'
+import { firstOf } from './first-of.ts'
 import {
   jsonOption,
   parseCount,
@@ -101,16 +102,9 @@ function withManagement<T>(options: RealmOptions, work: (parts: Parts) => Promis
 
 async function search(options: SearchOptions): Promise<void> {
   const filter = searchOf(options)
-  const found = await withManagement(options, async ({ management, caller }) => {
-    const items = []
-    let position: string | null = null
-    do {
-      const page = await management.search(caller, filter, { position, limit: options.limit - items.length })
-      items.push(...page.items)
-      position = page.position
-    } while (position !== null && items.length < options.limit)
-    return items
-  })
+  const found = await withManagement(options, ({ management, caller }) =>
+    firstOf(options.limit, (page) => management.search(caller, filter, page)),
+  )
   if (options.json) printJson(found.map((group) => JSON.parse(userGroupJson(group)) as unknown))
   else {
     printTable(
