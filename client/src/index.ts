@@ -20,6 +20,7 @@ export type {
   PromotionResult,
   RegisteredDataSource,
   RegisteredSchema,
+  RotatedApiToken,
   Scope,
   UserGroupContent,
   UserGroupVersion,

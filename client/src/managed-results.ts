@@ -12,6 +12,7 @@ import type {
   PromotionResult,
   RegisteredDataSource,
   RegisteredSchema,
+  RotatedApiToken,
   UserGroupVersion,
   UserGroupView,
   Workspace,
@@ -99,6 +100,7 @@ const apiTokenShape: Shape<Wire['ApiToken']> = {
   expires_at: isTimeTextOrNull,
   revoked_at: isTimeTextOrNull,
   last_used_at: isTimeTextOrNull,
+  replaced_by: (value) => value === null || isCount(value),
 }
 const workspaceShape: Shape<Wire['NewWorkspaceAnswer']['workspace']> = {
   id: isCount,
@@ -274,6 +276,20 @@ export function readNewApiToken(json: unknown): NewApiToken {
   return { apiToken: apiTokenOf(answer.api_token), token: answer.token }
 }
 
+export function readRotatedApiToken(json: unknown): RotatedApiToken {
+  const answer = readAnswer<Wire['ApiTokenRotationAnswer']>(json, {
+    success,
+    api_token: isObject,
+    token: isText,
+    replaces: isObject,
+  })
+  return {
+    apiToken: apiTokenOf(answer.api_token),
+    token: answer.token,
+    replaces: apiTokenOf(answer.replaces),
+  }
+}
+
 export function readWorkspaces(json: unknown): Workspace[] {
   const { workspaces } = readAnswer<Wire['WorkspaceListAnswer']>(json, { success, workspaces: isArray })
   return workspaces.map(workspaceOf)
@@ -376,6 +392,7 @@ function apiTokenOf(value: unknown): ApiToken {
     expiresAt: timeOf(token.expires_at),
     revokedAt: timeOf(token.revoked_at),
     lastUsedAt: timeOf(token.last_used_at),
+    replacedBy: token.replaced_by,
   }
 }
 

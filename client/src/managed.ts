@@ -167,12 +167,19 @@ export interface ApiToken {
   readonly revokedAt: number | null
   /** To the minute; null where it was not used yet. */
   readonly lastUsedAt: number | null
+  /** The id of the one that took its place; null where none did. */
+  readonly replacedBy: number | null
 }
 
 export interface NewApiToken {
   readonly apiToken: ApiToken
   /** The API token. It is shown this once: keep it. */
   readonly token: string
+}
+
+export interface RotatedApiToken extends NewApiToken {
+  /** The old one, as it is now: it works until its `expiresAt`. */
+  readonly replaces: ApiToken
 }
 
 export interface Workspace {

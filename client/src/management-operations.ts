@@ -145,7 +145,7 @@ export const createApiToken = ({ expiresInSeconds, ...others }: ApiTokenFields) 
 export const rotateApiToken = (id: number, { overlapSeconds }: ApiTokenRotation) => {
   const body: Unset<Wire['ApiTokenRotationBody']> = { overlap_seconds: overlapSeconds }
   return {
-    ...send('POST', `/api-tokens/${idOf('id', id)}/rotate`, results.readNewApiToken, body),
+    ...send('POST', `/api-tokens/${idOf('id', id)}/rotate`, results.readRotatedApiToken, body),
     status: 201,
     isOnce: true,
   } as const

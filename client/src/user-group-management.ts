@@ -10,6 +10,7 @@ import type {
   ManagedUserGroup,
   NewApiToken,
   NewWorkspace,
+  RotatedApiToken,
   PromotionResult,
   RegisteredDataSource,
   RegisteredSchema,
@@ -285,15 +286,16 @@ export class UserGroupManagement {
   }
 
   /**
-   * Makes an API token with the name, scopes and lifetime of another, which works on for a while. It is shown this once, and is
-   * not repeated, as by `createApiToken`.
-   * @throws ServiceError `not_found`, also of one that has ended
+   * Makes an API token with the name, scopes and lifetime of another, which works on for a while. It is shown this once.
+   *
+   * As `createApiToken` it is never repeated where it may be done already: rotate the one then that the old one's `replacedBy` names.
+   * @throws ServiceError `not_found`, also of one that has ended; `token_superseded`, of one that was replaced before
    */
   async rotateApiToken(
     id: number,
     rotation: ApiTokenRotation = {},
     options: CallOptions = {},
-  ): Promise<NewApiToken> {
+  ): Promise<RotatedApiToken> {
     return this.#call(operations.rotateApiToken(id, rotation), options)
   }
 

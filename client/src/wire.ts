@@ -303,6 +303,11 @@ export interface components {
        * @example null
        */
       last_used_at: string | null
+      /**
+       * @description The id of the API token that took its place; null where none did.
+       * @example null
+       */
+      replaced_by: number | null
     }
     ApiTokenAnswer: {
       /**
@@ -339,10 +344,25 @@ export interface components {
       success: 1
       api_tokens: components['schemas']['ApiToken'][]
     }
+    ApiTokenRotationAnswer: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      api_token: components['schemas']['ApiToken']
+      /**
+       * @description Is shown this once.
+       * @example uga_customer_…
+       */
+      token: string
+      replaces: components['schemas']['ApiToken']
+    }
     ApiTokenRotationBody: {
       /**
        * @description For how long the old one works on: 0 to 2592000, 30 days.
        * @default 86400
+       * @example 86400
        */
       overlap_seconds?: number
     }

@@ -290,21 +290,39 @@ describe('API tokens, workspaces, schemas and data sources, with the service its
     const { id, createdAt, expiresAt, ...others } = apiToken
     assert.deepEqual(others, {
       ...{ name: 'backend', environment: 'Customer', scopes: ['write', 'admin'], revokedAt: null },
+      ...{ lastUsedAt: null, replacedBy: null },
     })
     assert.ok(isRecent(createdAt))
     assert.equal(expiresAt, createdAt + 60_000)
     const own = new UserGroupManagement({ origin: service.origin, apiToken: token })
-    assert.deepEqual(
-      (await own.listApiTokens()).find((one) => one.id === id),
-      apiToken,
-    )
+    const listed = (await own.listApiTokens()).find((one) => one.id === id)
+    // The service writes down when it has time to.
+    assert.deepEqual(listed, { ...apiToken, lastUsedAt: listed?.lastUsedAt })
     const revoked = await management.revokeApiToken(id)
     assert.ok(isRecent(revoked.revokedAt))
     assert.equal((await serviceFailure(own.listApiTokens())).code, 'unauthenticated')
-    assert.deepEqual(await management.revokeApiToken(id), revoked)
+    assert.equal((await management.revokeApiToken(id)).revokedAt, revoked.revokedAt)
     assert.equal((await serviceFailure(management.revokeApiToken(999_999))).code, 'not_found')
     const forGood = await management.createApiToken({ name: 'backend', scopes: ['read'] })
     assert.equal(forGood.apiToken.expiresAt, null)
+  })
+
+  it('an API token is rotated, once', async () => {
+    const { management, service } = await managed()
+    const old = await management.createApiToken({ name: 'rotated', scopes: ['admin'], expiresInSeconds: 600 })
+    const { apiToken, token, replaces } = await management.rotateApiToken(old.apiToken.id, {
+      overlapSeconds: 60,
+    })
+    const { id, createdAt } = apiToken
+    assert.deepEqual(apiToken, { ...old.apiToken, id, createdAt, expiresAt: createdAt + 600_000 })
+    assert.deepEqual(replaces, { ...old.apiToken, expiresAt: createdAt + 60_000, replacedBy: id })
+    for (const one of [old.token, token])
+      await new UserGroupManagement({ origin: service.origin, apiToken: one }).listSchemas()
+    const again = await serviceFailure(management.rotateApiToken(old.apiToken.id))
+    assert.equal(again.code, 'token_superseded')
+    const byDefault = await management.rotateApiToken(id)
+    assert.equal(byDefault.replaces.expiresAt, apiToken.expiresAt)
+    assert.equal((await serviceFailure(management.rotateApiToken(999_999))).code, 'not_found')
   })
 
   it('a workspace is made, and managed with the API token that comes with it', async () => {

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { parseDatabaseUrl } from '../../server/src/database-url.ts'
+import { openStore } from '../../server/src/store/open-store.ts'
+import { defaults } from '../../server/test/store/store-options.ts'
 import { assertAnswers } from '../../server/test/support/admin-api.ts'
 import { createApiToken } from '../../server/test/support/command.ts'
 import { userApi } from '../../server/test/support/user-api.ts'
@@ -9,10 +14,12 @@ import { assertGoodLooks } from './support/looks.ts'
 const path = '/api-tokens'
 
 interface Listed {
+  readonly id: number
   readonly name: string
   readonly scopes: readonly string[]
   readonly expires_at: string | null
   readonly revoked_at: string | null
+  readonly replaced_by: number | null
 }
 
 describe('the page of the API tokens', () => {
@@ -80,6 +87,111 @@ describe('the page of the API tokens', () => {
     await page.getByText('Choose at least one.').waitFor()
   })
 
+  const works = async (token: string) =>
+    (await userApi(running().service.origin, token).get({ user_group_id: 'x', name: 'Name' })).status === 200
+
+  it('rotates one by keyboard alone: says what stops when, shows the new one once, and both work', async (t) => {
+    const { open, service } = running()
+    const old = await createApiToken(service, 'Customer', '--name', 'rotated')
+    const id = (await listed('rotated'))?.id
+    const page = await open(t, { path })
+    if (page === undefined) return
+    await page.getByRole('table', { name: 'API tokens' }).waitFor()
+    await tabTo(page, `Rotate rotated (${id})`)
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Another one is made, with its name, scopes and lifetime').waitFor()
+    assert.ok(await dialog.getByRole('radio', { name: 'After 24 hours' }).isChecked())
+    const said = async () => {
+      const end = await dialog.getByText('is refused from').locator('time').getAttribute('datetime')
+      return (Date.parse(end ?? '') - Date.now()) / 3_600_000
+    }
+    assert.ok(Math.abs((await said()) - 24) < 0.5)
+    await dialog.getByRole('radio', { name: 'After 24 hours' }).focus()
+    await page.keyboard.press('ArrowUp')
+    assert.ok(Math.abs((await said()) - 1) < 0.5)
+    await tabTo(page, 'Rotate the API token')
+    await page.keyboard.press('Enter')
+    await page.getByText('It is not shown again').waitFor()
+    const token = (await page.getByLabel('API token', { exact: true }).textContent()) ?? ''
+    assert.match(token, /^uga_customer_\w{38}$/)
+    await page.getByText(`The old one, with the id ${id}, works until`).waitFor()
+    assert.deepEqual([await works(old), await works(token)], [true, true])
+
+    await tabTo(page, 'I have kept it')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const replaced = await listed('rotated')
+    const row = page.getByRole('row').filter({ hasText: `replaced by ${replaced?.replaced_by}` })
+    await row.getByRole('button', { name: /^Revoke/ }).waitFor()
+    assert.equal(await row.getByRole('button', { name: /^Rotate/ }).count(), 0)
+    const hours = (Date.parse(replaced?.expires_at ?? '') - Date.now()) / 3_600_000
+    assert.ok(hours > 0.9 && hours <= 1, `${hours} hours`)
+    assert.ok(!(await contentOf(page)).includes(token))
+  })
+
+  it('rotates one at once: the old one has stopped', async (t) => {
+    const { open, service } = running()
+    const old = await createApiToken(service, 'Customer', '--name', 'rotated at once')
+    const page = await open(t, { path })
+    if (page === undefined) return
+    await page.getByRole('button', { name: /^Rotate rotated at once/ }).click()
+    await page.getByRole('radio', { name: 'At once' }).check()
+    await page.getByText('is refused within a second or so').waitFor()
+    await page.getByRole('button', { name: 'Rotate the API token' }).click()
+    await page.getByText(/^The old one, with the id \d+, has stopped\.$/).waitFor()
+    const token = (await page.getByLabel('API token', { exact: true }).textContent()) ?? ''
+    assert.deepEqual([await works(old), await works(token)], [false, true])
+  })
+
+  it('rotates the one that is signed in with, but not at once', async (t) => {
+    const { open, service } = running()
+    const own = await createApiToken(service, 'Customer', '--scopes', 'admin', '--name', 'mine')
+    const page = await open(t, { path, apiToken: own })
+    if (page === undefined) return
+    await page.getByRole('button', { name: /^Rotate mine/ }).click()
+    await page.getByText('will be signed out when it stops').waitFor()
+    assert.ok(await page.getByRole('radio', { name: 'At once' }).isDisabled())
+    await page.getByRole('button', { name: 'Rotate the API token' }).click()
+    await page.getByRole('button', { name: 'I have kept it' }).click()
+    await page.getByText('(you are signed in with it)').waitFor()
+  })
+
+  it('tells of one that a colleague has replaced meanwhile', async (t) => {
+    const { open, service, admin } = running()
+    await createApiToken(service, 'Customer', '--name', 'contested')
+    const page = await open(t, { path, expected: /409/ })
+    if (page === undefined) return
+    await page.getByRole('button', { name: /^Rotate contested/ }).click()
+    const id = (await listed('contested'))?.id ?? 0
+    assertAnswers(await admin.rotateApiToken({ params: { id }, body: {} }), 'rotateApiToken')
+    await page.getByRole('button', { name: 'Rotate the API token' }).click()
+    await page.getByRole('alert').getByText('was already replaced, by the one with the id').waitFor()
+  })
+
+  it('shows when each was last used', async (t) => {
+    const { open, service } = running()
+    await createApiToken(service, 'Customer', '--name', 'never used')
+    await createApiToken(service, 'Customer', '--name', 'used')
+    const url = service.databaseUrl ?? `sqlite:${join(service.dataFolder, 'ugs.db')}`
+    const store = await openStore(parseDatabaseUrl(url), defaults)
+    t.after(() => store.close())
+    const usedAt = Date.now() - 5 * 3_600_000
+    await store.recordApiTokenUses([{ id: (await listed('used'))?.id ?? 0, usedAt }])
+    const page = await open(t, { path })
+    if (page === undefined) return
+    const cell = (name: string, text: string) =>
+      page
+        .getByRole('row')
+        .filter({ has: page.getByRole('cell', { name, exact: true }) })
+        .getByRole('cell', { name: text, exact: true })
+        .first()
+        .waitFor()
+    await page.getByRole('columnheader', { name: 'Last used' }).waitFor()
+    await cell('used', '5 hours ago')
+    await cell('never used', 'never')
+  })
+
   it('revokes one after asking, and lists it no longer among the valid', async (t) => {
     const { open, service } = running()
     await createApiToken(service, 'Customer', '--name', 'old-backend')
@@ -120,15 +232,15 @@ describe('the page of the API tokens', () => {
         await page.getByRole('button', { name: 'Create an API token' }).click()
         await page.getByRole('dialog').waitFor()
       },
-      async (page) => {
+      ...(['Rotate', 'Revoke'] as const).map((what) => async (page: Page) => {
         await page.getByRole('button', { name: 'Cancel' }).click()
         await page.getByRole('dialog').waitFor({ state: 'detached' })
         await page
-          .getByRole('button', { name: /^Revoke / })
+          .getByRole('button', { name: new RegExp(`^${what} `) })
           .first()
           .click()
         await page.getByRole('dialog').waitFor()
-      },
+      }),
     )
   })
 })

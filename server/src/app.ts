@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { openApiDocument } from './contract/openapi.ts'
+import type { ApiToken } from './domain/api-token.ts'
 import { ApiTokenManagement } from './domain/api-token-management.ts'
 import { AuditLog } from './domain/audit-log.ts'
 import type { Clock } from './domain/clock.ts'
@@ -9,9 +10,9 @@ import { ConsoleSessions } from './domain/console-sessions.ts'
 import { DataSourceManagement } from './domain/data-source-management.ts'
 import { Fault } from './domain/fault.ts'
 import { Promotion } from './domain/promotion.ts'
-import type { AuthenticationParts } from './http/authentication.ts'
-import type { IntrospectionRouteParts } from './http/introspection-route.ts'
 import type { Store } from './domain/store.ts'
+import type { Uses } from './domain/use-log.ts'
+import type { TokenlessUserGroup } from './domain/user-group.ts'
 import { UserGroupManagement } from './domain/user-group-management.ts'
 import type { UserGroupService } from './domain/user-group-service.ts'
 import { addAdminRoutes } from './http/admin-routes.ts'
@@ -31,8 +32,8 @@ import { addUserRoutes } from './http/user-routes.ts'
 export interface AppParts {
   readonly store: Store
   readonly userGroups: UserGroupService
-  readonly introspections: IntrospectionRouteParts['introspections']
-  readonly apiTokenUses: AuthenticationParts['apiTokenUses']
+  readonly introspections: Uses<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>
+  readonly apiTokenUses: Uses<Pick<ApiToken, 'id'>>
   readonly clock: Clock
   readonly logger: Logger
   /** True once the service has been told to stop: `/readyz` fails from then on. */
@@ -133,7 +134,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.decorateRequest('call', undefined)
   const authentication = { store, clock, apiTokenUses, cacheMs: limits.apiTokenCache }
   addUserRoutes(app, { authentication, userGroups })
-  const sessions = new ConsoleSessions({ store, clock })
+  const sessions = new ConsoleSessions({ store, clock, apiTokenUses })
   const management = managementOf(parts)
   addAdminRoutes(app, { authentication, sessions, userGroups, ...management })
   if (parts.consoleFolder !== null) {

@@ -183,6 +183,21 @@ export const repeatedCalls: readonly RepeatedCall[] = [
       }),
   },
   {
+    name: 'rotateApiToken',
+    fails: true,
+    isOnce: true,
+    prepare: async (managed, id) => {
+      const { apiToken } = await managed.management.createApiToken({ name: id, scopes: ['read'] })
+      return {
+        call: (management) => management.rotateApiToken(apiToken.id),
+        done: async (_, fate) => {
+          const made = (await managed.management.listApiTokens()).filter(({ name }) => name === id)
+          assert.equal(made.length, fate === 'lose answer' ? 2 : 1)
+        },
+      }
+    },
+  },
+  {
     name: 'revokeApiToken',
     prepare: async (managed, id) => {
       const { apiToken } = await managed.management.createApiToken({ name: id, scopes: ['read'] })

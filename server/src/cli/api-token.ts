@@ -1,5 +1,13 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { isScope, isUsable, scopes, type ApiToken, type Scope } from '../domain/api-token.ts'
+import {
+  defaultOverlapMs,
+  isScope,
+  isUsable,
+  longestOverlapMs,
+  scopes,
+  type ApiToken,
+  type Scope,
+} from '../domain/api-token.ts'
 import { makeApiToken, rotateApiToken } from '../domain/api-token-management.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Store } from '../domain/store.ts'
@@ -15,8 +23,6 @@ import {
 } from './options.ts'
 import { formatTime, printJson, printLine, printTable } from './output.ts'
 import { callerOf, withStore } from './with-store.ts'
-
-const dayMs = 86_400_000
 
 interface CreateOptions {
   environment: Environment
@@ -60,9 +66,12 @@ export function addApiTokenCommands(program: Command): void {
     )
     .argument('<id>', 'its id, as `ugs api-token list` shows it', parseCount)
     .addOption(
-      new Option('--overlap <duration>', 'for how long the old one works on: 30s, 15m, 12h, 7d')
-        .argParser(parseDuration)
-        .default(dayMs, '24h'),
+      new Option(
+        '--overlap <duration>',
+        'for how long the old one works on: 30s, 15m, 12h, 7d; 0, it stops at once',
+      )
+        .argParser(parseOverlap)
+        .default(defaultOverlapMs, '24h'),
     )
     .addOption(jsonOption())
     .action(rotate)
@@ -112,7 +121,18 @@ async function list({ json }: { json?: boolean }): Promise<void> {
     return
   }
   printTable(
-    ['ID', 'WORKSPACE', 'ENVIRONMENT', 'NAME', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES', 'LAST_USED'],
+    [
+      'ID',
+      'WORKSPACE',
+      'ENVIRONMENT',
+      'NAME',
+      'SCOPES',
+      'STATE',
+      'CREATED',
+      'EXPIRES',
+      'LAST_USED',
+      'REPLACED_BY',
+    ],
     apiTokens.map((token) => [
       token.id,
       token.workspace,
@@ -123,24 +143,26 @@ async function list({ json }: { json?: boolean }): Promise<void> {
       token.created_at,
       token.expires_at,
       token.last_used_at,
+      token.replaced_by,
     ]),
   )
 }
 
 async function rotate(id: number, { overlap, json }: { overlap: number; json?: boolean }): Promise<void> {
   const now = Date.now()
-  const { names, rotated } = await withStore(async (store) => {
+  const { names, result } = await withStore(async (store) => {
     const names = await namesOfWorkspaces(store)
     const old = (await store.listApiTokens()).find((apiToken) => apiToken.id === id)
+    if (old === undefined) throw noSuchApiToken(id)
     const command = { id, ...operator(), oldTokenValidUntil: now + overlap, now }
-    const rotated = old && (await rotateApiToken(store, { ...command, environment: old.environment }))
-    return { names, rotated }
+    return { names, result: await rotateApiToken(store, { ...command, environment: old.environment }) }
   })
-  if (!rotated)
-    throw new CommandError(
-      `there is no API token ${id} that works; \`ugs api-token list\` shows those there are`,
-    )
-  const { apiToken, oldApiToken, token } = rotated
+  if (result.outcome === 'not_found') throw noSuchApiToken(id)
+  if (result.outcome === 'superseded')
+    throw new CommandError(`API token ${id} was already replaced, by ${result.replacedBy}; rotate that one`)
+  if (result.outcome === 'unusable')
+    throw new CommandError(`API token ${id} has ended; \`ugs api-token create\` makes another one`)
+  const { apiToken, oldApiToken, token } = result
   const workspace = names.get(apiToken.workspaceId) ?? ''
   if (json) {
     printJson({ ...shown(apiToken, workspace), token, replaces: shown(oldApiToken, workspace) })
@@ -155,10 +177,13 @@ async function rotate(id: number, { overlap, json }: { overlap: number; json?: b
 
 async function revoke(id: number, { json }: { json?: boolean }): Promise<void> {
   const revoked = await withStore((store) => store.revokeApiToken({ id, ...operator(), now: Date.now() }))
-  if (revoked === null)
-    throw new CommandError(`there is no API token ${id}; \`ugs api-token list\` shows those there are`)
+  if (revoked === null) throw noSuchApiToken(id)
   if (json) printJson({ id: revoked.id, name: revoked.name, revoked_at: formatTime(revoked.revokedAt) })
   else console.error(`API token ${revoked.id} "${revoked.name}" is revoked.`)
+}
+
+function noSuchApiToken(id: number): CommandError {
+  return new CommandError(`there is no API token ${id}; \`ugs api-token list\` shows those there are`)
 }
 
 async function namesOfWorkspaces(store: Store): Promise<ReadonlyMap<number, string>> {
@@ -176,12 +201,20 @@ function shown(apiToken: ApiToken, workspace: string) {
     expires_at: formatTime(apiToken.expiresAt),
     revoked_at: formatTime(apiToken.revokedAt),
     last_used_at: formatTime(apiToken.lastUsedAt),
+    replaced_by: apiToken.replacedBy,
   }
 }
 
 function stateOf(apiToken: ApiToken, now: number): 'active' | 'revoked' | 'expired' {
   if (isUsable(apiToken, now)) return 'active'
   return apiToken.revokedAt === null ? 'expired' : 'revoked'
+}
+
+function parseOverlap(text: string): number {
+  if (text === '0') return 0
+  const overlap = parseDuration(text)
+  if (overlap > longestOverlapMs) throw new InvalidArgumentError('It must be 30d at most.')
+  return overlap
 }
 
 function parseScopes(text: string): Scope[] {

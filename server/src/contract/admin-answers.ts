@@ -186,6 +186,7 @@ export function apiTokenJson(token: ApiToken): string {
     expires_at: time(token.expiresAt),
     revoked_at: time(token.revokedAt),
     last_used_at: time(token.lastUsedAt),
+    replaced_by: json(token.replacedBy),
   })
 }
 

@@ -241,14 +241,6 @@ export const adminOperations = {
     status: 201,
     answer: 'NewApiTokenAnswer',
   },
-  revokeApiToken: {
-    method: 'POST',
-    path: '/api-tokens/{id}/revoke',
-    tag: access,
-    summary: 'Revoke an API token for good',
-    answer: 'ApiTokenAnswer',
-    faults: ['not_found'],
-  },
   rotateApiToken: {
     method: 'POST',
     path: '/api-tokens/{id}/rotate',
@@ -258,7 +250,15 @@ export const adminOperations = {
       'With its name, scopes and lifetime. The old one stops `overlap_seconds` from now, or when it would have ended.',
     body: 'ApiTokenRotationBody',
     status: 201,
-    answer: 'NewApiTokenAnswer',
+    answer: 'ApiTokenRotationAnswer',
+    faults: ['not_found', 'token_superseded'],
+  },
+  revokeApiToken: {
+    method: 'POST',
+    path: '/api-tokens/{id}/revoke',
+    tag: access,
+    summary: 'Revoke an API token for good',
+    answer: 'ApiTokenAnswer',
     faults: ['not_found'],
   },
   listWorkspaces: {

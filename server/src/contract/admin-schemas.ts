@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { scopes } from '../domain/api-token.ts'
+import { defaultOverlapMs, longestOverlapMs, scopes } from '../domain/api-token.ts'
 import { auditActions } from '../domain/audit.ts'
 import { author, id, nextCursor, revision, time, timeOrNull } from './admin-parts.ts'
 import { limits } from './limits.ts'
@@ -252,6 +252,11 @@ export const ApiToken = answer({
   expires_at: timeOrNull('When it stops'),
   revoked_at: timeOrNull('When it was revoked'),
   last_used_at: timeOrNull('When it was last used, to the minute'),
+  replaced_by: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: 'The id of the API token that took its place; null where none did.',
+    examples: [null],
+  }),
 })
 
 export const LeakedTokenAnswer = answer({
@@ -300,8 +305,9 @@ export const ApiTokenRotationBody = Type.Object(
       Type.Integer({
         description: 'For how long the old one works on: 0 to 2592000, 30 days.',
         minimum: 0,
-        maximum: 2_592_000,
-        default: 86_400,
+        maximum: longestOverlapMs / 1000,
+        default: defaultOverlapMs / 1000,
+        examples: [86_400],
       }),
     ),
   },
@@ -313,6 +319,13 @@ export const NewApiTokenAnswer = answer({
   success,
   api_token: Type.Ref('#/components/schemas/ApiToken'),
   token: Type.String({ description: 'Is shown this once.', examples: ['uga_customer_…'] }),
+})
+
+export const ApiTokenRotationAnswer = answer({
+  success,
+  api_token: Type.Ref('#/components/schemas/ApiToken'),
+  token: Type.String({ description: 'Is shown this once.', examples: ['uga_customer_…'] }),
+  replaces: Type.Ref('#/components/schemas/ApiToken'),
 })
 
 export const ApiTokenAnswer = answer({ success, api_token: Type.Ref('#/components/schemas/ApiToken') })

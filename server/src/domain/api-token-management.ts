@@ -2,7 +2,7 @@ import type { ApiToken, Scope } from './api-token.ts'
 import type { Clock } from './clock.ts'
 import type { Environment } from './environment.ts'
 import { Fault } from './fault.ts'
-import type { NewApiToken, NewWorkspace, RotateApiToken, Store } from './store.ts'
+import type { NewApiToken, NewWorkspace, RotateApiToken, RotateApiTokenOutcome, Store } from './store.ts'
 import { generateToken, hashToken } from './token.ts'
 import { originOf, type Caller, type Realm } from './user-group-service.ts'
 import type { Workspace } from './workspace.ts'
@@ -22,18 +22,22 @@ export async function makeApiToken(
   return { apiToken: await store.createApiToken({ ...description, tokenHash: hashToken(token) }), token }
 }
 
-/**
- * One with the name, the scopes and the lifetime of another, which is to end. Null where that has ended, or is not there.
- * @throws Fault `unavailable`
- */
+/** One that took the place of another, which ends when that one says. */
+export interface RotatedApiToken extends MadeApiToken {
+  readonly oldApiToken: ApiToken
+}
+
+/** @throws Fault `unavailable` */
 export async function rotateApiToken(
   store: Store,
   { environment, ...command }: Omit<RotateApiToken, 'tokenHash'> & { readonly environment: Environment },
-): Promise<(MadeApiToken & { readonly oldApiToken: ApiToken }) | null> {
+): Promise<
+  | ({ readonly outcome: 'rotated' } & RotatedApiToken)
+  | Exclude<RotateApiTokenOutcome, { readonly outcome: 'rotated' }>
+> {
   const token = generateToken('api', environment)
   const result = await store.rotateApiToken({ ...command, tokenHash: hashToken(token) })
-  if (result.outcome !== 'rotated') return null
-  return { apiToken: result.apiToken, oldApiToken: result.oldApiToken, token }
+  return result.outcome === 'rotated' ? { ...result, token } : result
 }
 
 /** The API tokens of a workspace and environment, for those who have one there with the scope `admin`. */
@@ -63,23 +67,29 @@ export class ApiTokenManagement {
   }
 
   /**
-   * One that takes the place of another, which goes on working for `overlapMs` at most.
-   * @throws Fault `not_found` (one that has ended, too), `unavailable`
+   * One that takes the place of another, which works on for `overlapMs` at most.
+   * @throws Fault `not_found` (one that has ended, too), `token_superseded`, `unavailable`
    */
-  async rotate(
-    caller: Caller,
-    id: number,
-    overlapMs: number,
-  ): Promise<MadeApiToken & { readonly oldApiToken: ApiToken }> {
+  async rotate(caller: Caller, id: number, overlapMs: number): Promise<RotatedApiToken> {
     await this.#checkOurs(caller, id)
     const now = this.#clock.now()
-    const rotated = await rotateApiToken(this.#store, {
+    const result = await rotateApiToken(this.#store, {
       ...originOf(caller),
       ...{ id, environment: caller.environment, oldTokenValidUntil: now + overlapMs, now },
     })
-    if (rotated === null)
-      throw new Fault('not_found', 'The API token with this id has ended; make another one')
-    return rotated
+    switch (result.outcome) {
+      case 'rotated':
+        return result
+      case 'superseded':
+        throw new Fault(
+          'token_superseded',
+          `The API token with this id was already replaced, by the one with the id ${result.replacedBy}`,
+        )
+      case 'unusable':
+        throw new Fault('not_found', 'The API token with this id has ended; make another one')
+      case 'not_found':
+        throw noSuchApiToken()
+    }
   }
 
   /** @throws Fault `not_found`, `unavailable` */

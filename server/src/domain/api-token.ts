@@ -24,7 +24,13 @@ export interface ApiToken {
   readonly revokedAt: number | null
   /** To the minute; null where it was not used yet. */
   readonly lastUsedAt: number | null
+  /** The id of the one that took its place; null where none did. */
+  readonly replacedBy: number | null
 }
+
+/** How long the old API token may work on beside the one that takes its place, and does so unless that is said, in milliseconds. */
+export const longestOverlapMs = 30 * 24 * 60 * 60 * 1000
+export const defaultOverlapMs = 24 * 60 * 60 * 1000
 
 /** Until when one that replaces this one is valid: for as long as this one was made to be. */
 export function renewedExpiry({ createdAt, expiresAt }: ApiToken, now: number): number | null {

@@ -5,6 +5,7 @@ import { Fault } from './fault.ts'
 import { randomBytes } from './random.ts'
 import type { Store } from './store.ts'
 import { hashToken, isWellFormedToken } from './token.ts'
+import type { Uses } from './use-log.ts'
 
 /** After how long without a call a session ends, and after how long in any case, in milliseconds. */
 export const sessionIdleMs = 30 * 60 * 1000
@@ -23,14 +24,19 @@ export interface OpenSession {
   readonly expiresAt: number
 }
 
-/** Who is signed in to the console, by a secret that only a cookie holds. A session does what its API token may do, and ends with it. */
+/**
+ * Who is signed in to the console, by a secret that only a cookie holds. A session does what its API token may do, ends with it, and
+ * is a use of it.
+ */
 export class ConsoleSessions {
   readonly #store: Store
   readonly #clock: Clock
+  readonly #apiTokenUses: Uses<Pick<ApiToken, 'id'>>
 
-  constructor(parts: { store: Store; clock: Clock }) {
+  constructor(parts: { store: Store; clock: Clock; apiTokenUses: Uses<Pick<ApiToken, 'id'>> }) {
     this.#store = parts.store
     this.#clock = parts.clock
+    this.#apiTokenUses = parts.apiTokenUses
   }
 
   /** @throws Fault `unauthenticated`, `forbidden` (no scope `admin`), `unavailable` */
@@ -39,6 +45,7 @@ export class ConsoleSessions {
     const now = this.#clock.now()
     if (apiToken === null || !isUsable(apiToken, now))
       throw new Fault('unauthenticated', 'api_token: must be a valid API token')
+    this.#apiTokenUses.note(apiToken)
     if (!apiToken.scopes.includes('admin'))
       throw new Fault('forbidden', 'This API token lacks the scope "admin"')
     const secret = randomBytes(secretBytes).toString('base64url')
@@ -54,6 +61,7 @@ export class ConsoleSessions {
     const now = this.#clock.now()
     if (!isUsable(apiToken, now) || now >= lastUsedAt + sessionIdleMs || now >= createdAt + sessionMaxMs)
       return null
+    this.#apiTokenUses.note(apiToken)
     if (now >= lastUsedAt + touchEveryMs) await this.#store.touchConsoleSession(hashToken(secret), now)
     return openSession(apiToken, secret, createdAt)
   }

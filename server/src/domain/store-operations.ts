@@ -283,7 +283,7 @@ export interface DeleteRegistered extends Origin {
   readonly now: number
 }
 
-export type NewApiToken = Omit<ApiToken, 'id' | 'revokedAt' | 'lastUsedAt'> &
+export type NewApiToken = Omit<ApiToken, 'id' | 'revokedAt' | 'lastUsedAt' | 'replacedBy'> &
   Origin & { readonly tokenHash: Uint8Array }
 
 export interface RevokeApiToken extends Origin {
@@ -302,7 +302,9 @@ export interface RotateApiToken extends Origin {
 
 export type RotateApiTokenOutcome =
   | { readonly outcome: 'rotated'; readonly apiToken: ApiToken; readonly oldApiToken: ApiToken }
-  | { readonly outcome: 'not_found' | 'unusable' }
+  | { readonly outcome: 'superseded'; readonly replacedBy: number }
+  | { readonly outcome: 'unusable' }
+  | { readonly outcome: 'not_found' }
 
 /** That an API token was used. */
 export interface ApiTokenUse {

@@ -193,8 +193,8 @@ export interface Store {
   revokeApiToken(command: RevokeApiToken): Promise<ApiToken | null>
 
   /**
-   * Replaces an API token by one with the same name, scopes and lifetime. One that is revoked or over is not replaced.
-   * Of simultaneous calls each makes one; the old one ends at the earliest of the times.
+   * Replaces an API token by one with the same name, scopes and lifetime. One that was replaced before is `superseded`; one that
+   * is revoked or over is `unusable`. Of simultaneous calls exactly one replaces it.
    */
   rotateApiToken(command: RotateApiToken): Promise<RotateApiTokenOutcome>
 

@@ -13,6 +13,9 @@ export interface Use<Thing> {
   readonly usedAt: number
 }
 
+/** What is told of each use. */
+export type Uses<Thing> = Pick<UseLog<Thing>, 'note'>
+
 /** When each of many things was last used, to the minute: noted in memory, and written when there is time. */
 // What is held of a thing is small: there may be many.
 export class UseLog<Thing> {

@@ -40,6 +40,7 @@ import type {
 } from '../contract/admin-schemas.ts'
 import { readChange } from '../contract/bodies.ts'
 import { rowWriters, type BulkFormat } from '../contract/import-rows.ts'
+import { defaultOverlapMs } from '../domain/api-token.ts'
 import type { ApiTokenManagement } from '../domain/api-token-management.ts'
 import { isEventId } from '../domain/audit.ts'
 import type { AuditLog } from '../domain/audit-log.ts'
@@ -74,8 +75,6 @@ type Handler = (call: AdminCall) => Promise<AdminAnswer>
 
 const defaultLimit = 50
 const greatestLimit = 200
-/** A day: time to bring the new one to where it is used. */
-const defaultOverlapSeconds = 86_400
 const versionsListed = 200
 const deleted = { json: successful({ deleted: 'true' }) }
 
@@ -212,9 +211,16 @@ function accessHandlers({ apiTokens }: AdminParts) {
       return { json: successful({ api_token: apiTokenJson(revoked) }) }
     },
     rotateApiToken: async ({ caller, params, body }) => {
-      const { overlap_seconds = defaultOverlapSeconds } = body.value as ApiTokenRotationBody
-      const { apiToken, token } = await apiTokens.rotate(caller, params.id as number, overlap_seconds * 1000)
-      return { json: successful({ api_token: apiTokenJson(apiToken), token: JSON.stringify(token) }) }
+      const { overlap_seconds: overlap } = body.value as ApiTokenRotationBody
+      const overlapMs = overlap === undefined ? defaultOverlapMs : overlap * 1000
+      const { apiToken, token, oldApiToken } = await apiTokens.rotate(caller, params.id as number, overlapMs)
+      return {
+        json: successful({
+          api_token: apiTokenJson(apiToken),
+          token: JSON.stringify(token),
+          replaces: apiTokenJson(oldApiToken),
+        }),
+      }
     },
     listWorkspaces: async ({ caller }) => ({
       json: listAnswer('workspaces', await apiTokens.findWorkspaces(caller), workspaceJson),

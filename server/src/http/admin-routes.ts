@@ -54,7 +54,6 @@ const noDocument: JsonDocument = { value: undefined, members: new Map() }
 export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): void {
   const authentication = new Authentication(['Token'], parts.authentication)
   const { sessions } = parts
-  const { apiTokenUses } = parts.authentication
   const handlers = handlersOf(parts)
   for (const id of Object.keys(adminOperations) as AdminOperationId[]) {
     const operation: AdminOperation = adminOperations[id]
@@ -69,7 +68,6 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
       config: { challenge: authentication.challenge },
       onRequest: async (request) => {
         const session = await findSession(request, sessions)
-        if (session !== null) apiTokenUses.note(session.apiToken)
         const apiToken =
           session?.apiToken ?? (await authentication.authenticate(request.raw.headers.authorization))
         beginCall(request, apiToken, id)

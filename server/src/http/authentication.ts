@@ -3,13 +3,13 @@ import { Cache } from '../domain/cache.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Store } from '../domain/store.ts'
-import type { UseLog } from '../domain/use-log.ts'
 import { hashToken, isWellFormedToken } from '../domain/token.ts'
+import type { Uses } from '../domain/use-log.ts'
 
 export interface AuthenticationParts {
   readonly store: Pick<Store, 'findApiToken'>
   readonly clock: Clock
-  readonly apiTokenUses: Pick<UseLog<Pick<ApiToken, 'id'>>, 'note'>
+  readonly apiTokenUses: Uses<Pick<ApiToken, 'id'>>
   /** For how long, in milliseconds, a looked-up API token is trusted, and so may outlive its revocation. */
   readonly cacheMs: number
 }

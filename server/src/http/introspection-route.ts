@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { introspectionAnswer } from '../contract/answers.ts'
 import { validationFailed } from '../domain/fault.ts'
-import type { UseLog } from '../domain/use-log.ts'
+import type { Uses } from '../domain/use-log.ts'
 import type { TokenlessUserGroup } from '../domain/user-group.ts'
 import type { UserGroupService } from '../domain/user-group-service.ts'
 import { sendJson } from './answer.ts'
@@ -14,7 +14,7 @@ const formType = 'application/x-www-form-urlencoded'
 export interface IntrospectionRouteParts {
   readonly authentication: AuthenticationParts
   readonly userGroups: UserGroupService
-  readonly introspections: Pick<UseLog<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>, 'note'>
+  readonly introspections: Uses<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>
 }
 
 /** Whose token a dashboard was opened with (RFC 7662): what the renderer asks of every view. */

@@ -37,6 +37,7 @@ export const tables: readonly Table[] = [
       expires_at: 'bigint',
       revoked_at: 'bigint',
       last_used_at: 'bigint',
+      replaced_by: 'bigint',
     },
     keyLength: 1,
     counter: 'api_token_id',

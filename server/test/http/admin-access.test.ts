@@ -11,14 +11,19 @@ interface ApiTokenView {
   readonly created_at: string
   readonly expires_at: string | null
   readonly revoked_at: string | null
+  readonly last_used_at: string | null
+  readonly replaced_by: number | null
 }
 interface Registered {
   readonly id: number
   readonly created_at: string
 }
 
+/** Without their last uses, which are written down when there is time. */
 const apiTokens = async (api = admin) =>
-  assertAnswers<{ api_tokens: ApiTokenView[] }>(await api.listApiTokens(), 'listApiTokens').api_tokens
+  assertAnswers<{ api_tokens: ApiTokenView[] }>(await api.listApiTokens(), 'listApiTokens').api_tokens.map(
+    (apiToken) => ({ ...apiToken, last_used_at: null }),
+  )
 
 const makeApiToken = async (body: object) =>
   assertAnswers<{ api_token: ApiTokenView; token: string }>(
@@ -36,6 +41,7 @@ test('an API token is made for this environment, works, is listed without itself
     expires_at: null,
     revoked_at: null,
     last_used_at: null,
+    replaced_by: null,
   })
   assert.ok(Math.abs(Date.now() - Date.parse(created_at)) < 60_000)
   assert.match(token, /^uga_customer_/)
@@ -45,11 +51,13 @@ test('an API token is made for this environment, works, is listed without itself
     api_token,
   )
 
-  const revoke = async () =>
-    assertAnswers<{ api_token: ApiTokenView }>(
+  const revoke = async () => ({
+    ...assertAnswers<{ api_token: ApiTokenView }>(
       await admin.revokeApiToken({ params: { id } }),
       'revokeApiToken',
-    ).api_token
+    ).api_token,
+    last_used_at: null,
+  })
   const revoked = await revoke()
   assert.deepEqual({ ...revoked, revoked_at: null }, api_token)
   assert.ok(Date.parse(revoked.revoked_at ?? '') >= Date.parse(created_at))
@@ -63,33 +71,75 @@ test('an API token is made for this environment, works, is listed without itself
   assertRefused(unknown, 'revokeApiToken', 'not_found')
 })
 
-test('an API token takes the place of another, which works on for as long as was asked for', async () => {
-  const body = { name: 'backend', scopes: ['write'], expires_in_seconds: 3600 }
-  const old = await makeApiToken(body)
-  const rotate = async (rotation: object) =>
-    admin.rotateApiToken({ params: { id: old.api_token.id }, body: rotation })
-  const works = async (token: string) =>
-    (await userApi(service.origin, token).get({ user_group_id: 'rotated', name: 'Name' })).status
-  const made = assertAnswers<{ api_token: ApiTokenView; token: string }>(
-    await rotate({ overlap_seconds: 600 }),
-    'rotateApiToken',
-  )
-  const { id, created_at, expires_at, ...rest } = made.api_token
-  assert.notEqual(id, old.api_token.id)
-  assert.deepEqual(rest, { ...rest, name: 'backend', scopes: ['write'], revoked_at: null })
-  assert.equal(Date.parse(expires_at ?? '') - Date.parse(created_at), 3_600_000)
-  const end = (await apiTokens()).find((one) => one.id === old.api_token.id)?.expires_at
-  assert.equal(Date.parse(end ?? '') - Date.parse(created_at), 600_000)
-  assert.deepEqual([await works(made.token), await works(old.token)], [200, 200])
+interface Rotation {
+  readonly api_token: ApiTokenView
+  readonly token: string
+  readonly replaces: ApiTokenView
+}
+const rotate = async (id: number, body: object, api = admin) => api.rotateApiToken({ params: { id }, body })
+const rotated = async (id: number, body: object, api = admin) =>
+  assertAnswers<Rotation>(await rotate(id, body, api), 'rotateApiToken')
+const works = async (token: string) =>
+  (await userApi(service.origin, token).get({ user_group_id: 'rotated', name: 'Name' })).status === 200
+const ms = (from: string, to: string | null) => Date.parse(to ?? '') - Date.parse(from)
 
-  assertAnswers(await rotate({ overlap_seconds: 0 }), 'rotateApiToken')
-  assert.deepEqual([await works(made.token), await works(old.token)], [200, 401])
-  assertRefused(await rotate({}), 'rotateApiToken', 'not_found')
-  assertRefused(await rotate({ overlap_seconds: -1 }), 'rotateApiToken', 'validation_failed', [
-    '/overlap_seconds',
-  ])
-  const unknown = await admin.rotateApiToken({ params: { id: 999_999 }, body: {} })
-  assertRefused(unknown, 'rotateApiToken', 'not_found')
+test('an API token takes the place of another, which works on for as long as was asked for', async () => {
+  const fields = { name: 'backend', scopes: ['write'], expires_in_seconds: 3600 }
+  const old = await makeApiToken(fields)
+  const { api_token, token, replaces } = await rotated(old.api_token.id, { overlap_seconds: 600 })
+  const { id, created_at, expires_at } = api_token
+  assert.notEqual(id, old.api_token.id)
+  assert.deepEqual(api_token, { ...old.api_token, id, created_at, expires_at })
+  assert.equal(ms(created_at, expires_at), 3_600_000)
+  assert.equal(ms(created_at, replaces.expires_at), 600_000)
+  assert.deepEqual(replaces, { ...old.api_token, expires_at: replaces.expires_at, replaced_by: id })
+  assert.deepEqual(
+    (await apiTokens()).find((one) => one.id === replaces.id),
+    replaces,
+  )
+  assert.deepEqual([await works(token), await works(old.token)], [true, true])
+})
+
+test('an API token that is replaced without an overlap stops at once, and without a word on it after a day', async () => {
+  const old = await makeApiToken({ name: 'backend', scopes: ['write'] })
+  const second = await rotated(old.api_token.id, { overlap_seconds: 0 })
+  assert.equal(second.api_token.expires_at, null)
+  assert.deepEqual([await works(old.token), await works(second.token)], [false, true])
+  const third = await rotated(second.api_token.id, {})
+  assert.equal(ms(third.api_token.created_at, third.replaces.expires_at), 86_400_000)
+  assert.deepEqual([await works(second.token), await works(third.token)], [true, true])
+})
+
+test('an API token that ends within the overlap ends when it would have', async () => {
+  const old = await makeApiToken({ name: 'backend', scopes: ['write'], expires_in_seconds: 60 })
+  const { replaces } = await rotated(old.api_token.id, { overlap_seconds: 2_592_000 })
+  assert.equal(replaces.expires_at, old.api_token.expires_at)
+})
+
+test('an API token is replaced once, by whoever is first', async () => {
+  const { api_token: old } = await makeApiToken({ name: 'backend', scopes: ['write'] })
+  const answers = await Promise.all(
+    [0, 60, 600].map((overlap_seconds) => rotate(old.id, { overlap_seconds })),
+  )
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409])
+  assertRefused(await rotate(old.id, {}), 'rotateApiToken', 'token_superseded')
+  const replaced = (await apiTokens()).find(({ id }) => id === old.id)
+  assert.equal((await rotated(replaced?.replaced_by ?? 0, {})).api_token.name, 'backend')
+})
+
+test('an API token that is revoked, over or not there is not replaced', async () => {
+  const { api_token: revoked } = await makeApiToken({ name: 'backend', scopes: ['write'] })
+  await admin.revokeApiToken({ params: { id: revoked.id } })
+  const count = (await apiTokens()).length
+  for (const id of [revoked.id, 999_999]) assertRefused(await rotate(id, {}), 'rotateApiToken', 'not_found')
+  assert.equal((await apiTokens()).length, count)
+})
+
+test('an API token may replace itself', async () => {
+  const { api_token, token } = await makeApiToken({ name: 'own', scopes: ['admin'] })
+  const made = await rotated(api_token.id, { overlap_seconds: 0 }, adminApi(service.origin, token))
+  assertRefused(await adminApi(service.origin, token).listApiTokens(), 'listApiTokens', 'unauthenticated')
+  assertAnswers(await adminApi(service.origin, made.token).listApiTokens(), 'listApiTokens')
 })
 
 test('an API token may have an end', async () => {
@@ -114,6 +164,7 @@ test('a workspace comes with an API token that sees it alone', async () => {
     expires_at: null,
     revoked_at: null,
     last_used_at: null,
+    replaced_by: null,
   })
   assert.ok(created_at >= workspace.created_at)
   const there = adminApi(service.origin, token)

@@ -37,27 +37,26 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
   'a rotation of an API token': async (store) => {
     const { id } = await store.createApiToken(newApiToken({ ...origin, createdAt: 1000, expiresAt: null }))
     const { tokenHash } = newApiToken()
-    const rotate = async (which = id) =>
-      (
-        await store.rotateApiToken({
-          ...{ id: which, tokenHash, oldTokenValidUntil: now + 1000, now },
-          ...by,
-        })
-      ).outcome
+    const rotate = async (which = id, hash = tokenHash) => {
+      const command = { id: which, tokenHash: hash, oldTokenValidUntil: now, now, ...by }
+      return (await store.rotateApiToken(command)).outcome
+    }
     return {
       change: () => rotate(),
       events: async () => {
         const details = {
-          ...{
-            api_token_id: id,
-            new_api_token_id: (await store.findApiToken(tokenHash))?.id,
-            name: 'A "token"',
-          },
-          ...{ valid_until: new Date(now + 1000).toISOString(), expires_at: null },
+          api_token_id: id,
+          new_api_token_id: (await store.findApiToken(tokenHash))?.id,
+          name: 'A "token"',
+          valid_until: new Date(now).toISOString(),
+          expires_at: null,
         }
         return [event('api_token.rotated', { details })]
       },
-      nothing: { 'one that there is not': ['not_found', () => rotate(999_999_999)] },
+      nothing: {
+        'one that was replaced': ['superseded', () => rotate(id, randomBytes(32))],
+        'one that there is not': ['not_found', () => rotate(999_999_999)],
+      },
     }
   },
 

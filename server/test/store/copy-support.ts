@@ -49,6 +49,11 @@ async function fill(store: Store, userGroups: number): Promise<void> {
     tokenHash: randomBytes(32),
   })
   await store.createConsoleSession(newSession(randomBytes(32), signedIn.id, 1000))
+  await store.recordApiTokenUses([{ id: signedIn.id, usedAt: 60_000 }])
+  await store.rotateApiToken({
+    ...{ id: signedIn.id, tokenHash: randomBytes(32), oldTokenValidUntil: 5000, now: 1500 },
+    ...origin,
+  })
   const { id } = await store.createApiToken({
     ...origin,
     ...{ ...token, workspaceId: 2, name: 'b', expiresAt: 2000, tokenHash: randomBytes(32) },
@@ -91,7 +96,7 @@ async function fill(store: Store, userGroups: number): Promise<void> {
 export function rowsOfSource(userGroups: number): Record<string, number> {
   return {
     workspace: 2,
-    api_token: 2,
+    api_token: 3,
     user_group: userGroups,
     user_group_version: 1,
     deleted_user_group: 1,
@@ -103,7 +108,7 @@ export function rowsOfSource(userGroups: number): Record<string, number> {
     superseded_token: 2,
     idempotency_key: 2,
     console_session: 1,
-    audit_event: userGroups + 16,
+    audit_event: userGroups + 17,
     secret_key_check: 2,
   }
 }

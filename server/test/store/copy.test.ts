@@ -199,11 +199,12 @@ describe('copying a store: in the target,', async () => {
       )
     }
   }
-  for (const column of ['expires_at', 'revoked_at']) {
+  for (const column of ['expires_at', 'revoked_at', 'last_used_at', 'replaced_by']) {
     isFoundOut(
       `an api_token without its ${column}`,
       'api_token',
-      `UPDATE api_token SET ${column} = NULL WHERE ${column} IS NOT NULL`,
+      `UPDATE api_token SET ${column} = NULL
+       WHERE ctid = (SELECT ctid FROM api_token WHERE ${column} IS NOT NULL LIMIT 1)`,
     )
   }
   isFoundOut(

@@ -133,6 +133,61 @@ describe('PostgreSQL: whatever else changes the store', () => {
     assert.equal((await store.revokeApiToken({ id, ...origin, now: 3000 }))?.revokedAt, 2000)
   })
 
+  for (const [what, oldTokenValidUntil] of [
+    ['which works on', 9000],
+    // When the repetition comes, it no longer works.
+    ['which stops at once', 2000],
+  ] as const) {
+    eachLoss(`makes one API token in the place of another, ${what}`, async (t, lose) => {
+      const { store, proxy } = await openProxied(t)
+      const old = await store.createApiToken(apiToken())
+      const { tokenHash } = apiToken()
+      const command = { id: old.id, tokenHash, oldTokenValidUntil, ...origin, now: 2000 }
+      const result = await losing(
+        proxy,
+        statements.commit,
+        lose,
+        () => store.rotateApiToken(command),
+        // The repetition waits there, until the commit.
+        statements.lockApiToken,
+      )
+      assert.ok(result.outcome === 'rotated')
+      const { apiToken: made, oldApiToken } = result
+      assert.deepEqual(made, { ...old, id: made.id, createdAt: 2000 })
+      assert.deepEqual(oldApiToken, { ...old, expiresAt: oldTokenValidUntil, replacedBy: made.id })
+      assert.deepEqual(await store.listApiTokens(), [oldApiToken, made])
+      assert.deepEqual(await store.findApiToken(tokenHash), made)
+      assert.deepEqual(await store.rotateApiToken({ ...command, tokenHash: randomBytes(32) }), {
+        outcome: 'superseded',
+        replacedBy: made.id,
+      })
+    })
+  }
+
+  it('makes no API token in the place of one that another process has replaced meanwhile', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const { id } = await store.createApiToken(apiToken())
+    const rotate = (by: Store) =>
+      by.rotateApiToken({ id, tokenHash: randomBytes(32), oldTokenValidUntil: 2000, ...origin, now: 2000 })
+    const lose: Lose = async (caught) => {
+      assert.equal((await rotate(other)).outcome, 'rotated')
+      caught.drop()
+    }
+    const result = await losing(proxy, statements.lockApiToken, lose, () => rotate(store))
+    assert.equal(result.outcome, 'superseded')
+    assert.equal((await store.listApiTokens()).length, 2)
+  })
+
+  eachLoss('keeps the last use of an API token', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const { id } = await store.createApiToken(apiToken())
+    await losing(proxy, statements.recordApiTokenUses, lose, () =>
+      store.recordApiTokenUses([{ id, usedAt: 60_000 }]),
+    )
+    assert.equal((await store.listApiTokens())[0]?.lastUsedAt, 60_000)
+  })
+
   eachLoss('keeps the check of a secret key', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const check = { keyId: 'k1', sealed: Buffer.from([1, 2, 3]) }

@@ -57,6 +57,9 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   findApiToken: (store) => store.findApiToken(randomBytes(32)),
   listApiTokens: (store) => store.listApiTokens(),
   revokeApiToken: (store) => store.revokeApiToken({ id: 1, ...origin, now: 1 }),
+  rotateApiToken: (store) =>
+    store.rotateApiToken({ id: 1, tokenHash: randomBytes(32), oldTokenValidUntil: 1, ...origin, now: 1 }),
+  recordApiTokenUses: (store) => store.recordApiTokenUses([{ id: 1, usedAt: 60_000 }]),
   createConsoleSession: (store) => store.createConsoleSession(newSession(randomBytes(32), 1, 1)),
   findConsoleSession: (store) => store.findConsoleSession(randomBytes(32)),
   touchConsoleSession: (store) => store.touchConsoleSession(randomBytes(32), 1),
@@ -139,6 +142,7 @@ describe('PostgreSQL: a database that is lost in the middle of a call', () => {
     ['createApiToken', statements.createApiToken, operations.createApiToken],
     ['createFirstApiTokens', statements.commit, operations.createFirstApiTokens],
     ['revokeApiToken', statements.revokeApiToken, operations.revokeApiToken],
+    ['rotateApiToken', statements.lockApiToken, operations.rotateApiToken],
     ['addSecretKeyCheck', statements.addSecretKeyCheck, operations.addSecretKeyCheck],
     ['createConsoleSession', statements.createConsoleSession, operations.createConsoleSession],
     ['pruneAuditEvents', statements.commit, operations.pruneAuditEvents],

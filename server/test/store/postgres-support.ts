@@ -35,6 +35,8 @@ export const statements = {
   restoreUserGroup: /^WITH deleted AS \(\s+DELETE FROM deleted_user_group/,
   createWorkspace: /^INSERT INTO workspace/,
   createApiToken: /^INSERT INTO api_token/,
+  lockApiToken: /^SELECT \* FROM api_token .* FOR NO KEY UPDATE/,
+  recordApiTokenUses: /^WITH used AS/,
   revokeApiToken: /^WITH revoked AS .*UPDATE api_token/s,
   addSecretKeyCheck: /^INSERT INTO secret_key_check/,
   createConsoleSession: /^WITH made AS .*INSERT INTO console_session/s,

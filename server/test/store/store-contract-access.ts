@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { NewApiToken, RotateApiToken, Store } from '../../src/domain/store.ts'
-import { freshKey, newWorkspace, origin, plain } from './store-fixtures.ts'
+import { count, freshKey, newWorkspace, origin, plain } from './store-fixtures.ts'
 
 /** What every store must do with workspaces, API tokens and secret key checks. */
 export function describeAccess(name: string, openFreshStore: () => Promise<Store>): void {
@@ -54,6 +54,7 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
         expiresAt: 9000,
         revokedAt: null,
         lastUsedAt: null,
+        replacedBy: null,
       })
       assert.deepEqual(await store.findApiToken(tokenHash), made)
       assert.equal(await store.findApiToken(randomBytes(32)), null)
@@ -78,11 +79,16 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       assert.ok(result.outcome === 'rotated')
       const { id } = result.apiToken
       assert.deepEqual(result.apiToken, { ...old, id, createdAt: 2000, expiresAt: 10_000 })
-      assert.deepEqual(result.oldApiToken, { ...old, expiresAt: 3000 })
+      assert.deepEqual(result.oldApiToken, { ...old, expiresAt: 3000, replacedBy: id })
       assert.deepEqual(await store.findApiToken(tokenHash), result.apiToken)
-      const again = await rotate(old.id, { oldTokenValidUntil: 9999 })
-      assert.ok(again.outcome === 'rotated')
-      assert.equal(again.oldApiToken.expiresAt, 3000)
+      assert.deepEqual(
+        (await store.listApiTokens()).find((one) => one.id === old.id),
+        result.oldApiToken,
+      )
+      const later = await store.createApiToken(apiToken(randomBytes(32)))
+      const longer = await rotate(later.id, { oldTokenValidUntil: 9999 })
+      assert.ok(longer.outcome === 'rotated')
+      assert.equal(longer.oldApiToken.expiresAt, 9000)
     })
 
     it('has one without an end live on without one', async () => {
@@ -90,6 +96,23 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       const result = await rotate(old.id)
       assert.ok(result.outcome === 'rotated')
       assert.deepEqual([result.apiToken.expiresAt, result.oldApiToken.expiresAt], [null, 3000])
+    })
+
+    it('replaces an API token once, whoever is first, and the one in its place again', async () => {
+      const old = await store.createApiToken(apiToken(randomBytes(32)))
+      const results = await Promise.all(
+        [3000, 4000, 2000].map((oldTokenValidUntil) => rotate(old.id, { oldTokenValidUntil })),
+      )
+      assert.deepEqual(count(results), { rotated: 1, superseded: 2 })
+      const first = results.find(({ outcome }) => outcome === 'rotated')
+      assert.ok(first?.outcome === 'rotated')
+      const superseded = { outcome: 'superseded', replacedBy: first.apiToken.id }
+      assert.deepEqual(await rotate(old.id, { oldTokenValidUntil: 8000, now: 8000 }), superseded)
+      assert.deepEqual(
+        (await store.listApiTokens()).find(({ id }) => id === old.id),
+        first.oldApiToken,
+      )
+      assert.equal((await rotate(first.apiToken.id)).outcome, 'rotated')
     })
 
     it('replaces no API token that is revoked, over, or not there', async () => {

@@ -1,16 +1,20 @@
+import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { buildApp } from '../../src/app.ts'
-import type { Scope as ApiScope } from '../../src/domain/api-token.ts'
+import { parseDatabaseUrl } from '../../src/database-url.ts'
+import type { ApiToken, Scope as ApiScope } from '../../src/domain/api-token.ts'
 import type { Clock } from '../../src/domain/clock.ts'
 import { generateSecretKey, Keyring } from '../../src/domain/keyring.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { generateToken, hashToken } from '../../src/domain/token.ts'
+import { UseLog } from '../../src/domain/use-log.ts'
 import { UserGroupService } from '../../src/domain/user-group-service.ts'
 import { makeLogger } from '../../src/logger.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { defaults } from '../store/store-options.ts'
+import { freshDatabase } from './database.ts'
 import type { Scope } from './scope.ts'
 import { temporaryFolder } from './service.ts'
 import { origin } from '../store/store-fixtures.ts'
@@ -19,17 +23,29 @@ export interface RunningApp {
   readonly origin: string
   readonly store: Store
   readonly makeApiToken: (expiresAt?: number) => Promise<string>
+  /** What the service does every minute. */
+  readonly writeApiTokenUses: () => Promise<void>
 }
 
-/** The application in this process, on a port and a SQLite file of its own, by a clock that the test brings. */
+/** The application in this process, on a port and a store of its own, by a clock that the test brings. */
 export async function startApp(t: Scope, clock: Clock): Promise<RunningApp> {
-  const store = await openStore({ kind: 'sqlite', path: join(temporaryFolder(t), 'ugs.db') }, defaults)
+  const location =
+    process.env.UGS_TEST_STORE === 'postgres'
+      ? parseDatabaseUrl(await freshDatabase(t))
+      : ({ kind: 'sqlite', path: join(temporaryFolder(t), 'ugs.db') } as const)
+  const store = await openStore(location, defaults)
+  const apiTokenUses = new UseLog<Pick<ApiToken, 'id'>>({
+    clock,
+    idOf: ({ id }) => id,
+    record: (uses) => store.recordApiTokenUses(uses.map(({ of, usedAt }) => ({ id: of.id, usedAt }))),
+    onLoss: (error) => assert.fail(String(error)),
+  })
   const keyring = new Keyring([generateSecretKey('k1')])
   const app = await buildApp({
     ...{ store, clock, logger: makeLogger('silent'), isDraining: () => false, version: '0.0.0' },
     userGroups: new UserGroupService({ store, keyring, clock, mappingMode: 'free' }),
     introspections: { note: () => undefined },
-    apiTokenUses: { note: () => undefined },
+    apiTokenUses,
     limits: {
       ...{ maxBody: 1_048_576, maxHeader: 16_384, apiTokenCache: 0 },
       ...{ headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 20_000 },
@@ -45,6 +61,7 @@ export async function startApp(t: Scope, clock: Clock): Promise<RunningApp> {
   return {
     origin: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
     store,
+    writeApiTokenUses: () => apiTokenUses.write(),
     makeApiToken: async (expiresAt) => {
       const token = generateToken('api', 'Customer')
       await store.createApiToken({

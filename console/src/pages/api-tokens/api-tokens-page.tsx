@@ -6,14 +6,16 @@ import { apiTokensQuery } from '../../api/queries.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
 import { useSession } from '../../session/store.ts'
-import { ApiTokensTable } from './api-tokens-table.tsx'
+import { ApiTokensTable, type ApiTokenChanges } from './api-tokens-table.tsx'
 import { stateOf, type ApiToken } from './api-token.ts'
 import { CreateDialog } from './create-dialog.tsx'
 import { RevokeDialog } from './revoke-dialog.tsx'
+import { RotateDialog } from './rotate-dialog.tsx'
 
 export function ApiTokensPage() {
   const { workspace, api_environment_tag: environment } = useSession()
   const [isCreating, setIsCreating] = useState(false)
+  const [rotated, setRotated] = useState<ApiToken>()
   const [revoked, setRevoked] = useState<ApiToken>()
   return (
     <>
@@ -26,14 +28,15 @@ export function ApiTokensPage() {
           </Button>
         }
       />
-      <ApiTokensList onRevoke={setRevoked} />
+      <ApiTokensList onRotate={setRotated} onRevoke={setRevoked} />
       {isCreating && <CreateDialog onClose={() => setIsCreating(false)} />}
+      {rotated !== undefined && <RotateDialog apiToken={rotated} onClose={() => setRotated(undefined)} />}
       {revoked !== undefined && <RevokeDialog apiToken={revoked} onClose={() => setRevoked(undefined)} />}
     </>
   )
 }
 
-function ApiTokensList({ onRevoke }: { readonly onRevoke: (apiToken: ApiToken) => void }) {
+function ApiTokensList(changes: ApiTokenChanges) {
   const { data, error, isPending, isError, refetch } = useQuery(apiTokensQuery)
   const [shown, setShown] = useState<'valid' | 'all'>('valid')
   if (isError)
@@ -56,7 +59,7 @@ function ApiTokensList({ onRevoke }: { readonly onRevoke: (apiToken: ApiToken) =
       />
       {isPending && <LoadingState lines={5} label="Loading API tokens" />}
       {data !== undefined && rows.length === 0 && <EmptyState title="No API token is valid" />}
-      {rows.length > 0 && <ApiTokensTable apiTokens={rows} onRevoke={onRevoke} />}
+      {rows.length > 0 && <ApiTokensTable apiTokens={rows} {...changes} />}
     </Paper>
   )
 }

@@ -6,7 +6,12 @@ import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/store.ts'
 import { stateOf, type ApiToken } from './api-token.ts'
 
-const columnsWith = (ownId: number, onRevoke: (apiToken: ApiToken) => void) =>
+export interface ApiTokenChanges {
+  readonly onRotate: (apiToken: ApiToken) => void
+  readonly onRevoke: (apiToken: ApiToken) => void
+}
+
+const columnsWith = (ownId: number, { onRotate, onRevoke }: ApiTokenChanges) =>
   columnsOf<ApiToken>((column) => [
     column.accessor('name', {
       header: 'Name',
@@ -17,6 +22,12 @@ const columnsWith = (ownId: number, onRevoke: (apiToken: ApiToken) => void) =>
             <Text span size="xs" fw={400} c="dimmed">
               {' '}
               (you are signed in with it)
+            </Text>
+          )}
+          {original.replaced_by !== null && (
+            <Text span size="xs" fw={400} c="dimmed">
+              {' '}
+              (replaced by {original.replaced_by})
             </Text>
           )}
         </Text>
@@ -37,17 +48,33 @@ const columnsWith = (ownId: number, onRevoke: (apiToken: ApiToken) => void) =>
       header: 'Created',
       cell: ({ getValue }) => <Time value={getValue()} as="age" />,
     }),
+    column.accessor((apiToken) => apiToken.last_used_at ?? '', {
+      id: 'last_used_at',
+      header: 'Last used',
+      cell: ({ row: { original } }) =>
+        original.last_used_at === null ? 'never' : <Time value={original.last_used_at} as="age" />,
+    }),
     column.accessor((apiToken) => apiToken.expires_at ?? '9999', {
       id: 'expires_at',
       header: 'Expires',
       cell: ({ row: { original } }) => <Ending apiToken={original} />,
     }),
     column.display({
-      id: 'revoke',
+      id: 'changes',
       header: '',
       cell: ({ row: { original } }) =>
         stateOf(original) === 'valid' && (
-          <Group justify="flex-end">
+          <Group justify="flex-end" gap={4} wrap="nowrap">
+            {original.replaced_by === null && (
+              <Button
+                size="compact-xs"
+                variant="default"
+                onClick={() => onRotate(original)}
+                aria-label={`Rotate ${original.name} (${original.id})`}
+              >
+                Rotate
+              </Button>
+            )}
             <Button
               size="compact-xs"
               variant="default"
@@ -61,14 +88,13 @@ const columnsWith = (ownId: number, onRevoke: (apiToken: ApiToken) => void) =>
     }),
   ])
 
-interface Props {
+interface Props extends ApiTokenChanges {
   readonly apiTokens: readonly ApiToken[]
-  readonly onRevoke: (apiToken: ApiToken) => void
 }
 
-export function ApiTokensTable({ apiTokens, onRevoke }: Props) {
+export function ApiTokensTable({ apiTokens, onRotate, onRevoke }: Props) {
   const { api_token: own } = useSession()
-  const columns = useMemo(() => columnsWith(own.id, onRevoke), [own.id, onRevoke])
+  const columns = useMemo(() => columnsWith(own.id, { onRotate, onRevoke }), [own.id, onRotate, onRevoke])
   return (
     <DataTable
       label="API tokens"

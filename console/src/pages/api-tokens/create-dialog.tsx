@@ -1,15 +1,14 @@
-import { Button, Checkbox, Code, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { Checkbox, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { postAdmin } from '../../api/call.ts'
 import { fieldMessage } from '../../api/field-message.ts'
 import type { Wire } from '../../api/wire.ts'
 import { useFocusReturn } from '../../components/confirm-dialog.tsx'
-import { CopyButton } from '../../components/copy-button.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
-import { WarningAlert } from '../../components/warning-alert.tsx'
 import { useSession } from '../../session/store.ts'
 import { scopes as allScopes } from './api-token.ts'
+import { ShownOnce } from './shown-once.tsx'
 
 const day = 24 * 3600
 
@@ -27,7 +26,7 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   return created === undefined ? (
     <Form onCreated={setCreated} onClose={onClose} />
   ) : (
-    <Shown {...created} onClose={onClose} />
+    <ShownOnce title={`The API token ${created.name} is made`} token={created.token} onClose={onClose} />
   )
 }
 
@@ -97,49 +96,5 @@ function Form({ onCreated, onClose }: FormProps) {
         onChange={(event) => setLifetime(event.currentTarget.value)}
       />
     </FormDialog>
-  )
-}
-
-interface ShownProps {
-  readonly name: string
-  readonly token: string
-  readonly onClose: () => void
-}
-
-function Shown({ name, token, onClose }: ShownProps) {
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`The API token ${name} is made`}
-      centered
-      withCloseButton={false}
-      closeOnClickOutside={false}
-      closeOnEscape={false}
-    >
-      <Stack gap="md">
-        <WarningAlert title="Copy it now">
-          It is not shown again. Keep it as you keep a password.
-        </WarningAlert>
-        <Group gap="xs" wrap="nowrap">
-          <Code
-            flex={1}
-            p="xs"
-            fz="sm"
-            role="group"
-            aria-label="API token"
-            style={{ overflowWrap: 'anywhere' }}
-          >
-            {token}
-          </Code>
-          <CopyButton value={token} label="Copy the API token" />
-        </Group>
-        <Group justify="flex-end">
-          <Button onClick={onClose} data-autofocus>
-            I have kept it
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
   )
 }

@@ -24,6 +24,7 @@ export interface ApiTokenRow {
   readonly expires_at: number | null
   readonly revoked_at: number | null
   readonly last_used_at: number | null
+  readonly replaced_by: number | null
 }
 
 const selectByHash: Statement<ApiTokenRow> = prepared(
@@ -61,12 +62,18 @@ async function rotate(
   query: Query,
   { id, tokenHash, oldTokenValidUntil, ...change }: RotateApiToken,
 ): Promise<RotateApiTokenOutcome> {
-  const [row] = await query<ApiTokenRow>('SELECT * FROM api_token WHERE api_token_id = $1 FOR UPDATE', [id])
+  const [row] = await query<ApiTokenRow>(
+    'SELECT * FROM api_token WHERE api_token_id = $1 FOR NO KEY UPDATE',
+    [id],
+  )
   if (row === undefined) return { outcome: 'not_found' }
   const old = apiTokenOf(row)
-  const [made] = await query(selectByHash, [[tokenHash]])
-  // An attempt before this one, which was in doubt, has done it.
-  if (made !== undefined) return { outcome: 'rotated', apiToken: apiTokenOf(made), oldApiToken: old }
+  if (old.replacedBy !== null) {
+    const [made] = await query(selectByHash, [[tokenHash]])
+    // By an attempt before this one, which was in doubt.
+    if (made !== undefined) return { outcome: 'rotated', apiToken: apiTokenOf(made), oldApiToken: old }
+    return { outcome: 'superseded', replacedBy: old.replacedBy }
+  }
   if (!isUsable(old, change.now)) return { outcome: 'unusable' }
   const { workspaceId, environment, name, scopes } = old
   const origin = { workspaceId, environment, ...change }
@@ -75,8 +82,15 @@ async function rotate(
     ...origin,
     ...{ name, scopes, tokenHash, createdAt: change.now, expiresAt },
   })) as ApiToken
-  const oldApiToken = { ...old, expiresAt: Math.min(old.expiresAt ?? Infinity, oldTokenValidUntil) }
-  await query('UPDATE api_token SET expires_at = $2 WHERE api_token_id = $1', [id, oldApiToken.expiresAt])
+  const oldApiToken = {
+    ...old,
+    ...{ expiresAt: Math.min(old.expiresAt ?? Infinity, oldTokenValidUntil), replacedBy: apiToken.id },
+  }
+  await query('UPDATE api_token SET expires_at = $2, replaced_by = $3 WHERE api_token_id = $1', [
+    id,
+    oldApiToken.expiresAt,
+    apiToken.id,
+  ])
   await appendAuditEvent(query, 'api_token.rotated', origin, describedRotation(oldApiToken, apiToken))
   return { outcome: 'rotated', apiToken, oldApiToken }
 }
@@ -216,5 +230,6 @@ export function apiTokenOf(row: ApiTokenRow): ApiToken {
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
+    replacedBy: row.replaced_by,
   }
 }

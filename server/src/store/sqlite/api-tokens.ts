@@ -21,6 +21,7 @@ export interface ApiTokenRow {
   expires_at: number | null
   revoked_at: number | null
   last_used_at: number | null
+  replaced_by: number | null
 }
 
 /** All but the hash, which nobody needs back. */
@@ -34,6 +35,7 @@ export const apiTokenColumns = [
   'expires_at',
   'revoked_at',
   'last_used_at',
+  'replaced_by',
 ]
   .map((name) => `api_token.${name}`)
   .join(', ')
@@ -45,7 +47,7 @@ export class ApiTokens {
   readonly #selectAll: Statement<[], ApiTokenRow>
   readonly #selectById: Statement<[number], ApiTokenRow>
   readonly #revoke: Statement<[number, number], ApiTokenRow>
-  readonly #setExpiry: Statement<[number, number, number], ApiTokenRow>
+  readonly #replace: Statement<[number | null, number, number], ApiTokenRow>
   readonly #setLastUse: Statement<[number, number, number]>
   readonly #isEmpty: Statement<[], number>
 
@@ -61,9 +63,8 @@ export class ApiTokens {
     this.#revoke = database.prepare(
       `UPDATE api_token SET revoked_at = ? WHERE api_token_id = ? RETURNING ${apiTokenColumns}`,
     )
-    this.#setExpiry = database.prepare(
-      `UPDATE api_token SET expires_at = coalesce(min(expires_at, ?), ?) WHERE api_token_id = ?
-       RETURNING ${apiTokenColumns}`,
+    this.#replace = database.prepare(
+      `UPDATE api_token SET expires_at = ?, replaced_by = ? WHERE api_token_id = ? RETURNING ${apiTokenColumns}`,
     )
     this.#setLastUse = database.prepare(
       'UPDATE api_token SET last_used_at = ? WHERE api_token_id = ? AND coalesce(last_used_at, 0) < ?',
@@ -83,19 +84,19 @@ export class ApiTokens {
   }
 
   rotate({ id, tokenHash, oldTokenValidUntil, ...change }: RotateApiToken): RotateApiTokenOutcome {
-    const old = this.#selectById.get(id)
-    if (old === undefined) return { outcome: 'not_found' }
-    const replaced = apiTokenOf(old)
-    if (!isUsable(replaced, change.now)) return { outcome: 'unusable' }
-    const { workspaceId, environment, name, scopes } = replaced
+    const row = this.#selectById.get(id)
+    if (row === undefined) return { outcome: 'not_found' }
+    const old = apiTokenOf(row)
+    if (old.replacedBy !== null) return { outcome: 'superseded', replacedBy: old.replacedBy }
+    if (!isUsable(old, change.now)) return { outcome: 'unusable' }
+    const { workspaceId, environment, name, scopes } = old
     const origin = { workspaceId, environment, ...change }
     const apiToken = this.#make({
       ...origin,
-      ...{ name, scopes, tokenHash, createdAt: change.now, expiresAt: renewedExpiry(replaced, change.now) },
+      ...{ name, scopes, tokenHash, createdAt: change.now, expiresAt: renewedExpiry(old, change.now) },
     })
-    const oldApiToken = apiTokenOf(
-      this.#setExpiry.get(oldTokenValidUntil, oldTokenValidUntil, id) as ApiTokenRow,
-    )
+    const expiresAt = Math.min(old.expiresAt ?? Infinity, oldTokenValidUntil)
+    const oldApiToken = apiTokenOf(this.#replace.get(expiresAt, apiToken.id, id) as ApiTokenRow)
     this.#audit.append('api_token.rotated', origin, { details: describedRotation(oldApiToken, apiToken) })
     return { outcome: 'rotated', apiToken, oldApiToken }
   }
@@ -155,5 +156,6 @@ export function apiTokenOf(row: ApiTokenRow): ApiToken {
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
+    replacedBy: row.replaced_by,
   }
 }

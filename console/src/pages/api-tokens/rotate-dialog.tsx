@@ -1,0 +1,122 @@
+import { Radio, Stack, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { postAdmin } from '../../api/call.ts'
+import type { Wire } from '../../api/wire.ts'
+import { ConfirmDialog, useFocusReturn } from '../../components/confirm-dialog.tsx'
+import { Time } from '../../components/time.tsx'
+import { useSession } from '../../session/store.ts'
+import type { ApiToken } from './api-token.ts'
+import { ShownOnce } from './shown-once.tsx'
+
+const overlaps = [
+  { seconds: 0, label: 'At once', text: 'Choose this if it leaked.' },
+  { seconds: 3600, label: 'After 1 hour', text: '' },
+  { seconds: 86_400, label: 'After 24 hours', text: '' },
+  { seconds: 604_800, label: 'After 7 days', text: '' },
+]
+
+interface Props {
+  readonly apiToken: ApiToken
+  readonly onClose: () => void
+}
+
+/** Asks when the old API token is to stop, and shows the new one once. */
+export function RotateDialog({ apiToken, onClose }: Props) {
+  const [rotated, setRotated] = useState<Wire['ApiTokenRotationAnswer']>()
+  const queryClient = useQueryClient()
+  useFocusReturn()
+  if (rotated === undefined) return <Question apiToken={apiToken} onRotated={setRotated} onClose={onClose} />
+  const { api_token: made, token, replaces } = rotated
+  return (
+    <ShownOnce
+      title={`The API token ${apiToken.name} is replaced`}
+      token={token}
+      onClose={() => {
+        onClose()
+        void queryClient.invalidateQueries({ queryKey: ['api-tokens'] })
+      }}
+    >
+      <Text size="sm">
+        The old one, with the id {replaces.id},{' '}
+        {replaces.expires_at === null || replaces.expires_at <= made.created_at ? (
+          'has stopped'
+        ) : (
+          <>
+            works until <Time value={replaces.expires_at} />
+          </>
+        )}
+        .
+      </Text>
+    </ShownOnce>
+  )
+}
+
+interface QuestionProps extends Props {
+  readonly onRotated: (rotated: Wire['ApiTokenRotationAnswer']) => void
+}
+
+function Question({ apiToken: { id, name, expires_at: expiresAt }, onRotated, onClose }: QuestionProps) {
+  const { api_token: own } = useSession()
+  const [seconds, setSeconds] = useState(86_400)
+  const [now] = useState(Date.now)
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => {
+      const body = { overlap_seconds: seconds }
+      // What a mutation answers is kept for a while, which a token is not to be.
+      onRotated(await postAdmin<Wire['ApiTokenRotationAnswer']>(`/api-tokens/${id}/rotate`, { body }))
+    },
+  })
+  const isOwn = id === own.id
+  const end = Math.min(now + seconds * 1000, expiresAt === null ? Infinity : Date.parse(expiresAt))
+  return (
+    <ConfirmDialog
+      opened
+      title={`Rotate the API token ${name}?`}
+      action="Rotate the API token"
+      destructive={seconds === 0}
+      pending={isPending}
+      error={error}
+      onConfirm={mutate}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        Another one is made, with its name, scopes and lifetime, and is shown once. Both work until the old
+        one stops.
+      </Text>
+      <Radio.Group
+        label="When does the old one stop?"
+        value={String(seconds)}
+        onChange={(value) => setSeconds(Number(value))}
+      >
+        <Stack gap="xs" mt="xs">
+          {overlaps.map(({ seconds: value, label, text }) => (
+            <Radio
+              key={value}
+              value={String(value)}
+              label={label}
+              // The page would be gone before the new one could be copied.
+              disabled={isOwn && value === 0}
+              description={isOwn && value === 0 ? 'Not while you are signed in with it.' : text}
+            />
+          ))}
+        </Stack>
+      </Radio.Group>
+      <Text size="sm">
+        {seconds === 0 ? (
+          'Every program that calls the service with the old one is refused within a second or so.'
+        ) : (
+          <>
+            Every program that still calls the service with the old one is refused from{' '}
+            <Time value={new Date(end).toISOString()} /> on.
+          </>
+        )}
+      </Text>
+      {isOwn && (
+        <Text size="sm" fw={600}>
+          You are signed in with it, and will be signed out when it stops.
+        </Text>
+      )}
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { adminApi, assertAnswers } from '../support/admin-api.ts'
+import { startApp } from '../support/app.ts'
+import { sessionPath, signIn, signingIn } from '../support/console.ts'
+import { call } from '../support/http.ts'
+import { userApi } from '../support/user-api.ts'
+
+const minute = 60_000
+
+const time = { now: Date.parse('2030-01-01T00:00:56.789Z') }
+const clock = { now: () => time.now, monotonic: () => time.now }
+const { origin, makeApiToken, writeApiTokenUses } = await startApp({ after }, clock)
+const adminToken = await makeApiToken()
+const admin = adminApi(origin, adminToken)
+
+interface Made {
+  readonly api_token: { readonly id: number }
+  readonly token: string
+}
+const make = async (body: object = {}) =>
+  assertAnswers<Made>(
+    await admin.createApiToken({ body: { name: 'backend', scopes: ['write'], ...body } }),
+    'createApiToken',
+  )
+const use = async (token: string) =>
+  (await userApi(origin, token).get({ user_group_id: 'x', name: 'Name' })).status
+const lastUse = async (id: number) => {
+  const answer = assertAnswers<{ api_tokens: { id: number; last_used_at: string | null }[] }>(
+    await admin.listApiTokens(),
+    'listApiTokens',
+  )
+  return answer.api_tokens.find((one) => one.id === id)?.last_used_at
+}
+
+test('an API token that was rotated works on for the overlap, and not a moment longer', async () => {
+  const old = await make()
+  const rotation = { params: { id: old.api_token.id }, body: { overlap_seconds: 3600 } }
+  const { token } = assertAnswers<Made>(await admin.rotateApiToken(rotation), 'rotateApiToken')
+  time.now += 3_600_000 - 1
+  assert.deepEqual([await use(old.token), await use(token)], [200, 200])
+  time.now += 1
+  assert.deepEqual([await use(old.token), await use(token)], [401, 200])
+})
+
+test('the last use is the beginning of its minute, and calls do not wait for it to be written', async () => {
+  time.now = Date.parse('2030-01-02T00:00:56.789Z')
+  const { api_token, token } = await make()
+  await use(token)
+  assert.equal(await lastUse(api_token.id), null)
+  await writeApiTokenUses()
+  assert.equal(await lastUse(api_token.id), '2030-01-02T00:00:00.000Z')
+  time.now += 2 * minute
+  await use(token)
+  assert.equal(await lastUse(api_token.id), '2030-01-02T00:00:00.000Z')
+  await writeApiTokenUses()
+  assert.equal(await lastUse(api_token.id), '2030-01-02T00:02:00.000Z')
+})
+
+test('a call that the API token may not make is a use, and one after its end is none', async () => {
+  time.now = Date.parse('2030-01-03T00:00:00.000Z')
+  const { api_token, token } = await make({ scopes: ['introspect'], expires_in_seconds: 60 })
+  assert.equal(await use(token), 403)
+  await writeApiTokenUses()
+  assert.equal(await lastUse(api_token.id), '2030-01-03T00:00:00.000Z')
+  time.now += minute
+  assert.equal(await use(token), 401)
+  await writeApiTokenUses()
+  assert.equal(await lastUse(api_token.id), '2030-01-03T00:00:00.000Z')
+})
+
+test('signing in to the console is a use, and so is what is done there', async () => {
+  time.now = Date.parse('2030-01-04T00:00:00.000Z')
+  const { api_token, token } = await make({ scopes: ['admin'] })
+  const session = await signIn(origin, token)
+  await writeApiTokenUses()
+  assert.equal(await lastUse(api_token.id), '2030-01-04T00:00:00.000Z')
+  time.now += minute
+  await call(origin, { path: sessionPath, headers: { cookie: session.cookie } })
+  await writeApiTokenUses()
+  assert.equal(await lastUse(api_token.id), '2030-01-04T00:01:00.000Z')
+  const other = await make()
+  assert.equal((await signingIn(origin, { api_token: other.token })).status, 403)
+  await writeApiTokenUses()
+  assert.equal(await lastUse(other.api_token.id), '2030-01-04T00:01:00.000Z')
+})
