@@ -10,10 +10,10 @@ import {
   of,
   operationIds,
   startManaged,
-  written,
   type AdminApi,
   type AdminInput,
 } from '../support/admin-api.ts'
+import { writingNothing } from '../support/kept.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
 
 const owner = await startManaged({ after })
@@ -192,7 +192,9 @@ async function stateOf(api: AdminApi): Promise<unknown[]> {
   const ofOne = (['getUserGroupToken', 'viewUserGroup', 'listUserGroupVersions'] as const).map((id) =>
     api[id](of(group)),
   )
-  return [findings, ...(await Promise.all([...reads, ...ofOne].map(async (answer) => (await answer).text)))]
+  const texts = await Promise.all([...reads, ...ofOne].map(async (answer) => (await answer).text))
+  // When an API token was last used is written down when there is time.
+  return [findings, ...texts.map((text) => text.replaceAll(/"last_used_at":[^,]+/g, ''))]
 }
 
 test('each operation has a case', () => {
@@ -222,19 +224,19 @@ for (const id of operationIds) {
 for (const [what, { token, code }] of Object.entries(outsiders)) {
   test(`with ${what} no operation does anything`, async () => {
     const api = adminApi(service.origin, token)
-    const before = await written(service)
-    for (const id of operationIds) {
-      const refusal = await api[id](cases[id].input)
-      assertRefused(refusal, id, code)
-      assert.doesNotMatch(refusal.text, /Secret/)
-      // It is judged before anything else of the call is.
-      for (const input of [
-        { ...cases[id].input, query: 'nonsense=1' },
-        { ...cases[id].input, body: '{' },
-      ])
-        assertRefused(await api[id](input), id, code)
-    }
-    assert.deepEqual(await written(service), before)
+    await writingNothing(service, async () => {
+      for (const id of operationIds) {
+        const refusal = await api[id](cases[id].input)
+        assertRefused(refusal, id, code)
+        assert.doesNotMatch(refusal.text, /Secret/)
+        // It is judged before anything else of the call is.
+        for (const input of [
+          { ...cases[id].input, query: 'nonsense=1' },
+          { ...cases[id].input, body: '{' },
+        ])
+          assertRefused(await api[id](input), id, code)
+      }
+    })
   })
 }
 

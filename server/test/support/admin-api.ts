@@ -13,7 +13,6 @@ import type { FaultCode } from '../../src/domain/fault.ts'
 import { createApiToken } from './command.ts'
 import { call, type Answer } from './http.ts'
 import { introspector, type Introspect } from './introspection.ts'
-import { kept } from './kept.ts'
 import type { Scope } from './scope.ts'
 import { startService, type RunningService } from './service.ts'
 import { assertCommonHeaders, userApi, userGroupIn, type ErrorView, type UserGroupView } from './user-api.ts'
@@ -213,11 +212,3 @@ export async function startManaged(
 
 /** `team_id` as a parameter. */
 export const of = ({ team_id }: { readonly team_id: number }) => ({ params: { team_id } })
-
-/** All that the service keeps, to see whether anything was written. */
-export async function written(service: RunningService): Promise<Map<string, Buffer>> {
-  const all = await kept(service)
-  // Reading leaves marks in it.
-  all.delete('ugs.db-shm')
-  return all
-}

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import { Client } from 'pg'
 import type { RunningService } from './service.ts'
 
@@ -12,6 +14,48 @@ export async function kept({ dataFolder, databaseUrl }: RunningService): Promise
     ...files.map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name))] as const),
     ...(databaseUrl === undefined ? [] : await tables(databaseUrl)),
   ])
+}
+
+/** The same, to see whether anything was written. */
+export async function written(service: RunningService): Promise<Map<string, Buffer>> {
+  const all = await kept(service)
+  // Reading leaves marks in it.
+  all.delete('ugs.db-shm')
+  return all
+}
+
+/** Asserts that nothing is written by `work`, which may be done again. */
+export async function writingNothing<T>(service: RunningService, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const uses = await lastUses(service)
+    const before = await written(service)
+    const result = await work()
+    const after = await written(service)
+    // What the service writes by itself, at most once a minute, is not of the work.
+    if (JSON.stringify(await lastUses(service)) !== JSON.stringify(uses)) continue
+    assert.deepEqual(after, before)
+    return result
+  }
+}
+
+async function lastUses({ dataFolder, databaseUrl }: RunningService): Promise<unknown[]> {
+  const query =
+    'SELECT last_used_at FROM api_token UNION ALL SELECT last_used_at FROM console_session ORDER BY 1'
+  if (databaseUrl !== undefined) {
+    const client = new Client(databaseUrl)
+    await client.connect()
+    try {
+      return (await client.query({ text: query, rowMode: 'array' })).rows
+    } finally {
+      await client.end()
+    }
+  }
+  const database = new BetterSqlite3(join(dataFolder, 'ugs.db'), { readonly: true })
+  try {
+    return database.prepare(query).all()
+  } finally {
+    database.close()
+  }
 }
 
 async function tables(url: string): Promise<[name: string, bytes: Buffer][]> {
