@@ -274,6 +274,34 @@ export function describeMappingEntries(
       )
     })
 
+    it('has its API tokens, which were never used, and can be replaced', async () => {
+      const url = await freshUrl()
+      const tokenHash = hashOf({ sealed: Buffer.from('an API token') })
+      const bytes = name === 'SQLite' ? `x'${text(tokenHash)}'` : `'\\x${text(tokenHash)}'`
+      await makeFirstVersion(
+        url,
+        `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at)
+         VALUES (${bytes}, 1, 'Customer', 'A', 'write', 1000, 9000)`,
+      )
+      await withStores(
+        1,
+        async ([store]) => {
+          const found = await store.findApiToken(tokenHash)
+          assert.ok(found !== null)
+          assert.deepEqual([found.expiresAt, found.lastUsedAt, found.replacedBy], [9000, null, null])
+          const command = { id: found.id, tokenHash: hashOf({ sealed: Buffer.from('another') }) }
+          const result = await store.rotateApiToken({
+            ...command,
+            ...origin,
+            ...{ oldTokenValidUntil: 3000, now: 2000 },
+          })
+          assert.ok(result.outcome === 'rotated')
+          assert.equal(result.apiToken.expiresAt, 10_000)
+        },
+        url,
+      )
+    })
+
     it('is opened whatever its mappings hold', async () => {
       const url = await freshUrl()
       const odd = [backslashes, '{"a\\u0000":"1","a\\ufffd":"1"}', '{"a\\u0000":"1","a\uFFFD":"1","b":"2"}']
