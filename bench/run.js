@@ -2,6 +2,7 @@
 // all figures to results/. Runs on Linux only.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { accessLog } from './cases/access-log.js'
 import { audit, postgresAudit } from './cases/audit.js'
 import { bulk, postgresBulk } from './cases/bulk.js'
 import { introspect, postgresIntrospect } from './cases/introspect.js'
@@ -27,6 +28,7 @@ const cases = {
   'get-create': getCreate,
   introspect,
   audit,
+  'access-log': accessLog,
   bulk,
   start,
   'postgres-get-unchanged': postgresGetUnchanged,

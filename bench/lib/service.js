@@ -37,9 +37,10 @@ process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
  * @param {string} [databaseUrl] where the store is, if not in that folder
  * @param {readonly string[]} [args] of `ugs serve`
  * @param {readonly string[]} [nodeArgs]
+ * @param {Record<string, string>} [environment] settings that are not the default
  * @returns {Promise<Service>}
  */
-export async function startService(databaseUrl, args = [], nodeArgs = []) {
+export async function startService(databaseUrl, args = [], nodeArgs = [], environment = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-bench-'))
   const settings = {
     PORT: '0',
@@ -47,6 +48,7 @@ export async function startService(databaseUrl, args = [], nodeArgs = []) {
     UGS_DRAIN_MS: '0',
     UGS_SECRET_KEYS: secretKeys,
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    ...environment,
   }
   const { stdout, ...server } = await startServer([...nodeArgs, ugs, 'serve', ...args], settings)
   return {

@@ -15,9 +15,11 @@ import type { Uses } from './domain/use-log.ts'
 import type { TokenlessUserGroup } from './domain/user-group.ts'
 import { UserGroupManagement } from './domain/user-group-management.ts'
 import type { UserGroupService } from './domain/user-group-service.ts'
+import { accessLog } from './http/access-log.ts'
 import { addAdminRoutes } from './http/admin-routes.ts'
 import { setCommonHeaders } from './http/answer.ts'
 import { leaveBodiesUnread } from './http/body.ts'
+import { CallWatch } from './http/call-watch.ts'
 import { addConsoleRoutes } from './http/console-routes.ts'
 import { addDocsRoutes } from './http/docs-routes.ts'
 import { answerFault } from './http/fault-answer.ts'
@@ -36,6 +38,8 @@ export interface AppParts {
   readonly apiTokenUses: Uses<Pick<ApiToken, 'id'>>
   readonly clock: Clock
   readonly logger: Logger
+  /** Where calls are logged, and which share of them, from 0 to 1; null where none is. */
+  readonly accessLog: { readonly logger: Logger; readonly share: number } | null
   /** True once the service has been told to stop: `/readyz` fails from then on. */
   readonly isDraining: () => boolean
   /** Sizes in bytes, times in milliseconds. */
@@ -57,6 +61,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { store, userGroups, introspections, apiTokenUses, clock, logger, isDraining, limits } = parts
   const nextRequestId = requestIds()
   const baseLogger: FastifyBaseLogger = logger
+  const watch = watchOf(parts)
+  const lastAnswers = { nextRequestId, onRefused: watch?.refused }
 
   const app: FastifyInstance = Fastify({
     loggerInstance: baseLogger,
@@ -77,8 +83,9 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
       // Answered below in the shape of every other error.
       requireHostHeader: false,
     },
-    clientErrorHandler: (error, socket) => answerProtocolError(error, socket, nextRequestId),
+    clientErrorHandler: (error, socket) => answerProtocolError(error, socket, lastAnswers),
     frameworkErrors: (_error, request, reply) => {
+      watch?.begin(request, reply)
       setCommonHeaders(reply, request.id)
       void answerFault(new Fault('malformed_request', 'The path is not valid'), request, reply)
     },
@@ -86,9 +93,9 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   // One logger for all: a child for each request costs more than the requests that log are worth.
   app.setChildLoggerFactory(() => logger)
   leaveBodiesUnread(app)
-  answerUnusualRequests(app.server, nextRequestId)
+  answerUnusualRequests(app.server, lastAnswers)
   refuseLateRequests(app.server, limits.requestTimeout, (socket) =>
-    answerProtocolError(requestTimeout(), socket, nextRequestId),
+    answerProtocolError(requestTimeout(), socket, lastAnswers),
   )
   closeStuckConnections(app.server, limits.keepAliveTimeout + limits.headersTimeout)
   // Node drops the headers beyond its limit without a word; the limit on their size is enough.
@@ -102,6 +109,12 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.addHook('onRoute', ({ url, method }) => {
     routes.push({ pattern: patternOf(url), methods: [method].flat() })
   })
+  if (watch !== undefined) {
+    app.addHook('onRequest', (request, reply, done) => {
+      watch.begin(request, reply)
+      done()
+    })
+  }
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(reply, request.id)
     if (isDraining()) reply.header('connection', 'close')
@@ -113,25 +126,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     reply.header('allow', methods.join(', '))
     throw new Fault('method_not_allowed', `This path allows ${methods.join(', ')}`)
   })
-  if (logger.isLevelEnabled('debug')) {
-    app.addHook('onResponse', (request, reply, done) => {
-      logger.debug(
-        {
-          request_id: request.id,
-          method: request.method,
-          route: request.routeOptions.url,
-          operation: request.call?.operation,
-          api_token_id: request.call?.apiToken.id,
-          status: reply.statusCode,
-          duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
-        },
-        'request',
-      )
-      done()
-    })
-  }
-
   app.decorateRequest('call', undefined)
+  app.decorateRequest('faultCode', undefined)
   const authentication = { store, clock, apiTokenUses, cacheMs: limits.apiTokenCache }
   addUserRoutes(app, { authentication, userGroups })
   const sessions = new ConsoleSessions({ store, clock, apiTokenUses })
@@ -155,6 +151,10 @@ function patternOf(url: string): RegExp {
     found === '*' ? '.*' : found.startsWith(':') ? (step ?? '[^/]+') : `\\${found}`,
   )
   return new RegExp(`^${pattern}$`)
+}
+
+function watchOf({ accessLog: parts }: AppParts): CallWatch | undefined {
+  return parts === null ? undefined : new CallWatch(accessLog(parts.logger, parts.share))
 }
 
 function managementOf({ store, userGroups, clock }: AppParts) {

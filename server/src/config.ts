@@ -52,10 +52,16 @@ export const settings = {
   ),
   UGS_CONSOLE: choice('Whether the web console is served at /console.', consoleModes, 'on'),
   LOG_LEVEL: choice(
-    `What is logged to standard error: ${logLevels.join(', ')}. Requests are logged at debug.`,
+    `What is logged to standard error, besides the access log: ${logLevels.join(', ')}.`,
     logLevels,
     'info',
   ),
+  UGS_ACCESS_LOG: {
+    meaning:
+      'Which calls are logged to standard error: none (off), all (full), or this share of them and all that fail with 5xx.',
+    default: 'off',
+    parse: parseAccessLog,
+  },
   UGS_MAX_BODY_BYTES: integer('Size of a body, at most.', {
     default: 1_048_576,
     min: 1024,
@@ -202,6 +208,15 @@ function choice<T extends string>(meaning: string, values: readonly T[], byDefau
       return value
     },
   }
+}
+
+/** The share of calls to log; undefined where there is no access log. */
+function parseAccessLog(text: string): number | undefined {
+  if (text === 'off') return undefined
+  if (text === 'full') return 1
+  const share = Number(text)
+  if (/^\d*\.?\d+$/.test(text) && share <= 1) return share
+  throw new RangeError('must be off, full, or a share, 0 to 1')
 }
 
 function integer(meaning: string, range: { default: number; min: number; max: number }): Setting<number> {

@@ -13,7 +13,7 @@ import type { Store } from './domain/store.ts'
 import { UseLog } from './domain/use-log.ts'
 import { restorableMs, type TokenlessUserGroup } from './domain/user-group.ts'
 import { prepareFirstCall } from './first-start.ts'
-import { makeLogger } from './logger.ts'
+import { makeAccessLogger, makeLogger } from './logger.ts'
 import { openConfiguredStore, userGroupServiceOf } from './parts.ts'
 import { openKeyring, SecretKeyError, watchSecretKeys } from './secret-keys.ts'
 import { version } from './version.ts'
@@ -40,6 +40,10 @@ export interface Service {
  */
 export async function serve(config: Config): Promise<Service> {
   const logger = makeLogger(config.LOG_LEVEL)
+  const accessLog =
+    config.UGS_ACCESS_LOG === undefined
+      ? null
+      : { ...makeAccessLogger(logger), share: config.UGS_ACCESS_LOG }
   const store = await openConfiguredStore(config)
   const warn = (message: string) => (error: unknown) => logger.warn({ reason: reasonOf(error) }, message)
   const introspections = new UseLog<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>({
@@ -63,6 +67,7 @@ export async function serve(config: Config): Promise<Service> {
     } finally {
       await writeUses()
       await store.close()
+      await accessLog?.close()
     }
   }
   try {
@@ -75,6 +80,7 @@ export async function serve(config: Config): Promise<Service> {
       apiTokenUses,
       clock: systemClock,
       logger,
+      accessLog,
       isDraining: () => draining,
       limits: {
         maxBody: config.UGS_MAX_BODY_BYTES,

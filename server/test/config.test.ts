@@ -34,6 +34,7 @@ describe('the configuration', () => {
     const environment = {
       PORT: '80a',
       LOG_LEVEL: 'loud',
+      UGS_ACCESS_LOG: '1.5',
       UGS_MIGRATE: 'never',
       DATABASE_URL: 'mysql://user:hunter2@host/db',
       UGS_SECRET_KEYS: 'k1:aHVudGVyMg==',
@@ -50,6 +51,7 @@ describe('the configuration', () => {
           'UGS_SECRET_KEYS: the key of entry 1 must be 32 bytes in base64',
           'UGS_MIGRATE: must be one of auto, check',
           'LOG_LEVEL: must be one of fatal, error, warn, info, debug, trace, silent',
+          'UGS_ACCESS_LOG: must be off, full, or a share, 0 to 1',
           'UGS_MAX_BODY_BYTES: must be a whole number from 1024 to 1048576',
           'UGS_REQUEST_TIMEOUT_MS: must be a whole number from 100 to 28000',
         ])

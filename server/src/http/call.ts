@@ -1,13 +1,15 @@
 import type { FastifyRequest } from 'fastify'
 import type { AdminOperationId } from '../contract/admin-operations.ts'
 import type { ApiToken, Scope } from '../domain/api-token.ts'
-import { Fault } from '../domain/fault.ts'
+import { Fault, type FaultCode } from '../domain/fault.ts'
 import type { Caller } from '../domain/user-group-service.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set on a call that needs an API token once it is authenticated. */
     call: Call | undefined
+    /** Set on a call that was answered with an error. */
+    faultCode: FaultCode | undefined
   }
 }
 
@@ -36,10 +38,10 @@ export function callerOf(request: FastifyRequest): Caller {
 
 /** @throws Fault `forbidden` */
 export function beginCall(request: FastifyRequest, apiToken: ApiToken, operation: Operation): void {
+  request.call = { apiToken, operation }
   const scopes: readonly Scope[] =
     operation in scopesOf ? scopesOf[operation as keyof typeof scopesOf] : ['admin']
   if (!scopes.some((scope) => apiToken.scopes.includes(scope))) {
     throw new Fault('forbidden', `This API token lacks the scope "${scopes.join('" or "')}"`)
   }
-  request.call = { apiToken, operation }
 }

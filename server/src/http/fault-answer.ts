@@ -14,6 +14,7 @@ declare module 'fastify' {
 export function answerFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const fault = faultOf(error)
   const { status } = errorTable[fault.code]
+  request.faultCode = fault.code
   if (status >= 500 && fault.reason !== undefined) {
     request.log.error(
       {

@@ -1,6 +1,6 @@
-import { STATUS_CODES, type Server } from 'node:http'
+import { STATUS_CODES, type Server, type ServerResponse } from 'node:http'
 import { errorAnswer, errorTable } from '../contract/errors.ts'
-import { Fault } from '../domain/fault.ts'
+import { Fault, type FaultCode } from '../domain/fault.ts'
 import type { HttpSocket } from './http-socket.ts'
 
 /** What Node's HTTP parser refuses before there is a request, by its error code. */
@@ -31,6 +31,23 @@ export function requestTimeout(): Error & { code: string } {
 /** For how long what a client goes on sending is read and dropped once it has been answered, in milliseconds. */
 const lingerMs = 1000
 
+/** A last answer that was written. */
+export interface Refusal {
+  readonly requestId: string
+  readonly status: number
+  readonly code: FaultCode
+  /** Size of the answer's body. */
+  readonly bytes: number
+  /** The answer that the same request would have had if it had gone on. */
+  readonly inPlaceOf: ServerResponse | undefined
+}
+
+/** What last answers need. */
+export interface LastAnswers {
+  readonly nextRequestId: () => string
+  readonly onRefused: ((refusal: Refusal) => void) | undefined
+}
+
 /** The connections that have had their last answer. */
 const answered = new WeakSet<HttpSocket>()
 
@@ -38,23 +55,23 @@ const answered = new WeakSet<HttpSocket>()
 export function answerProtocolError(
   error: ProtocolError,
   socket: HttpSocket,
-  nextRequestId: () => string,
+  lastAnswers: LastAnswers,
 ): void {
   if (answered.has(socket)) return
   if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
   else {
     const allowed = methodsOf.get(unknownMethodAt(error) ?? '')
-    answerLast(allowed === undefined ? faultOf(error) : notAllowed(allowed), socket, nextRequestId)
+    answerLast(allowed === undefined ? faultOf(error) : notAllowed(allowed), socket, lastAnswers)
   }
 }
 
 /** Answers the two kinds of request that Node's server would answer by itself, in another shape or not at all. */
-export function answerUnusualRequests(server: Server, nextRequestId: () => string): void {
+export function answerUnusualRequests(server: Server, lastAnswers: LastAnswers): void {
   server.on('connect', (_request, socket) => {
     answerLast(
       { fault: new Fault('method_not_allowed', 'CONNECT is not supported'), allow: '' },
       socket,
-      nextRequestId,
+      lastAnswers,
     )
   })
   // RFC 9110, section 10.1.1: an expectation other than 100-continue may be ignored.
@@ -87,23 +104,30 @@ interface LastAnswer {
 }
 
 /** Writes the last answer of a connection once those to the requests before it are out: a client takes them in order. */
-function answerLast(answer: LastAnswer, socket: HttpSocket, nextRequestId: () => string): void {
+function answerLast(answer: LastAnswer, socket: HttpSocket, lastAnswers: LastAnswers): void {
   answered.add(socket)
   const underWay = socket._httpMessage
-  if (underWay?.req.complete) underWay.once('finish', () => answerLast(answer, socket, nextRequestId))
+  if (underWay?.req.complete) underWay.once('finish', () => answerLast(answer, socket, lastAnswers))
   // The request at fault has had an answer already, before its body was there.
   else if (underWay?.headersSent) socket.destroy()
-  else writeLast(answer, socket, nextRequestId())
+  else writeLast(answer, socket, lastAnswers)
 }
 
-function writeLast({ fault, allow }: LastAnswer, socket: HttpSocket, requestId: string): void {
+function writeLast(
+  { fault, allow }: LastAnswer,
+  socket: HttpSocket,
+  { nextRequestId, onRefused }: LastAnswers,
+): void {
   if (!socket.writable) return
+  const requestId = nextRequestId()
   const body = errorAnswer(fault, requestId)
+  const bytes = Buffer.byteLength(body)
   const { status } = errorTable[fault.code]
+  onRefused?.({ requestId, status, code: fault.code, bytes, inPlaceOf: socket._httpMessage ?? undefined })
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
       'Content-Type: application/json\r\n' +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n` +
+      `Content-Length: ${bytes}\r\n` +
       `X-Request-Id: ${requestId}\r\n` +
       'Cache-Control: no-store\r\n' +
       (allow === undefined ? '' : `Allow: ${allow}\r\n`) +

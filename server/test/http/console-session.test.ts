@@ -20,7 +20,10 @@ import { kept, writingNothing } from '../support/kept.ts'
 import { startService } from '../support/service.ts'
 import { assertCommonHeaders, assertFault } from '../support/user-api.ts'
 
-const { service, admin, adminToken, create } = await startManaged({ after }, { LOG_LEVEL: 'trace' })
+const { service, admin, adminToken, create } = await startManaged(
+  { after },
+  { LOG_LEVEL: 'trace', UGS_ACCESS_LOG: 'full' },
+)
 const { origin } = service
 /** All secrets that were ever given out here, and where they may stand. */
 const given: SignedIn[] = []
@@ -346,7 +349,7 @@ test('no secret of a session is kept, but for its SHA-256, or logged', async () 
   assert.ok(given.length > 10)
   const all = await kept(service)
   const log = service.stderr() + service.stdout()
-  assert.match(log, /"route":"\/console\/session"/)
+  assert.match(log, /"path":"\/console\/session"/)
   const secrets = given.map(({ cookie }) => cookie.slice('ugs_session='.length))
   const rows = Buffer.concat([...all.values()])
   assert.ok(secrets.some((secret) => rows.includes(hash('sha256', secret, 'buffer'))))

@@ -15,7 +15,7 @@ import { answerTo, requestText } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, withoutRequestId } from '../support/user-api.ts'
 
-const service = await startService({ after }, { LOG_LEVEL: 'trace' })
+const service = await startService({ after }, { LOG_LEVEL: 'trace', UGS_ACCESS_LOG: 'full' })
 const withScopes = (scopes: string) => createApiToken(service, 'Testing', '--scopes', scopes)
 const apiToken = await withScopes('introspect')
 const both = await withScopes('write,introspect')

@@ -7,7 +7,7 @@ import { answersTo, answerTo, requestText } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
 
-const service = await startService({ after }, { LOG_LEVEL: 'trace' })
+const service = await startService({ after }, { LOG_LEVEL: 'trace', UGS_ACCESS_LOG: 'full' })
 const { Customer, Testing } = service.tokens
 const api = userApi(service.origin, Testing)
 

@@ -33,6 +33,7 @@ async function start(t: TestContext, environment: Record<string, string> = {}): 
     UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '500',
     UGS_POSTGRES_DEADLINE_MS: '1000',
     LOG_LEVEL: 'trace',
+    UGS_ACCESS_LOG: 'full',
     ...environment,
   })
   const api = userApi(service.origin, await createApiToken(service, 'Testing'))

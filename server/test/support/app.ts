@@ -42,7 +42,14 @@ export async function startApp(t: Scope, clock: Clock): Promise<RunningApp> {
   })
   const keyring = new Keyring([generateSecretKey('k1')])
   const app = await buildApp({
-    ...{ store, clock, logger: makeLogger('silent'), isDraining: () => false, version: '0.0.0' },
+    ...{
+      store,
+      clock,
+      logger: makeLogger('silent'),
+      accessLog: null,
+      isDraining: () => false,
+      version: '0.0.0',
+    },
     userGroups: new UserGroupService({ store, keyring, clock, mappingMode: 'free' }),
     introspections: { note: () => undefined },
     apiTokenUses,

@@ -1,0 +1,139 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ApiToken } from '../domain/api-token.ts'
+import type { FaultCode } from '../domain/fault.ts'
+import type { Operation } from './call.ts'
+import type { Refusal } from './protocol-errors.ts'
+
+/** A call that is over. Nothing in it is secret: no token, no user group id, no query. */
+export interface EndedCall {
+  readonly requestId: string
+  /** Null where the request was refused before it was understood. */
+  readonly method: string | null
+  /** With `{name}` in place of what stood for a parameter; null where there is no such path and method. */
+  readonly path: string | null
+  readonly operation: Operation | null
+  readonly apiToken: ApiToken | null
+  /** Null where the client left before the answer. */
+  readonly status: number | null
+  /** Of the error that was answered. */
+  readonly code: FaultCode | null
+  /** Milliseconds from the end of the request's headers to that of the answer; null where the headers were refused. */
+  readonly duration: number | null
+  /** Size of the answer's body; null where it was not known when the answer began. */
+  readonly bytes: number | null
+  /** Whether the connection was gone before all of the answer had been sent. */
+  readonly isCutOff: boolean
+}
+
+/** Tells of each call when it is over, however that comes. */
+export class CallWatch {
+  readonly #onEnd: (call: EndedCall) => void
+  /** Why a request that was being handled had another answer than its handler's. */
+  readonly #refusals = new WeakMap<ServerResponse, Refusal & { readonly at: number }>()
+  /** What to call when a connection closes with answers that wait for earlier ones. */
+  readonly #waiting = new WeakMap<Socket, Set<() => void>>()
+
+  constructor(onEnd: (call: EndedCall) => void) {
+    this.#onEnd = onEnd
+  }
+
+  begin(request: FastifyRequest, reply: FastifyReply): void {
+    const beganAt = performance.now()
+    const { raw } = reply
+    const waiting = raw.socket === null ? this.#waitingOn(request.raw.socket) : undefined
+    const end = () => {
+      if (waiting?.delete(end)) raw.off('close', end)
+      const refusal = this.#refusals.get(raw)
+      const duration = (refusal?.at ?? performance.now()) - beganAt
+      this.#onEnd(new HandledCall(request, reply, duration, refusal))
+    }
+    waiting?.add(end)
+    // Fastify's own hook is not called where the connection breaks.
+    raw.once('close', end)
+  }
+
+  /** A request was answered past Fastify, which may have begun to handle it. */
+  readonly refused = (refusal: Refusal): void => {
+    const { requestId, status, code, bytes, inPlaceOf } = refusal
+    if (inPlaceOf !== undefined) this.#refusals.set(inPlaceOf, { ...refusal, at: performance.now() })
+    else {
+      this.#onEnd({
+        ...{ requestId, status, code, bytes, method: null, path: null, operation: null, apiToken: null },
+        ...{ duration: null, isCutOff: false },
+      })
+    }
+  }
+
+  /** Node tells an answer of the end of its connection only once it is its turn to be sent. */
+  #waitingOn(socket: Socket): Set<() => void> {
+    const known = this.#waiting.get(socket)
+    if (known !== undefined) return known
+    const waiting = new Set<() => void>()
+    this.#waiting.set(socket, waiting)
+    socket.once('close', () => waiting.forEach((end) => end()))
+    return waiting
+  }
+}
+
+/** Looks up only what is asked for: most calls are not. */
+class HandledCall implements EndedCall {
+  readonly #request: FastifyRequest
+  readonly #reply: FastifyReply
+  readonly #refusal: Refusal | undefined
+  readonly duration: number
+
+  constructor(request: FastifyRequest, reply: FastifyReply, duration: number, refusal: Refusal | undefined) {
+    this.#request = request
+    this.#reply = reply
+    this.#refusal = refusal
+    this.duration = duration
+  }
+
+  get requestId(): string {
+    return this.#refusal?.requestId ?? this.#request.id
+  }
+
+  get method(): string {
+    return this.#request.method
+  }
+
+  get path(): string | null {
+    const { url } = this.#request.routeOptions
+    return url === undefined ? null : pathOfRoute(url)
+  }
+
+  get operation(): Operation | null {
+    return this.#request.call?.operation ?? null
+  }
+
+  get apiToken(): ApiToken | null {
+    return this.#request.call?.apiToken ?? null
+  }
+
+  get status(): number | null {
+    const { raw } = this.#reply
+    return this.#refusal?.status ?? (raw.headersSent ? raw.statusCode : null)
+  }
+
+  get code(): FaultCode | null {
+    return this.#refusal?.code ?? (this.#reply.raw.headersSent ? (this.#request.faultCode ?? null) : null)
+  }
+
+  get bytes(): number | null {
+    const length = this.#reply.getHeader('content-length')
+    return this.#refusal?.bytes ?? (length === undefined ? null : Number(length))
+  }
+
+  get isCutOff(): boolean {
+    // An answer to a request that broke off counts as finished too, though nobody is there to take it.
+    const isBroken = !this.#request.raw.complete || !this.#reply.raw.writableFinished
+    return this.#refusal === undefined && isBroken
+  }
+}
+
+/** `/admin/v1/user-groups/:team_id(^…$)` as it is documented: `/admin/v1/user-groups/{team_id}`. */
+function pathOfRoute(url: string): string {
+  return url.replaceAll(/:(\w+)(?:\(\^.*?\$\))?/g, '{$1}')
+}
