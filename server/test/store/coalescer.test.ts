@@ -23,6 +23,8 @@ interface Statement {
 function coalescing(over: Partial<CoalescerOptions<Item, string>> = {}) {
   const statements: Statement[] = []
   const coalescer = new Coalescer<Item, string>({
+    kind: 'read',
+    observer: undefined,
     groupOf: ({ group }) => group,
     keysOf: ({ keys }) => keys,
     sameKey: 'share',
@@ -281,5 +283,31 @@ describe('the coalescer', () => {
     assert.deepEqual(await keys(), [['a'], ['c']])
     statement(1).succeed()
     assert.deepEqual(await Promise.all([first, results[1]]), ['a in 0', 'c in 1'])
+  })
+
+  it('tells the observer of a statement that fails, and of those in its place', async () => {
+    const told: string[] = []
+    let calls = 0
+    const { add, keys, statement } = coalescing({
+      kind: 'create',
+      observer: {
+        callContext: () => ++calls,
+        begin: (kind, of) => {
+          told.push(`${kind} ${of.join()}`)
+          return (failed) => told.push(`${of.join()} ${failed ? 'failed' : 'done'}`)
+        },
+      },
+    })
+    const results = Promise.allSettled(['a', 'b'].map((key) => add(item(key))))
+    await keys()
+    statement(0).fail(new PostgresFailure('22003', 'querying'))
+    await keys()
+    statement(1).succeed()
+    statement(2).fail(new PostgresFailure('22003', 'querying'))
+    assert.deepEqual(
+      (await results).map(({ status }) => status),
+      ['fulfilled', 'rejected'],
+    )
+    assert.deepEqual(told, ['create 1,2', '1,2 failed', 'create 1', 'create 2', '1 done', '2 failed'])
   })
 })

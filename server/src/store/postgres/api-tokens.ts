@@ -7,6 +7,7 @@ import type {
   RotateApiToken,
   RotateApiTokenOutcome,
 } from '../../domain/store.ts'
+import type { BatchObserver } from '../batch-observer.ts'
 import { appendAuditEvent, eventValues } from './audit-log.ts'
 import { describedRotation, describedToken } from '../audit-row.ts'
 import { Coalescer } from './coalescer.ts'
@@ -118,10 +119,12 @@ export class ApiTokens {
   readonly #retry: Retry
   readonly #selectByHash: Coalescer<Uint8Array, ApiToken | null>
 
-  constructor(primary: Primary, retry: Retry) {
+  constructor(primary: Primary, retry: Retry, observer: BatchObserver | undefined) {
     this.#primary = primary
     this.#retry = retry
     this.#selectByHash = new Coalescer({
+      kind: 'find_api_token',
+      observer,
       groupOf: () => '',
       keysOf: (hash) => [hex(hash)],
       sameKey: 'share',

@@ -1,3 +1,4 @@
+import type { BatchObserver } from '../batch-observer.ts'
 import { PostgresFailure } from './postgres-fault.ts'
 import type { Attempt } from './retry.ts'
 
@@ -7,9 +8,14 @@ interface Pending<Item, Result> {
   readonly sent: () => void
   readonly resolve: (result: Result) => void
   readonly reject: (reason: unknown) => void
+  /** Of the observer. */
+  readonly context: unknown
 }
 
 export interface CoalescerOptions<Item, Result> {
+  /** What its statements do, for the observer. */
+  readonly kind: string
+  readonly observer: BatchObserver | undefined
   /** Which items may share a statement: one statement serves one workspace and environment. */
   readonly groupOf: (item: Item) => string
   /** What an item is about, within its group. A statement is given each of these once. */
@@ -55,7 +61,8 @@ export class Coalescer<Item, Result> {
     return new Promise((resolve, reject) => {
       const group = this.#options.groupOf(item)
       const queue = this.#queues.get(group)
-      const pending = { item, attempt, sent, resolve, reject }
+      const context = this.#options.observer?.callContext()
+      const pending = { item, attempt, sent, resolve, reject, context }
       if (queue === undefined) this.#queues.set(group, [pending])
       else queue.push(pending)
       if (!this.#isScheduled) {
@@ -121,7 +128,7 @@ export class Coalescer<Item, Result> {
   }
 
   async #runTogether(batch: readonly Pending<Item, Result>[]): Promise<void> {
-    const { keysOf, run } = this.#options
+    const { keysOf, run, kind, observer } = this.#options
     const slots = new Map<string, number>()
     const items: Item[] = []
     const slotOf = batch.map(({ item }) => {
@@ -131,12 +138,18 @@ export class Coalescer<Item, Result> {
       slots.set(key, items.length)
       return items.push(item) - 1
     })
+    const end = observer?.begin(
+      kind,
+      batch.map(({ context }) => context),
+    )
     try {
       const results = await run(items, () => {
         for (const { sent } of batch) sent()
       })
+      end?.(false)
       batch.forEach(({ resolve }, i) => resolve(results[slotOf[i] as number] as Result))
     } catch (error) {
+      end?.(true)
       // One item made the statement fail, and took the others with it: each on its own, only the one at fault fails.
       if (batch.length > 1 && error instanceof PostgresFailure && error.isOfStatement)
         await this.#runApart(batch)

@@ -34,6 +34,7 @@ import type {
 } from '../../domain/store.ts'
 import type { ListSealedTokens, ResealedToken } from '../../domain/sealed-token.ts'
 import type { UserGroupKey } from '../../domain/user-group.ts'
+import type { BatchObserver } from '../batch-observer.ts'
 import type { PostgresHost, PostgresServer } from '../location.ts'
 import type { MigrateMode } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
@@ -60,6 +61,7 @@ export interface PostgresOptions extends PrimaryOptions {
   readonly migrate: MigrateMode
   /** For how long, in milliseconds, an operation is repeated before it fails. */
   readonly deadlineMs: number
+  readonly observer?: BatchObserver | undefined
 }
 
 /** For how long `ping` waits: a load balancer wants to know now. */
@@ -71,7 +73,7 @@ export async function openPostgresStore(server: PostgresServer, options: Postgre
   return openWith(server, options, retry, async (primary) => {
     await refuseUnfinished(primary)
     await checkRights(primary, ['SELECT', 'INSERT', 'UPDATE', 'DELETE'])
-    return new PostgresStore(primary, retry)
+    return new PostgresStore(primary, retry, options.observer)
   })
 }
 
@@ -150,17 +152,17 @@ class PostgresStore implements Store {
   readonly #sealedTokens: SealedTokens
   readonly #audit: AuditLog
 
-  constructor(primary: Primary, retry: Retry) {
+  constructor(primary: Primary, retry: Retry, observer: BatchObserver | undefined) {
     this.#primary = primary
     this.#retry = retry
-    const statements = new UserGroupStatements(primary)
+    const statements = new UserGroupStatements(primary, observer)
     this.#userGroups = new UserGroups(primary, retry, statements)
     this.#archive = new UserGroupArchive(primary, retry, statements)
     this.#search = new UserGroupSearch(primary, retry)
     this.#lastIntrospections = new LastIntrospections(primary, retry)
     this.#dataSources = new DataSources(primary, retry)
     this.#workspaces = new Workspaces(primary, retry)
-    this.#apiTokens = new ApiTokens(primary, retry)
+    this.#apiTokens = new ApiTokens(primary, retry, observer)
     this.#consoleSessions = new ConsoleSessions(primary, retry)
     this.#secretKeyChecks = new SecretKeyChecks(primary, retry)
     this.#sealedTokens = new SealedTokens(primary, retry)

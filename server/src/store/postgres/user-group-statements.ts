@@ -10,6 +10,7 @@ import type { JsonText } from '../../domain/json-text.ts'
 import type { MintedToken, RotateUserGroupToken } from '../../domain/store.ts'
 import type { UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
 import type { Realm } from '../../domain/user-group-service.ts'
+import type { BatchObserver } from '../batch-observer.ts'
 import { Coalescer, type CoalescerOptions } from './coalescer.ts'
 import type { Primary, Query, Statement } from './primary.ts'
 import type { UserGroupRow } from '../user-group-row.ts'
@@ -73,15 +74,17 @@ export class UserGroupStatements {
 
   readonly #query: Query
 
-  constructor(primary: Primary) {
+  constructor(primary: Primary, observer: BatchObserver | undefined) {
     const { query } = primary
     this.#query = query
-    const { reading, changing } = coalescers(primary.poolSize)
+    const { reading, changing } = coalescers(primary.poolSize, observer)
     const readingBy = <Item extends Realm, Row extends Positioned>(
+      kind: string,
       statement: Statement<Row>,
       wantedOf: (item: Item) => string | Uint8Array,
     ) =>
       reading<Item, Row | null>({
+        kind,
         keysOf: (item) => {
           const wanted = wantedOf(item)
           return [typeof wanted === 'string' ? wanted : Buffer.from(wanted).toString('latin1')]
@@ -93,12 +96,13 @@ export class UserGroupStatements {
           return found
         },
       })
-    this.select = readingBy(sql.select, ({ providedId }: UserGroupKey) => providedId)
-    this.selectByToken = readingBy(sql.selectByToken, hashOf)
-    this.selectBySupersededToken = readingBy(sql.selectBySupersededToken, hashOf)
-    this.selectIdempotencyKey = readingBy(sql.selectIdempotencyKey, hashOf)
+    this.select = readingBy('read', sql.select, ({ providedId }: UserGroupKey) => providedId)
+    this.selectByToken = readingBy('find_by_token', sql.selectByToken, hashOf)
+    this.selectBySupersededToken = readingBy('find_by_replaced_token', sql.selectBySupersededToken, hashOf)
+    this.selectIdempotencyKey = readingBy('find_idempotency_key', sql.selectIdempotencyKey, hashOf)
 
     this.resolveMapping = reading<MappingToResolve, ResolvedMapping>({
+      kind: 'resolve_mapping',
       keysOf: ({ mapping }) => [mapping],
       weightOf: ({ mapping }) => mapping.length,
       run: async (realm, wanted) => {
@@ -113,6 +117,7 @@ export class UserGroupStatements {
     })
 
     this.insert = changing({
+      kind: 'create',
       keysOf: ({ providedId }) => [providedId],
       weightOf: ({ change }) => lengthOf(change),
       run: async (realm, creations, sent) => {
@@ -144,6 +149,7 @@ export class UserGroupStatements {
     })
 
     this.update = changing({
+      kind: 'update',
       keysOf: ({ teamId }) => [String(teamId)],
       weightOf: ({ change }) => lengthOf(change),
       run: async (realm, changes, sent) =>
@@ -173,6 +179,7 @@ export class UserGroupStatements {
     })
 
     this.replaceToken = changing({
+      kind: 'rotate',
       keysOf: ({ teamId, idempotency }) => [
         String(teamId),
         ...(idempotency === undefined ? [] : [hex(idempotency.keyHash)]),
@@ -263,12 +270,12 @@ function resolvedEntryOf(schemaKey: string, row: EntryRow): ResolvedEntry {
 
 type RealmValues = readonly [workspaceId: number, environment: Environment]
 
-type Kind<Item, Result> = Pick<CoalescerOptions<Item, Result>, 'keysOf' | 'weightOf'> & {
+type Kind<Item, Result> = Pick<CoalescerOptions<Item, Result>, 'kind' | 'keysOf' | 'weightOf'> & {
   readonly run: (realm: RealmValues, items: readonly Item[], sent: () => void) => Promise<Result[]>
 }
 
 /** @param maxInFlight how many statements of a kind may be under way in all workspaces and environments */
-function coalescers(maxInFlight: number) {
+function coalescers(maxInFlight: number, observer: BatchObserver | undefined) {
   const coalescing = <Item extends Realm, Result>(
     sameKey: 'share' | 'wait',
     { run, ...kind }: Kind<Item, Result>,
@@ -276,6 +283,7 @@ function coalescers(maxInFlight: number) {
     new Coalescer<Item, Result>({
       groupOf: ({ workspaceId, environment }) => `${workspaceId}/${environment}`,
       ...kind,
+      observer,
       sameKey,
       run: (items, sent) => {
         const { workspaceId, environment } = items[0] as Item

@@ -1,4 +1,5 @@
 import BetterSqlite3, { type Database, type Statement } from 'better-sqlite3'
+import type { BatchObserver } from '../batch-observer.ts'
 import { faultOf, isUnavailable } from './sqlite-fault.ts'
 
 const { SqliteError } = BetterSqlite3
@@ -7,6 +8,8 @@ interface Pending {
   readonly operation: () => unknown
   readonly resolve: (value: unknown) => void
   readonly reject: (reason: unknown) => void
+  /** Of the observer. */
+  readonly context: unknown
 }
 
 type Result = { readonly value: unknown } | { readonly error: unknown }
@@ -23,9 +26,11 @@ export class GroupCommit {
   readonly #commit: Statement
   readonly #rollback: Statement
   readonly #database: Database
+  readonly #observer: BatchObserver | undefined
 
-  constructor(database: Database) {
+  constructor(database: Database, observer: BatchObserver | undefined) {
     this.#database = database
+    this.#observer = observer
     this.#begin = database.prepare('BEGIN')
     this.#beginImmediate = database.prepare('BEGIN IMMEDIATE')
     this.#commit = database.prepare('COMMIT')
@@ -39,7 +44,8 @@ export class GroupCommit {
   run<T>(operation: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#queue.length === 0) setImmediate(this.#flush)
-      this.#queue.push({ operation, resolve: resolve as (value: unknown) => void, reject })
+      const context = this.#observer?.callContext()
+      this.#queue.push({ operation, resolve: resolve as (value: unknown) => void, reject, context })
     })
   }
 
@@ -72,9 +78,16 @@ export class GroupCommit {
   }
 
   #runTogether(batch: readonly Pending[]): Result[] {
+    const end = this.#observer?.begin(
+      'transaction',
+      batch.map(({ context }) => context),
+    )
     try {
-      return this.#transaction(batch)
+      const results = this.#transaction(batch)
+      end?.(false)
+      return results
     } catch (error) {
+      end?.(true)
       // The transaction itself failed, for all alike: trying each alone would only wait for the lock again and again.
       if (!(error instanceof OperationError)) return batch.map(() => ({ error }))
       if (batch.length === 1) return [{ error: error.cause }]

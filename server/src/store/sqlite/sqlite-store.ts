@@ -37,6 +37,7 @@ import type {
 } from '../../domain/store.ts'
 import type { ListSealedTokens, ResealedToken } from '../../domain/sealed-token.ts'
 import type { UserGroupKey } from '../../domain/user-group.ts'
+import type { BatchObserver } from '../batch-observer.ts'
 import { pendingMigrations, readMigrations, type MigrateMode } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader } from '../tables.ts'
@@ -58,11 +59,12 @@ import { Workspaces } from './workspaces.ts'
 export interface SqliteOptions {
   readonly migrate: MigrateMode
   readonly lockTimeoutMs: number
+  readonly observer?: BatchObserver | undefined
 }
 
 /** @throws StoreError */
 export function openSqliteStore(path: string, options: SqliteOptions): Store {
-  return new SqliteStore(openDatabase(path, options))
+  return new SqliteStore(openDatabase(path, options), options.observer)
 }
 
 /** @throws StoreError */
@@ -154,9 +156,9 @@ class SqliteStore implements Store {
   readonly #sealedTokens: SealedTokens
   readonly #audit: AuditLog
 
-  constructor(database: Database) {
+  constructor(database: Database, observer: BatchObserver | undefined) {
     this.#database = database
-    this.#batch = new GroupCommit(database)
+    this.#batch = new GroupCommit(database, observer)
     this.#audit = new AuditLog(database)
     this.#dataSources = new DataSources(database, this.#audit)
     this.#userGroups = new UserGroups(database, this.#dataSources, this.#audit)

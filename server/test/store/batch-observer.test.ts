@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
+import { parseDatabaseUrl } from '../../src/database-url.ts'
+import type { Store } from '../../src/domain/store.ts'
+import type { BatchObserver } from '../../src/store/batch-observer.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { freshDatabase } from '../support/database.ts'
+import type { Scope } from '../support/scope.ts'
+import { temporaryFolder } from '../support/service.ts'
+import { creation } from './postgres-support.ts'
+import { freshKey } from './store-fixtures.ts'
+import { defaults } from './store-options.ts'
+
+interface Batch {
+  readonly kind: string
+  readonly calls: readonly unknown[]
+  end?: 'done' | 'failed'
+}
+
+/** Writes down the batches; the context of a call is its number. */
+function recording() {
+  const batches: Batch[] = []
+  let calls = 0
+  const observer: BatchObserver = {
+    callContext: () => ++calls,
+    begin: (kind, of) => {
+      const batch: Batch = { kind, calls: of }
+      batches.push(batch)
+      return (failed) => {
+        assert.equal(batch.end, undefined, 'a batch ends once')
+        batch.end = failed ? 'failed' : 'done'
+      }
+    },
+  }
+  return { observer, batches }
+}
+
+async function openObserved(t: Scope, url: string): Promise<{ store: Store; batches: Batch[] }> {
+  const { observer, batches } = recording()
+  const store = await openStore(parseDatabaseUrl(url), { ...defaults, observer })
+  t.after(() => store.close())
+  return { store, batches }
+}
+
+const find = (store: Store) => store.findUserGroup(freshKey())
+
+describe('an observer of batches', () => {
+  it('is told of each transaction of SQLite, and of the calls in it', async (t) => {
+    const { store, batches } = await openObserved(t, `sqlite:${join(temporaryFolder(t), 'ugs.db')}`)
+    await Promise.all([find(store), store.getOrCreateUserGroup(creation()), find(store)])
+    await find(store)
+    assert.deepEqual(batches, [
+      { kind: 'transaction', calls: [1, 2, 3], end: 'done' },
+      { kind: 'transaction', calls: [4], end: 'done' },
+    ])
+  })
+
+  it('is told of a transaction of SQLite that failed, and of those that came after it', async (t) => {
+    const path = join(temporaryFolder(t), 'ugs.db')
+    const { store, batches } = await openObserved(t, `sqlite:${path}`)
+    const database = new BetterSqlite3(path)
+    database.exec(
+      `CREATE TRIGGER gate BEFORE INSERT ON user_group WHEN new.name = 'refused' BEGIN SELECT RAISE(ABORT, ''); END`,
+    )
+    database.close()
+    const [found, refused] = await Promise.allSettled([
+      find(store),
+      store.getOrCreateUserGroup(creation({ change: { name: 'refused' } })),
+    ])
+    assert.deepEqual([found.status, refused.status], ['fulfilled', 'rejected'])
+    assert.deepEqual(batches, [
+      { kind: 'transaction', calls: [1, 2], end: 'failed' },
+      { kind: 'transaction', calls: [1], end: 'done' },
+      { kind: 'transaction', calls: [2], end: 'failed' },
+    ])
+  })
+
+  it('is told of each statement of PostgreSQL that calls share, and of the calls that share it', async (t) => {
+    const { store, batches } = await openObserved(t, await freshDatabase(t))
+    const key = freshKey()
+    await Promise.all([store.findUserGroup(key), find(store), store.findUserGroup(key)])
+    assert.deepEqual(batches, [{ kind: 'read', calls: [1, 2, 3], end: 'done' }])
+  })
+})
