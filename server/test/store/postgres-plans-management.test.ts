@@ -51,7 +51,7 @@ describe('PostgreSQL: while it has no statistics of tables that have grown, of t
     assert.ok(location.kind === 'postgres')
     primary = new MeasuringPrimary(location.server, defaults)
     const retry = new Retry(defaults.deadlineMs)
-    const statements = new UserGroupStatements(primary)
+    const statements = new UserGroupStatements(primary, undefined)
     userGroups = new UserGroups(primary, retry, statements)
     archive = new UserGroupArchive(primary, retry, statements)
     search = new UserGroupSearch(primary, retry)
