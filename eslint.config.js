@@ -24,6 +24,16 @@ const importRule = {
   'first-start.ts': { parts: ['config.ts', 'domain', 'operator.ts'] },
   'version.ts': {},
   'logger.ts': { packages: ['pino'] },
+  'traces.ts': {
+    packages: [
+      '@opentelemetry/api',
+      '@opentelemetry/core',
+      '@opentelemetry/exporter-trace-otlp-http',
+      '@opentelemetry/resources',
+      '@opentelemetry/sdk-trace-base',
+    ],
+    types: ['http', 'store'],
+  },
   'workers.ts': { packages: ['pino'] },
   'main.ts': {
     parts: [
@@ -93,14 +103,13 @@ function importsOf([part, { parts: open = [], packages = [], types = [] }]) {
     rules: {
       '@typescript-eslint/no-restricted-imports': ['error', { patterns }],
       // The rule above does not see them. Loading takes time: the command line loads what few commands need only when
-      // they do, and the store only the driver of the one that is chosen.
-      ...(part !== 'cli' &&
-        part !== 'store' && {
-          'no-restricted-syntax': [
-            'error',
-            { selector: 'ImportExpression', message: `${part} may import in the usual way only.` },
-          ],
-        }),
+      // they do, the store only the driver of the one that is chosen, and the service traces only where they are on.
+      ...(!['cli', 'store', 'main.ts'].includes(part) && {
+        'no-restricted-syntax': [
+          'error',
+          { selector: 'ImportExpression', message: `${part} may import in the usual way only.` },
+        ],
+      }),
     },
   }
 }

@@ -12,6 +12,7 @@ import { postgresSize } from './cases/postgres-size.js'
 import { strictJson } from './cases/strict-json.js'
 import { getCreate, getUnchanged } from './cases/side-by-side.js'
 import { start } from './cases/start.js'
+import { traces } from './cases/traces.js'
 
 /**
  * @typedef {object} Report
@@ -29,6 +30,7 @@ const cases = {
   introspect,
   audit,
   'access-log': accessLog,
+  traces,
   bulk,
   start,
   'postgres-get-unchanged': postgresGetUnchanged,

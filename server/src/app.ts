@@ -19,6 +19,7 @@ import { accessLog } from './http/access-log.ts'
 import { addAdminRoutes } from './http/admin-routes.ts'
 import { setCommonHeaders } from './http/answer.ts'
 import { leaveBodiesUnread } from './http/body.ts'
+import type { CallTracer } from './http/call-tracer.ts'
 import { CallWatch } from './http/call-watch.ts'
 import { addConsoleRoutes } from './http/console-routes.ts'
 import { addDocsRoutes } from './http/docs-routes.ts'
@@ -40,6 +41,8 @@ export interface AppParts {
   readonly logger: Logger
   /** Where calls are logged, and which share of them, from 0 to 1; null where none is. */
   readonly accessLog: { readonly logger: Logger; readonly share: number } | null
+  /** Null where no call is followed. */
+  readonly tracer: CallTracer | null
   /** True once the service has been told to stop: `/readyz` fails from then on. */
   readonly isDraining: () => boolean
   /** Sizes in bytes, times in milliseconds. */
@@ -85,9 +88,12 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     },
     clientErrorHandler: (error, socket) => answerProtocolError(error, socket, lastAnswers),
     frameworkErrors: (_error, request, reply) => {
-      watch?.begin(request, reply)
-      setCommonHeaders(reply, request.id)
-      void answerFault(new Fault('malformed_request', 'The path is not valid'), request, reply)
+      const answer = () => {
+        setCommonHeaders(reply, request.id)
+        void answerFault(new Fault('malformed_request', 'The path is not valid'), request, reply)
+      }
+      if (watch === undefined) answer()
+      else watch.begin(request, reply, answer)
     },
   })
   // One logger for all: a child for each request costs more than the requests that log are worth.
@@ -110,10 +116,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     routes.push({ pattern: patternOf(url), methods: [method].flat() })
   })
   if (watch !== undefined) {
-    app.addHook('onRequest', (request, reply, done) => {
-      watch.begin(request, reply)
-      done()
-    })
+    app.addHook('onRequest', (request, reply, done) => watch.begin(request, reply, done))
   }
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(reply, request.id)
@@ -128,6 +131,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   })
   app.decorateRequest('call', undefined)
   app.decorateRequest('faultCode', undefined)
+  app.decorateRequest('traceIds', undefined)
   const authentication = { store, clock, apiTokenUses, cacheMs: limits.apiTokenCache }
   addUserRoutes(app, { authentication, userGroups })
   const sessions = new ConsoleSessions({ store, clock, apiTokenUses })
@@ -153,8 +157,10 @@ function patternOf(url: string): RegExp {
   return new RegExp(`^${pattern}$`)
 }
 
-function watchOf({ accessLog: parts }: AppParts): CallWatch | undefined {
-  return parts === null ? undefined : new CallWatch(accessLog(parts.logger, parts.share))
+/** Where nobody watches calls, nothing is done for it. */
+function watchOf({ accessLog: log, tracer }: AppParts): CallWatch | undefined {
+  if (log === null && tracer === null) return undefined
+  return new CallWatch(log === null ? () => undefined : accessLog(log.logger, log.share), tracer ?? undefined)
 }
 
 function managementOf({ store, userGroups, clock }: AppParts) {

@@ -7,6 +7,7 @@ import type { MigrateMode } from './store/migrations.ts'
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 const consoleModes = ['on', 'off'] as const
+const tracesModes = ['off', 'on'] as const
 const migrateModes = ['auto', 'check'] as const satisfies readonly MigrateMode[]
 
 interface Setting<T> {
@@ -62,6 +63,11 @@ export const settings = {
     default: 'off',
     parse: parseAccessLog,
   },
+  UGS_TRACES: choice(
+    'Whether traces of calls are sent to an OpenTelemetry collector, which the variables OTEL_* name.',
+    tracesModes,
+    'off',
+  ),
   UGS_MAX_BODY_BYTES: integer('Size of a body, at most.', {
     default: 1_048_576,
     min: 1024,

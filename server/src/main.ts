@@ -41,10 +41,17 @@ export interface Service {
 export async function serve(config: Config): Promise<Service> {
   const logger = makeLogger(config.LOG_LEVEL)
   const accessLog =
-    config.UGS_ACCESS_LOG === undefined
-      ? null
-      : { ...makeAccessLogger(logger), share: config.UGS_ACCESS_LOG }
-  const store = await openConfiguredStore(config)
+    config.UGS_ACCESS_LOG === undefined ? null : { ...makeAccessLogger(logger), share: config.UGS_ACCESS_LOG }
+  const traces =
+    config.UGS_TRACES === 'on'
+      ? // Loading OpenTelemetry takes time and memory, which most do without.
+        (await import('./traces.ts')).startTraces({
+          version,
+          storeKind: config.storeLocation.kind,
+          onLoss: () => logger.warn('spans could not be sent: is the collector there?'),
+        })
+      : null
+  const store = await openConfiguredStore(config, traces === null ? {} : { observer: traces.batches })
   const warn = (message: string) => (error: unknown) => logger.warn({ reason: reasonOf(error) }, message)
   const introspections = new UseLog<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>({
     clock: systemClock,
@@ -62,12 +69,14 @@ export async function serve(config: Config): Promise<Service> {
   const writeUses = () => Promise.all([introspections.write(), apiTokenUses.write()])
   let app: FastifyInstance | undefined
   const close = async () => {
+    const deadline = performance.now() + config.UGS_CLOSE_TIMEOUT_MS
     try {
       await app?.close()
     } finally {
       await writeUses()
       await store.close()
       await accessLog?.close()
+      await traces?.close(Math.max(0, deadline - performance.now()))
     }
   }
   try {
@@ -81,6 +90,7 @@ export async function serve(config: Config): Promise<Service> {
       clock: systemClock,
       logger,
       accessLog,
+      tracer: traces?.calls ?? null,
       isDraining: () => draining,
       limits: {
         maxBody: config.UGS_MAX_BODY_BYTES,

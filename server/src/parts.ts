@@ -7,10 +7,13 @@ import { UserGroupService } from './domain/user-group-service.ts'
 import { openKeyring } from './secret-keys.ts'
 import { openStore, type StoreOptions } from './store/open-store.ts'
 
+/** Who watches the store, where anyone does. */
+export type StoreObservers = Pick<StoreOptions, 'observer'>
+
 /** @throws StoreError */
-export async function openConfiguredStore(config: Config): Promise<Store> {
+export async function openConfiguredStore(config: Config, observers: StoreObservers = {}): Promise<Store> {
   if (config.DATABASE_URL === undefined) makeDataFolder(config.UGS_DATA_DIR)
-  return openStore(config.storeLocation, storeOptionsOf(config))
+  return openStore(config.storeLocation, { ...storeOptionsOf(config), ...observers })
 }
 
 export function storeOptionsOf(config: Config): StoreOptions {

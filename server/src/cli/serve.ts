@@ -32,6 +32,8 @@ async function serveAlone(config: Config): Promise<void> {
   const service = await serve(config)
   tellWhere(service)
   await service.stop(await toldToStop)
+  // A collector of traces that does not answer would keep it for longer than it may take.
+  process.exit()
 }
 
 async function serveByWorkers(config: Config, count: number): Promise<void> {

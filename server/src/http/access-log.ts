@@ -20,6 +20,7 @@ export function accessLog(logger: Pick<FastifyBaseLogger, 'info'>, share: number
         duration_ms: duration === null ? null : Math.round(duration * 1000) / 1000,
         bytes: call.bytes,
         ...(call.isCutOff && { cut_off: true }),
+        ...call.traceIds,
       },
       'request',
     )

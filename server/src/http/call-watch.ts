@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiToken } from '../domain/api-token.ts'
 import type { FaultCode } from '../domain/fault.ts'
 import type { Operation } from './call.ts'
+import type { CallTracer, TraceIds } from './call-tracer.ts'
 import type { Refusal } from './protocol-errors.ts'
 
 /** A call that is over. Nothing in it is secret: no token, no user group id, no query. */
@@ -25,21 +26,28 @@ export interface EndedCall {
   readonly bytes: number | null
   /** Whether the connection was gone before all of the answer had been sent. */
   readonly isCutOff: boolean
+  /** Of a call that is followed. */
+  readonly traceIds: TraceIds | undefined
 }
 
 /** Tells of each call when it is over, however that comes. */
 export class CallWatch {
   readonly #onEnd: (call: EndedCall) => void
+  readonly #tracer: CallTracer | undefined
   /** Why a request that was being handled had another answer than its handler's. */
   readonly #refusals = new WeakMap<ServerResponse, Refusal & { readonly at: number }>()
   /** What to call when a connection closes with answers that wait for earlier ones. */
   readonly #waiting = new WeakMap<Socket, Set<() => void>>()
 
-  constructor(onEnd: (call: EndedCall) => void) {
+  constructor(onEnd: (call: EndedCall) => void, tracer?: CallTracer) {
     this.#onEnd = onEnd
+    this.#tracer = tracer
   }
 
-  begin(request: FastifyRequest, reply: FastifyReply): void {
+  /** Does what belongs to the call, having begun to watch it. */
+  begin(request: FastifyRequest, reply: FastifyReply, work: () => void): void {
+    const traced = this.#tracer?.begin(request.raw) ?? null
+    if (traced !== null) request.traceIds = traced.ids
     const beganAt = performance.now()
     const { raw } = reply
     const waiting = raw.socket === null ? this.#waitingOn(request.raw.socket) : undefined
@@ -47,11 +55,15 @@ export class CallWatch {
       if (waiting?.delete(end)) raw.off('close', end)
       const refusal = this.#refusals.get(raw)
       const duration = (refusal?.at ?? performance.now()) - beganAt
-      this.#onEnd(new HandledCall(request, reply, duration, refusal))
+      const call = new HandledCall(request, reply, duration, refusal)
+      traced?.end(call)
+      this.#onEnd(call)
     }
     waiting?.add(end)
     // Fastify's own hook is not called where the connection breaks.
     raw.once('close', end)
+    if (traced === null) work()
+    else traced.run(work)
   }
 
   /** A request was answered past Fastify, which may have begun to handle it. */
@@ -61,7 +73,7 @@ export class CallWatch {
     else {
       this.#onEnd({
         ...{ requestId, status, code, bytes, method: null, path: null, operation: null, apiToken: null },
-        ...{ duration: null, isCutOff: false },
+        ...{ duration: null, isCutOff: false, traceIds: undefined },
       })
     }
   }
@@ -130,6 +142,10 @@ class HandledCall implements EndedCall {
     // An answer to a request that broke off counts as finished too, though nobody is there to take it.
     const isBroken = !this.#request.raw.complete || !this.#reply.raw.writableFinished
     return this.#refusal === undefined && isBroken
+  }
+
+  get traceIds(): TraceIds | undefined {
+    return this.#request.traceIds
   }
 }
 

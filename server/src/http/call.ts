@@ -3,6 +3,7 @@ import type { AdminOperationId } from '../contract/admin-operations.ts'
 import type { ApiToken, Scope } from '../domain/api-token.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
 import type { Caller } from '../domain/user-group-service.ts'
+import type { TraceIds } from './call-tracer.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -10,6 +11,8 @@ declare module 'fastify' {
     call: Call | undefined
     /** Set on a call that was answered with an error. */
     faultCode: FaultCode | undefined
+    /** Set on a call that is followed. */
+    traceIds: TraceIds | undefined
   }
 }
 

@@ -22,6 +22,7 @@ export function answerFault(error: unknown, request: FastifyRequest, reply: Fast
         operation: request.call?.operation,
         code: fault.code,
         reason: fault.reason,
+        ...request.traceIds,
       },
       'request failed',
     )

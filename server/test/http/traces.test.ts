@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { after, describe, it, test, type TestContext } from 'node:test'
+import { startCollector, type ReceivedSpan } from '../support/collector.ts'
+import { call } from '../support/http.ts'
+import { answersTo, RawConnection, requestText } from '../support/raw-connection.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
+import { assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
+
+const isPostgres = process.env.UGS_TEST_STORE === 'postgres'
+const collector = await startCollector({ after })
+const service = await startService(
+  { after },
+  {
+    ...collector.settings,
+    // Those that come without a trace are not followed.
+    OTEL_TRACES_SAMPLER: 'parentbased_always_off',
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-collector=let-me-in',
+    UGS_ACCESS_LOG: 'full',
+  },
+)
+const { Customer, Testing } = service.tokens
+const api = userApi(service.origin, Testing)
+
+let count = 0
+/** The header of a trace of its own, which its first span follows or not. */
+function newTrace(isFollowed = true) {
+  const traceId = (++count).toString(16).padStart(32, 'a')
+  const parentId = 'b'.repeat(16)
+  return { traceId, parentId, header: `00-${traceId}-${parentId}-0${isFollowed ? 1 : 0}` }
+}
+
+const spanOfCall = (traceId: string) => collector.until((span) => span.kind === 2 && span.traceId === traceId)
+const isBatch = ({ attributes }: ReceivedSpan) => 'ugs.batch.size' in attributes
+
+test('a call is a span of the trace that it came with', async () => {
+  const { traceId, parentId, header } = newTrace()
+  const headers = { traceparent: header, tracestate: 'vendor=value' }
+  const answer = await api.get({ user_group_id: 'span', name: 'Name' }, headers)
+  assertSuccess(answer)
+  const span = await spanOfCall(traceId)
+  assert.deepEqual(
+    [span.name, span.parentSpanId, span.traceState, span.status ?? 0],
+    ['GET /api/user', parentId, 'vendor=value', 0],
+  )
+  const { 'ugs.api_token_id': apiTokenId, ...attributes } = span.attributes
+  assert.equal(typeof apiTokenId, 'number')
+  assert.deepEqual(attributes, {
+    'http.request.method': 'GET',
+    'http.route': '/api/user',
+    'url.path': '/api/user',
+    'url.scheme': 'http',
+    'http.response.status_code': 200,
+    'http.response.body.size': Buffer.byteLength(answer.text),
+    'ugs.request_id': answer.headers['x-request-id'],
+    'ugs.operation': 'getOrCreate',
+    'ugs.workspace_id': 1,
+    'ugs.environment': 'Testing',
+  })
+  assert.equal(span.resource['service.name'], 'user-group-service')
+  assert.ok(collector.received().includes('let-me-in'))
+})
+
+test('the line of a call names its span', async () => {
+  const { traceId, header } = newTrace()
+  const { headers } = await call(service.origin, { path: '/healthz', headers: { traceparent: header } })
+  const { spanId } = await spanOfCall(traceId)
+  const id = `"request_id":"${headers['x-request-id']}"`
+  await service.logged(id)
+  const line = service
+    .stderr()
+    .split('\n')
+    .find((text) => text.includes(id)) as string
+  const { trace_id, span_id } = JSON.parse(line) as Record<string, unknown>
+  assert.deepEqual([trace_id, span_id], [traceId, spanId])
+})
+
+test('what the store does for a call is a child of its span', async () => {
+  const { traceId, header } = newTrace()
+  assertSuccess(await api.get({ user_group_id: 'child', name: 'Name' }, { traceparent: header }))
+  const parent = await spanOfCall(traceId)
+  const span = await collector.until((one) => isBatch(one) && one.traceId === traceId)
+  assert.equal(span.parentSpanId, parent.spanId)
+  assert.equal(span.kind, isPostgres ? 3 : 1)
+  assert.equal(span.attributes['db.system.name'], isPostgres ? 'postgresql' : 'sqlite')
+  assert.equal(span.attributes['ugs.batch.size'], 1)
+  assert.equal(span.name, `${span.attributes['db.system.name']} ${String(span.attributes['ugs.batch.kind'])}`)
+})
+
+test('a batch is a child of its first call, and is linked to the others', async () => {
+  assertSuccess(await api.get({ user_group_id: 'batch', name: 'Name' }))
+  const traces = Array.from({ length: 8 }, () => newTrace())
+  const body = JSON.stringify({ user_group_id: 'batch' })
+  const connection = await RawConnection.open(service.origin)
+  connection.send(
+    traces
+      .map(({ header }) => requestText({ token: Testing, body, headers: [`traceparent: ${header}`] }))
+      .join(''),
+  )
+  for (let i = 0; i < traces.length; i++) assertSuccess(await connection.answer())
+  connection.close()
+  for (const { traceId } of traces) await spanOfCall(traceId)
+  const shared = await collector.until(
+    (span) =>
+      isBatch(span) && traces.some(({ traceId }) => traceId === span.traceId) && span.links.length > 0,
+  )
+  assert.ok(Number(shared.attributes['ugs.batch.size']) > shared.links.length)
+  const calls = await Promise.all(traces.map(({ traceId }) => spanOfCall(traceId)))
+  for (const { spanId, traceId } of calls) {
+    await collector.until(
+      (span) =>
+        isBatch(span) && (span.parentSpanId === spanId || span.links.some((link) => link.spanId === spanId)),
+    )
+    assert.ok(
+      collector.spans.every(
+        (span) => !isBatch(span) || span.traceId !== traceId || span.parentSpanId === spanId,
+      ),
+    )
+  }
+})
+
+test('a call that is not followed leaves nothing, beside those that are', async () => {
+  const traces = Array.from({ length: 12 }, (_, i) => newTrace(i % 2 === 0))
+  const connection = await RawConnection.open(service.origin)
+  const requestOf = ({ header }: { header: string }, i: number) =>
+    requestText({
+      token: Testing,
+      body: JSON.stringify({ user_group_id: `followed ${i}`, name: 'Name' }),
+      headers: [`traceparent: ${header}`],
+    })
+  // One after another, and then all at once.
+  for (const [i, trace] of traces.entries()) {
+    connection.send(requestOf(trace, i))
+    assertSuccess(await connection.answer())
+  }
+  connection.send(traces.map(requestOf).join(''))
+  for (let i = 0; i < traces.length; i++) assertSuccess(await connection.answer())
+  connection.close()
+  const last = newTrace()
+  await call(service.origin, { path: '/healthz', headers: { traceparent: last.header } })
+  await spanOfCall(last.traceId)
+  for (const [i, { traceId }] of traces.entries()) {
+    const ofIt = collector.spans.filter((span) => span.traceId === traceId)
+    assert.equal(ofIt.filter(({ kind }) => kind === 2).length, i % 2 === 0 ? 2 : 0)
+    if (i % 2 === 1) assert.deepEqual(ofIt, [])
+    assert.equal(service.stderr().includes(traceId), i % 2 === 0)
+  }
+  // One that begins here is not followed either.
+  assertSuccess(await api.get({ user_group_id: 'followed 0' }))
+  assert.ok(collector.spans.every(({ parentSpanId }) => parentSpanId !== undefined))
+})
+
+test('a call that fails on our side is told as failed, and one that its caller is to blame for is not', async () => {
+  const ours = newTrace()
+  const headers = [`traceparent: ${ours.header}`, 'Transfer-Encoding: gzip']
+  await answersTo(service.origin, requestText({ token: Testing, headers }))
+  const failed = await spanOfCall(ours.traceId)
+  assert.deepEqual(
+    [failed.status, failed.attributes['error.type'], failed.attributes['http.response.status_code']],
+    [2, 'not_implemented', 501],
+  )
+  const theirs = newTrace()
+  await api.post({ current_token: 'none' }, { traceparent: theirs.header })
+  const { status, attributes } = await spanOfCall(theirs.traceId)
+  assert.deepEqual(
+    [status ?? 0, attributes['error.type'], attributes['ugs.error_code']],
+    [0, undefined, 'token_not_found'],
+  )
+})
+
+for (const header of [
+  '',
+  'x',
+  `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`,
+  `ff-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+]) {
+  test(`traceparent: "${header}" is none`, async () => {
+    const answer = await api.get({ user_group_id: 'none', name: 'Name' }, { traceparent: header })
+    assertSuccess(answer)
+    const id = `"request_id":"${answer.headers['x-request-id']}"`
+    await service.logged(id)
+    const line = service
+      .stderr()
+      .split('\n')
+      .find((text) => text.includes(id)) as string
+    assert.ok(!('trace_id' in JSON.parse(line)))
+  })
+}
+
+test('nothing of what a call holds is sent', async () => {
+  const { header } = newTrace()
+  const headers = { traceparent: header }
+  const secrets = [Customer, Testing]
+  secrets.push(tokenIn(await api.get({ user_group_id: 'id-of-it', name: 'name-of-it' }, headers)))
+  for (const secret of secrets) {
+    for (const path of [
+      `/${secret}`,
+      `/api/user/${secret}?x=${secret}`,
+      `/console/${secret}`,
+      `/%zz/${secret}`,
+    ])
+      await call(service.origin, { path, token: secret, headers, body: { current_token: secret } })
+    await api.post({ current_token: `${secret}x` }, { ...headers, 'idempotency-key': secret })
+  }
+  const last = newTrace()
+  await call(service.origin, { path: '/healthz', headers: { traceparent: last.header } })
+  await spanOfCall(last.traceId)
+  const sent = collector.received()
+  for (const secret of secrets) assert.ok(!sent.includes((secret.split('_')[2] as string).slice(0, 12)))
+  assert.doesNotMatch(sent, /ug[at]_|-of-it/)
+})
+
+/** The files that a process has loaded by its end. */
+async function loadedWith(t: TestContext, settings: Record<string, string>): Promise<string> {
+  const folder = temporaryFolder(t)
+  const one = await startService(t, { ...settings, NODE_V8_COVERAGE: folder })
+  await call(one.origin, { path: '/healthz' })
+  await one.stop()
+  return readdirSync(folder)
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
+    .join('')
+}
+
+describe('UGS_TRACES', () => {
+  it('off, as it is by default, loads nothing of OpenTelemetry', async (t) => {
+    const { OTEL_EXPORTER_OTLP_ENDPOINT = '' } = collector.settings
+    const before = collector.received().length
+    assert.ok(!(await loadedWith(t, { OTEL_EXPORTER_OTLP_ENDPOINT })).includes('@opentelemetry'))
+    assert.equal(collector.received().length, before)
+    assert.ok((await loadedWith(t, collector.settings)).includes('@opentelemetry'))
+  })
+
+  it('on, follows every call, and sends what it has when it stops', async (t) => {
+    const own = await startCollector(t)
+    const settings = { ...own.settings, OTEL_BSP_SCHEDULE_DELAY: '600000', OTEL_SERVICE_NAME: 'mine' }
+    const one = await startService(t, settings)
+    for (let i = 0; i < 20; i++) await call(one.origin, { path: '/healthz' })
+    assert.deepEqual(own.spans, [])
+    assert.equal(await one.stop(), 0)
+    const sent = own.spans.filter(({ kind }) => kind === 2)
+    assert.deepEqual(
+      sent.map(({ name, parentSpanId, resource }) => [name, parentSpanId ?? '', resource['service.name']]),
+      Array.from({ length: 20 }, () => ['GET /healthz', '', 'mine']),
+    )
+  })
+
+  it('on, with several workers, has each send its own', async (t) => {
+    const own = await startCollector(t)
+    const one = await startService(t, own.settings, ['--workers', '2'])
+    await Promise.all(Array.from({ length: 40 }, () => call(one.origin, { path: '/healthz' })))
+    assert.equal(await one.stop(), 0)
+    const calls = own.spans.filter(({ kind }) => kind === 2)
+    assert.equal(calls.length, 40)
+    assert.equal(new Set(calls.map(({ resource }) => resource['process.pid'])).size, 2)
+  })
+})
+
+describe('a collector', () => {
+  it('that is not there costs no call, and is told once', async (t) => {
+    const one = await startService(t, {
+      UGS_TRACES: 'on',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '50',
+      OTEL_BSP_SCHEDULE_DELAY: '1',
+    })
+    const { Testing: token } = one.tokens
+    for (let i = 0; i < 20; i++)
+      assertSuccess(await userApi(one.origin, token).get({ user_group_id: 'a', name: 'A' }))
+    await one.logged('spans could not be sent')
+    for (let i = 0; i < 20; i++)
+      assertSuccess(await userApi(one.origin, token).get({ user_group_id: 'a', name: 'A' }))
+    assert.equal(await one.stop(), 0)
+    await one.logged('"msg":"stopped"')
+    assert.equal(one.stderr().match(/spans could not be sent/g)?.length, 1)
+    assert.doesNotMatch(one.stderr(), /ECONNREFUSED|127\.0\.0\.1:1\b|"stack"/)
+  })
+
+  it('that never answers keeps the service from nothing, its end included', async (t) => {
+    const silent = createServer(() => undefined)
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    t.after(() => silent.close())
+    const one = await startService(t, {
+      UGS_TRACES: 'on',
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      OTEL_EXPORTER_OTLP_TIMEOUT: '600000',
+      UGS_CLOSE_TIMEOUT_MS: '500',
+    })
+    assertSuccess(await userApi(one.origin, one.tokens.Testing).get({ user_group_id: 'a', name: 'A' }))
+    assert.equal(await one.stop(), 0)
+  })
+})
