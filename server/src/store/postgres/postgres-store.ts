@@ -46,7 +46,7 @@ import { DataSources } from './data-sources.ts'
 import { LastIntrospections } from './last-introspections.ts'
 import { checkRights, checkServer, isBeingFilled, migrate, refuseNewer } from './migrate.ts'
 import { cureOf, PostgresFailure } from './postgres-fault.ts'
-import { Primary, type PrimaryOptions } from './primary.ts'
+import { Primary, type PoolState, type PrimaryOptions } from './primary.ts'
 import { Retry } from './retry.ts'
 import { SealedTokens } from './sealed-tokens.ts'
 import { SecretKeyChecks } from './secret-key-checks.ts'
@@ -62,6 +62,8 @@ export interface PostgresOptions extends PrimaryOptions {
   /** For how long, in milliseconds, an operation is repeated before it fails. */
   readonly deadlineMs: number
   readonly observer?: BatchObserver | undefined
+  /** Is given, once, what tells of the connections. */
+  readonly watchPool?: ((read: () => PoolState) => void) | undefined
 }
 
 /** For how long `ping` waits: a load balancer wants to know now. */
@@ -73,6 +75,7 @@ export async function openPostgresStore(server: PostgresServer, options: Postgre
   return openWith(server, options, retry, async (primary) => {
     await refuseUnfinished(primary)
     await checkRights(primary, ['SELECT', 'INSERT', 'UPDATE', 'DELETE'])
+    options.watchPool?.(() => primary.poolState)
     return new PostgresStore(primary, retry, options.observer)
   })
 }

@@ -15,6 +15,14 @@ export interface PrimaryOptions {
   readonly idleTimeoutMs: number
 }
 
+/** How many connections there are now, and how much waits for one. */
+export interface PoolState {
+  readonly total: number
+  readonly idle: number
+  readonly waiting: number
+  readonly max: number
+}
+
 /** A statement, and what its rows are. */
 export interface Statement<Row> {
   readonly text: string
@@ -86,6 +94,11 @@ export class Primary {
   /** How many connections there may be. */
   get poolSize(): number {
     return this.#options.poolSize
+  }
+
+  get poolState(): PoolState {
+    const { totalCount, idleCount, waitingCount } = this.#pool
+    return { total: totalCount, idle: idleCount, waiting: waitingCount, max: this.poolSize }
   }
 
   /** @throws StoreError where a certificate cannot be read */
