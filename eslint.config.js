@@ -23,6 +23,8 @@ const importRule = {
   'operator.ts': { types: ['domain'] },
   'first-start.ts': { parts: ['config.ts', 'domain', 'operator.ts'] },
   'version.ts': {},
+  'listening-origin.ts': {},
+  metrics: { parts: ['listening-origin.ts'], packages: ['prom-client'], types: ['domain', 'http', 'store'] },
   'logger.ts': { packages: ['pino'] },
   'traces.ts': {
     packages: [
@@ -41,7 +43,9 @@ const importRule = {
       'config.ts',
       'domain',
       'first-start.ts',
+      'listening-origin.ts',
       'logger.ts',
+      'metrics',
       'parts.ts',
       'secret-keys.ts',
       'version.ts',
@@ -57,6 +61,7 @@ const importRule = {
       'domain',
       'logger.ts',
       'main.ts',
+      'metrics',
       'operator.ts',
       'parts.ts',
       'secret-key-file.ts',

@@ -20,7 +20,7 @@ import { addAdminRoutes } from './http/admin-routes.ts'
 import { setCommonHeaders } from './http/answer.ts'
 import { leaveBodiesUnread } from './http/body.ts'
 import type { CallTracer } from './http/call-tracer.ts'
-import { CallWatch } from './http/call-watch.ts'
+import { CallWatch, type CallObserver } from './http/call-watch.ts'
 import { addConsoleRoutes } from './http/console-routes.ts'
 import { addDocsRoutes } from './http/docs-routes.ts'
 import { answerFault } from './http/fault-answer.ts'
@@ -57,6 +57,8 @@ export interface AppParts {
   readonly version: string
   /** Where the built files of the console are; null where it is not served. */
   readonly consoleFolder: string | null
+  /** Null where nothing is measured. */
+  readonly callObserver: CallObserver | null
 }
 
 /** Puts the application together: every hook and route, in order. It neither listens nor reads the environment. */
@@ -115,9 +117,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.addHook('onRoute', ({ url, method }) => {
     routes.push({ pattern: patternOf(url), methods: [method].flat() })
   })
-  if (watch !== undefined) {
-    app.addHook('onRequest', (request, reply, done) => watch.begin(request, reply, done))
-  }
+  watch?.addTo(app)
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(reply, request.id)
     if (isDraining()) reply.header('connection', 'close')
@@ -158,9 +158,9 @@ function patternOf(url: string): RegExp {
 }
 
 /** Where nobody watches calls, nothing is done for it. */
-function watchOf({ accessLog: log, tracer }: AppParts): CallWatch | undefined {
-  if (log === null && tracer === null) return undefined
-  return new CallWatch(log === null ? () => undefined : accessLog(log.logger, log.share), tracer ?? undefined)
+function watchOf({ accessLog: log, callObserver, tracer }: AppParts): CallWatch | undefined {
+  const observers = [log && accessLog(log.logger, log.share), callObserver].filter((one) => one !== null)
+  return observers.length === 0 && tracer === null ? undefined : new CallWatch(observers, tracer)
 }
 
 function managementOf({ store, userGroups, clock }: AppParts) {

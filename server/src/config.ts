@@ -25,6 +25,11 @@ interface Setting<T> {
 export const settings = {
   HOST: text('Address to listen on.', '127.0.0.1'),
   PORT: integer('Port to listen on; 0 picks a free one.', { default: 8080, min: 0, max: 65_535 }),
+  UGS_METRICS_PORT: optional(
+    'Port on which Prometheus finds the metrics, at /metrics; 0 picks a free one. Unset, nothing is measured.',
+    wholeNumber({ min: 0, max: 65_535 }),
+  ),
+  UGS_METRICS_HOST: text('Address of UGS_METRICS_PORT.', '127.0.0.1'),
   UGS_DATA_DIR: text(
     'Folder of what the service keeps on its own: the database and the secret key, where they are not set.',
     './data',
@@ -225,16 +230,21 @@ function parseAccessLog(text: string): number | undefined {
   throw new RangeError('must be off, full, or a share, 0 to 1')
 }
 
-function integer(meaning: string, range: { default: number; min: number; max: number }): Setting<number> {
-  return {
-    meaning,
-    default: String(range.default),
-    parse: (text) => {
-      const value = Number(text)
-      if (!/^\d+$/.test(text) || value < range.min || value > range.max) {
-        throw new RangeError(`must be a whole number from ${range.min} to ${range.max}`)
-      }
-      return value
-    },
+function integer(meaning: string, range: Range & { default: number }): Setting<number> {
+  return { meaning, default: String(range.default), parse: wholeNumber(range) }
+}
+
+interface Range {
+  readonly min: number
+  readonly max: number
+}
+
+function wholeNumber({ min, max }: Range): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < min || value > max) {
+      throw new RangeError(`must be a whole number from ${min} to ${max}`)
+    }
+    return value
   }
 }

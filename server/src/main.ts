@@ -13,7 +13,10 @@ import type { Store } from './domain/store.ts'
 import { UseLog } from './domain/use-log.ts'
 import { restorableMs, type TokenlessUserGroup } from './domain/user-group.ts'
 import { prepareFirstCall } from './first-start.ts'
+import { originOf } from './listening-origin.ts'
 import { makeAccessLogger, makeLogger } from './logger.ts'
+import { serveMetrics } from './metrics/metrics-server.ts'
+import { Metrics, type Snapshot } from './metrics/metrics.ts'
 import { openConfiguredStore, userGroupServiceOf } from './parts.ts'
 import { openKeyring, SecretKeyError, watchSecretKeys } from './secret-keys.ts'
 import { version } from './version.ts'
@@ -34,11 +37,55 @@ export interface Service {
   stop(drainMs: number): Promise<void>
 }
 
+export interface MeasuredService extends Service {
+  /** Where it serves metrics. */
+  readonly metricsUrl?: string | undefined
+  /** Where anything is measured. */
+  readonly readMetrics?: () => Promise<Snapshot>
+}
+
 /**
- * Starts the service: configuration, store, application, listener.
- * @throws StoreError, SecretKeyError, or the system's error where it cannot listen
+ * Starts the service: configuration, store, application, listener; before all of it the metrics, which end last.
+ * @param isSupervised whoever supervises this process serves its metrics
+ * @throws MetricsServerError, StoreError, SecretKeyError, or the system's error where it cannot listen
  */
-export async function serve(config: Config): Promise<Service> {
+export async function serve(config: Config, isSupervised = false): Promise<MeasuredService> {
+  const { UGS_METRICS_PORT: port, UGS_METRICS_HOST: host } = config
+  if (port === undefined) return start(config)
+  let service: StartedService | undefined
+  const isReady = () => service?.isReady() ?? Promise.resolve(false)
+  const metrics = new Metrics({ version, store: config.storeLocation.kind, isReady })
+  const server = isSupervised ? undefined : await serveMetrics({ host, port, read: () => metrics.text() })
+  const end = async () => {
+    metrics.stop()
+    await server?.close()
+  }
+  try {
+    const started = (service = await start(config, metrics))
+    return {
+      ...started,
+      metricsUrl: server?.url,
+      readMetrics: () => metrics.snapshot(),
+      stop: async (drainMs) => {
+        try {
+          await started.stop(drainMs)
+        } finally {
+          await end()
+        }
+      },
+    }
+  } catch (error) {
+    await end()
+    throw error
+  }
+}
+
+interface StartedService extends Service {
+  /** What `/readyz` tells. */
+  readonly isReady: () => Promise<boolean>
+}
+
+async function start(config: Config, metrics?: Metrics): Promise<StartedService> {
   const logger = makeLogger(config.LOG_LEVEL)
   const accessLog =
     config.UGS_ACCESS_LOG === undefined ? null : { ...makeAccessLogger(logger), share: config.UGS_ACCESS_LOG }
@@ -51,7 +98,10 @@ export async function serve(config: Config): Promise<Service> {
           onLoss: () => logger.warn('spans could not be sent: is the collector there?'),
         })
       : null
-  const store = await openConfiguredStore(config, traces === null ? {} : { observer: traces.batches })
+  const store = await openConfiguredStore(config, {
+    observers: [metrics?.store, traces?.batches],
+    watchPool: metrics?.store.watchPool,
+  })
   const warn = (message: string) => (error: unknown) => logger.warn({ reason: reasonOf(error) }, message)
   const introspections = new UseLog<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>({
     clock: systemClock,
@@ -102,6 +152,7 @@ export async function serve(config: Config): Promise<Service> {
       },
       version,
       consoleFolder: config.UGS_CONSOLE === 'on' ? findConsole() : null,
+      callObserver: metrics?.http ?? null,
     })
     app = listening
     // One address: for a name with several, Fastify makes more servers, and those lack what is set on the first.
@@ -128,6 +179,13 @@ export async function serve(config: Config): Promise<Service> {
     return {
       origin,
       notes,
+      isReady: () =>
+        draining
+          ? Promise.resolve(false)
+          : store.ping().then(
+              () => true,
+              () => false,
+            ),
       stop: async (drainMs) => {
         draining = true
         logger.info({ drain_ms: drainMs }, 'stopping')
@@ -167,10 +225,4 @@ function keepHouse(store: Store, onFailure: (error: unknown) => void): NodeJS.Ti
   }
   forget()
   return setInterval(forget, hourMs)
-}
-
-/** Where a person on this machine reaches the service: the unspecified address is no place to go to. */
-function originOf({ address, family, port }: AddressInfo): string {
-  const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address
-  return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`
 }

@@ -5,15 +5,22 @@ import type { Keyring } from './domain/keyring.ts'
 import type { Store } from './domain/store.ts'
 import { UserGroupService } from './domain/user-group-service.ts'
 import { openKeyring } from './secret-keys.ts'
+import { bothOf, type BatchObserver } from './store/batch-observer.ts'
 import { openStore, type StoreOptions } from './store/open-store.ts'
 
 /** Who watches the store, where anyone does. */
-export type StoreObservers = Pick<StoreOptions, 'observer'>
+export interface StoreObservers extends Pick<StoreOptions, 'watchPool'> {
+  readonly observers: readonly (BatchObserver | undefined)[]
+}
 
 /** @throws StoreError */
-export async function openConfiguredStore(config: Config, observers: StoreObservers = {}): Promise<Store> {
+export async function openConfiguredStore(config: Config, watched?: StoreObservers): Promise<Store> {
   if (config.DATABASE_URL === undefined) makeDataFolder(config.UGS_DATA_DIR)
-  return openStore(config.storeLocation, { ...storeOptionsOf(config), ...observers })
+  return openStore(config.storeLocation, {
+    ...storeOptionsOf(config),
+    observer: watched?.observers.reduce(bothOf, undefined),
+    watchPool: watched?.watchPool,
+  })
 }
 
 export function storeOptionsOf(config: Config): StoreOptions {

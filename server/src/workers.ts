@@ -19,6 +19,8 @@ export interface Supervision {
   readonly count: number
   readonly logger: Logger
   readonly onListening: (listening: Listening) => void
+  /** A worker listens: one of the first, or one in the place of another. */
+  readonly onWorker: (worker: Worker) => void
   /** Resolves with how long to drain, once the workers are to stop. */
   readonly toldToStop: Promise<number>
 }
@@ -31,10 +33,16 @@ export async function superviseWorkers({
   count,
   logger,
   onListening,
+  onWorker,
   toldToStop,
 }: Supervision): Promise<number> {
+  const fork = () => {
+    const worker = cluster.fork()
+    void listeningOf(worker).then(() => onWorker(worker))
+    return worker
+  }
   // It brings the tables up to date, makes the secret key and the first API tokens: once, and before any other needs them.
-  const first = cluster.fork()
+  const first = fork()
   const started = await Promise.race([listeningOf(first), exitCodeOf(first)])
   if (typeof started === 'number') return started
   let isStopping = false
@@ -43,12 +51,12 @@ export async function superviseWorkers({
       if (isStopping) return
       logger.error({ pid: worker.process.pid, code, signal }, 'worker died')
       setTimeout(() => {
-        if (!isStopping) replaceOnExit(cluster.fork())
+        if (!isStopping) replaceOnExit(fork())
       }, replacementPauseMs)
     })
   }
   replaceOnExit(first)
-  const others = Array.from({ length: count - 1 }, () => cluster.fork())
+  const others = Array.from({ length: count - 1 }, fork)
   others.forEach(replaceOnExit)
   await Promise.all(others.map((worker) => Promise.race([listeningOf(worker), exitCodeOf(worker)])))
   onListening(started)
@@ -67,8 +75,10 @@ export async function superviseWorkers({
 
 /** In a worker, before it starts: resolves with how long to drain, once it is to stop. */
 export async function toldBySupervisor(): Promise<number> {
-  const [{ drainMs }] = (await once(process, 'message')) as [Stop]
-  return drainMs
+  for (;;) {
+    const [message] = (await once(process, 'message')) as [object]
+    if ('drainMs' in message) return (message as Stop).drainMs
+  }
 }
 
 /** In a worker: tells the process that started it that it listens. */

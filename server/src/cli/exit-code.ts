@@ -1,12 +1,13 @@
 import { CommanderError } from 'commander'
 import { ConfigError } from '../config.ts'
 import { Fault } from '../domain/fault.ts'
+import { MetricsServerError } from '../metrics/metrics-server.ts'
 import { SecretKeyError } from '../secret-keys.ts'
 import { StoreError } from '../store/store-error.ts'
 import { CommandError, UsageError } from './errors.ts'
 
 /** Errors whose message was written for the operator. */
-const operatorErrors = [CommandError, ConfigError, StoreError, SecretKeyError]
+const operatorErrors = [CommandError, ConfigError, MetricsServerError, StoreError, SecretKeyError]
 
 /**
  * Tells the operator what went wrong, on standard error: never a stack, nor the words of a driver or of the system.

@@ -1,7 +1,9 @@
-import cluster from 'node:cluster'
+import cluster, { type Worker } from 'node:cluster'
 import { availableParallelism } from 'node:os'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { readConfig, settings, type Config } from '../config.ts'
+import type { MeasuredService } from '../main.ts'
+import { serveMetrics } from '../metrics/metrics-server.ts'
 import { superviseWorkers, tellSupervisor, toldBySupervisor } from '../workers.ts'
 import { complainOf } from './exit-code.ts'
 import { parseCount } from './options.ts'
@@ -38,12 +40,24 @@ async function serveAlone(config: Config): Promise<void> {
 
 async function serveByWorkers(config: Config, count: number): Promise<void> {
   const { makeLogger } = await import('../logger.ts')
+  const toldToStop = firstSignal(config.UGS_DRAIN_MS)
+  const metrics = await serveMetricsOfWorkers(config)
   process.exitCode = await superviseWorkers({
     count,
     logger: makeLogger(config.LOG_LEVEL),
-    onListening: tellWhere,
-    toldToStop: firstSignal(config.UGS_DRAIN_MS),
+    onListening: (listening) => tellWhere({ ...listening, metricsUrl: metrics?.url }),
+    onWorker: (worker) => metrics?.add(worker),
+    toldToStop,
   })
+  await metrics?.close()
+}
+
+async function serveMetricsOfWorkers({ UGS_METRICS_HOST: host, UGS_METRICS_PORT: port }: Config) {
+  if (port === undefined) return undefined
+  const { WorkerMetrics } = await import('../metrics/worker-metrics.ts')
+  const metrics = new WorkerMetrics()
+  const server = await serveMetrics({ host, port, read: () => metrics.text() })
+  return { ...server, add: (worker: Worker) => metrics.add(worker) }
 }
 
 async function serveAsWorker(config: Config): Promise<void> {
@@ -52,7 +66,11 @@ async function serveAsWorker(config: Config): Promise<void> {
   const toldToStop = toldBySupervisor()
   try {
     const { serve } = await import('../main.ts')
-    const service = await serve(config)
+    const service = await serve(config, true)
+    if (service.readMetrics !== undefined) {
+      const { answerSupervisor } = await import('../metrics/worker-metrics.ts')
+      answerSupervisor(service.readMetrics)
+    }
     tellSupervisor(service)
     await service.stop(await toldToStop)
   } catch (error) {
@@ -62,8 +80,13 @@ async function serveAsWorker(config: Config): Promise<void> {
   process.exit()
 }
 
-function tellWhere({ origin, notes }: { origin: string; notes: string }): void {
-  console.log(`User Group Service listens on ${origin}${notes && `\n${notes}`}`)
+function tellWhere({ origin, notes, metricsUrl }: Omit<MeasuredService, 'stop'>): void {
+  const lines = [
+    `User Group Service listens on ${origin}`,
+    ...(metricsUrl === undefined ? [] : [`Metrics are at ${metricsUrl}`]),
+    ...(notes === '' ? [] : [notes]),
+  ]
+  console.log(lines.join('\n'))
 }
 
 function parseWorkers(text: string): number {

@@ -1,9 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { EndedCall } from './call-watch.ts'
+import type { CallObserver, EndedCall } from './call-watch.ts'
 
 /** Logs a line for this share of all calls, from 0 to 1, and for every one that failed on our side. */
-export function accessLog(logger: Pick<FastifyBaseLogger, 'info'>, share: number): (call: EndedCall) => void {
-  return (call) => {
+export function accessLog(logger: Pick<FastifyBaseLogger, 'info'>, share: number): CallObserver {
+  const end = (call: EndedCall) => {
     const { status, apiToken, duration } = call
     if (Math.random() >= share && (status ?? 0) < 500) return
     logger.info(
@@ -25,4 +25,5 @@ export function accessLog(logger: Pick<FastifyBaseLogger, 'info'>, share: number
       'request',
     )
   }
+  return { end }
 }

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiToken } from '../domain/api-token.ts'
 import type { FaultCode } from '../domain/fault.ts'
+import { ArrivalClock } from './arrival-clock.ts'
 import type { Operation } from './call.ts'
 import type { CallTracer, TraceIds } from './call-tracer.ts'
 import type { Refusal } from './protocol-errors.ts'
@@ -30,34 +31,53 @@ export interface EndedCall {
   readonly traceIds: TraceIds | undefined
 }
 
+/** Watches calls. It is called on the hot path, and throws nothing. */
+export interface CallObserver {
+  /** A call has begun, of which `end` will tell. */
+  begin?(): void
+  /** A call is over; one without a duration had not begun. */
+  end(call: EndedCall): void
+}
+
 /** Tells of each call when it is over, however that comes. */
 export class CallWatch {
-  readonly #onEnd: (call: EndedCall) => void
-  readonly #tracer: CallTracer | undefined
+  readonly #observers: readonly CallObserver[]
+  readonly #tracer: CallTracer | null
+  readonly #clock = new ArrivalClock()
   /** Why a request that was being handled had another answer than its handler's. */
   readonly #refusals = new WeakMap<ServerResponse, Refusal & { readonly at: number }>()
   /** What to call when a connection closes with answers that wait for earlier ones. */
   readonly #waiting = new WeakMap<Socket, Set<() => void>>()
 
-  constructor(onEnd: (call: EndedCall) => void, tracer?: CallTracer) {
-    this.#onEnd = onEnd
+  constructor(observers: readonly CallObserver[], tracer: CallTracer | null) {
+    this.#observers = observers
     this.#tracer = tracer
+  }
+
+  /** Watches the calls of all routes from here on. */
+  addTo(app: FastifyInstance): void {
+    app.addHook('onRequest', (request, reply, done) => this.begin(request, reply, done))
+    app.addHook('onSend', (request, _reply, _payload, done) => {
+      this.#clock.answerOn(request.raw.socket)
+      done()
+    })
   }
 
   /** Does what belongs to the call, having begun to watch it. */
   begin(request: FastifyRequest, reply: FastifyReply, work: () => void): void {
+    const arrivedAt = this.#clock.arrivalOn(request.raw.socket)
+    for (const observer of this.#observers) observer.begin?.()
     const traced = this.#tracer?.begin(request.raw) ?? null
     if (traced !== null) request.traceIds = traced.ids
-    const beganAt = performance.now()
     const { raw } = reply
     const waiting = raw.socket === null ? this.#waitingOn(request.raw.socket) : undefined
     const end = () => {
       if (waiting?.delete(end)) raw.off('close', end)
       const refusal = this.#refusals.get(raw)
-      const duration = (refusal?.at ?? performance.now()) - beganAt
+      const duration = (refusal?.at ?? performance.now()) - arrivedAt
       const call = new HandledCall(request, reply, duration, refusal)
       traced?.end(call)
-      this.#onEnd(call)
+      this.#end(call)
     }
     waiting?.add(end)
     // Fastify's own hook is not called where the connection breaks.
@@ -71,11 +91,15 @@ export class CallWatch {
     const { requestId, status, code, bytes, inPlaceOf } = refusal
     if (inPlaceOf !== undefined) this.#refusals.set(inPlaceOf, { ...refusal, at: performance.now() })
     else {
-      this.#onEnd({
+      this.#end({
         ...{ requestId, status, code, bytes, method: null, path: null, operation: null, apiToken: null },
         ...{ duration: null, isCutOff: false, traceIds: undefined },
       })
     }
+  }
+
+  #end(call: EndedCall): void {
+    for (const observer of this.#observers) observer.end(call)
   }
 
   /** Node tells an answer of the end of its connection only once it is its turn to be sent. */

@@ -13,6 +13,7 @@ declare module 'fastify' {
 /** The one place where a failure becomes an answer, and where the log is told of those that are ours. */
 export function answerFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const fault = faultOf(error)
+  request.faultCode = fault.code
   const { status } = errorTable[fault.code]
   request.faultCode = fault.code
   if (status >= 500 && fault.reason !== undefined) {

@@ -12,3 +12,29 @@ export interface BatchObserver {
    */
   begin(kind: string, calls: readonly unknown[]): (failed: boolean) => void
 }
+
+/** Two observers as one. */
+export function bothOf(
+  one: BatchObserver | undefined,
+  other: BatchObserver | undefined,
+): BatchObserver | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return {
+    callContext: () => [one.callContext(), other.callContext()],
+    begin: (kind, calls) => {
+      const contexts = calls as readonly (readonly [unknown, unknown])[]
+      const endOne = one.begin(
+        kind,
+        contexts.map(([context]) => context),
+      )
+      const endOther = other.begin(
+        kind,
+        contexts.map(([, context]) => context),
+      )
+      return (failed) => {
+        endOne(failed)
+        endOther(failed)
+      }
+    },
+  }
+}

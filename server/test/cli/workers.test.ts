@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { call } from '../support/http.ts'
+import { metricsUrlOf, scrape } from '../support/metrics.ts'
 import { runUgs, startService, temporaryFolder, type RunningService } from '../support/service.ts'
 import { userApi } from '../support/user-api.ts'
 
@@ -69,6 +70,35 @@ describe('ugs serve --workers', () => {
     const { status } = await call(service.origin, { path: '/readyz' })
     assert.equal(status, 200)
     assert.equal(await service.stop(), 0)
+  })
+
+  it('serves the metrics of all of them as one, and forgets nothing when one dies', async (t) => {
+    const service = await startService(t, { UGS_METRICS_PORT: '0' }, ['--workers', '2'])
+    const api = userApi(service.origin, service.tokens.Testing)
+    const callsOf = async () => {
+      const now = await scrape(service)
+      const counts = now.families.get('ugs_http_request_duration_seconds')?.samples
+      const calls = counts?.filter(({ name, labels }) => name.endsWith('_count') && labels.status === '200')
+      return {
+        calls: calls?.reduce((sum, { value }) => sum + value, 0),
+        workers: now.value('ugs_workers'),
+        deaths: now.value('ugs_worker_deaths_total'),
+        ready: now.value('ugs_ready'),
+      }
+    }
+    await Promise.all(Array.from({ length: 40 }, (_, i) => api.get({ user_group_id: `u-${i}`, name: 'A' })))
+    assert.deepEqual(await callsOf(), { calls: 40, workers: 2, deaths: 0, ready: 1 })
+    for (const [i, victim] of (await workersOf(service)).entries()) {
+      process.kill(victim, 'SIGKILL')
+      let now = await callsOf()
+      while (now.workers !== 2 || now.deaths !== i + 1) now = await callsOf()
+      assert.deepEqual(now, { calls: 40, workers: 2, deaths: i + 1, ready: 1 })
+    }
+    await api.get({ user_group_id: 'u-1' })
+    assert.equal((await callsOf()).calls, 41)
+    const { origin } = metricsUrlOf(service)
+    assert.equal(await service.stop(), 0)
+    await assert.rejects(call(origin, { path: '/metrics' }), { code: 'ECONNREFUSED' })
   })
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

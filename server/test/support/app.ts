@@ -47,6 +47,7 @@ export async function startApp(t: Scope, clock: Clock): Promise<RunningApp> {
       clock,
       logger: makeLogger('silent'),
       accessLog: null,
+      callObserver: null,
       tracer: null,
       isDraining: () => false,
       version: '0.0.0',

@@ -1,0 +1,58 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Registry } from 'prom-client'
+import { addGauge } from './gauge.ts'
+import { HttpMetrics } from './http-metrics.ts'
+import { addProcessMetrics } from './process-metrics.ts'
+import { StoreMetrics } from './store-metrics.ts'
+
+export interface MetricsParts {
+  readonly version: string
+  readonly store: string
+  /** As `/readyz` has it. */
+  readonly isReady: () => Promise<boolean>
+}
+
+/** The metrics of one process as they stand, so that they can be sent to another. */
+export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
+/** All that a process measures of itself (docs/operations.md). */
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #stopMeasuring: () => void
+  readonly http = new HttpMetrics(this.#registry)
+  readonly store = new StoreMetrics(this.#registry)
+
+  constructor({ version, store, isReady }: MetricsParts) {
+    this.#stopMeasuring = addProcessMetrics(this.#registry)
+    addGauge(this.#registry, {
+      name: 'ugs_ready',
+      help: '1 where /readyz would answer 200, else 0.',
+      read: async () => {
+        // The other metrics are read first: they would see this one asking the store.
+        await nextTurn()
+        return Number(await isReady())
+      },
+      aggregator: 'min',
+    })
+    addGauge(this.#registry, {
+      name: 'ugs_build_info',
+      help: 'Always 1; what runs is in the labels.',
+      labels: { version, node: process.versions.node, store },
+      read: () => 1,
+      aggregator: 'first',
+    })
+  }
+
+  /** In Prometheus' text format. */
+  text(): Promise<string> {
+    return this.#registry.metrics()
+  }
+
+  snapshot(): Promise<Snapshot> {
+    return this.#registry.getMetricsAsJSON()
+  }
+
+  stop(): void {
+    this.#stopMeasuring()
+  }
+}

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { existsSync } from 'node:fs'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createApiToken } from '../support/command.ts'
+import { call } from '../support/http.ts'
+import { introspector } from '../support/introspection.ts'
+import { metricsUrlOf, scrape } from '../support/metrics.ts'
+import { answerTo, RawConnection, requestText } from '../support/raw-connection.ts'
+import { runUgs, startService, temporaryFolder } from '../support/service.ts'
+import { tokenIn, userApi } from '../support/user-api.ts'
+import { readPage, readTable } from '../docs/support.ts'
+
+const isOnPostgres = process.env.UGS_TEST_STORE === 'postgres'
+const measured = { UGS_METRICS_PORT: '0' }
+
+const times = async (count: number, make: () => Promise<unknown>) => {
+  for (let i = 0; i < count; i++) await make()
+}
+
+test('the counters agree with the calls, by operation, status and code', async (t) => {
+  const service = await startService(t, { ...measured, UGS_HEADERS_TIMEOUT_MS: '1000' })
+  const { origin, tokens } = service
+  const api = userApi(origin, tokens.Testing)
+  const admin = await createApiToken(service, 'Testing', '--scopes', 'admin')
+  const introspect = introspector(origin, await createApiToken(service, 'Testing', '--scopes', 'introspect'))
+  const before = await scrape(service)
+
+  const current = tokenIn(await api.get({ user_group_id: 'secret-id', name: 'Name' }))
+  await times(6, () => api.get({ user_group_id: 'secret-id' }))
+  await times(2, () => api.post({ user_group_id: 'secret-id' }, { 'x-http-method-override': 'GET' }))
+  await times(3, () => api.put({ user_group_id: 'secret-id', name: 'Other' }))
+  await times(2, () => api.put({ user_group_id: 'unknown', name: 'Other' }))
+  await api.post({ current_token: current })
+  await times(4, () => api.post({ current_token: current }))
+  await times(3, () => api.get({ user_group_id: 1 }))
+  await times(5, () => introspect(current))
+  await times(2, () => call(origin, { path: '/admin/v1/user-groups', token: admin }))
+  await call(origin, { path: '/admin/v1/user-groups', token: tokens.Testing })
+  await times(4, () => userApi(origin, 'wrong').get({}))
+  await times(2, () => call(origin, { path: '/healthz' }))
+  await call(origin, { path: '/readyz' })
+  await call(origin, { path: '/openapi.json' })
+  await call(origin, { path: '/console' })
+  await call(origin, { path: '/nothing' })
+  await call(origin, { path: '/%zz' })
+  await call(origin, { path: '/api/user', method: 'DELETE' })
+  await answerTo(origin, 'NOT HTTP\r\n\r\n')
+  await answerTo(origin, requestText({ headers: [`X-Header: ${'x'.repeat(20_000)}`] }))
+  await answerTo(origin, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
+  // Its headers never end.
+  await answerTo(origin, 'GET /healthz HTTP/1.1\r\nHost: a\r\n')
+  // Its body never comes.
+  const leaving = await RawConnection.open(origin)
+  leaving.send(requestText({ token: tokens.Testing, headers: ['Expect: 100-continue', 'Content-Length: 9'] }))
+  await leaving.answer()
+  leaving.close()
+
+  const now = await scrape(service)
+  assert.deepEqual(before.values('ugs_http_request_duration_seconds_count'), {})
+  assert.deepEqual(now.values('ugs_http_request_duration_seconds_count'), {
+    'getOrCreate 200': 9,
+    'getOrCreate 400': 3,
+    'update 200': 3,
+    'update 404': 2,
+    'rotate 200': 1,
+    'rotate 409': 4,
+    'introspect 200': 5,
+    'searchUserGroups 200': 2,
+    'health 200': 3,
+    'docs 200': 1,
+    'console 200': 1,
+    'none 400': 1,
+    'none 401': 4,
+    'none 403': 1,
+    'none 404': 1,
+    'none 405': 1,
+  })
+  assert.deepEqual(now.values('ugs_http_errors_total'), {
+    'getOrCreate validation_failed': 3,
+    'update user_group_not_found': 2,
+    'rotate token_superseded': 4,
+    'none unauthenticated': 4,
+    'none forbidden': 1,
+    'none not_found': 1,
+    // /%zz, what is not HTTP, and the body that never comes
+    'none malformed_request': 3,
+    // DELETE and CONNECT
+    'none method_not_allowed': 2,
+    'none headers_too_large': 1,
+    'none request_timeout': 1,
+  })
+  assert.deepEqual(now.values('ugs_http_requests_unanswered_total'), { getOrCreate: 1 })
+
+  for (const secret of [current, tokens.Testing, admin, 'secret-id', 'unknown', 'zz']) {
+    assert.ok(!now.text.includes(secret), secret)
+  }
+})
+
+test('the durations and the batches are those of the calls', async (t) => {
+  const service = await startService(t, measured)
+  const api = userApi(service.origin, service.tokens.Testing)
+  const before = await scrape(service)
+  const started = performance.now()
+  await Promise.all(Array.from({ length: 50 }, (_, i) => api.get({ user_group_id: `u-${i}`, name: 'Name' })))
+  const seconds = (performance.now() - started) / 1000
+  const now = await scrape(service)
+
+  const labels = { operation: 'getOrCreate', status: '200' }
+  const sum = now.value('ugs_http_request_duration_seconds_sum', labels) ?? NaN
+  assert.ok(sum > 0 && sum < seconds * 50, `${sum} s`)
+  const buckets = now.families
+    .get('ugs_http_request_duration_seconds')
+    ?.samples.filter(({ name, labels }) => name.endsWith('_bucket') && labels.status === '200')
+    .map(({ labels: { le }, value }) => ({ le: Number(le?.replace('+Inf', 'Infinity')), value }))
+  assert.ok(buckets)
+  assert.deepEqual(
+    buckets.map(({ le }) => le),
+    buckets.map(({ le }) => le).toSorted((a, b) => a - b),
+  )
+  assert.deepEqual(
+    buckets.map(({ value }) => value),
+    buckets.map(({ value }) => value).toSorted((a, b) => a - b),
+  )
+  assert.equal(buckets.at(-1)?.value, 50)
+  const bounds = buckets.map(({ le }) => le)
+  assert.ok(bounds.filter((bound) => bound >= 0.001 && bound <= 0.002).length >= 4, '1 ms and 2 ms differ')
+
+  const kind = isOnPostgres ? 'create' : 'transaction'
+  const callsIn = (name: string) => (now.value(name, { kind }) ?? 0) - (before.value(name, { kind }) ?? 0)
+  // On SQLite the API token is looked up too, and `ugs_ready` asks the store.
+  const calls = callsIn('ugs_store_batch_size_sum')
+  assert.ok(isOnPostgres ? calls === 50 : calls > 50, `${calls} calls`)
+  assert.ok(callsIn('ugs_store_batch_size_count') < calls)
+  for (const what of ['duration', 'wait'])
+    assert.equal(callsIn(`ugs_store_batch_${what}_seconds_count`), callsIn('ugs_store_batch_size_count'))
+  assert.ok(callsIn('ugs_store_batch_duration_seconds_sum') > 0)
+  if (isOnPostgres) {
+    assert.equal(now.value('ugs_postgres_connections_max'), 10)
+    assert.ok((now.value('ugs_postgres_connections') ?? 0) >= 1)
+    assert.equal(now.value('ugs_postgres_connection_waiters'), 0)
+  }
+})
+
+test('docs/operations.md lists the metrics, and those that there are are listed', async (t) => {
+  const listed = readTable(readPage('docs/operations.md'), '## Metrics').map(
+    ([name = '', type = '', labels = '']) => ({
+      name: name.replaceAll('`', ''),
+      type,
+      labels: labels.replaceAll('`', '').split(', ').filter(Boolean).sort(),
+    }),
+  )
+  const arranged: Record<string, [args: string[], absent: RegExp]> = {
+    'one process': [[], isOnPostgres ? /^ugs_worker/ : /^ugs_(worker|postgres)/],
+    workers: [['--workers', '2'], isOnPostgres ? /^$/ : /^ugs_postgres/],
+  }
+  for (const [what, [args, absent]] of Object.entries(arranged)) {
+    const service = await startService(t, measured, args)
+    await userApi(service.origin, service.tokens.Testing).get({ user_group_id: 1 })
+    const leaving = await RawConnection.open(service.origin)
+    leaving.send(
+      requestText({ token: service.tokens.Testing, headers: ['Expect: 100-continue', 'Content-Length: 9'] }),
+    )
+    await leaving.answer()
+    leaving.close()
+    const { families } = await scrape(service)
+    const found = [...families].map(([name, { type, samples }]) => {
+      const labels = new Set(samples.flatMap(({ labels }) => Object.keys(labels)))
+      labels.delete('le')
+      assert.ok(samples.length > 0, `${name} has no value`)
+      return { name, type, labels: [...labels].sort() }
+    })
+    const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name)
+    assert.deepEqual(
+      found.toSorted(byName),
+      listed.filter(({ name }) => !absent.test(name)).toSorted(byName),
+      what,
+    )
+  }
+})
+
+test('build info tells what runs', async (t) => {
+  const service = await startService(t, measured)
+  const { version } = JSON.parse(readPage('server/package.json')) as { version: string }
+  const store = isOnPostgres ? 'postgres' : 'sqlite'
+  const labels = { version, node: process.versions.node, store }
+  assert.equal((await scrape(service)).value('ugs_build_info', labels), 1)
+})
+
+test('nothing but GET and HEAD of /metrics is answered there, and /metrics nowhere else', async (t) => {
+  const service = await startService(t, measured)
+  const { origin } = metricsUrlOf(service)
+  const get = await call(origin, { path: '/metrics?x=1' })
+  assert.equal(get.status, 200)
+  assert.equal(get.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8')
+  assert.equal((await call(origin, { path: '/metrics', method: 'HEAD' })).text, '')
+  const post = await call(origin, { path: '/metrics', method: 'POST', body: 'x' })
+  assert.deepEqual([post.status, post.headers.allow], [405, 'GET, HEAD'])
+  for (const path of ['/', '/metrics/', '/api/user', '/healthz']) {
+    assert.equal((await call(origin, { path })).status, 404, path)
+  }
+  assert.equal((await call(service.origin, { path: '/metrics' })).status, 404)
+})
+
+test('without UGS_METRICS_PORT there are none', async (t) => {
+  const service = await startService(t)
+  assert.doesNotMatch(service.stdout(), /Metrics/)
+})
+
+test('a drain can be watched to its end', async (t) => {
+  const service = await startService(t, { ...measured, UGS_DRAIN_MS: '1000' })
+  const { origin } = metricsUrlOf(service)
+  assert.equal((await scrape(service)).value('ugs_ready'), 1)
+  const stopped = service.stop()
+  while ((await scrape(service)).value('ugs_ready') === 1);
+  assert.equal(await stopped, 0)
+  await assert.rejects(call(origin, { path: '/metrics' }), { code: 'ECONNREFUSED' })
+})
+
+for (const args of [[], ['--workers', '2']]) {
+  test(`a port that is taken is said before anything is done${args.length > 0 ? ', with workers' : ''}`, async (t) => {
+    const other = createServer().listen(0, '127.0.0.1')
+    t.after(() => other.close())
+    await once(other, 'listening')
+    const folder = join(temporaryFolder(t), 'data')
+    const { code, stderr } = await runUgs(['serve', ...args], {
+      PORT: '0',
+      UGS_DATA_DIR: folder,
+      UGS_METRICS_PORT: String((other.address() as AddressInfo).port),
+    })
+    assert.deepEqual(
+      [code, stderr],
+      [1, 'ugs: UGS_METRICS_PORT: the address is already in use; name another port\n'],
+    )
+    assert.ok(!existsSync(folder))
+  })
+}
