@@ -32,6 +32,12 @@ const allValues: Record<string, object> = {
       host: 'ugs.example',
       tlsSecret: 'tls',
     },
+    metrics: {
+      enabled: true,
+      port: 9000,
+      from: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
+      podMonitor: { enabled: true, labels: { release: 'prometheus' } },
+    },
     autoscaling: { enabled: true },
     nodeSelector: { disk: 'ssd' },
     tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoSchedule' }],
@@ -41,6 +47,7 @@ const allValues: Record<string, object> = {
     secret: { existing: 'keys' },
     migration: { enabled: false },
     networkPolicy: { enabled: false },
+    metrics: { podMonitor: { enabled: true } },
   },
 }
 
@@ -90,7 +97,13 @@ for (const [what, values] of Object.entries(allValues)) {
     const { status, stdout, stderr } = run(t, command, ['template', 'release'], values)
     assert.equal(status, 0, stderr)
     const manifests = (await parseYaml(stdout)).filter((manifest) => manifest !== null)
-    await assertValid(t, manifests)
+    // The one kind that is not Kubernetes' own.
+    const podMonitors = manifests.filter(({ kind }) => kind === 'PodMonitor')
+    await assertValid(
+      t,
+      manifests.filter(({ kind }) => kind !== 'PodMonitor'),
+    )
+    assertMetrics(manifests, podMonitors, (values as any).metrics?.enabled ?? false)
 
     const secrets = manifests.filter(({ kind }) => kind === 'Secret')
     assert.ok(!JSON.stringify(manifests.filter(({ kind }) => kind !== 'Secret')).includes('do-not-show'))
@@ -107,6 +120,27 @@ for (const [what, values] of Object.entries(allValues)) {
     assert.ok(spec.terminationGracePeriodSeconds * 1000 > stopMs)
     assert.equal(env.UGS_MIGRATE, manifests.some(({ kind }) => kind === 'Job') ? 'check' : 'auto')
   })
+}
+
+/** Metrics are on a port that no Service has, and are asked for by its name. */
+function assertMetrics(manifests: readonly any[], podMonitors: readonly any[], areEnabled: boolean): void {
+  const { spec } = manifests.find(({ kind }) => kind === 'Deployment').spec.template
+  const env = Object.fromEntries(spec.containers[0].env.map(({ name, value }: any) => [name, value]))
+  const port = spec.containers[0].ports.find(({ name }: any) => name === 'metrics')
+  assert.equal(port?.containerPort?.toString(), env.UGS_METRICS_PORT)
+  assert.equal(port !== undefined, areEnabled)
+  assert.deepEqual(
+    manifests.find(({ kind }) => kind === 'Service').spec.ports.map(({ name }: any) => name),
+    ['http'],
+  )
+  const policy = manifests.find(({ kind }) => kind === 'NetworkPolicy')
+  const rules = policy?.spec.ingress.filter(({ ports }: any) => ports.some((p: any) => p.port === 'metrics'))
+  assert.equal(rules?.length ?? 0, areEnabled ? 1 : 0)
+  assert.equal(podMonitors.length, areEnabled ? 1 : 0)
+  for (const { metadata, spec } of podMonitors) {
+    assert.equal(metadata.labels.release, 'prometheus')
+    assert.deepEqual(spec.podMetricsEndpoints, [{ port: 'metrics', interval: '30s' }])
+  }
 }
 
 /** As the Pod Security Standard "restricted" wants it, and a root file system that cannot be written to. */
@@ -159,7 +193,7 @@ for (const [what, [values, message]] of Object.entries(wrongValues)) {
 test('the chart takes every setting that it does not set by itself', () => {
   const schema = JSON.parse(readDeployed('helm/user-group-service/values.schema.json'))
   const own = ['HOST', 'PORT', 'UGS_DATA_DIR', 'DATABASE_URL', 'UGS_SECRET_KEYS', 'UGS_MIGRATE']
-  own.push('UGS_DRAIN_MS', 'UGS_CLOSE_TIMEOUT_MS')
+  own.push('UGS_DRAIN_MS', 'UGS_CLOSE_TIMEOUT_MS', 'UGS_METRICS_PORT', 'UGS_METRICS_HOST')
   assert.deepEqual(
     schema.properties.settings.propertyNames.enum.toSorted(),
     Object.keys(settings)

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { readPage, readTable } from '../docs/support.ts'
+import { scrape } from '../support/metrics.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
+import { findTool, type Tool } from '../support/tool.ts'
+import { userApi } from '../support/user-api.ts'
+import { deployFolder, readDeployed } from './deploy-folder.ts'
+
+const promtool: Tool = {
+  name: 'promtool',
+  hint: 'apt-get install prometheus',
+  commands: ['promtool'],
+  probe: ['--version'],
+}
+
+/** Runs promtool where there is one; returns what it said, and undefined where there is none. */
+function runPromtool(t: TestContext, args: readonly string[], input = '') {
+  const command = findTool(t, promtool)
+  if (command === undefined) return undefined
+  return spawnSync(command, args, { encoding: 'utf8', input, cwd: join(deployFolder, 'prometheus') })
+}
+
+function assertFine(result: ReturnType<typeof runPromtool>): void {
+  if (result !== undefined) assert.equal(result.status, 0, result.stdout + result.stderr)
+}
+
+const alerts = readDeployed('prometheus/alerts.yml')
+const dashboard = JSON.parse(readDeployed('grafana/user-group-service.json'))
+
+const expressions: string[] = [
+  ...dashboard.annotations.list.map(({ expr }: any) => expr),
+  ...dashboard.panels.flatMap(({ targets = [] }: any) => targets.map(({ expr }: any) => expr)),
+]
+
+test('Prometheus takes the configuration and the rules', (t) => {
+  assertFine(runPromtool(t, ['check', 'config', 'prometheus.yml']))
+  assertFine(runPromtool(t, ['check', 'rules', '--lint=all', '--lint-fatal', 'alerts.yml']))
+})
+
+test('the alerts come when they should, and only then', (t) => {
+  assertFine(runPromtool(t, ['test', 'rules', 'alerts.test.yml']))
+})
+
+test('each alert has a test, and a section that tells what to do', () => {
+  const names = [...alerts.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name = '']) => name)
+  assert.ok(names.length > 0)
+  const tests = readDeployed('prometheus/alerts.test.yml')
+  const page = readPage('docs/operations.md')
+  for (const name of names) {
+    assert.match(tests, new RegExp(`alertname: ${name}\\n +eval_time: \\w+\\n +exp_alerts:\\n`), name)
+    assert.ok(page.includes(`\n### ${name}\n`), `${name} has no section in docs/operations.md`)
+    assert.ok(alerts.includes(`runbook: docs/operations.md#${name.toLowerCase()}\n`), name)
+  }
+  assert.equal([...page.matchAll(/^### UserGroupService/gm)].length, names.length)
+})
+
+test('Prometheus takes what the dashboard asks for', (t) => {
+  assert.ok(expressions.length > 0)
+  const file = join(temporaryFolder(t), 'rules.json')
+  const rules = expressions.map((expr, i) => ({
+    record: `panel:${i}`,
+    expr: expr.replaceAll('$__rate_interval', '1m'),
+  }))
+  // YAML has all of JSON.
+  writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }))
+  assertFine(runPromtool(t, ['check', 'rules', file]))
+})
+
+test('every metric that the dashboard and the alerts name is one', () => {
+  const listed = readTable(readPage('docs/operations.md'), '## Metrics').map(([name = '', type = '']) => ({
+    name: name.replaceAll('`', ''),
+    type,
+  }))
+  const known = listed.flatMap(({ name, type }) =>
+    type === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`) : [name],
+  )
+  for (const [what, text] of Object.entries({ alerts, dashboard: expressions.join('\n') })) {
+    const named = [...text.matchAll(/\b(?:ugs|process|nodejs)_\w+/g)].map(([name]) => name)
+    assert.ok(named.length > 0, what)
+    assert.deepEqual(
+      named.filter((name) => !known.includes(name)),
+      [],
+      what,
+    )
+  }
+})
+
+test('Prometheus finds nothing wrong with the metrics', async (t) => {
+  const service = await startService(t, { UGS_METRICS_PORT: '0' })
+  await userApi(service.origin, service.tokens.Testing).get({ user_group_id: 1 })
+  const result = runPromtool(t, ['check', 'metrics'], (await scrape(service)).text)
+  assertFine(result)
+  if (result !== undefined) assert.equal(result.stdout + result.stderr, '')
+})
