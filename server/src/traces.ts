@@ -79,6 +79,7 @@ export function startTraces({ version, storeKind, onLoss }: TracesOptions): Trac
   const propagator = new W3CTraceContextPropagator()
   /** The span of the call that is being worked for, where it is followed. */
   const current = new AsyncLocalStorage<Span>()
+  let followed = 0
   return {
     calls: {
       begin: ({ method = '', headers }) => {
@@ -91,8 +92,15 @@ export function startTraces({ version, storeKind, onLoss }: TracesOptions): Trac
         const { traceId, spanId } = span.spanContext()
         return {
           ids: { trace_id: traceId, span_id: spanId },
-          run: (work) => current.run(span, work),
-          end: (call) => endCall(span, call),
+          run: (work) => {
+            followed++
+            current.run(span, work)
+          },
+          end: (call) => {
+            endCall(span, call)
+            // Before Node.js 24 it makes every promise of the process dearer, those of calls that are not followed too.
+            if (--followed === 0) current.disable()
+          },
         }
       },
     },
