@@ -7,7 +7,7 @@ export interface CallTracer {
   begin(request: IncomingMessage): TracedCall | null
 }
 
-export interface TracedCall {
+interface TracedCall {
   /** What ties a line of the log to the call. */
   readonly ids: TraceIds
   /** Does what belongs to the call, so that the store knows for whom it works. */
