@@ -6,6 +6,7 @@ import { accessLog } from './cases/access-log.js'
 import { audit, postgresAudit } from './cases/audit.js'
 import { bulk, postgresBulk } from './cases/bulk.js'
 import { introspect, postgresIntrospect } from './cases/introspect.js'
+import { metrics, metricsCheck, postgresMetrics, postgresMetricsCheck } from './cases/metrics.js'
 import { postgresDrivers } from './cases/postgres-drivers.js'
 import { postgresGetCreate, postgresGetUnchanged } from './cases/postgres-requests.js'
 import { postgresSize } from './cases/postgres-size.js'
@@ -32,12 +33,16 @@ const cases = {
   'access-log': accessLog,
   traces,
   bulk,
+  metrics,
+  'metrics-check': metricsCheck,
   start,
   'postgres-get-unchanged': postgresGetUnchanged,
   'postgres-get-create': postgresGetCreate,
   'postgres-introspect': postgresIntrospect,
   'postgres-audit': postgresAudit,
   'postgres-bulk': postgresBulk,
+  'postgres-metrics': postgresMetrics,
+  'postgres-metrics-check': postgresMetricsCheck,
   'postgres-drivers': postgresDrivers,
   'postgres-size': postgresSize,
 }

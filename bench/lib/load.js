@@ -11,6 +11,7 @@ import { startWorker } from './worker.js'
  * @property {readonly string[]} [tokens] the user group tokens of those, in their order
  * @property {'random' | 'once'} order
  * @property {number} seconds after which no more are sent
+ * @property {number} [pauseMs] between an answer and the next request of a connection, in the mean; random, as callers are
  * @property {string} expected what each answer must hold
  */
 
@@ -21,6 +22,7 @@ import { startWorker } from './worker.js'
  * @property {number} failures anything but 200 with what was expected: other statuses, lost connections, timeouts
  * @property {number} seconds
  * @property {number} p50 milliseconds
+ * @property {number} p95 milliseconds
  * @property {number} p99 milliseconds
  * @property {number} cpuMicroseconds of the load's process
  */
@@ -31,6 +33,7 @@ import { startWorker } from './worker.js'
  * @property {number} answers
  * @property {number} requestsPerSecond
  * @property {number} p50Ms
+ * @property {number} p95Ms
  * @property {number} p99Ms
  * @property {number} cpuMicroseconds of the server, for each request
  * @property {number} cpuShare of one core, that the server was busy: well below 1, the load was the limit
@@ -53,7 +56,7 @@ export async function loadRound({ origin, pid, token }, load) {
   worker ??= startWorker('load.js')
   // With `--workers` the service is a family of processes.
   const before = cpuTimeOfFamily(pid)
-  const { answers, failures, seconds, p50, p99, cpuMicroseconds } = /** @type {LoadResult} */ (
+  const { answers, failures, seconds, p50, p95, p99, cpuMicroseconds } = /** @type {LoadResult} */ (
     await worker.ask({ origin, token, ...load })
   )
   const cpu = cpuTimeOfFamily(pid) - before
@@ -64,6 +67,7 @@ export async function loadRound({ origin, pid, token }, load) {
     answers,
     requestsPerSecond: answers / seconds,
     p50Ms: p50,
+    p95Ms: p95,
     p99Ms: p99,
     cpuMicroseconds: cpu / answers,
     cpuShare: cpu / 1e6 / seconds,

@@ -19,7 +19,7 @@ const bareFastify = fileURLToPath(new URL('../baselines/bare-fastify.js', import
  * @property {() => Promise<void>} stop ends the process and removes what it kept
  */
 /**
- * @typedef {Server & { makeToken: (scope: string) => Promise<string>, ugs: (...args: string[]) => Promise<string> }} Service
+ * @typedef {Server & { makeToken: (scope: string) => Promise<string>, ugs: (...args: string[]) => Promise<string>, metricsUrl: string | undefined }} Service
  * `makeToken` makes an API token, `ugs` runs a command beside the service
  */
 
@@ -53,6 +53,7 @@ export async function startService(databaseUrl, args = [], nodeArgs = [], enviro
   const { stdout, ...server } = await startServer([...nodeArgs, ugs, 'serve', ...args], settings)
   return {
     ...server,
+    metricsUrl: /^Metrics are at (\S+)$/m.exec(stdout)?.[1],
     // The first start of a store of its own prints one for each environment.
     token:
       databaseUrl === undefined

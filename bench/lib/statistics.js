@@ -20,11 +20,15 @@ export function quantile(values, share) {
 
 /**
  * @param {readonly number[]} milliseconds that each of some answers took
- * @returns {{ p50: number, p99: number }}
+ * @returns {{ p50: number, p95: number, p99: number }}
  */
 export function percentiles(milliseconds) {
-  if (milliseconds.length === 0) return { p50: NaN, p99: NaN }
-  return { p50: quantile(milliseconds, 0.5), p99: quantile(milliseconds, 0.99) }
+  if (milliseconds.length === 0) return { p50: NaN, p95: NaN, p99: NaN }
+  return {
+    p50: quantile(milliseconds, 0.5),
+    p95: quantile(milliseconds, 0.95),
+    p99: quantile(milliseconds, 0.99),
+  }
 }
 
 /**

@@ -59,7 +59,8 @@ function keepAsking(load, ids, count) {
       onAnswer: (isGood) => {
         const now = performance.now()
         count(isGood, now - sent)
-        ask(isGood ? now : Infinity)
+        if (load.pauseMs === undefined || !isGood) ask(isGood ? now : Infinity)
+        else setTimeout(() => ask(performance.now()), -Math.log(Math.random()) * load.pauseMs)
       },
     })
     const patience = setTimeout(() => connection.fail(), load.seconds * 1000 + patienceMs)

@@ -35,10 +35,7 @@ export interface Service {
    * `UGS_CLOSE_TIMEOUT_MS`, and the store is closed.
    */
   stop(drainMs: number): Promise<void>
-}
-
-export interface MeasuredService extends Service {
-  /** Where it serves metrics. */
+  /** Where it serves metrics, where it does. */
   readonly metricsUrl?: string | undefined
   /** Where anything is measured. */
   readonly readMetrics?: () => Promise<Snapshot>
@@ -49,7 +46,7 @@ export interface MeasuredService extends Service {
  * @param isSupervised whoever supervises this process serves its metrics
  * @throws MetricsServerError, StoreError, SecretKeyError, or the system's error where it cannot listen
  */
-export async function serve(config: Config, isSupervised = false): Promise<MeasuredService> {
+export async function serve(config: Config, isSupervised = false): Promise<Service> {
   const { UGS_METRICS_PORT: port, UGS_METRICS_HOST: host } = config
   if (port === undefined) return start(config)
   let service: StartedService | undefined

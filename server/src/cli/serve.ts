@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { availableParallelism } from 'node:os'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { readConfig, settings, type Config } from '../config.ts'
-import type { MeasuredService } from '../main.ts'
+import type { Service } from '../main.ts'
 import { serveMetrics } from '../metrics/metrics-server.ts'
 import { superviseWorkers, tellSupervisor, toldBySupervisor } from '../workers.ts'
 import { complainOf } from './exit-code.ts'
@@ -80,7 +80,7 @@ async function serveAsWorker(config: Config): Promise<void> {
   process.exit()
 }
 
-function tellWhere({ origin, notes, metricsUrl }: Omit<MeasuredService, 'stop'>): void {
+function tellWhere({ origin, notes, metricsUrl }: Omit<Service, 'stop'>): void {
   const lines = [
     `User Group Service listens on ${origin}`,
     ...(metricsUrl === undefined ? [] : [`Metrics are at ${metricsUrl}`]),
