@@ -9,6 +9,8 @@ import type { ApiToken } from './domain/api-token.ts'
 import { systemClock } from './domain/clock.ts'
 import { sessionIdleMs } from './domain/console-sessions.ts'
 import { Fault } from './domain/fault.ts'
+import type { Keyring } from './domain/keyring.ts'
+import { countSealedTokens } from './domain/secret-key-management.ts'
 import type { Store } from './domain/store.ts'
 import { UseLog } from './domain/use-log.ts'
 import { restorableMs, type TokenlessUserGroup } from './domain/user-group.ts'
@@ -16,7 +18,7 @@ import { prepareFirstCall } from './first-start.ts'
 import { originOf } from './listening-origin.ts'
 import { makeAccessLogger, makeLogger } from './logger.ts'
 import { serveMetrics } from './metrics/metrics-server.ts'
-import { Metrics, type Snapshot } from './metrics/metrics.ts'
+import type { Metrics, Snapshot } from './metrics/metrics.ts'
 import { openConfiguredStore, userGroupServiceOf } from './parts.ts'
 import { openKeyring, SecretKeyError, watchSecretKeys } from './secret-keys.ts'
 import { version } from './version.ts'
@@ -51,6 +53,8 @@ export async function serve(config: Config, isSupervised = false): Promise<Servi
   if (port === undefined) return start(config)
   let service: StartedService | undefined
   const isReady = () => service?.isReady() ?? Promise.resolve(false)
+  // As with traces: loaded where it is asked for.
+  const { Metrics } = await import('./metrics/metrics.ts')
   const metrics = new Metrics({ version, store: config.storeLocation.kind, isReady })
   const server = isSupervised ? undefined : await serveMetrics({ host, port, read: () => metrics.text() })
   const end = async () => {
@@ -160,6 +164,10 @@ async function start(config: Config, metrics?: Metrics): Promise<StartedService>
     const notes = await prepareFirstCall(config, store, origin)
     const housekeeping = keepHouse(store, warn('what has expired could not be removed'))
     const writing = setInterval(() => void writeUses(), minuteMs)
+    const counting = countSealedTokensHourly(
+      { store, keyring, metrics },
+      warn('the sealed tokens could not be counted'),
+    )
     const stopWatching = watchSecretKeys(
       config,
       { store, keyring },
@@ -189,6 +197,7 @@ async function start(config: Config, metrics?: Metrics): Promise<StartedService>
         await sleep(drainMs)
         clearInterval(housekeeping)
         clearInterval(writing)
+        counting.abort()
         stopWatching()
         // A connection whose answer is still under way closes right after it, and not when it has been idle for long.
         server.keepAliveTimeout = 1
@@ -222,4 +231,26 @@ function keepHouse(store: Store, onFailure: (error: unknown) => void): NodeJS.Ti
   }
   forget()
   return setInterval(forget, hourMs)
+}
+
+/** Tells the metrics, where there are any, now and every hour. It reads all that is sealed, some at a time. */
+function countSealedTokensHourly(
+  { store, keyring, metrics }: { store: Store; keyring: Keyring; metrics: Metrics | undefined },
+  onFailure: (error: unknown) => void,
+): AbortController {
+  const over = new AbortController()
+  const { signal } = over
+  if (metrics === undefined) return over
+  const none = () => keyring.keyIds.map((id) => [id, 0] as const)
+  const count = async () => {
+    try {
+      metrics.setSealedTokens(new Map([...none(), ...(await countSealedTokens(store, signal))]))
+    } catch (error) {
+      if (!signal.aborted) onFailure(error)
+    }
+  }
+  void count()
+  const timer = setInterval(() => void count(), hourMs)
+  signal.addEventListener('abort', () => clearInterval(timer))
+  return over
 }

@@ -21,12 +21,17 @@ export interface Resealing {
   readonly unopened: readonly SealedToken[]
 }
 
-/** How many user group tokens are sealed with each secret key, by its id. @throws Fault `unavailable` */
+/**
+ * How many user group tokens are sealed with each secret key, by its id.
+ * @throws Fault `unavailable`; what the signal was aborted with
+ */
 export async function countSealedTokens(
   store: Pick<SealedTokens, 'listSealedTokens'>,
+  signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   for await (const tokens of pagesOf(store)) {
+    signal?.throwIfAborted()
     for (const { token } of tokens) counts.set(token.keyId, (counts.get(token.keyId) ?? 0) + 1)
   }
   return counts

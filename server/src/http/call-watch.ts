@@ -21,7 +21,7 @@ export interface EndedCall {
   readonly status: number | null
   /** Of the error that was answered. */
   readonly code: FaultCode | null
-  /** Milliseconds from the end of the request's headers to that of the answer; null where the headers were refused. */
+  /** Milliseconds from the request's arrival to the end of the answer; null where the headers were refused. */
   readonly duration: number | null
   /** Size of the answer's body; null where it was not known when the answer began. */
   readonly bytes: number | null
@@ -163,8 +163,9 @@ class HandledCall implements EndedCall {
   }
 
   get isCutOff(): boolean {
+    const { complete, destroyed } = this.#request.raw
     // An answer to a request that broke off counts as finished too, though nobody is there to take it.
-    const isBroken = !this.#request.raw.complete || !this.#reply.raw.writableFinished
+    const isBroken = (!complete && destroyed) || !this.#reply.raw.writableFinished
     return this.#refusal === undefined && isBroken
   }
 

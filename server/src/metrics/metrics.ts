@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Registry } from 'prom-client'
+import { Gauge, Registry } from 'prom-client'
 import { addGauge } from './gauge.ts'
 import { HttpMetrics } from './http-metrics.ts'
 import { addProcessMetrics } from './process-metrics.ts'
@@ -19,11 +19,20 @@ export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 export class Metrics {
   readonly #registry = new Registry()
   readonly #stopMeasuring: () => void
+  readonly #sealedTokens: Gauge<'secret_key'>
   readonly http = new HttpMetrics(this.#registry)
   readonly store = new StoreMetrics(this.#registry)
 
   constructor({ version, store, isReady }: MetricsParts) {
     this.#stopMeasuring = addProcessMetrics(this.#registry)
+    this.#sealedTokens = new Gauge({
+      name: 'ugs_sealed_tokens',
+      help: 'User group tokens that are sealed with a secret key, as they were counted within the last hour.',
+      labelNames: ['secret_key'],
+      registers: [this.#registry],
+      // Of one store, which all of them count.
+      aggregator: 'max',
+    })
     addGauge(this.#registry, {
       name: 'ugs_ready',
       help: '1 where /readyz would answer 200, else 0.',
@@ -41,6 +50,12 @@ export class Metrics {
       read: () => 1,
       aggregator: 'first',
     })
+  }
+
+  /** By the ids of the secret keys. */
+  setSealedTokens(counts: ReadonlyMap<string, number>): void {
+    this.#sealedTokens.reset()
+    for (const [id, count] of counts) this.#sealedTokens.set({ secret_key: id }, count)
   }
 
   /** In Prometheus' text format. */

@@ -5,12 +5,12 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createApiToken } from '../support/command.ts'
+import { createApiToken, runCommand } from '../support/command.ts'
 import { call } from '../support/http.ts'
 import { introspector } from '../support/introspection.ts'
-import { metricsUrlOf, scrape } from '../support/metrics.ts'
+import { metricsUrlOf, scrape, type Scrape } from '../support/metrics.ts'
 import { answerTo, RawConnection, requestText } from '../support/raw-connection.ts'
-import { runUgs, startService, temporaryFolder } from '../support/service.ts'
+import { runUgs, startService, temporaryFolder, type RunningService } from '../support/service.ts'
 import { tokenIn, userApi } from '../support/user-api.ts'
 import { readPage, readTable } from '../docs/support.ts'
 
@@ -19,6 +19,14 @@ const measured = { UGS_METRICS_PORT: '0' }
 
 const times = async (count: number, make: () => Promise<unknown>) => {
   for (let i = 0; i < count; i++) await make()
+}
+
+/** Once these have values: the service learns that a client has left when it does, and counts what is sealed beside the calls. */
+async function scrapeOnce(service: RunningService, ...metrics: string[]): Promise<Scrape> {
+  for (;;) {
+    const scraped = await scrape(service)
+    if (metrics.every((name) => Number(scraped.families.get(name)?.samples.length) > 0)) return scraped
+  }
 }
 
 test('the counters agree with the calls, by operation, status and code', async (t) => {
@@ -65,12 +73,12 @@ test('the counters agree with the calls, by operation, status and code', async (
     'rotate 409': 4,
     'introspect 200': 5,
     'searchUserGroups 200': 2,
+    'searchUserGroups 403': 1,
     'health 200': 3,
     'docs 200': 1,
     'console 200': 1,
     'none 400': 1,
     'none 401': 4,
-    'none 403': 1,
     'none 404': 1,
     'none 405': 1,
   })
@@ -79,7 +87,7 @@ test('the counters agree with the calls, by operation, status and code', async (
     'update user_group_not_found': 2,
     'rotate token_superseded': 4,
     'none unauthenticated': 4,
-    'none forbidden': 1,
+    'searchUserGroups forbidden': 1,
     'none not_found': 1,
     // /%zz, and what is not HTTP
     'none malformed_request': 2,
@@ -94,8 +102,8 @@ test('the counters agree with the calls, by operation, status and code', async (
   const leaving = await RawConnection.open(origin)
   leaving.send(requestText({ token: tokens.Testing, headers: ['Expect: 100-continue', 'Content-Length: 9'] }))
   await leaving.answer()
-  leaving.close()
-  const after = await scrape(service)
+  leaving.reset()
+  const after = await scrapeOnce(service, 'ugs_http_requests_unanswered_total')
   assert.deepEqual(after.values('ugs_http_requests_unanswered_total'), { getOrCreate: 1 })
 
   for (const secret of [current, tokens.Testing, admin, 'secret-id', 'unknown', 'zz']) {
@@ -168,8 +176,9 @@ test('docs/operations.md lists the metrics, and those that there are are listed'
       requestText({ token: service.tokens.Testing, headers: ['Expect: 100-continue', 'Content-Length: 9'] }),
     )
     await leaving.answer()
-    leaving.close()
-    const { families } = await scrape(service)
+    leaving.reset()
+    const unanswered = 'ugs_http_requests_unanswered_total'
+    const { families } = await scrapeOnce(service, unanswered, 'ugs_sealed_tokens')
     const found = [...families].map(([name, { type, samples }]) => {
       const labels = new Set(samples.flatMap(({ labels }) => Object.keys(labels)))
       labels.delete('le')
@@ -183,6 +192,23 @@ test('docs/operations.md lists the metrics, and those that there are are listed'
       what,
     )
   }
+})
+
+test('the tokens that each secret key has sealed are counted', async (t) => {
+  const first = await startService(t)
+  const api = userApi(first.origin, first.tokens.Testing)
+  await times(3, () => api.get({ user_group_id: 'a', name: 'Name' }))
+  await api.get({ user_group_id: 'b', name: 'Name' })
+  await runCommand(first, 'secret-key', 'add', '--id', 'new')
+  await first.stop()
+  const settings = {
+    UGS_DATA_DIR: first.dataFolder,
+    ...(first.databaseUrl && { DATABASE_URL: first.databaseUrl }),
+  }
+  const service = await startService(t, { ...measured, ...settings })
+  const scraped = await scrapeOnce(service, 'ugs_sealed_tokens')
+  assert.equal(scraped.value('ugs_sealed_tokens', { secret_key: 'k1' }), 2)
+  assert.equal(scraped.value('ugs_sealed_tokens', { secret_key: 'new' }), 0)
 })
 
 test('build info tells what runs', async (t) => {

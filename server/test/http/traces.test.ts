@@ -228,9 +228,9 @@ describe('UGS_TRACES', () => {
     const { UGS_TRACES, ...others } = collector.settings
     assert.equal(UGS_TRACES, 'on')
     const before = collector.received().length
-    assert.ok(!(await loadedWith(t, others)).includes('@opentelemetry'))
+    assert.ok(!(await loadedWith(t, others)).includes('@opentelemetry'), 'it is loaded')
     assert.equal(collector.received().length, before)
-    assert.ok((await loadedWith(t, collector.settings)).includes('@opentelemetry'))
+    assert.ok((await loadedWith(t, collector.settings)).includes('@opentelemetry'), 'it is not loaded')
   })
 
   it('on, follows every call, and sends what it has when it stops', async (t) => {

@@ -90,6 +90,11 @@ export class RawConnection {
     this.#socket.destroy()
   }
 
+  /** Leaves so that no answer can reach it. */
+  reset(): void {
+    this.#socket.resetAndDestroy()
+  }
+
   #change(): Promise<void> {
     return new Promise((resolve) => (this.#wake = resolve))
   }
