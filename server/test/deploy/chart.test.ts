@@ -20,7 +20,7 @@ const allValues: Record<string, object> = {
     image: { ...image, tag: '1.2.3', pullPolicy: 'Always' },
     imagePullSecrets: [{ name: 'pull' }],
     secret: { databaseUrl, secretKeys: 'k1:do-not-show' },
-    settings: { LOG_LEVEL: 'debug', UGS_POSTGRES_POOL_SIZE: '5' },
+    settings: { LOG_LEVEL: 'debug', UGS_POSTGRES_POOL_SIZE: '5', OTEL_TRACES_SAMPLER_ARG: '0.01' },
     networkPolicy: {
       from: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
       database: { to: [{ ipBlock: { cidr: '192.0.2.1/32' } }], port: 6432 },
@@ -193,9 +193,16 @@ for (const [what, [values, message]] of Object.entries(wrongValues)) {
 test('the chart takes every setting that it does not set by itself', () => {
   const schema = JSON.parse(readDeployed('helm/user-group-service/values.schema.json'))
   const own = ['HOST', 'PORT', 'UGS_DATA_DIR', 'DATABASE_URL', 'UGS_SECRET_KEYS', 'UGS_MIGRATE']
-  own.push('UGS_DRAIN_MS', 'UGS_CLOSE_TIMEOUT_MS', 'UGS_METRICS_PORT', 'UGS_METRICS_HOST')
+  // The Secret brings them all in the environment.
+  own.push(
+    'UGS_SECRET_KEYS_FILE',
+    'UGS_DRAIN_MS',
+    'UGS_CLOSE_TIMEOUT_MS',
+    'UGS_METRICS_PORT',
+    'UGS_METRICS_HOST',
+  )
   assert.deepEqual(
-    schema.properties.settings.propertyNames.enum.toSorted(),
+    schema.properties.settings.propertyNames.anyOf[0].enum.toSorted(),
     Object.keys(settings)
       .filter((name) => !own.includes(name))
       .toSorted(),
