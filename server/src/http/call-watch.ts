@@ -163,9 +163,8 @@ class HandledCall implements EndedCall {
   }
 
   get isCutOff(): boolean {
-    const { complete, destroyed } = this.#request.raw
     // An answer to a request that broke off counts as finished too, though nobody is there to take it.
-    const isBroken = (!complete && destroyed) || !this.#reply.raw.writableFinished
+    const isBroken = !this.#request.raw.complete || !this.#reply.raw.writableFinished
     return this.#refusal === undefined && isBroken
   }
 
