@@ -16,7 +16,7 @@ const importRule = {
   'app.ts': { parts: ['http', 'contract', 'domain'], packages: ['fastify', 'pino'] },
   'database-url.ts': { types: ['store'] },
   'config.ts': { parts: ['domain', 'database-url.ts'], types: ['store'] },
-  'data-folder.ts': { parts: ['store'] },
+  'data-folder.ts': { parts: ['domain', 'store'] },
   'secret-key-file.ts': { parts: ['domain'] },
   'secret-keys.ts': { parts: ['domain', 'data-folder.ts', 'secret-key-file.ts'], types: ['config.ts'] },
   'parts.ts': { parts: ['config.ts', 'data-folder.ts', 'domain', 'secret-keys.ts', 'store'] },
@@ -24,7 +24,7 @@ const importRule = {
   'first-start.ts': { parts: ['config.ts', 'domain', 'operator.ts'] },
   'version.ts': {},
   'listening-origin.ts': {},
-  metrics: { parts: ['listening-origin.ts'], packages: ['prom-client'], types: ['domain', 'http', 'store'] },
+  metrics: { parts: ['domain', 'listening-origin.ts'], packages: ['prom-client'], types: ['http', 'store'] },
   'logger.ts': { packages: ['pino'] },
   'traces.ts': {
     packages: [

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { StoreError } from './store/store-error.ts'
+import { errorCodeOf } from './domain/error-code.ts'
 
 /** @throws StoreError that names the folder and what the system says of it. */
 export function makeDataFolder(folder: string): void {
@@ -7,12 +8,7 @@ export function makeDataFolder(folder: string): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   } catch (error) {
     throw new StoreError(
-      `${folder}: cannot be made a folder (${codeOf(error)}); name another one in UGS_DATA_DIR`,
+      `${folder}: cannot be made a folder (${errorCodeOf(error) ?? 'unknown'}); name another one in UGS_DATA_DIR`,
     )
   }
-}
-
-/** What the system calls an error, such as `EACCES`. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
 }

@@ -10,6 +10,7 @@ import { systemClock } from './domain/clock.ts'
 import { sessionIdleMs } from './domain/console-sessions.ts'
 import { Fault } from './domain/fault.ts'
 import type { Keyring } from './domain/keyring.ts'
+import { checkReadiness } from './domain/readiness.ts'
 import { countSealedTokens } from './domain/secret-key-management.ts'
 import type { Store } from './domain/store.ts'
 import { UseLog } from './domain/use-log.ts'
@@ -132,6 +133,7 @@ async function start(config: Config, metrics?: Metrics): Promise<StartedService>
   }
   try {
     let draining = false
+    const isDraining = () => draining
     const keyring = await openKeyring(config, store)
     const listening = await buildApp({
       store,
@@ -142,7 +144,7 @@ async function start(config: Config, metrics?: Metrics): Promise<StartedService>
       logger,
       accessLog,
       tracer: traces?.calls ?? null,
-      isDraining: () => draining,
+      isDraining,
       limits: {
         maxBody: config.UGS_MAX_BODY_BYTES,
         maxHeader: config.UGS_MAX_HEADER_BYTES,
@@ -185,12 +187,10 @@ async function start(config: Config, metrics?: Metrics): Promise<StartedService>
       origin,
       notes,
       isReady: () =>
-        draining
-          ? Promise.resolve(false)
-          : store.ping().then(
-              () => true,
-              () => false,
-            ),
+        checkReadiness({ store, isDraining }).then(
+          () => true,
+          () => false,
+        ),
       stop: async (drainMs) => {
         draining = true
         logger.info({ drain_ms: drainMs }, 'stopping')

@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { formatSecretKey, generateSecretKey, parseSecretKeys, type SecretKey } from './domain/keyring.ts'
+import { errorCodeOf } from './domain/error-code.ts'
 
 // The file has the form of `UGS_SECRET_KEYS`.
 
@@ -23,7 +24,7 @@ export function readSecretKeyFile(file: string): SecretKey[] | null {
   try {
     return parseSecretKeys(readFileSync(file, 'utf8').trim())
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    if (errorCodeOf(error) === 'ENOENT') return null
     throw error
   }
 }
@@ -38,7 +39,7 @@ export function makeSecretKeyFile(file: string): SecretKey[] {
     writeWhole(whole, [generateSecretKey('k1')])
     linkSync(whole, file)
   } catch (error) {
-    if (!isThereAlready(error)) throw error
+    if (errorCodeOf(error) !== 'EEXIST') throw error
   } finally {
     rmSync(whole, { force: true })
   }
@@ -68,7 +69,7 @@ export function changeSecretKeyFile(path: string, change: (keys: SecretKey[]) =>
   try {
     closeSync(openSync(whole, 'wx', 0o600))
   } catch (error) {
-    throw isThereAlready(error) ? new LockedFileError(whole) : error
+    throw errorCodeOf(error) === 'EEXIST' ? new LockedFileError(whole) : error
   }
   try {
     const keys = change(readSecretKeyFile(file) as SecretKey[])
@@ -87,10 +88,6 @@ export function changeSecretKeyFile(path: string, change: (keys: SecretKey[]) =>
 
 function writeWhole(file: string, keys: readonly SecretKey[]): void {
   writeFileSync(file, `${keys.map(formatSecretKey).join(',')}\n`, { mode: 0o600, flush: true })
-}
-
-function isThereAlready(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EEXIST'
 }
 
 /** A file's name is on the disk only once its folder is. */

@@ -3,8 +3,9 @@ import { dirname } from 'node:path'
 import type { Config } from './config.ts'
 import { Keyring, UnsealError, type SecretKey } from './domain/keyring.ts'
 import type { Store } from './domain/store.ts'
-import { codeOf, makeDataFolder } from './data-folder.ts'
+import { makeDataFolder } from './data-folder.ts'
 import { makeSecretKeyFile, readSecretKeyFile } from './secret-key-file.ts'
+import { errorCodeOf } from './domain/error-code.ts'
 
 /** The secret keys are not those that the store's tokens were sealed with, or cannot be read. For the operator. */
 export class SecretKeyError extends Error {
@@ -27,8 +28,7 @@ const watchEveryMs = 1000
  * @throws SecretKeyError, StoreError, Fault `unavailable`
  */
 export async function openKeyring(config: Source, store: SecretKeyStore): Promise<Keyring> {
-  const isNew = (await store.listSecretKeyChecks()).length === 0
-  const keys = readSecretKeys(config) ?? makeSecretKeys(config, isNew)
+  const keys = readSecretKeys(config) ?? (await makeSecretKeys(config, store))
   await checkSecretKeys(config, store, keys)
   return new Keyring(keys, () => (config.UGS_SECRET_KEYS ? [] : readOrNothing(config.secretKeyFile)))
 }
@@ -104,8 +104,9 @@ async function checkSecretKeys(
   }
 }
 
-function makeSecretKeys(config: Source, mayMake: boolean): readonly SecretKey[] {
-  if (!mayMake || config.UGS_SECRET_KEYS_FILE !== undefined) return refuseMissing(config)
+async function makeSecretKeys(config: Source, store: SecretKeyStore): Promise<readonly SecretKey[]> {
+  if (config.UGS_SECRET_KEYS_FILE !== undefined) return refuseMissing(config)
+  if ((await store.listSecretKeyChecks()).length > 0) return refuseMissing(config)
   makeDataFolder(dirname(config.secretKeyFile))
   try {
     return makeSecretKeyFile(config.secretKeyFile)
@@ -123,7 +124,10 @@ function refuseMissing({ UGS_SECRET_KEYS_FILE, secretKeyFile }: Source): never {
 }
 
 function unreadable(file: string, error: unknown): SecretKeyError {
-  const what = error instanceof RangeError ? error.message : `it cannot be read or made (${codeOf(error)})`
+  const what =
+    error instanceof RangeError
+      ? error.message
+      : `it cannot be read or made (${errorCodeOf(error) ?? 'unknown'})`
   return new SecretKeyError(
     `${file}: ${what}; put back the file that the service made, or set UGS_SECRET_KEYS`,
   )

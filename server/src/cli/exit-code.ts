@@ -5,6 +5,7 @@ import { MetricsServerError } from '../metrics/metrics-server.ts'
 import { SecretKeyError } from '../secret-keys.ts'
 import { StoreError } from '../store/store-error.ts'
 import { CommandError, UsageError } from './errors.ts'
+import { errorCodeOf } from '../domain/error-code.ts'
 
 /** Errors whose message was written for the operator. */
 const operatorErrors = [CommandError, ConfigError, MetricsServerError, StoreError, SecretKeyError]
@@ -22,7 +23,7 @@ export function complainOf(error: unknown): number {
     return complain(error.reason ? `${error.message} (${error.reason})` : error.message, isUsage ? 2 : 1)
   }
   if (operatorErrors.some((kind) => error instanceof kind)) return complain((error as Error).message, 1)
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+  const code = errorCodeOf(error)
   if (code === 'EADDRINUSE') return complain('the address is already in use; set PORT to another port', 1)
   if (code === 'EADDRNOTAVAIL' || code === 'EACCES' || code === 'ENOTFOUND') {
     return complain(`cannot listen there (${code}); check HOST and PORT`, 1)

@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
 import { CommandError } from './errors.ts'
+import { errorCodeOf } from '../domain/error-code.ts'
 
 /** Writes one value as JSON, for a program. */
 export function printJson(value: unknown): void {
@@ -16,7 +17,7 @@ export function printLine(text: string): void {
     try {
       written += writeSync(1, bytes, written)
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined
+      const code = errorCodeOf(error)
       // A pipe whose reader is slower.
       if (code === 'EAGAIN') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
       else {

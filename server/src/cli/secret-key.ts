@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { readConfig, type Config } from '../config.ts'
-import { codeOf } from '../data-folder.ts'
+import { errorCodeOf } from '../domain/error-code.ts'
 import { formatSecretKey, generateSecretKey, isSecretKeyId, type SecretKey } from '../domain/keyring.ts'
 import { countSealedTokens, resealTokens } from '../domain/secret-key-management.ts'
 import { changeSecretKeyFile, LockedFileError } from '../secret-key-file.ts'
@@ -200,7 +200,7 @@ function changed(config: Config, change: (keys: SecretKey[]) => SecretKey[]): Se
         `${error.lock} is there: another command changes the keys, or was ended while it did. In that case, remove it`,
       )
     throw new CommandError(
-      `${config.secretKeyFile}: cannot be changed (${codeOf(error)}); change it where it comes from, \`ugs secret-key add --print\` shows a new key`,
+      `${config.secretKeyFile}: cannot be changed (${errorCodeOf(error) ?? 'unknown'}); change it where it comes from, \`ugs secret-key add --print\` shows a new key`,
     )
   }
 }

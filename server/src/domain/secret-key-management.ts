@@ -102,7 +102,7 @@ async function* pagesOf(
   let cursor: SealedTokenCursor | null = { place: sealedTokenPlaces[0], after: null }
   while (cursor !== null) {
     const { tokens, next } = await store.listSealedTokens({ cursor, limit: batchSize })
-    yield tokens
+    if (tokens.length > 0) yield tokens
     cursor = next
   }
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { Fault } from '../domain/fault.ts'
+import { errorCodeOf } from '../domain/error-code.ts'
 
 /** How much is gathered before it is written. */
 const writeLength = 65_536
@@ -44,7 +45,7 @@ async function guarded<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : undefined
+    const reason = errorCodeOf(error)
     throw new Fault('unavailable', 'The temporary folder of the service cannot be written', {
       ...(reason !== undefined && { reason }),
     })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { originOf } from '../listening-origin.ts'
+import { errorCodeOf } from '../domain/error-code.ts'
 
 /** The metrics cannot be served there. For the operator. */
 export class MetricsServerError extends Error {
@@ -70,7 +71,7 @@ export async function serveMetrics({ host, port, read }: MetricsServerOptions): 
 }
 
 function complaintOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  const code = errorCodeOf(error) ?? 'unknown'
   return code === 'EADDRINUSE'
     ? 'UGS_METRICS_PORT: the address is already in use; name another port'
     : `UGS_METRICS_HOST: cannot listen there (${code}); check it and UGS_METRICS_PORT`

@@ -7,7 +7,7 @@ import {
   type SealedTokenPage,
   type SealedTokenPlace,
 } from '../domain/sealed-token.ts'
-import { tables, type Table } from './tables.ts'
+import { keyColumns, tables, type Table } from './tables.ts'
 
 // The rows that hold a sealed token, of whichever table, and what they are in the domain.
 
@@ -23,10 +23,6 @@ const valueColumns = ['workspace_id', 'environment', 'provided_id', 'token_key_i
 
 export function sealedTokenTable(place: SealedTokenPlace): Table {
   return tables.find(({ name }) => name === place) as Table
-}
-
-export function keyColumns({ columns, keyLength }: Table): string[] {
-  return Object.keys(columns).slice(0, keyLength)
 }
 
 /** `parameter` is how the dialect writes the one at an index, from 0: first those of the row to go on after, then the limit. */

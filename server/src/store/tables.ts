@@ -245,6 +245,10 @@ export const maxBatchRows = 1000
 /** After how many bytes in long columns a batch ends, so that it fits into memory whatever the rows hold. */
 export const maxBatchBytes = 1_048_576
 
+export function keyColumns({ columns, keyLength }: Table): string[] {
+  return Object.keys(columns).slice(0, keyLength)
+}
+
 export function keyOf(table: Table, row: Cells): Cells {
   return row.slice(0, table.keyLength)
 }

@@ -5,6 +5,7 @@ import pg from 'pg'
 import type { PostgresHost, PostgresServer, PostgresTls } from '../location.ts'
 import { StoreError } from '../store-error.ts'
 import { PostgresFailure, readOnly } from './postgres-fault.ts'
+import { errorCodeOf } from '../../domain/error-code.ts'
 
 export interface PrimaryOptions {
   readonly poolSize: number
@@ -332,7 +333,7 @@ function readPem(parameter: string, file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const code = errorCodeOf(error) ?? 'unknown'
     throw new StoreError(`${parameter}: the file cannot be read (${code})`)
   }
 }

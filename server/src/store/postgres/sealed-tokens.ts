@@ -6,7 +6,6 @@ import type {
 } from '../../domain/sealed-token.ts'
 import {
   byPlace,
-  keyColumns,
   sealedTokenPage,
   sealedTokenTable,
   selectSealedTokens,
@@ -14,6 +13,7 @@ import {
 } from '../sealed-token-row.ts'
 import type { Primary } from './primary.ts'
 import type { Retry } from './retry.ts'
+import { keyColumns } from '../tables.ts'
 
 /** The user group tokens of all workspaces, for what seals them anew. */
 export class SealedTokens {

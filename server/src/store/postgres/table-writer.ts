@@ -1,6 +1,6 @@
 import { StoreError } from '../store-error.ts'
 import {
-  keyOf,
+  keyColumns,
   maxBatchBytes,
   maxBatchRows,
   type Cells,
@@ -25,7 +25,7 @@ export class PostgresTableWriter implements TableWriter {
 
   async read(table: Table, after: Cells | null): Promise<Cells[]> {
     const columns = Object.keys(table.columns)
-    const key = keyOf(table, columns).join(', ')
+    const key = keyColumns(table).join(', ')
     const start = after === null ? '' : `WHERE (${key}) > (${after.map((_, i) => `$${i + 3}`).join(', ')})`
     const bytes = [
       '0',

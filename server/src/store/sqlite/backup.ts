@@ -5,6 +5,7 @@ import BetterSqlite3, { type Database } from 'better-sqlite3'
 import { StoreError } from '../store-error.ts'
 import { isOurs, refuseNewer } from './migrate.ts'
 import { storeErrorOf } from './sqlite-store.ts'
+import { errorCodeOf } from '../../domain/error-code.ts'
 
 /** How many pages are copied at a time: some milliseconds of work. */
 const pagesAtOnce = 1000
@@ -110,7 +111,7 @@ function publish(unfinished: string, file: string): void {
   try {
     linkSync(unfinished, file)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') refuseExisting(file)
+    if (errorCodeOf(error) === 'EEXIST') refuseExisting(file)
     throw error
   }
 }

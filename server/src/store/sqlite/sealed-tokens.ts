@@ -1,12 +1,13 @@
 import type { Database } from 'better-sqlite3'
 import type { ListSealedTokens, ResealedToken, SealedTokenPage } from '../../domain/sealed-token.ts'
 import {
-  keyColumns,
+  byPlace,
   sealedTokenPage,
   sealedTokenTable,
   selectSealedTokens,
   type SealedTokenRow,
 } from '../sealed-token-row.ts'
+import { keyColumns } from '../tables.ts'
 
 /** The user group tokens of all workspaces, for what seals them anew. */
 export class SealedTokens {
@@ -25,15 +26,13 @@ export class SealedTokens {
 
   replace(tokens: readonly ResealedToken[]): number {
     let count = 0
-    for (const { replaced, token } of tokens) {
-      const key = keyColumns(sealedTokenTable(replaced.place)).map((column) => `${column} = ?`)
-      const { changes } = this.#database
-        .prepare(
-          `UPDATE ${replaced.place} SET token_key_id = ?, token_sealed = ?
-           WHERE ${key.join(' AND ')} AND token_sealed = ?`,
-        )
-        .run(token.keyId, token.sealed, ...replaced.rowKey, replaced.token.sealed)
-      count += changes
+    for (const [place, ofPlace] of byPlace(tokens)) {
+      const key = keyColumns(sealedTokenTable(place)).map((column) => `${column} = ?`)
+      const update = this.#database.prepare(
+        `UPDATE ${place} SET token_key_id = ?, token_sealed = ? WHERE ${key.join(' AND ')} AND token_sealed = ?`,
+      )
+      for (const { replaced, token } of ofPlace)
+        count += update.run(token.keyId, token.sealed, ...replaced.rowKey, replaced.token.sealed).changes
     }
     return count
   }

@@ -1,5 +1,12 @@
 import type { Database } from 'better-sqlite3'
-import { keyOf, maxBatchBytes, maxBatchRows, type Cells, type Table, type TableReader } from '../tables.ts'
+import {
+  keyColumns,
+  maxBatchBytes,
+  maxBatchRows,
+  type Cells,
+  type Table,
+  type TableReader,
+} from '../tables.ts'
 
 /** The tables in a file that no service writes to meanwhile. */
 export class SqliteTableReader implements TableReader {
@@ -11,7 +18,7 @@ export class SqliteTableReader implements TableReader {
 
   read(table: Table, after: Cells | null): Promise<Cells[]> {
     const columns = Object.keys(table.columns)
-    const key = keyOf(table, columns).join(', ')
+    const key = keyColumns(table).join(', ')
     const start = after === null ? '' : `WHERE (${key}) > (${after.map(() => '?').join(', ')})`
     const rows = this.#database
       .prepare<unknown[], Cells>(
