@@ -68,7 +68,7 @@ export interface Store {
    */
   getOrCreateUserGroup(command: GetOrCreateUserGroup): Promise<GetOrCreateOutcome>
 
-  /** Each of them on its own, as by `getOrCreateUserGroup`. */
+  /** Each of them on its own, as by `getOrCreateUserGroup`, and in no order: they may run at once. */
   getOrCreateUserGroups(commands: readonly GetOrCreateUserGroup[]): Promise<readonly GetOrCreateOutcome[]>
 
   /** Changes an existing user group. Of simultaneous changes of one field the last one stands whole. */

@@ -15,7 +15,6 @@ export function answerFault(error: unknown, request: FastifyRequest, reply: Fast
   const fault = faultOf(error)
   request.faultCode = fault.code
   const { status } = errorTable[fault.code]
-  request.faultCode = fault.code
   if (status >= 500 && fault.reason !== undefined) {
     request.log.error(
       {
