@@ -101,6 +101,7 @@ const apiTokenShape: Shape<Wire['ApiToken']> = {
   revoked_at: isTimeTextOrNull,
   last_used_at: isTimeTextOrNull,
   replaced_by: (value) => value === null || isCount(value),
+  rate_limit: isTextOrNull,
 }
 const workspaceShape: Shape<Wire['NewWorkspaceAnswer']['workspace']> = {
   id: isCount,
@@ -393,6 +394,7 @@ function apiTokenOf(value: unknown): ApiToken {
     revokedAt: timeOf(token.revoked_at),
     lastUsedAt: timeOf(token.last_used_at),
     replacedBy: token.replaced_by,
+    rateLimit: token.rate_limit,
   }
 }
 

@@ -169,6 +169,8 @@ export interface ApiToken {
   readonly lastUsedAt: number | null
   /** The id of the one that took its place; null where none did. */
   readonly replacedBy: number | null
+  /** How many calls it may make, a second and at once: `500:2000`. Null where that is what the service is set to. */
+  readonly rateLimit: string | null
 }
 
 export interface NewApiToken {

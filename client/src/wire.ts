@@ -308,6 +308,11 @@ export interface components {
        * @example null
        */
       replaced_by: number | null
+      /**
+       * @description How many calls it may make: a second, and after the colon at once. Null where that is what the service is set to.
+       * @example 500:2000
+       */
+      rate_limit: string | null
     }
     ApiTokenAnswer: {
       /**
@@ -399,6 +404,7 @@ export interface components {
           | 'user_group.restored'
           | 'api_token.created'
           | 'api_token.rotated'
+          | 'api_token.limited'
           | 'api_token.revoked'
           | 'workspace.created'
           | 'schema.created'
@@ -683,6 +689,7 @@ export interface components {
               | 'body_too_large'
               | 'unsupported_media_type'
               | 'idempotency_key_reused'
+              | 'rate_limited'
               | 'headers_too_large'
               | 'internal'
               | 'not_implemented'
@@ -1394,6 +1401,7 @@ export interface components {
           | 'body_too_large'
           | 'unsupported_media_type'
           | 'idempotency_key_reused'
+          | 'rate_limited'
           | 'headers_too_large'
           | 'internal'
           | 'not_implemented'

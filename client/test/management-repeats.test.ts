@@ -120,7 +120,7 @@ describe('createApiToken', () => {
     api_token: {
       ...{ id: 1, name: 'a', api_environment_tag: 'Customer', scopes: ['read'] },
       ...{ created_at: '2030-01-01T00:00:00.000Z', expires_at: null, revoked_at: null },
-      ...{ last_used_at: null, replaced_by: null },
+      ...{ last_used_at: null, replaced_by: null, rate_limit: null },
     },
     token: 'uga_customer_made',
   }

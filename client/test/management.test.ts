@@ -290,7 +290,7 @@ describe('API tokens, workspaces, schemas and data sources, with the service its
     const { id, createdAt, expiresAt, ...others } = apiToken
     assert.deepEqual(others, {
       ...{ name: 'backend', environment: 'Customer', scopes: ['write', 'admin'], revokedAt: null },
-      ...{ lastUsedAt: null, replacedBy: null },
+      ...{ lastUsedAt: null, replacedBy: null, rateLimit: null },
     })
     assert.ok(isRecent(createdAt))
     assert.equal(expiresAt, createdAt + 60_000)

@@ -10,6 +10,7 @@ import { ConsoleSessions } from './domain/console-sessions.ts'
 import { DataSourceManagement } from './domain/data-source-management.ts'
 import { Fault } from './domain/fault.ts'
 import { Promotion } from './domain/promotion.ts'
+import type { RateLimiter } from './domain/rate-limit.ts'
 import type { Store } from './domain/store.ts'
 import type { Uses } from './domain/use-log.ts'
 import type { TokenlessUserGroup } from './domain/user-group.ts'
@@ -37,6 +38,7 @@ export interface AppParts {
   readonly userGroups: UserGroupService
   readonly introspections: Uses<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>
   readonly apiTokenUses: Uses<Pick<ApiToken, 'id'>>
+  readonly rateLimiter: RateLimiter
   readonly clock: Clock
   readonly logger: Logger
   /** Where calls are logged, and which share of them, from 0 to 1; null where none is. */
@@ -63,7 +65,8 @@ export interface AppParts {
 
 /** Puts the application together: every hook and route, in order. It neither listens nor reads the environment. */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
-  const { store, userGroups, introspections, apiTokenUses, clock, logger, isDraining, limits } = parts
+  const { store, userGroups, introspections, apiTokenUses, rateLimiter, clock, logger, isDraining, limits } =
+    parts
   const nextRequestId = requestIds()
   const baseLogger: FastifyBaseLogger = logger
   const watch = watchOf(parts)
@@ -133,16 +136,16 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.decorateRequest('faultCode', undefined)
   app.decorateRequest('traceIds', undefined)
   const authentication = { store, clock, apiTokenUses, cacheMs: limits.apiTokenCache }
-  addUserRoutes(app, { authentication, userGroups })
+  addUserRoutes(app, { authentication, rateLimiter, userGroups })
   const sessions = new ConsoleSessions({ store, clock, apiTokenUses })
   const management = managementOf(parts)
-  addAdminRoutes(app, { authentication, sessions, userGroups, ...management })
+  addAdminRoutes(app, { authentication, rateLimiter, sessions, userGroups, ...management })
   if (parts.consoleFolder !== null) {
     const { apiTokens } = management
     const folder = parts.consoleFolder
     await app.register((console) => addConsoleRoutes(console, { sessions, apiTokens, folder }))
   }
-  addIntrospectionRoute(app, { authentication, userGroups, introspections })
+  addIntrospectionRoute(app, { authentication, rateLimiter, userGroups, introspections })
   addHealthRoutes(app, { store, isDraining })
   await app.register((docs) => addDocsRoutes(docs, openApiDocument(parts.version)))
   return app

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { parseDatabaseUrl } from './database-url.ts'
 import { mappingModes } from './domain/data-source.ts'
 import { parseSecretKeys } from './domain/keyring.ts'
+import { parseRateLimit, type RateLimit } from './domain/rate-limit.ts'
 import type { StoreLocation } from './store/location.ts'
 import type { MigrateMode } from './store/migrations.ts'
 
@@ -73,6 +74,12 @@ export const settings = {
     tracesModes,
     'off',
   ),
+  UGS_RATE_LIMIT: {
+    meaning:
+      'How many calls an API token may make, unless it has a limit of its own: a second, and after a colon how many at once; or none (off).',
+    default: '100000:200000',
+    parse: parseDefaultRateLimit,
+  },
   UGS_MAX_BODY_BYTES: integer('Size of a body, at most.', {
     default: 1_048_576,
     min: 1024,
@@ -228,6 +235,15 @@ function parseAccessLog(text: string): number | undefined {
   const share = Number(text)
   if (/^\d*\.?\d+$/.test(text) && share <= 1) return share
   throw new RangeError('must be off, full, or a share, 0 to 1')
+}
+
+function parseDefaultRateLimit(text: string): RateLimit | null {
+  if (text === 'off') return null
+  try {
+    return parseRateLimit(text)
+  } catch (error) {
+    throw error instanceof RangeError ? new RangeError(`${error.message}; or off`) : error
+  }
 }
 
 function integer(meaning: string, range: Range & { default: number }): Setting<number> {

@@ -10,6 +10,7 @@ import { systemClock } from './domain/clock.ts'
 import { sessionIdleMs } from './domain/console-sessions.ts'
 import { Fault } from './domain/fault.ts'
 import type { Keyring } from './domain/keyring.ts'
+import { RateLimiter, sharingIntervalMs } from './domain/rate-limit.ts'
 import { checkReadiness } from './domain/readiness.ts'
 import { countSealedTokens } from './domain/secret-key-management.ts'
 import type { Store } from './domain/store.ts'
@@ -118,6 +119,9 @@ async function start(config: Config, metrics?: Metrics): Promise<StartedService>
     record: (uses) => store.recordApiTokenUses(uses.map(({ of, usedAt }) => ({ id: of.id, usedAt }))),
     onLoss: warn('the times of uses of API tokens could not be written'),
   })
+  const rateLimiter = new RateLimiter(config.UGS_RATE_LIMIT, systemClock)
+  const warnOfLimits = warn('the use of API tokens could not be told to other processes')
+  const shareLimits = () => rateLimiter.share((bookings) => store.bookCalls(bookings)).catch(warnOfLimits)
   const writeUses = () => Promise.all([introspections.write(), apiTokenUses.write()])
   let app: FastifyInstance | undefined
   const close = async () => {
@@ -140,6 +144,7 @@ async function start(config: Config, metrics?: Metrics): Promise<StartedService>
       userGroups: userGroupServiceOf(config, store, keyring),
       introspections,
       apiTokenUses,
+      rateLimiter,
       clock: systemClock,
       logger,
       accessLog,
@@ -166,6 +171,7 @@ async function start(config: Config, metrics?: Metrics): Promise<StartedService>
     const notes = await prepareFirstCall(config, store, origin)
     const housekeeping = keepHouse(store, warn('what has expired could not be removed'))
     const writing = setInterval(() => void writeUses(), minuteMs)
+    const sharing = setInterval(() => void shareLimits(), sharingIntervalMs)
     const counting = countSealedTokensHourly(
       { store, keyring, metrics },
       warn('the sealed tokens could not be counted'),
@@ -197,6 +203,7 @@ async function start(config: Config, metrics?: Metrics): Promise<StartedService>
         await sleep(drainMs)
         clearInterval(housekeeping)
         clearInterval(writing)
+        clearInterval(sharing)
         counting.abort()
         stopWatching()
         // A connection whose answer is still under way closes right after it, and not when it has been idle for long.

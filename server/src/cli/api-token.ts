@@ -11,6 +11,7 @@ import {
 import { makeApiToken, rotateApiToken } from '../domain/api-token-management.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Store } from '../domain/store.ts'
+import { parseRateLimit, rateLimitText, type RateLimit } from '../domain/rate-limit.ts'
 import { operator } from '../operator.ts'
 import { CommandError } from './errors.ts'
 import {
@@ -29,12 +30,15 @@ interface CreateOptions {
   name: string
   scopes: Scope[]
   expiresIn?: number
+  rateLimit?: RateLimit
   workspace: string
   json?: boolean
 }
 
 export function addApiTokenCommands(program: Command): void {
-  const apiToken = program.command('api-token').description('Make, list and revoke API tokens.')
+  const apiToken = program
+    .command('api-token')
+    .description('Make, list, replace, limit and revoke API tokens.')
 
   apiToken
     .command('create')
@@ -48,6 +52,11 @@ export function addApiTokenCommands(program: Command): void {
       '--expires-in <duration>',
       'for how long it is valid: 30s, 15m, 12h, 90d, 2w (default: for good)',
       parseDuration,
+    )
+    .option(
+      '--rate-limit <limit>',
+      'how many calls it may make, a second and at once: 500:2000 (default: UGS_RATE_LIMIT)',
+      parseLimit,
     )
     .addOption(workspaceOption())
     .addOption(jsonOption())
@@ -77,6 +86,20 @@ export function addApiTokenCommands(program: Command): void {
     .action(rotate)
 
   apiToken
+    .command('limit')
+    .description(
+      'Change how many calls an API token may make. A running service takes note within UGS_API_TOKEN_CACHE_MS.',
+    )
+    .argument('<id>', 'its id, as `ugs api-token list` shows it', parseCount)
+    .argument(
+      '<limit>',
+      'calls a second and at once: 500:2000; or default, for UGS_RATE_LIMIT',
+      (text: string) => (text === 'default' ? null : parseLimit(text)),
+    )
+    .addOption(jsonOption())
+    .action(limit)
+
+  apiToken
     .command('revoke')
     .description('Revoke an API token for good. A running service takes note within UGS_API_TOKEN_CACHE_MS.')
     .argument('<id>', 'its id, as `ugs api-token list` shows it', parseCount)
@@ -93,6 +116,7 @@ async function create(options: CreateOptions): Promise<void> {
       scopes: options.scopes,
       createdAt: now,
       expiresAt: options.expiresIn === undefined ? null : now + options.expiresIn,
+      rateLimit: options.rateLimit ?? null,
     })
   })
   if (options.json) {
@@ -132,6 +156,7 @@ async function list({ json }: { json?: boolean }): Promise<void> {
       'EXPIRES',
       'LAST_USED',
       'REPLACED_BY',
+      'RATE_LIMIT',
     ],
     apiTokens.map((token) => [
       token.id,
@@ -144,6 +169,7 @@ async function list({ json }: { json?: boolean }): Promise<void> {
       token.expires_at,
       token.last_used_at,
       token.replaced_by,
+      token.rate_limit,
     ]),
   )
 }
@@ -175,6 +201,20 @@ async function rotate(id: number, { overlap, json }: { overlap: number; json?: b
   )
 }
 
+async function limit(id: number, rateLimit: RateLimit | null, { json }: { json?: boolean }): Promise<void> {
+  const limited = await withStore((store) =>
+    store.limitApiToken({ id, rateLimit, ...operator(), now: Date.now() }),
+  )
+  if (limited === null) throw noSuchApiToken(id)
+  const text = limited.rateLimit && rateLimitText(limited.rateLimit)
+  if (json) printJson({ id: limited.id, name: limited.name, rate_limit: text })
+  else {
+    console.error(
+      `API token ${limited.id} "${limited.name}" may make ${text === null ? 'as many calls as UGS_RATE_LIMIT says' : `${text} calls, a second and at once`}.`,
+    )
+  }
+}
+
 async function revoke(id: number, { json }: { json?: boolean }): Promise<void> {
   const revoked = await withStore((store) => store.revokeApiToken({ id, ...operator(), now: Date.now() }))
   if (revoked === null) throw noSuchApiToken(id)
@@ -202,12 +242,21 @@ function shown(apiToken: ApiToken, workspace: string) {
     revoked_at: formatTime(apiToken.revokedAt),
     last_used_at: formatTime(apiToken.lastUsedAt),
     replaced_by: apiToken.replacedBy,
+    rate_limit: apiToken.rateLimit && rateLimitText(apiToken.rateLimit),
   }
 }
 
 function stateOf(apiToken: ApiToken, now: number): 'active' | 'revoked' | 'expired' {
   if (isUsable(apiToken, now)) return 'active'
   return apiToken.revokedAt === null ? 'expired' : 'revoked'
+}
+
+function parseLimit(text: string): RateLimit {
+  try {
+    return parseRateLimit(text)
+  } catch (error) {
+    throw error instanceof RangeError ? new InvalidArgumentError(`It ${error.message}.`) : error
+  }
 }
 
 function parseOverlap(text: string): number {

@@ -3,6 +3,7 @@ import { timeOfEvent, type AuditEvent } from '../domain/audit.ts'
 import type { DataSource, ResolvedEntry, Schema } from '../domain/data-source.ts'
 import type { JsonDifference } from '../domain/json-diff.ts'
 import type { ImportResult, ImportSummary } from '../domain/user-group-import.ts'
+import { rateLimitText } from '../domain/rate-limit.ts'
 import type { PromotionResult } from '../domain/promotion.ts'
 import type {
   DeletedUserGroup,
@@ -187,6 +188,7 @@ export function apiTokenJson(token: ApiToken): string {
     revoked_at: time(token.revokedAt),
     last_used_at: time(token.lastUsedAt),
     replaced_by: json(token.replacedBy),
+    rate_limit: json(token.rateLimit && rateLimitText(token.rateLimit)),
   })
 }
 

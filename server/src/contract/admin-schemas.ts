@@ -257,6 +257,12 @@ export const ApiToken = answer({
     description: 'The id of the API token that took its place; null where none did.',
     examples: [null],
   }),
+  rate_limit: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description:
+      'How many calls it may make: a second, and after the colon at once. Null where that is what the service is set to.',
+    examples: ['500:2000'],
+  }),
 })
 
 export const LeakedTokenAnswer = answer({

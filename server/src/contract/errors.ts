@@ -50,6 +50,10 @@ export const errorTable = {
     meaning: 'Content-Type is not the one that the path takes, in UTF-8, or there is a Content-Encoding.',
   },
   idempotency_key_reused: { status: 422, meaning: 'The key was already used with another body.' },
+  rate_limited: {
+    status: 429,
+    meaning: 'More calls were made with the API token than it may make; Retry-After says when to go on.',
+  },
   headers_too_large: { status: 431, meaning: 'The headers are too large.' },
   internal: { status: 500, meaning: 'A defect of the service; the request id finds it in the log.' },
   not_implemented: { status: 501, meaning: 'A transfer coding other than chunked.' },

@@ -1,4 +1,5 @@
 import type { Environment } from './environment.ts'
+import type { RateLimit } from './rate-limit.ts'
 
 /**
  * What an API token may do: `read`, a GET of `/api/user` that changes nothing; `write`, all of `/api/user`;
@@ -26,6 +27,8 @@ export interface ApiToken {
   readonly lastUsedAt: number | null
   /** The id of the one that took its place; null where none did. */
   readonly replacedBy: number | null
+  /** Null where the service's own is its limit. */
+  readonly rateLimit: RateLimit | null
 }
 
 /** How long the old API token may work on beside the one that takes its place, and does so unless that is said, in milliseconds. */

@@ -23,6 +23,7 @@ export const auditActions = [
   'user_group.restored',
   'api_token.created',
   'api_token.rotated',
+  'api_token.limited',
   'api_token.revoked',
   'workspace.created',
   'schema.created',

@@ -23,6 +23,7 @@ export type FaultCode =
   | 'body_too_large'
   | 'unsupported_media_type'
   | 'idempotency_key_reused'
+  | 'rate_limited'
   | 'internal'
   | 'not_implemented'
   | 'unavailable'

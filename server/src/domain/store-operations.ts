@@ -283,11 +283,17 @@ export interface DeleteRegistered extends Origin {
   readonly now: number
 }
 
-export type NewApiToken = Omit<ApiToken, 'id' | 'revokedAt' | 'lastUsedAt' | 'replacedBy'> &
+export type NewApiToken = Omit<ApiToken, 'id' | 'revokedAt' | 'lastUsedAt' | 'replacedBy' | 'rateLimit'> &
+  Partial<Pick<ApiToken, 'rateLimit'>> &
   Origin & { readonly tokenHash: Uint8Array }
 
 export interface RevokeApiToken extends Origin {
   readonly id: number
+  readonly now: number
+}
+
+/** Gives an API token a limit of its own, or, with null, the service's again. */
+export interface LimitApiToken extends Origin, Pick<ApiToken, 'id' | 'rateLimit'> {
   readonly now: number
 }
 

@@ -1,4 +1,5 @@
 import type { ApiToken } from './api-token.ts'
+import type { Booking, SharedBooking } from './rate-limit.ts'
 import type { AuditEvent } from './audit.ts'
 import type { DataSource, MappingEntry, ResolvedEntry, Schema } from './data-source.ts'
 import type { Environment } from './environment.ts'
@@ -19,6 +20,7 @@ import type {
   GetOrCreateUserGroup,
   Introspection,
   IssuedToken,
+  LimitApiToken,
   ListAuditEvents,
   ListDataSources,
   ListDeletedUserGroups,
@@ -193,10 +195,16 @@ export interface Store {
   revokeApiToken(command: RevokeApiToken): Promise<ApiToken | null>
 
   /**
-   * Replaces an API token by one with the same name, scopes and lifetime. One that was replaced before is `superseded`; one that
+   * Replaces an API token by one with the same name, scopes, lifetime and limit. One that was replaced before is `superseded`; one that
    * is revoked or over is `unusable`. Of simultaneous calls exactly one replaces it.
    */
   rotateApiToken(command: RotateApiToken): Promise<RotateApiTokenOutcome>
+
+  /** Changes nothing where it has this limit. Returns null where there is no such API token. */
+  limitApiToken(command: LimitApiToken): Promise<ApiToken | null>
+
+  /** Adds calls to those that other processes told of, and tells of all. One may be counted twice where the store is lost. */
+  bookCalls(bookings: readonly Booking[]): Promise<readonly SharedBooking[]>
 
   /** Keeps the latest time of each API token. */
   recordApiTokenUses(uses: readonly ApiTokenUse[]): Promise<void>

@@ -9,6 +9,7 @@ import { compileValidator } from '../contract/validator.ts'
 import type { ConsoleSessions } from '../domain/console-sessions.ts'
 import { validationFailed } from '../domain/fault.ts'
 import { shownPointer } from '../domain/json-pointer.ts'
+import type { RateLimiter } from '../domain/rate-limit.ts'
 import type { ImportRow } from '../domain/user-group-import.ts'
 import type { Caller } from '../domain/user-group-service.ts'
 import { handlersOf, type AdminParts } from './admin-handlers.ts'
@@ -42,6 +43,7 @@ export type AdminAnswer =
 
 export interface AdminRoutesParts extends AdminParts {
   readonly authentication: AuthenticationParts
+  readonly rateLimiter: RateLimiter
   /** Of the console; an API token goes before them. */
   readonly sessions: ConsoleSessions
 }
@@ -53,7 +55,7 @@ const noDocument: JsonDocument = { value: undefined, members: new Map() }
 /** The management API, route by route as `adminOperations` lists them. */
 export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): void {
   const authentication = new Authentication(['Token'], parts.authentication)
-  const { sessions } = parts
+  const { sessions, rateLimiter } = parts
   const handlers = handlersOf(parts)
   for (const id of Object.keys(adminOperations) as AdminOperationId[]) {
     const operation: AdminOperation = adminOperations[id]
@@ -66,11 +68,11 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
       method: operation.method,
       url: `/admin/v1${operation.path.replaceAll(/\{(\w+)\}/g, ':$1(^[1-9]\\d{0,14}$)')}`,
       config: { challenge: authentication.challenge },
-      onRequest: async (request) => {
+      onRequest: async (request, reply) => {
         const session = await findSession(request, sessions)
         const apiToken =
           session?.apiToken ?? (await authentication.authenticate(request.raw.headers.authorization))
-        beginCall(request, apiToken, id)
+        beginCall(request, reply, { apiToken, operation: id }, rateLimiter)
         if (operation.takesRows === true) checkUploadHeaders(request, Object.values(bulkFormats))
         else if (validateBody !== undefined) checkBodyHeaders(request, 'application/json')
       },

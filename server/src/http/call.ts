@@ -1,7 +1,8 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminOperationId } from '../contract/admin-operations.ts'
 import type { ApiToken, Scope } from '../domain/api-token.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
+import type { RateLimiter } from '../domain/rate-limit.ts'
 import type { Caller } from '../domain/user-group-service.ts'
 import type { TraceIds } from './call-tracer.ts'
 
@@ -39,12 +40,40 @@ export function callerOf(request: FastifyRequest): Caller {
   return { workspaceId, environment, author: `api_token:${id}`, requestId: request.id }
 }
 
-/** @throws Fault `forbidden` */
-export function beginCall(request: FastifyRequest, apiToken: ApiToken, operation: Operation): void {
+/**
+ * Begins a call that is authenticated, and tells how many more its API token may make.
+ * @throws Fault `rate_limited`, `forbidden`
+ */
+export function beginCall(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { apiToken, operation }: Call,
+  rateLimiter: RateLimiter,
+): void {
   request.call = { apiToken, operation }
+  countCall(reply, apiToken, rateLimiter)
   const scopes: readonly Scope[] =
     operation in scopesOf ? scopesOf[operation as keyof typeof scopesOf] : ['admin']
   if (!scopes.some((scope) => apiToken.scopes.includes(scope))) {
     throw new Fault('forbidden', `This API token lacks the scope "${scopes.join('" or "')}"`)
   }
+}
+
+/** The headers are those of draft-ietf-httpapi-ratelimit-headers-10: a quota for each window, in seconds, and what is left of it. */
+function countCall(reply: FastifyReply, apiToken: ApiToken, rateLimiter: RateLimiter): void {
+  const allowance = rateLimiter.take(apiToken)
+  if (allowance === null) return
+  const { limit, isAllowed, remaining, fullInMs, retryInMs } = allowance
+  reply.header(
+    'ratelimit-policy',
+    `"api-token";q=${limit.burst};w=${Math.ceil(limit.burst / limit.perSecond)}`,
+  )
+  reply.header('ratelimit', `"api-token";r=${remaining};t=${Math.ceil(fullInMs / 1000)}`)
+  if (isAllowed) return
+  const seconds = Math.max(1, Math.ceil(retryInMs / 1000))
+  reply.header('retry-after', String(seconds))
+  throw new Fault(
+    'rate_limited',
+    `Too many calls with this API token: ${limit.perSecond} a second, ${limit.burst} at once; try again in ${seconds} s`,
+  )
 }

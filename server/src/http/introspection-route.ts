@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { introspectionAnswer } from '../contract/answers.ts'
 import { validationFailed } from '../domain/fault.ts'
+import type { RateLimiter } from '../domain/rate-limit.ts'
 import type { Uses } from '../domain/use-log.ts'
 import type { TokenlessUserGroup } from '../domain/user-group.ts'
 import type { UserGroupService } from '../domain/user-group-service.ts'
@@ -13,6 +14,7 @@ const formType = 'application/x-www-form-urlencoded'
 
 export interface IntrospectionRouteParts {
   readonly authentication: AuthenticationParts
+  readonly rateLimiter: RateLimiter
   readonly userGroups: UserGroupService
   readonly introspections: Uses<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>
 }
@@ -20,7 +22,7 @@ export interface IntrospectionRouteParts {
 /** Whose token a dashboard was opened with (RFC 7662): what the renderer asks of every view. */
 export function addIntrospectionRoute(
   app: FastifyInstance,
-  { authentication: parts, userGroups, introspections }: IntrospectionRouteParts,
+  { authentication: parts, rateLimiter, userGroups, introspections }: IntrospectionRouteParts,
 ): void {
   // Resource servers and gateways send what they were made to send: a bearer token, or a client id and its secret.
   const authentication = new Authentication(['Token', 'Bearer', 'Basic'], parts)
@@ -28,9 +30,9 @@ export function addIntrospectionRoute(
     method: 'POST',
     url: '/oauth2/introspect',
     config: { challenge: authentication.challenge },
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       const apiToken = await authentication.authenticate(request.raw.headers.authorization)
-      beginCall(request, apiToken, 'introspect')
+      beginCall(request, reply, { apiToken, operation: 'introspect' }, rateLimiter)
       checkBodyHeaders(request, formType)
     },
     handler: async (request, reply) => {

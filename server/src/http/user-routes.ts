@@ -4,6 +4,7 @@ import { readRotationBody, readUserGroupBody } from '../contract/bodies.ts'
 import { limits } from '../contract/limits.ts'
 import type { ApiToken } from '../domain/api-token.ts'
 import { Fault } from '../domain/fault.ts'
+import type { RateLimiter } from '../domain/rate-limit.ts'
 import type { UserGroupService } from '../domain/user-group-service.ts'
 import { sendJson } from './answer.ts'
 import { Authentication, type AuthenticationParts } from './authentication.ts'
@@ -12,6 +13,7 @@ import { beginCall, callerOf, type Call, type UserOperation } from './call.ts'
 
 export interface UserRoutesParts {
   readonly authentication: AuthenticationParts
+  readonly rateLimiter: RateLimiter
   readonly userGroups: UserGroupService
 }
 
@@ -19,7 +21,7 @@ type Handler = (request: FastifyRequest, apiToken: ApiToken) => Promise<string>
 
 export function addUserRoutes(
   app: FastifyInstance,
-  { authentication: parts, userGroups }: UserRoutesParts,
+  { authentication: parts, rateLimiter, userGroups }: UserRoutesParts,
 ): void {
   const authentication = new Authentication(['Token'], parts)
   const handlers: Record<UserOperation, Handler> = {
@@ -55,9 +57,10 @@ export function addUserRoutes(
     url: '/api/user',
     config: { challenge: authentication.challenge },
     // Who calls, what for, and whether it may: all of it is judged before the body is read.
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       const apiToken = await authentication.authenticate(request.raw.headers.authorization)
-      beginCall(request, apiToken, operationOf(request))
+      const operation = operationOf(request)
+      beginCall(request, reply, { apiToken, operation }, rateLimiter)
       checkBodyHeaders(request, 'application/json')
     },
     handler: async (request, reply) => {

@@ -9,6 +9,7 @@ import {
 } from '../domain/audit.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { JsonText } from '../domain/json-text.ts'
+import { rateLimitText } from '../domain/rate-limit.ts'
 import type { ListAuditEvents, NewConsoleSession } from '../domain/store.ts'
 import type { Realm } from '../domain/user-group-service.ts'
 
@@ -60,8 +61,14 @@ export function auditEventOf(row: AuditRow): AuditEvent {
 export const prunedAtOnce = 1000
 
 /** What an audit event tells of an API token that was made. */
-export function describedToken({ id, name, scopes, expiresAt }: ApiToken): object {
-  return { api_token_id: id, name, scopes, expires_at: timeText(expiresAt) }
+export function describedToken({ id, name, scopes, expiresAt, rateLimit }: ApiToken): object {
+  const limit = rateLimit && { rate_limit: rateLimitText(rateLimit) }
+  return { api_token_id: id, name, scopes, expires_at: timeText(expiresAt), ...limit }
+}
+
+/** What it tells of one that was given another limit. */
+export function describedLimit({ id, name, rateLimit }: Pick<ApiToken, 'id' | 'name' | 'rateLimit'>): object {
+  return { api_token_id: id, name, rate_limit: rateLimit && rateLimitText(rateLimit) }
 }
 
 /** What it tells of one that was replaced. */

@@ -42,6 +42,7 @@ test('an API token is made for this environment, works, is listed without itself
     revoked_at: null,
     last_used_at: null,
     replaced_by: null,
+    rate_limit: null,
   })
   assert.ok(Math.abs(Date.now() - Date.parse(created_at)) < 60_000)
   assert.match(token, /^uga_customer_/)
@@ -165,6 +166,7 @@ test('a workspace comes with an API token that sees it alone', async () => {
     revoked_at: null,
     last_used_at: null,
     replaced_by: null,
+    rate_limit: null,
   })
   assert.ok(created_at >= workspace.created_at)
   const there = adminApi(service.origin, token)

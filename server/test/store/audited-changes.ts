@@ -34,6 +34,25 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
     }
   },
 
+  'a limit of an API token': async (store) => {
+    const { id } = await store.createApiToken(newApiToken({ ...origin, createdAt: 1000 }))
+    const limit = async (which = id, burst = 200) =>
+      (await store.limitApiToken({ id: which, rateLimit: { perSecond: 100, burst }, ...by, now }))
+        ?.rateLimit ?? null
+    return {
+      change: () => limit(),
+      events: () => [
+        event('api_token.limited', {
+          details: { api_token_id: id, name: 'A "token"', rate_limit: '100:200' },
+        }),
+      ],
+      nothing: {
+        'the same again': [{ perSecond: 100, burst: 200 }, () => limit()],
+        'one that there is not': [null, () => limit(999_999_999)],
+      },
+    }
+  },
+
   'a rotation of an API token': async (store) => {
     const { id } = await store.createApiToken(newApiToken({ ...origin, createdAt: 1000, expiresAt: null }))
     const { tokenHash } = newApiToken()

@@ -50,6 +50,11 @@ async function fill(store: Store, userGroups: number): Promise<void> {
   })
   await store.createConsoleSession(newSession(randomBytes(32), signedIn.id, 1000))
   await store.recordApiTokenUses([{ id: signedIn.id, usedAt: 60_000 }])
+  await store.limitApiToken({
+    ...{ id: signedIn.id, rateLimit: { perSecond: 10, burst: 20 }, now: 1400 },
+    ...origin,
+  })
+  await store.bookCalls([{ apiTokenId: signedIn.id, costMs: 5, aheadMs: 5, fullMs: 2000 }])
   await store.rotateApiToken({
     ...{ id: signedIn.id, tokenHash: randomBytes(32), oldTokenValidUntil: 5000, now: 1500 },
     ...origin,

@@ -199,7 +199,14 @@ describe('copying a store: in the target,', async () => {
       )
     }
   }
-  for (const column of ['expires_at', 'revoked_at', 'last_used_at', 'replaced_by']) {
+  for (const column of [
+    'expires_at',
+    'revoked_at',
+    'last_used_at',
+    'replaced_by',
+    'calls_at_once',
+    'booked_until',
+  ]) {
     isFoundOut(
       `an api_token without its ${column}`,
       'api_token',

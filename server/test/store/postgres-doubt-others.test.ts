@@ -179,6 +179,17 @@ describe('PostgreSQL: whatever else changes the store', () => {
     assert.equal((await store.listApiTokens()).length, 2)
   })
 
+  eachLoss('limits an API token, and tells of it once', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const { id } = await store.createApiToken(apiToken())
+    const rateLimit = { perSecond: 5, burst: 9 }
+    const limited = await losing(proxy, statements.limitApiToken, lose, () =>
+      store.limitApiToken({ id, rateLimit, ...origin, now: 2000 }),
+    )
+    assert.deepEqual(limited?.rateLimit, rateLimit)
+    assert.deepEqual((await store.listApiTokens())[0]?.rateLimit, rateLimit)
+  })
+
   eachLoss('keeps the last use of an API token', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const { id } = await store.createApiToken(apiToken())

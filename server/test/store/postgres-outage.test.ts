@@ -56,6 +56,9 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   createFirstApiTokens: (store) => store.createFirstApiTokens([apiToken()]),
   findApiToken: (store) => store.findApiToken(randomBytes(32)),
   listApiTokens: (store) => store.listApiTokens(),
+  limitApiToken: (store) =>
+    store.limitApiToken({ id: 1, rateLimit: { perSecond: 1, burst: 1 }, ...origin, now: 1 }),
+  bookCalls: (store) => store.bookCalls([{ apiTokenId: 1, costMs: 1, aheadMs: 1, fullMs: 1 }]),
   revokeApiToken: (store) => store.revokeApiToken({ id: 1, ...origin, now: 1 }),
   rotateApiToken: (store) =>
     store.rotateApiToken({ id: 1, tokenHash: randomBytes(32), oldTokenValidUntil: 1, ...origin, now: 1 }),

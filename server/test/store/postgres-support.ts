@@ -37,6 +37,7 @@ export const statements = {
   createApiToken: /^INSERT INTO api_token/,
   lockApiToken: /^SELECT \* FROM api_token .* FOR NO KEY UPDATE/,
   recordApiTokenUses: /^WITH used AS/,
+  limitApiToken: /^UPDATE api_token SET calls_per_second/,
   revokeApiToken: /^WITH revoked AS .*UPDATE api_token/s,
   addSecretKeyCheck: /^INSERT INTO secret_key_check/,
   createConsoleSession: /^WITH made AS .*INSERT INTO console_session/s,

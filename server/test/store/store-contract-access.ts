@@ -55,6 +55,7 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
         revokedAt: null,
         lastUsedAt: null,
         replacedBy: null,
+        rateLimit: null,
       })
       assert.deepEqual(await store.findApiToken(tokenHash), made)
       assert.equal(await store.findApiToken(randomBytes(32)), null)
@@ -125,6 +126,46 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       assert.deepEqual(await rotate(over.id), { outcome: 'unusable' })
       assert.deepEqual(await rotate(999_999), { outcome: 'not_found' })
       assert.equal(await before(), count)
+    })
+
+    it('limits an API token, and one that takes its place alike', async () => {
+      const rateLimit = { perSecond: 500, burst: 2000 }
+      const { id } = await store.createApiToken(apiToken(randomBytes(32)))
+      const limited = await store.limitApiToken({ id, rateLimit, ...origin, now: 1500 })
+      assert.deepEqual(limited?.rateLimit, rateLimit)
+      const result = await rotate(id)
+      assert.ok(result.outcome === 'rotated')
+      assert.deepEqual(result.apiToken.rateLimit, rateLimit)
+      const unlimited = await store.limitApiToken({
+        ...{ id: result.apiToken.id, rateLimit: null, now: 1500 },
+        ...origin,
+      })
+      assert.equal(unlimited?.rateLimit, null)
+      const made = await store.createApiToken({ ...apiToken(randomBytes(32)), rateLimit })
+      assert.deepEqual((await store.listApiTokens()).at(-1), made)
+      assert.deepEqual(made.rateLimit, rateLimit)
+    })
+
+    it('adds up the calls that are booked, as if they had been made one after another', async () => {
+      const { id } = await store.createApiToken(apiToken(randomBytes(32)))
+      const other = await store.createApiToken(apiToken(randomBytes(32)))
+      const book = async (costMs: number, aheadMs: number, fullMs = 1e9) => {
+        const all = await store.bookCalls([
+          { apiTokenId: id, costMs, aheadMs, fullMs },
+          { apiTokenId: 999_999, costMs, aheadMs, fullMs },
+          { apiTokenId: other.id, costMs: 1, aheadMs: 1, fullMs },
+        ])
+        assert.deepEqual(all.map(({ apiTokenId }) => apiTokenId).sort(), [id, other.id])
+        return Math.round((all.find(({ apiTokenId }) => apiTokenId === id)?.aheadMs ?? 0) / 1e5)
+      }
+      // Nothing was booked before, so that calls from long ago are over.
+      assert.equal(await book(1e5, -5e5), -5)
+      assert.equal(await book(1e5, 1e5), 1)
+      assert.equal(await book(2e5, 2e5), 3)
+      assert.equal(await book(1e5, -9e5), 4)
+      // Far more than a whole burst: by the clock of another time.
+      assert.equal(await book(1e5, 1e5, 1e5), 1)
+      assert.deepEqual(await store.bookCalls([]), [])
     })
 
     it('keeps the latest use of each API token', async () => {

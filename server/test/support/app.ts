@@ -7,7 +7,8 @@ import { parseDatabaseUrl } from '../../src/database-url.ts'
 import type { ApiToken, Scope as ApiScope } from '../../src/domain/api-token.ts'
 import type { Clock } from '../../src/domain/clock.ts'
 import { generateSecretKey, Keyring } from '../../src/domain/keyring.ts'
-import type { Store } from '../../src/domain/store.ts'
+import { RateLimiter, type RateLimit } from '../../src/domain/rate-limit.ts'
+import type { NewApiToken, Store } from '../../src/domain/store.ts'
 import { generateToken, hashToken } from '../../src/domain/token.ts'
 import { UseLog } from '../../src/domain/use-log.ts'
 import { UserGroupService } from '../../src/domain/user-group-service.ts'
@@ -22,13 +23,17 @@ import { origin } from '../store/store-fixtures.ts'
 export interface RunningApp {
   readonly origin: string
   readonly store: Store
-  readonly makeApiToken: (expiresAt?: number) => Promise<string>
+  readonly makeApiToken: (expiresAt?: number, more?: Partial<NewApiToken>) => Promise<string>
   /** What the service does every minute. */
   readonly writeApiTokenUses: () => Promise<void>
 }
 
 /** The application in this process, on a port and a store of its own, by a clock that the test brings. */
-export async function startApp(t: Scope, clock: Clock): Promise<RunningApp> {
+export async function startApp(
+  t: Scope,
+  clock: Clock,
+  rateLimit: RateLimit | null = null,
+): Promise<RunningApp> {
   const location =
     process.env.UGS_TEST_STORE === 'postgres'
       ? parseDatabaseUrl(await freshDatabase(t))
@@ -55,6 +60,7 @@ export async function startApp(t: Scope, clock: Clock): Promise<RunningApp> {
     userGroups: new UserGroupService({ store, keyring, clock, mappingMode: 'free' }),
     introspections: { note: () => undefined },
     apiTokenUses,
+    rateLimiter: new RateLimiter(rateLimit, clock),
     limits: {
       ...{ maxBody: 1_048_576, maxHeader: 16_384, apiTokenCache: 0 },
       ...{ headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 20_000 },
@@ -71,12 +77,12 @@ export async function startApp(t: Scope, clock: Clock): Promise<RunningApp> {
     origin: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
     store,
     writeApiTokenUses: () => apiTokenUses.write(),
-    makeApiToken: async (expiresAt) => {
+    makeApiToken: async (expiresAt, more) => {
       const token = generateToken('api', 'Customer')
       await store.createApiToken({
         ...origin,
         ...{ tokenHash: hashToken(token), workspaceId: 1, environment: 'Customer', name: 'test', scopes },
-        ...{ createdAt: clock.now(), expiresAt: expiresAt ?? null },
+        ...{ createdAt: clock.now(), expiresAt: expiresAt ?? null, ...more },
       })
       return token
     },

@@ -44,6 +44,7 @@ const statusOf = {
   body_too_large: 413,
   unsupported_media_type: 415,
   idempotency_key_reused: 422,
+  rate_limited: 429,
   headers_too_large: 431,
   not_implemented: 501,
   unavailable: 503,

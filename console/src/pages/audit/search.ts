@@ -47,6 +47,7 @@ export const actionLabels: Readonly<Record<Action, string>> = {
   'user_group.restored': 'User group restored',
   'api_token.created': 'API token made',
   'api_token.rotated': 'API token rotated',
+  'api_token.limited': 'API token limited',
   'api_token.revoked': 'API token revoked',
   'workspace.created': 'Workspace made',
   'schema.created': 'Schema registered',

@@ -1,7 +1,9 @@
 import { isScope, isUsable, renewedExpiry, type ApiToken } from '../../domain/api-token.ts'
 import type { Environment } from '../../domain/environment.ts'
+import type { Booking, SharedBooking } from '../../domain/rate-limit.ts'
 import type {
   ApiTokenUse,
+  LimitApiToken,
   NewApiToken,
   RevokeApiToken,
   RotateApiToken,
@@ -9,7 +11,8 @@ import type {
 } from '../../domain/store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import { appendAuditEvent, eventValues } from './audit-log.ts'
-import { describedRotation, describedToken } from '../audit-row.ts'
+import { limitCells, rateLimitOf, stalestBookingMs } from '../api-token-row.ts'
+import { describedLimit, describedRotation, describedToken } from '../audit-row.ts'
 import { Coalescer } from './coalescer.ts'
 import { prepared, type Primary, type Query, type Statement } from './primary.ts'
 import type { Retry } from './retry.ts'
@@ -26,6 +29,8 @@ export interface ApiTokenRow {
   readonly revoked_at: number | null
   readonly last_used_at: number | null
   readonly replaced_by: number | null
+  readonly calls_per_second: number | null
+  readonly calls_at_once: number | null
 }
 
 const selectByHash: Statement<ApiTokenRow> = prepared(
@@ -52,9 +57,10 @@ async function insertRow(
 ): Promise<ApiToken | null> {
   const { tokenHash, workspaceId, environment, name, scopes, createdAt, expiresAt } = token
   const [row] = await query<ApiTokenRow>(
-    `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (token_hash) DO NOTHING RETURNING *`,
-    [tokenHash, workspaceId, environment, name, scopes.join(' '), createdAt, expiresAt],
+    `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at,
+                            calls_per_second, calls_at_once)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (token_hash) DO NOTHING RETURNING *`,
+    [tokenHash, workspaceId, environment, name, scopes.join(' '), createdAt, expiresAt, ...limitCells(token)],
   )
   return row === undefined ? null : apiTokenOf(row)
 }
@@ -76,12 +82,12 @@ async function rotate(
     return { outcome: 'superseded', replacedBy: old.replacedBy }
   }
   if (!isUsable(old, change.now)) return { outcome: 'unusable' }
-  const { workspaceId, environment, name, scopes } = old
+  const { workspaceId, environment, name, scopes, rateLimit } = old
   const origin = { workspaceId, environment, ...change }
   const expiresAt = renewedExpiry(old, change.now)
   const apiToken = (await insertRow(query, {
     ...origin,
-    ...{ name, scopes, tokenHash, createdAt: change.now, expiresAt },
+    ...{ name, scopes, rateLimit, tokenHash, createdAt: change.now, expiresAt },
   })) as ApiToken
   const oldApiToken = {
     ...old,
@@ -113,6 +119,26 @@ const recordUses = `WITH used AS (
     WHERE coalesce(last_used_at, 0) < used_at ORDER BY api_token_id FOR NO KEY UPDATE OF api_token
   )
   UPDATE api_token SET last_used_at = used_at FROM locked WHERE api_token.api_token_id = locked.api_token_id`
+
+// By the database's clock, since those of its clients differ.
+const bookCalls: Statement<{ readonly api_token_id: number; readonly ahead: number }> = prepared(
+  'api_token_book_calls',
+  `WITH booking AS (
+    SELECT api_token_id, cost, ahead, longest
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS booking (api_token_id, cost, ahead, longest)
+  ), locked AS (
+    SELECT api_token_id, coalesce(booked_until, 0) AS booked_until, cost, ahead, longest
+    FROM api_token JOIN booking USING (api_token_id) ORDER BY api_token_id FOR NO KEY UPDATE OF api_token
+  ), clock AS (
+    SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+  )
+  UPDATE api_token SET booked_until = greatest(
+    cost + CASE WHEN locked.booked_until > now + longest THEN 0 ELSE locked.booked_until END,
+    now + ahead
+  )
+  FROM locked, clock WHERE api_token.api_token_id = locked.api_token_id
+  RETURNING api_token.api_token_id, api_token.booked_until - now AS ahead`,
+)
 
 export class ApiTokens {
   readonly #primary: Primary
@@ -183,6 +209,39 @@ export class ApiTokens {
     )
   }
 
+  limit({ id, rateLimit, ...change }: LimitApiToken): Promise<ApiToken | null> {
+    return this.#retry.run((attempt) =>
+      attempt.change((sent) =>
+        this.#primary.transaction(async (query) => {
+          sent()
+          const [row] = await query<ApiTokenRow>(
+            `UPDATE api_token SET calls_per_second = $2, calls_at_once = $3
+             WHERE api_token_id = $1 AND (calls_per_second, calls_at_once) IS DISTINCT FROM ($2, $3) RETURNING *`,
+            [id, ...limitCells({ rateLimit })],
+          )
+          if (row === undefined) return selectById(query, id)
+          const apiToken = apiTokenOf(row)
+          const { workspaceId, environment } = apiToken
+          const origin = { workspaceId, environment, ...change }
+          await appendAuditEvent(query, 'api_token.limited', origin, describedLimit(apiToken))
+          return apiToken
+        }),
+      ),
+    )
+  }
+
+  book(bookings: readonly Booking[]): Promise<SharedBooking[]> {
+    return this.#retry.run(async () => {
+      const rows = await this.#primary.query(bookCalls, [
+        bookings.map(({ apiTokenId }) => apiTokenId),
+        bookings.map(({ costMs }) => microseconds(costMs)),
+        bookings.map(({ aheadMs }) => microseconds(aheadMs)),
+        bookings.map(({ fullMs }) => microseconds(fullMs + stalestBookingMs)),
+      ])
+      return rows.map(({ api_token_id, ahead }) => ({ apiTokenId: api_token_id, aheadMs: ahead / 1000 }))
+    })
+  }
+
   async recordUses(uses: readonly ApiTokenUse[]): Promise<void> {
     await this.#retry.run(() =>
       this.#primary.query(recordUses, [uses.map(({ id }) => id), uses.map(({ usedAt }) => usedAt)]),
@@ -193,13 +252,14 @@ export class ApiTokens {
     const { id, now } = command
     return this.#retry.run(async (attempt) => {
       await attempt.change((sent) => this.#primary.query(revoke, [id, now, ...eventValues(command)], sent))
-      const [row] = await this.#primary.query<ApiTokenRow>(
-        'SELECT * FROM api_token WHERE api_token_id = $1',
-        [id],
-      )
-      return row === undefined ? null : apiTokenOf(row)
+      return selectById(this.#primary.query.bind(this.#primary), id)
     })
   }
+}
+
+async function selectById(query: Query, id: number): Promise<ApiToken | null> {
+  const [row] = await query<ApiTokenRow>('SELECT * FROM api_token WHERE api_token_id = $1', [id])
+  return row === undefined ? null : apiTokenOf(row)
 }
 
 async function createFirst(query: Query, tokens: readonly NewApiToken[]): Promise<boolean> {
@@ -212,6 +272,10 @@ async function createFirst(query: Query, tokens: readonly NewApiToken[]): Promis
     return (await query(selectByHash, [tokens.slice(0, 1).map(hashOf)])).length > 0
   for (const token of tokens) await insertApiToken(query, token)
   return true
+}
+
+function microseconds(ms: number): number {
+  return Math.round(ms * 1000)
 }
 
 function hashOf({ tokenHash }: NewApiToken): Uint8Array {
@@ -234,5 +298,6 @@ export function apiTokenOf(row: ApiTokenRow): ApiToken {
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
     replacedBy: row.replaced_by,
+    rateLimit: rateLimitOf(row),
   }
 }

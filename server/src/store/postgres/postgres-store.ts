@@ -10,6 +10,7 @@ import type {
   Expiry,
   GetOrCreateUserGroup,
   Introspection,
+  LimitApiToken,
   ListAuditEvents,
   ListDataSources,
   ListDeletedUserGroups,
@@ -32,6 +33,7 @@ import type {
   SuspendUserGroup,
   UpdateUserGroup,
 } from '../../domain/store.ts'
+import type { Booking } from '../../domain/rate-limit.ts'
 import type { ListSealedTokens, ResealedToken } from '../../domain/sealed-token.ts'
 import type { UserGroupKey } from '../../domain/user-group.ts'
 import type { BatchObserver } from '../batch-observer.ts'
@@ -318,6 +320,14 @@ class PostgresStore implements Store {
 
   rotateApiToken(command: RotateApiToken) {
     return this.#apiTokens.rotate(command)
+  }
+
+  limitApiToken(command: LimitApiToken) {
+    return this.#apiTokens.limit(command)
+  }
+
+  bookCalls(bookings: readonly Booking[]) {
+    return this.#apiTokens.book(bookings)
   }
 
   recordApiTokenUses(uses: readonly ApiTokenUse[]) {

@@ -1,14 +1,18 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Database, Statement } from 'better-sqlite3'
 import { isScope, isUsable, renewedExpiry, type ApiToken } from '../../domain/api-token.ts'
 import type { Environment } from '../../domain/environment.ts'
+import type { Booking, SharedBooking } from '../../domain/rate-limit.ts'
 import type {
   ApiTokenUse,
+  LimitApiToken,
   NewApiToken,
   RevokeApiToken,
   RotateApiToken,
   RotateApiTokenOutcome,
 } from '../../domain/store.ts'
-import { describedRotation, describedToken } from '../audit-row.ts'
+import { limitCells, rateLimitOf, stalestBookingMs } from '../api-token-row.ts'
+import { describedLimit, describedRotation, describedToken } from '../audit-row.ts'
 import type { AuditLog } from './audit-log.ts'
 
 export interface ApiTokenRow {
@@ -22,6 +26,8 @@ export interface ApiTokenRow {
   revoked_at: number | null
   last_used_at: number | null
   replaced_by: number | null
+  calls_per_second: number | null
+  calls_at_once: number | null
 }
 
 /** All but the hash, which nobody needs back. */
@@ -36,6 +42,8 @@ export const apiTokenColumns = [
   'revoked_at',
   'last_used_at',
   'replaced_by',
+  'calls_per_second',
+  'calls_at_once',
 ]
   .map((name) => `api_token.${name}`)
   .join(', ')
@@ -48,14 +56,18 @@ export class ApiTokens {
   readonly #selectById: Statement<[number], ApiTokenRow>
   readonly #revoke: Statement<[number, number], ApiTokenRow>
   readonly #replace: Statement<[number | null, number, number], ApiTokenRow>
+  readonly #setLimit: Statement<[number | null, number | null, number], ApiTokenRow>
+  readonly #selectBooking: Statement<[number], number | null>
+  readonly #setBooking: Statement<[number, number]>
   readonly #setLastUse: Statement<[number, number, number]>
   readonly #isEmpty: Statement<[], number>
 
   constructor(database: Database, audit: AuditLog) {
     this.#audit = audit
     this.#insert = database.prepare(
-      `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING ${apiTokenColumns}`,
+      `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at,
+                              calls_per_second, calls_at_once)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${apiTokenColumns}`,
     )
     this.#selectByHash = database.prepare(`SELECT ${apiTokenColumns} FROM api_token WHERE token_hash = ?`)
     this.#selectAll = database.prepare(`SELECT ${apiTokenColumns} FROM api_token ORDER BY api_token_id`)
@@ -66,6 +78,13 @@ export class ApiTokens {
     this.#replace = database.prepare(
       `UPDATE api_token SET expires_at = ?, replaced_by = ? WHERE api_token_id = ? RETURNING ${apiTokenColumns}`,
     )
+    this.#setLimit = database.prepare(
+      `UPDATE api_token SET calls_per_second = ?, calls_at_once = ? WHERE api_token_id = ? RETURNING ${apiTokenColumns}`,
+    )
+    this.#selectBooking = database
+      .prepare<[number], number | null>('SELECT booked_until FROM api_token WHERE api_token_id = ?')
+      .pluck()
+    this.#setBooking = database.prepare('UPDATE api_token SET booked_until = ? WHERE api_token_id = ?')
     this.#setLastUse = database.prepare(
       'UPDATE api_token SET last_used_at = ? WHERE api_token_id = ? AND coalesce(last_used_at, 0) < ?',
     )
@@ -89,16 +108,42 @@ export class ApiTokens {
     const old = apiTokenOf(row)
     if (old.replacedBy !== null) return { outcome: 'superseded', replacedBy: old.replacedBy }
     if (!isUsable(old, change.now)) return { outcome: 'unusable' }
-    const { workspaceId, environment, name, scopes } = old
+    const { workspaceId, environment, name, scopes, rateLimit } = old
     const origin = { workspaceId, environment, ...change }
     const apiToken = this.#make({
       ...origin,
-      ...{ name, scopes, tokenHash, createdAt: change.now, expiresAt: renewedExpiry(old, change.now) },
+      ...{ name, scopes, rateLimit, tokenHash, createdAt: change.now },
+      expiresAt: renewedExpiry(old, change.now),
     })
     const expiresAt = Math.min(old.expiresAt ?? Infinity, oldTokenValidUntil)
     const oldApiToken = apiTokenOf(this.#replace.get(expiresAt, apiToken.id, id) as ApiTokenRow)
     this.#audit.append('api_token.rotated', origin, { details: describedRotation(oldApiToken, apiToken) })
     return { outcome: 'rotated', apiToken, oldApiToken }
+  }
+
+  limit({ id, rateLimit, ...change }: LimitApiToken): ApiToken | null {
+    const row = this.#selectById.get(id)
+    if (row === undefined) return null
+    if (isDeepStrictEqual(rateLimitOf(row), rateLimit)) return apiTokenOf(row)
+    const apiToken = apiTokenOf(this.#setLimit.get(...limitCells({ rateLimit }), id) as ApiTokenRow)
+    const { workspaceId, environment } = apiToken
+    const details = describedLimit(apiToken)
+    this.#audit.append('api_token.limited', { workspaceId, environment, ...change }, { details })
+    return apiToken
+  }
+
+  /** By the time since the machine was started, which all its processes share and nobody sets. */
+  book(bookings: readonly Booking[]): SharedBooking[] {
+    const now = Number(process.hrtime.bigint() / 1000n)
+    return bookings.flatMap(({ apiTokenId, costMs, aheadMs, fullMs }) => {
+      const row = this.#selectBooking.get(apiTokenId)
+      if (row === undefined) return []
+      const isPlausible = row !== null && row <= now + (fullMs + stalestBookingMs) * 1000
+      const before = isPlausible ? row : 0
+      const bookedUntil = Math.max(before + Math.round(costMs * 1000), now + Math.round(aheadMs * 1000))
+      this.#setBooking.run(bookedUntil, apiTokenId)
+      return [{ apiTokenId, aheadMs: (bookedUntil - now) / 1000 }]
+    })
   }
 
   recordUses(uses: readonly ApiTokenUse[]): void {
@@ -114,6 +159,7 @@ export class ApiTokens {
       token.scopes.join(' '),
       token.createdAt,
       token.expiresAt,
+      ...limitCells(token),
     )
     return apiTokenOf(row as ApiTokenRow)
   }
@@ -157,5 +203,6 @@ export function apiTokenOf(row: ApiTokenRow): ApiToken {
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
     replacedBy: row.replaced_by,
+    rateLimit: rateLimitOf(row),
   }
 }

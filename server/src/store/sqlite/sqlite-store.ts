@@ -13,6 +13,7 @@ import type {
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
   Introspection,
+  LimitApiToken,
   ListAuditEvents,
   ListDataSources,
   ListDeletedUserGroups,
@@ -35,6 +36,7 @@ import type {
   SuspendUserGroup,
   UpdateUserGroup,
 } from '../../domain/store.ts'
+import type { Booking } from '../../domain/rate-limit.ts'
 import type { ListSealedTokens, ResealedToken } from '../../domain/sealed-token.ts'
 import type { UserGroupKey } from '../../domain/user-group.ts'
 import type { BatchObserver } from '../batch-observer.ts'
@@ -331,6 +333,14 @@ class SqliteStore implements Store {
 
   rotateApiToken(command: RotateApiToken) {
     return this.#batch.run(() => this.#apiTokens.rotate(command))
+  }
+
+  limitApiToken(command: LimitApiToken) {
+    return this.#batch.run(() => this.#apiTokens.limit(command))
+  }
+
+  bookCalls(bookings: readonly Booking[]) {
+    return this.#batch.run(() => this.#apiTokens.book(bookings))
   }
 
   recordApiTokenUses(uses: readonly ApiTokenUse[]) {

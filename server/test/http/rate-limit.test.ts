@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { after, describe, it, test } from 'node:test'
+import { adminApi } from '../support/admin-api.ts'
+import { startApp } from '../support/app.ts'
+import { createApiToken, runCommand } from '../support/command.ts'
+import { call, type Answer } from '../support/http.ts'
+import { introspector } from '../support/introspection.ts'
+import { startReplicas } from '../support/replicas.ts'
+import { startService } from '../support/service.ts'
+import { assertFault, userApi } from '../support/user-api.ts'
+
+const time = { now: Date.parse('2030-01-01T00:00:00Z') }
+const clock = { now: () => time.now, monotonic: () => time.now }
+const app = await startApp({ after }, clock, { perSecond: 2, burst: 5 })
+const body = { user_group_id: 'x', name: 'Name' }
+const write = { scopes: ['write'] } as const
+
+const times = async (count: number, work: () => Promise<Answer>) => {
+  const answers: Answer[] = []
+  for (let i = 0; i < count; i++) answers.push(await work())
+  return answers
+}
+const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status)
+const headersOf = ({ headers }: Answer) =>
+  ['ratelimit-policy', 'ratelimit', 'retry-after'].map((name) => headers[name])
+
+test('each answer tells how many calls are left, and 429 when to go on', async () => {
+  const api = userApi(app.origin, await app.makeApiToken(undefined, write))
+  const answers = await times(6, () => api.get(body))
+  assert.deepEqual(answers.map(headersOf), [
+    ...[4, 3, 2, 1].map((left) => [
+      `"api-token";q=5;w=3`,
+      `"api-token";r=${left};t=${left > 2 ? 1 : 2}`,
+      undefined,
+    ]),
+    ['"api-token";q=5;w=3', '"api-token";r=0;t=3', undefined],
+    ['"api-token";q=5;w=3', '"api-token";r=0;t=3', '1'],
+  ])
+  const refused = answers[5] as Answer
+  assert.equal(refused.status, 429)
+  assertFault(refused, 'rate_limited')
+  assert.match(refused.text, /2 a second, 5 at once; try again in 1 s/)
+  time.now += 500
+  assert.deepEqual(statuses(await times(2, () => api.get(body))), [200, 429])
+})
+
+test('a refused call changes nothing', async () => {
+  const token = await app.makeApiToken(undefined, write)
+  const api = userApi(app.origin, token)
+  await times(5, () => api.get(body))
+  assertFault(await api.put({ ...body, name: 'Other' }), 'rate_limited')
+  assertFault(await api.get({ user_group_id: 'new', name: 'New' }), 'rate_limited')
+  time.now += 60_000
+  assert.match((await api.get({ user_group_id: 'x' })).text, /"name":"Name"/)
+  assert.match((await api.get({ user_group_id: 'new' })).text, /"name_required"/)
+})
+
+test('the limit is of the API token: another one has its own, and a wrong one has none', async () => {
+  const [one, other] = [
+    userApi(app.origin, await app.makeApiToken(undefined, write)),
+    userApi(app.origin, await app.makeApiToken(undefined, write)),
+  ]
+  assert.deepEqual(statuses(await times(6, () => one.get(body))), [200, 200, 200, 200, 200, 429])
+  assert.equal((await other.get(body)).status, 200)
+  const wrong = await times(9, () => userApi(app.origin, 'wrong').get(body))
+  for (const answer of wrong) {
+    assertFault(answer, 'unauthenticated')
+    assert.deepEqual(headersOf(answer), [undefined, undefined, undefined])
+  }
+})
+
+describe('counts calls of every kind', () => {
+  const kinds: Record<
+    string,
+    [scope: 'write' | 'introspect' | 'admin', work: (token: string) => Promise<Answer>]
+  > = {
+    'of /api/user': ['write', (token) => userApi(app.origin, token).get(body)],
+    'of introspection': ['introspect', (token) => introspector(app.origin, token)('ugt_customer_unknown')],
+    'of management': ['admin', (token) => adminApi(app.origin, token).listApiTokens()],
+    'that are not valid': ['write', (token) => userApi(app.origin, token).get({ user_group_id: 5 })],
+    'that the API token lacks the scope for': ['introspect', (token) => userApi(app.origin, token).get(body)],
+  }
+  for (const [what, [scope, work]] of Object.entries(kinds)) {
+    it(what, async () => {
+      const token = await app.makeApiToken(undefined, { scopes: [scope] })
+      const answers = await times(6, () => work(token))
+      assert.deepEqual(
+        answers.map(({ status }) => status === 429),
+        [false, false, false, false, false, true],
+      )
+      assertFault(answers[5] as Answer, 'rate_limited')
+    })
+  }
+
+  it('but those that need no API token', async () => {
+    for (const answer of await times(9, () => call(app.origin, { path: '/healthz' })))
+      assert.equal(answer.status, 200)
+  })
+})
+
+test('a limit of its own, given by the operator, counts in a running service', async (t) => {
+  const service = await startService(t, { UGS_API_TOKEN_CACHE_MS: '0', UGS_RATE_LIMIT: 'off' })
+  const token = await createApiToken(service, 'Testing', '--rate-limit', '1:3')
+  const api = userApi(service.origin, token)
+  const [first] = await times(3, () => api.get(body))
+  assert.equal(first?.headers['ratelimit-policy'], '"api-token";q=3;w=3')
+  const all = JSON.parse(await runCommand(service, 'api-token', 'list', '--json')) as {
+    id: number
+    rate_limit: string | null
+  }[]
+  const id = String(all.at(-1)?.id)
+  assert.equal(all.at(-1)?.rate_limit, '1:3')
+  await runCommand(service, 'api-token', 'limit', id, '1000')
+  assert.equal((await api.get(body)).headers['ratelimit-policy'], '"api-token";q=2000;w=2')
+  await runCommand(service, 'api-token', 'limit', id, 'default')
+  assert.deepEqual(headersOf(await api.get(body)), [undefined, undefined, undefined])
+})
+
+test('replicas share the limit, within the bound that is stated', async (t) => {
+  const limit = { perSecond: 20, burst: 40 }
+  const { all, token } = await startReplicas(t, 3, { UGS_RATE_LIMIT: '20:40' })
+  const [one, ...others] = all.map(({ service }) => userApi(service.origin, token))
+  assert.ok(one)
+  const until = async (ms: number, work: () => Promise<Answer>) => {
+    const answers: Answer[] = []
+    for (const end = performance.now() + ms; performance.now() < end;) answers.push(await work())
+    return answers
+  }
+  const from = performance.now()
+  const answers = (
+    await Promise.all(
+      [one, ...others].map((api) => until(4000, () => api.get({ user_group_id: 'x', name: 'Name' }))),
+    )
+  ).flat()
+  const seconds = (performance.now() - from) / 1000
+  const passed = answers.filter(({ status }) => status === 200).length
+  assert.deepEqual(new Set(statuses(answers)), new Set([200, 429]))
+  // Telling takes a second and the time of a statement; two are allowed for a machine that has other work.
+  const bound = limit.perSecond * seconds + limit.burst + 2 * (limit.burst + limit.perSecond * 2)
+  assert.ok(passed <= bound, `${passed} > ${bound}`)
+  // Without sharing, each would let through all of it by itself.
+  assert.ok(passed < 3 * (limit.perSecond * seconds + limit.burst), String(passed))
+})
