@@ -14,6 +14,7 @@ export const callFaults: readonly FaultCode[] = [
   'request_timeout',
   'body_too_large',
   'unsupported_media_type',
+  'rate_limited',
   'headers_too_large',
   'internal',
   'not_implemented',

@@ -124,9 +124,9 @@ describe('ugs api-token list', () => {
     assert.ok(at > from - 60_000 && at <= to, String(at))
     assert.equal(all.find(({ id }) => id === unused.id)?.last_used_at, null)
     const [head, ...rows] = (await runCommand(service, 'api-token', 'list')).trimEnd().split('\n')
-    assert.match(head ?? '', / EXPIRES +LAST_USED +REPLACED_BY$/)
+    assert.match(head ?? '', / EXPIRES +LAST_USED +REPLACED_BY +RATE_LIMIT$/)
     const row = (id: number) => rows.find((line) => line.startsWith(`${id} `)) ?? ''
-    assert.match(row(used.id), / - +\d{4}-\d\d-\d\dT\d\d:\d\d:00Z +-$/)
-    assert.match(row(unused.id), / - +- +-$/)
+    assert.match(row(used.id), / - +\d{4}-\d\d-\d\dT\d\d:\d\d:00Z +- +-$/)
+    assert.match(row(unused.id), / - +- +- +-$/)
   })
 })

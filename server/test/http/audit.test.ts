@@ -351,7 +351,7 @@ test('all that changes anything was done here, and told but for the removal of e
     [],
   )
   const seen = new Set((await list()).map(({ action }) => action))
-  const elsewhere = ['workspace.created', 'audit_log.pruned']
+  const elsewhere = ['api_token.limited', 'workspace.created', 'audit_log.pruned']
   assert.deepEqual(
     auditActions.filter((action) => !seen.has(action)),
     elsewhere,

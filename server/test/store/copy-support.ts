@@ -113,7 +113,7 @@ export function rowsOfSource(userGroups: number): Record<string, number> {
     superseded_token: 2,
     idempotency_key: 2,
     console_session: 1,
-    audit_event: userGroups + 17,
+    audit_event: userGroups + 18,
     secret_key_check: 2,
   }
 }
