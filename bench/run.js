@@ -7,6 +7,7 @@ import { audit, postgresAudit } from './cases/audit.js'
 import { bulk, postgresBulk } from './cases/bulk.js'
 import { introspect, postgresIntrospect } from './cases/introspect.js'
 import { metrics, metricsCheck, postgresMetrics, postgresMetricsCheck } from './cases/metrics.js'
+import { overload, postgresOverload } from './cases/overload.js'
 import { postgresDrivers } from './cases/postgres-drivers.js'
 import { postgresGetCreate, postgresGetUnchanged } from './cases/postgres-requests.js'
 import { postgresSize } from './cases/postgres-size.js'
@@ -35,6 +36,7 @@ const cases = {
   bulk,
   metrics,
   'metrics-check': metricsCheck,
+  overload,
   start,
   'postgres-get-unchanged': postgresGetUnchanged,
   'postgres-get-create': postgresGetCreate,
@@ -43,6 +45,7 @@ const cases = {
   'postgres-bulk': postgresBulk,
   'postgres-metrics': postgresMetrics,
   'postgres-metrics-check': postgresMetricsCheck,
+  'postgres-overload': postgresOverload,
   'postgres-drivers': postgresDrivers,
   'postgres-size': postgresSize,
 }

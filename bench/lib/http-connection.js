@@ -22,8 +22,8 @@ export class HttpConnection {
    * @param {URL} origin
    * @param {object} options
    * @param {string} options.expected what each answer must hold, besides the status 200
-   * @param {(isGood: boolean) => void} options.onAnswer called once for each request. After one that was not good the
-   * connection is closed.
+   * @param {(isGood: boolean, isShed: boolean) => void} options.onAnswer called once for each request. It is shed where the answer
+   * is 503 and says when to come again. After one that is neither good nor shed the connection is closed.
    */
   constructor(origin, { expected, onAnswer }) {
     this.#expected = Buffer.from(expected)
@@ -57,7 +57,7 @@ export class HttpConnection {
   fail() {
     const isOwed = this.#isOwed
     this.close()
-    if (isOwed) this.#onAnswer(false)
+    if (isOwed) this.#onAnswer(false, false)
   }
 
   close() {
@@ -77,9 +77,9 @@ export class HttpConnection {
     arrived.copy(this.#incoming, this.#length, 0, bytes)
     this.#length += bytes
     const verdict = this.#judge()
-    if (verdict === 'good') {
+    if (verdict === 'good' || verdict === 'shed') {
       this.#isOwed = false
-      this.#onAnswer(true)
+      this.#onAnswer(verdict === 'good', verdict === 'shed')
     } else if (verdict === 'bad') this.fail()
   }
 
@@ -93,8 +93,8 @@ export class HttpConnection {
     if (bodyLength === undefined) return 'bad'
     const missing = headEnd + emptyLine.length + Number(bodyLength) - this.#length
     if (missing > 0) return 'unfinished'
-    const isGood =
-      missing === 0 && head.startsWith('HTTP/1.1 200 ') && answer.includes(this.#expected, headEnd)
-    return isGood ? 'good' : 'bad'
+    if (missing < 0) return 'bad'
+    if (head.startsWith('HTTP/1.1 200 ')) return answer.includes(this.#expected, headEnd) ? 'good' : 'bad'
+    return head.startsWith('HTTP/1.1 503 ') && /\r\nretry-after: *\d/i.test(head) ? 'shed' : 'bad'
   }
 }

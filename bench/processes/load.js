@@ -1,45 +1,14 @@
 // Loads a server and tells the parent process, over its channel, what came of it. A process of its own, so that neither
 // the server nor whoever measures it pays for the load.
-import { bodyOf } from '../lib/bodies.js'
 import { HttpConnection } from '../lib/http-connection.js'
-import { idAt, indexes, shares } from '../lib/ids.js'
+import { indexes, shares } from '../lib/ids.js'
 import { connections } from '../lib/load.js'
+import { requestTemplate } from '../lib/request-template.js'
 import { percentiles } from '../lib/statistics.js'
 import { answerEach } from '../lib/worker.js'
 
 /** An answer that takes longer is a failure. */
 const patienceMs = 30_000
-
-/**
- * One request for all ids of a range: what differs is written over what stood there for the last.
- * @param {import('../lib/load.js').Load} load
- * @param {import('../lib/ids.js').Ids} ids
- */
-function requestTemplate({ origin, token, size, ids: all, tokens }, ids) {
-  const host = new URL(origin).host
-  /** @type {(start: string, type: string, body: string) => Buffer} */
-  const request = (start, type, body) =>
-    Buffer.from(
-      `${start} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Token ${token}\r\n` +
-        `Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    )
-  if (tokens !== undefined) {
-    const own = tokens.slice(ids.first - all.first)
-    const body = `token=${own[0]}`
-    const bytes = request('POST /oauth2/introspect', 'application/x-www-form-urlencoded', body)
-    const at = bytes.length - body.length + 'token='.length
-    return (/** @type {number} */ index) => {
-      bytes.write(own[index] ?? '', at, 'latin1')
-      return bytes
-    }
-  }
-  const bytes = request('GET /api/user', 'application/json', bodyOf(size, idAt(ids, 0)))
-  const at = bytes.lastIndexOf(idAt(ids, 0)) + ids.prefix.length
-  return (/** @type {number} */ index) => {
-    bytes.write(String(ids.first + index), at, 'latin1')
-    return bytes
-  }
-}
 
 /**
  * One connection: sends a request once the one before is answered, until the time or the ids are over or one fails.

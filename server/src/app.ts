@@ -16,6 +16,7 @@ import type { Uses } from './domain/use-log.ts'
 import type { TokenlessUserGroup } from './domain/user-group.ts'
 import { UserGroupManagement } from './domain/user-group-management.ts'
 import type { UserGroupService } from './domain/user-group-service.ts'
+import { Admission } from './http/admission.ts'
 import { accessLog } from './http/access-log.ts'
 import { addAdminRoutes } from './http/admin-routes.ts'
 import { setCommonHeaders } from './http/answer.ts'
@@ -109,6 +110,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     answerProtocolError(requestTimeout(), socket, lastAnswers),
   )
   closeStuckConnections(app.server, limits.keepAliveTimeout + limits.headersTimeout)
+  app.decorate('admission', new Admission(app.server, { ...lastAnswers, onWait: watch?.waits }))
   // Node drops the headers beyond its limit without a word; the limit on their size is enough.
   app.server.maxHeadersCount = 0
 

@@ -165,7 +165,7 @@ async function start(config: Config, metrics?: Metrics): Promise<StartedService>
     app = listening
     // One address: for a name with several, Fastify makes more servers, and those lack what is set on the first.
     const { address: host } = await lookup(config.HOST)
-    await listening.listen({ host, port: config.PORT })
+    await listening.listen({ host, port: config.PORT, backlog: 4096 })
     const { server } = listening
     const origin = originOf(server.address() as AddressInfo)
     const notes = await prepareFirstCall(config, store, origin)

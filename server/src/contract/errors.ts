@@ -59,7 +59,8 @@ export const errorTable = {
   not_implemented: { status: 501, meaning: 'A transfer coding other than chunked.' },
   unavailable: {
     status: 503,
-    meaning: 'The store cannot be reached; on /readyz also: the service is stopping.',
+    meaning:
+      'The store cannot be reached, or there are more calls than the service can answer; on /readyz also: the service is stopping.',
   },
 } as const satisfies Record<FaultCode, { status: number; meaning: string }>
 

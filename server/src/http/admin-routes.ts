@@ -79,7 +79,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
       handler: async (request, reply) => {
         const params = paramsOf(request)
         const query = queryOf(request, validateQuery)
-        const body = validateBody === undefined ? noDocument : readStrictJson(await readBody(request))
+        const body = validateBody === undefined ? noDocument : readStrictJson(await readBody(request, reply))
         validateBody?.(body.value)
         const answer = await handlers[id]({
           caller: callerOf(request),

@@ -1,7 +1,14 @@
 import { MIMEType } from 'node:util'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Fault } from '../domain/fault.ts'
+import type { Admission } from './admission.ts'
 import { allowUpload } from './late-requests.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    admission: Admission
+  }
+}
 
 /**
  * Judges a request's body by its headers, before any of it is read (contract, "Input").
@@ -37,26 +44,33 @@ function lengthOf({ raw }: FastifyRequest): number {
 }
 
 /**
- * Reads the whole body. One that turns out too large is refused at once, and the rest of it is read and dropped, so that
+ * Reads the whole body, from which on the call counts as one that is worked on. One that turns out too large is refused at once, and the rest of it is read and dropped, so that
  * the client, still sending, gets to see the answer; `UGS_REQUEST_TIMEOUT_MS` bounds how long that may take.
- * @throws Fault `body_required`, `body_too_large`, `malformed_request`
+ * @throws Fault `body_required`, `body_too_large`, `malformed_request`, `unavailable`
  */
-export function readBody({ raw, method, routeOptions }: FastifyRequest): Promise<Buffer> {
+export function readBody(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
+  const { raw, method, routeOptions, server } = request
+  const { admission } = server
   const limit = routeOptions.bodyLimit
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
     raw.on('data', (chunk: Buffer) => {
       length += chunk.length
-      if (length <= limit) chunks.push(chunk)
+      const refusal = length > limit ? bodyTooLarge(limit) : admission.hold(length, reply.raw)
+      if (refusal === null) chunks.push(chunk)
       else {
         chunks.length = 0
-        reject(bodyTooLarge(limit))
+        reject(refusal)
       }
     })
     raw.on('end', () => {
       if (length === 0) reject(bodyRequired(method))
-      else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+      else {
+        const refusal = admission.begin(reply.raw)
+        if (refusal === null) resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+        else reject(refusal)
+      }
     })
     raw.on('error', () => reject(endedEarly()))
   })

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiToken } from '../domain/api-token.ts'
@@ -44,6 +44,8 @@ export class CallWatch {
   readonly #observers: readonly CallObserver[]
   readonly #tracer: CallTracer | null
   readonly #clock = new ArrivalClock()
+  /** When requests arrived whose calls had to wait. */
+  readonly #arrivals = new WeakMap<IncomingMessage, number>()
   /** Why a request that was being handled had another answer than its handler's. */
   readonly #refusals = new WeakMap<ServerResponse, Refusal & { readonly at: number }>()
   /** What to call when a connection closes with answers that wait for earlier ones. */
@@ -63,9 +65,14 @@ export class CallWatch {
     })
   }
 
+  /** A request has come, and its call has to wait until it begins. */
+  readonly waits = (request: IncomingMessage): void => {
+    this.#arrivals.set(request, this.#clock.arrivalOn(request.socket))
+  }
+
   /** Does what belongs to the call, having begun to watch it. */
   begin(request: FastifyRequest, reply: FastifyReply, work: () => void): void {
-    const arrivedAt = this.#clock.arrivalOn(request.raw.socket)
+    const arrivedAt = this.#arrivals.get(request.raw) ?? this.#clock.arrivalOn(request.raw.socket)
     for (const observer of this.#observers) observer.begin?.()
     const traced = this.#tracer?.begin(request.raw) ?? null
     if (traced !== null) request.traceIds = traced.ids

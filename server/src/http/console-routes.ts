@@ -45,7 +45,7 @@ export async function addConsoleRoutes(
       done()
     },
     handler: async (request, reply) => {
-      const { value } = readStrictJson(await readBody(request))
+      const { value } = readStrictJson(await readBody(request, reply))
       validateSignIn(value)
       const session = await sessions.signIn(value.api_token, request.id)
       keepSecret(request, reply, session.secret)

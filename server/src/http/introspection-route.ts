@@ -37,7 +37,7 @@ export function addIntrospectionRoute(
     },
     handler: async (request, reply) => {
       const { apiToken } = request.call as Call
-      const token = tokenOf(await readBody(request))
+      const token = tokenOf(await readBody(request, reply))
       const owner = await userGroups.introspect(apiToken, token)
       if (owner !== null) {
         const { workspaceId, teamId } = owner.userGroup

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { getOrCreateAnswer, rotationAnswer, updateAnswer } from '../contract/answers.ts'
 import { readRotationBody, readUserGroupBody } from '../contract/bodies.ts'
 import { limits } from '../contract/limits.ts'
@@ -17,7 +17,7 @@ export interface UserRoutesParts {
   readonly userGroups: UserGroupService
 }
 
-type Handler = (request: FastifyRequest, apiToken: ApiToken) => Promise<string>
+type Handler = (request: FastifyRequest, reply: FastifyReply, apiToken: ApiToken) => Promise<string>
 
 export function addUserRoutes(
   app: FastifyInstance,
@@ -25,8 +25,8 @@ export function addUserRoutes(
 ): void {
   const authentication = new Authentication(['Token'], parts)
   const handlers: Record<UserOperation, Handler> = {
-    getOrCreate: async (request, apiToken) => {
-      const { providedId, change } = readUserGroupBody(await readBody(request))
+    getOrCreate: async (request, reply, apiToken) => {
+      const { providedId, change } = readUserGroupBody(await readBody(request, reply))
       const mayWrite = apiToken.scopes.includes('write')
       const { created, userGroup } = await userGroups.getOrCreate(
         callerOf(request),
@@ -36,13 +36,13 @@ export function addUserRoutes(
       )
       return getOrCreateAnswer(created, userGroup)
     },
-    update: async (request) => {
-      const { providedId, change } = readUserGroupBody(await readBody(request))
+    update: async (request, reply) => {
+      const { providedId, change } = readUserGroupBody(await readBody(request, reply))
       return updateAnswer(await userGroups.update(callerOf(request), providedId, change))
     },
-    rotate: async (request) => {
+    rotate: async (request, reply) => {
       const key = idempotencyKeyOf(request)
-      const { fingerprint, ...rotation } = readRotationBody(await readBody(request))
+      const { fingerprint, ...rotation } = readRotationBody(await readBody(request, reply))
       return rotationAnswer(
         await userGroups.rotate(callerOf(request), {
           ...rotation,
@@ -65,7 +65,7 @@ export function addUserRoutes(
     },
     handler: async (request, reply) => {
       const { apiToken, operation } = request.call as Call & { operation: UserOperation }
-      return sendJson(reply, 200, await handlers[operation](request, apiToken))
+      return sendJson(reply, 200, await handlers[operation](request, reply, apiToken))
     },
   })
 }

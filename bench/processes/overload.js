@@ -1,0 +1,137 @@
+// Calls a server so many times a second, whether or not it keeps up, and tells the parent process what came of it.
+import { readFileSync } from 'node:fs'
+import { HttpConnection } from '../lib/http-connection.js'
+import { indexes } from '../lib/ids.js'
+import { requestTemplate } from '../lib/request-template.js'
+import { percentiles, quantile } from '../lib/statistics.js'
+import { answerEach } from '../lib/worker.js'
+
+/** How often `/healthz` is asked for. */
+const healthIntervalMs = 20
+/** How long answers may be waited for after the last call. */
+const patienceMs = 30_000
+
+const healthRequest = (/** @type {string} */ host) =>
+  Buffer.from(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+
+/** @param {readonly number[]} milliseconds */
+function timesOf(milliseconds) {
+  const { p50, p99 } = percentiles(milliseconds)
+  return {
+    count: milliseconds.length,
+    p50,
+    p99,
+    max: milliseconds.length === 0 ? NaN : quantile(milliseconds, 1),
+  }
+}
+
+/**
+ * As a fleet of backends calls: each call takes a connection that is free, or waits for one.
+ * @param {import('../cases/overload.js').Overload} load
+ * @returns {Promise<import('../cases/overload.js').OverloadResult>}
+ */
+async function run(load) {
+  const origin = new URL(load.origin)
+  const requestFor = requestTemplate(load, load.ids)
+  const nextIndex = indexes(load.ids, load.order)
+  /** @type {{ good: number[], shed: number[], health: number[] }} */
+  const times = { good: [], shed: [], health: [] }
+  let [failures, waiting, offered, open] = [0, 0, 0, 0]
+  /** @type {(() => void)[]} */
+  const free = []
+  let end = Infinity
+  let mostMemory = 0
+
+  const connect = () => {
+    open++
+    let sent = 0
+    const send = () => {
+      sent = performance.now()
+      // One buffer serves all connections: it is copied, since others write over it before it is sent.
+      connection.send(Buffer.from(requestFor(nextIndex() ?? 0)))
+    }
+    const connection = new HttpConnection(origin, {
+      expected: load.expected,
+      onAnswer: (isGood, isShed) => {
+        const took = performance.now() - sent
+        if (isGood) times.good.push(took)
+        else if (isShed) times.shed.push(took)
+        else {
+          failures++
+          open--
+          return
+        }
+        if (waiting > 0 && performance.now() < end) {
+          waiting--
+          send()
+        } else free.push(send)
+      },
+    })
+    send()
+  }
+
+  /** @type {() => Promise<void>} */
+  const askHealth = () =>
+    new Promise((resolve) => {
+      let sent = performance.now()
+      const connection = new HttpConnection(origin, {
+        expected: 'ok',
+        onAnswer: (isGood) => {
+          if (isGood) times.health.push(performance.now() - sent)
+          else failures++
+          if (!isGood || performance.now() >= end) {
+            connection.close()
+            resolve()
+            return
+          }
+          setTimeout(ask, healthIntervalMs)
+        },
+      })
+      const ask = () => {
+        sent = performance.now()
+        connection.send(healthRequest(origin.host))
+      }
+      ask()
+    })
+
+  // Each has been accepted before it begins: how fast new connections are is another question.
+  while (open < load.connections) {
+    connect()
+    while (free.length < open && failures === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  times.good.length = 0
+  times.shed.length = 0
+  const started = performance.now()
+  end = started + load.seconds * 1000
+  const health = askHealth()
+  while (performance.now() < end) {
+    const due = Math.floor(((performance.now() - started) / 1000) * load.callsPerSecond)
+    for (; offered < due; offered++) {
+      const send = free.shift()
+      if (send === undefined) waiting++
+      else send()
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    mostMemory = Math.max(mostMemory, memoryOf(load.pid))
+  }
+  for (const late = performance.now() + patienceMs; free.length < open && performance.now() < late;)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  await health
+  const unanswered = open - free.length
+  return {
+    offered,
+    waiting,
+    failures: failures + unanswered,
+    good: timesOf(times.good),
+    shed: timesOf(times.shed),
+    health: timesOf(times.health),
+    mostMemory,
+  }
+}
+
+/** Resident bytes of a process. @param {number} pid */
+function memoryOf(pid) {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1024
+}
+
+answerEach((load) => run(/** @type {import('../cases/overload.js').Overload} */ (load)))

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, IncomingMessage, ServerResponse } from 'node:http'
+import { Socket, type AddressInfo } from 'node:net'
+import { describe, it } from 'node:test'
+import { Admission } from '../../src/http/admission.ts'
+import type { Refusal } from '../../src/http/protocol-errors.ts'
+import type { Answer } from '../support/http.ts'
+import { answerTo, RawConnection } from '../support/raw-connection.ts'
+import type { Scope } from '../support/scope.ts'
+import { assertFault } from '../support/user-api.ts'
+
+/** Keeps the event loop from all else. */
+const work = (ms: number) => {
+  for (const end = performance.now() + ms; performance.now() < end;);
+}
+
+/** A server on which each call is so much work. */
+async function start(t: Scope, workMs: number) {
+  const handled: (string | undefined)[] = []
+  const refused: Refusal[] = []
+  const waited: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    handled.push(request.url)
+    if (!request.url?.startsWith('/healthz')) work(workMs)
+    response.end('{}')
+  })
+  let ids = 0
+  new Admission(server, {
+    nextRequestId: () => `id-${ids++}`,
+    onRefused: (refusal) => refused.push(refusal),
+    onWait: ({ url }) => waited.push(url),
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+  const connections = await Promise.all(Array.from({ length: 400 }, () => RawConnection.open(origin)))
+  t.after(() => connections.forEach((connection) => connection.close()))
+  /** One call on each connection at once. */
+  const together = async () => {
+    const answers: Answer[] = []
+    await Promise.all(
+      connections.map(async (connection, i) => answers.push(await connection.send(get(`/${i}`)).answer())),
+    )
+    return answers
+  }
+  const health = () => answerTo(origin, get('/healthz'))
+  return { together, health, handled, refused, waited }
+}
+
+describe('more calls than can be answered soon', () => {
+  it('are answered in part, and the others told when to come again', async (t) => {
+    const { together, refused, handled, waited } = await start(t, 4)
+    // Connections come in one after another.
+    await together()
+    handled.length = refused.length = waited.length = 0
+    const answers = await together()
+    const [good, bad] = [
+      answers.filter(({ status }) => status === 200),
+      answers.filter(({ status }) => status !== 200),
+    ]
+    assert.equal(good.length, handled.length)
+    assert.equal(bad.length, refused.length)
+    // 256 wait at the least, and 400 would wait for more than a second.
+    assert.ok(good.length >= 256, String(good.length))
+    assert.ok(bad.length > 0)
+    for (const answer of bad) {
+      assertFault(answer, 'unavailable')
+      assert.equal(answer.headers['retry-after'], '1')
+      assert.equal(answer.headers['cache-control'], 'no-store')
+      assert.equal(answer.headers['content-type'], 'application/json')
+    }
+    const ids = bad.map(({ headers }) => headers['x-request-id'])
+    assert.deepEqual(new Set(refused.map(({ requestId }) => requestId)), new Set(ids))
+    assert.deepEqual(
+      new Set(refused.map(({ status, code }) => `${status} ${code}`)),
+      new Set(['503 unavailable']),
+    )
+    assert.ok(waited.length > 0 && waited.length <= good.length)
+  })
+
+  it('do not keep a load balancer from learning that the service is alive', async (t) => {
+    const { together, health, handled } = await start(t, 4)
+    await together()
+    handled.length = 0
+    const [probe] = await Promise.all([health(), together()])
+    assert.equal(probe.status, 200)
+    // Not behind those that came before it.
+    assert.ok(handled.indexOf('/healthz') < handled.length - 1)
+  })
+
+  it('are forgotten as soon as they are answered', async (t) => {
+    const { together, health, refused } = await start(t, 4)
+    await together()
+    await together()
+    refused.length = 0
+    assert.equal((await health()).status, 200)
+    assert.deepEqual(refused, [])
+  })
+})
+
+it('calls that come one after another do not wait', async (t) => {
+  const { health, waited, refused } = await start(t, 0)
+  for (let i = 0; i < 50; i++) assert.equal((await health()).status, 200)
+  assert.deepEqual([waited, refused], [[], []])
+})
+
+describe('what is counted until it is answered', () => {
+  const admission = new Admission(createServer(), {
+    nextRequestId: () => '',
+    onRefused: undefined,
+    onWait: undefined,
+  })
+  const response = () => new ServerResponse(new IncomingMessage(new Socket()))
+
+  it('a thousand calls', () => {
+    const responses = Array.from({ length: 1000 }, response)
+    for (const one of responses) assert.equal(admission.begin(one), null)
+    assert.equal(admission.begin(response())?.code, 'unavailable')
+    responses[0]?.emit('close')
+    assert.equal(admission.begin(response()), null)
+    assert.equal(admission.begin(response())?.code, 'unavailable')
+  })
+
+  it('64 MiB of bodies, however small their parts, and no small body', () => {
+    const mebibyte = 1024 * 1024
+    const responses = Array.from({ length: 64 }, response)
+    for (const one of responses) {
+      for (let bytes = 0; bytes <= mebibyte; bytes += 1024) assert.equal(admission.hold(bytes, one), null)
+    }
+    assert.equal(admission.hold(17_000, response())?.code, 'unavailable')
+    assert.equal(admission.hold(16_000, response()), null)
+    responses[0]?.emit('close')
+    assert.equal(admission.hold(mebibyte, response()), null)
+    assert.equal(admission.hold(17_000, response())?.code, 'unavailable')
+  })
+})

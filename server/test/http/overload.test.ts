@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { freshDatabase } from '../support/database.ts'
+import { call, type Answer } from '../support/http.ts'
+import { scrape } from '../support/metrics.ts'
+import { RawConnection, requestText } from '../support/raw-connection.ts'
+import { startService } from '../support/service.ts'
+import { openSession } from '../support/session.ts'
+import { assertFault, userApi } from '../support/user-api.ts'
+
+const opened = (count: number, origin: string) =>
+  Array.from({ length: count }, () => RawConnection.open(origin))
+const message = 'There are more calls than the service can answer; try again in a moment'
+
+test('bodies that are not all there take up so much memory and no more, and nothing of others', async (t) => {
+  const { origin, tokens } = await startService(t)
+  const half = requestText({
+    token: tokens.Testing,
+    headers: ['Content-Length: 1048576'],
+    body: '{"user_group_id":"x","name":"Name","properties":{"a":"'.padEnd(1048575, 'a'),
+  })
+  const open = async () => (await RawConnection.open(origin)).send(half)
+  const held: RawConnection[] = []
+  const refused: Answer[] = []
+  // Each has all but its last byte.
+  while (refused.length === 0) {
+    const connection = await open()
+    held.push(connection)
+    // Who is refused is answered; who is not waits for what is missing.
+    void connection.answer().then(
+      (answer) => refused.push(answer),
+      () => undefined,
+    )
+    assert.ok(held.length <= 80)
+    assert.equal((await call(origin, { path: '/healthz' })).status, 200)
+  }
+  assertFault(refused[0] as Answer, 'unavailable')
+  assert.ok(refused[0]?.text.includes(message))
+  assert.ok(held.length > 60, String(held.length))
+  // Small ones are taken on all the same.
+  assert.equal((await userApi(origin, tokens.Testing).get({ user_group_id: 'y', name: 'Name' })).status, 200)
+  for (const connection of held) connection.close()
+  const again = await open()
+  t.after(() => again.close())
+  assert.equal((await again.send('}').answer()).status, 400)
+})
+
+test('a database that does not answer keeps a thousand calls waiting, and no more', async (t) => {
+  const DATABASE_URL = await freshDatabase(t)
+  const service = await startService(t, {
+    ...{ DATABASE_URL, UGS_METRICS_PORT: '0' },
+    ...{ UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '20000', UGS_POSTGRES_DEADLINE_MS: '20000' },
+  })
+  const token = (
+    await service.ugs('api-token', 'create', '--environment', 'Testing', '--name', 'a')
+  ).stdout.trim()
+  const body = JSON.stringify({ user_group_id: 'x', name: 'Name' })
+  const session = await openSession(t, DATABASE_URL)
+  await session.query('BEGIN; LOCK TABLE user_group IN ACCESS EXCLUSIVE MODE')
+  const connections: RawConnection[] = []
+  const answers: Answer[] = []
+  t.after(() => connections.forEach((connection) => connection.close()))
+  const request = requestText({ token, body })
+  while (!answers.some(({ status }) => status === 503)) {
+    assert.ok(connections.length < 1600)
+    for (const connection of await Promise.all(opened(200, service.origin))) {
+      connections.push(connection)
+      void connection
+        .send(request)
+        .answer()
+        .then(
+          (answer) => answers.push(answer),
+          () => undefined,
+        )
+    }
+    assert.equal((await call(service.origin, { path: '/healthz' })).status, 200)
+  }
+  assert.ok(connections.length > 1000, String(connections.length))
+  for (const answer of answers) {
+    assertFault(answer, 'unavailable')
+    assert.equal(answer.headers['retry-after'], '1')
+    assert.ok(answer.text.includes(message))
+  }
+  const refused = answers.length
+  await session.query('ROLLBACK')
+  while (answers.length < connections.length) await call(service.origin, { path: '/healthz' })
+  assert.equal(
+    answers.filter(({ status }) => status === 200).length,
+    connections.length - answers.filter(({ status }) => status === 503).length,
+  )
+  assert.ok(answers.filter(({ status }) => status === 200).length >= 1000)
+  assert.ok(refused > 0)
+  const { text } = await scrape(service)
+  assert.match(text, /ugs_http_errors_total\{[^}]*code="unavailable"[^}]*\} [1-9]/)
+  const [created] = answers.filter(({ text }) => text.includes('"new_user_group":true'))
+  assert.ok(created)
+})
