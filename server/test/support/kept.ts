@@ -38,6 +38,50 @@ export async function writingNothing<T>(service: RunningService, work: () => Pro
   }
 }
 
+/** A row as it stands in a table, by its columns. */
+export type KeptRow = Readonly<Record<string, unknown>> & { readonly table: string }
+
+/** All rows of all tables, by themselves as a text; but for what is written when there is time: when who was last used. */
+export async function rowsOf({ dataFolder, databaseUrl }: RunningService): Promise<Map<string, KeptRow>> {
+  const rows = databaseUrl === undefined ? sqliteRows(dataFolder) : await postgresRows(databaseUrl)
+  return new Map(rows.map((row) => [JSON.stringify(row), row]))
+}
+
+function sqliteRows(dataFolder: string): KeptRow[] {
+  const database = new BetterSqlite3(join(dataFolder, 'ugs.db'), { readonly: true })
+  try {
+    const names = database
+      .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      .pluck()
+      .all()
+    return names
+      .filter((table) => table !== lastIntrospections)
+      .flatMap((table) => database.prepare(`SELECT * FROM ${table}`).all().map(keptRow(table)))
+  } finally {
+    database.close()
+  }
+}
+
+async function postgresRows(url: string): Promise<KeptRow[]> {
+  const client = new Client(url)
+  await client.connect()
+  try {
+    const { rows: names } = await client.query<{ name: string }>(tableNames)
+    const all: KeptRow[] = []
+    for (const { name } of names.filter(({ name }) => !name.endsWith(`.${lastIntrospections}`)))
+      all.push(...(await client.query(`SELECT * FROM ${name}`)).rows.map(keptRow(name)))
+    return all
+  } finally {
+    await client.end()
+  }
+}
+
+const lastIntrospections = 'last_introspection'
+
+function keptRow(table: string): (row: unknown) => KeptRow {
+  return (row) => ({ ...(row as object), table, last_used_at: undefined })
+}
+
 async function lastUses({ dataFolder, databaseUrl }: RunningService): Promise<unknown[]> {
   const query =
     'SELECT last_used_at FROM api_token UNION ALL SELECT last_used_at FROM console_session ORDER BY 1'
@@ -58,13 +102,14 @@ async function lastUses({ dataFolder, databaseUrl }: RunningService): Promise<un
   }
 }
 
+const tableNames =
+  "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname !~ '^pg_|^information_schema$'"
+
 async function tables(url: string): Promise<[name: string, bytes: Buffer][]> {
   const client = new Client(url)
   await client.connect()
   try {
-    const { rows: names } = await client.query<{ name: string }>(
-      "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname !~ '^pg_|^information_schema$'",
-    )
+    const { rows: names } = await client.query<{ name: string }>(tableNames)
     const tables: [string, Buffer][] = []
     for (const { name } of names) {
       // Writing a row anew changes both, even where the row stays the same.

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import type { Command } from 'commander'
+import { buildProgram } from '../../src/cli/program.ts'
+import { startManaged } from '../support/admin-api.ts'
+import { giveBelongings, nobodys, secretName, withoutIds, type Belongings } from '../support/belongings.ts'
+import { runCommand } from '../support/command.ts'
+import { rowsOf } from '../support/kept.ts'
+import { runUgs, temporaryFolder, type CommandResult } from '../support/service.ts'
+
+const owner = await startManaged({ after })
+const { service } = owner
+const owned = await giveBelongings(owner)
+await runCommand(service, 'workspace', 'create', 'second')
+
+/** What a command is given, for something that somebody has. */
+interface Given {
+  readonly args?: readonly (string | number)[]
+  readonly stdin?: string
+  /** What it says where that is not there; where it is left out, it does what it is for, and finds nothing. */
+  readonly refusal?: RegExp
+}
+
+const folder = temporaryFolder({ after })
+const rowsFile = (id: string) => {
+  const file = join(folder, `${id}.ndjson`)
+  writeFileSync(file, JSON.stringify({ user_group_id: id, properties: { taken: true } }))
+  return file
+}
+const noUserGroup = /^ugs: No user group has this user_group_id/
+const onOne =
+  (...options: string[]) =>
+  ({ userGroupId }: Belongings): Given => ({ args: [userGroupId, ...options], refusal: noUserGroup })
+const nothing = (): Given => ({})
+
+/** Every command that works in a workspace or an environment. */
+const commands: Record<string, (of: Belongings) => Given> = {
+  'user-group list': nothing,
+  'user-group show': onOne('--show-token'),
+  'user-group get-or-create': ({ userGroupId }) => ({
+    args: [userGroupId],
+    refusal: /^ugs: name: is required/,
+  }),
+  'user-group update': onOne('--name', 'Taken'),
+  'user-group rotate': onOne(),
+  'user-group search': nothing,
+  'user-group view': onOne(),
+  'user-group versions': onOne(),
+  'user-group undo': onOne(),
+  'user-group suspend': onOne(),
+  'user-group resume': onOne(),
+  'user-group list-deleted': nothing,
+  'user-group restore': ({ deletedTeamId }) => ({
+    args: [deletedTeamId],
+    refusal: /^ugs: No user group with this id was deleted/,
+  }),
+  'user-group isolation': nothing,
+  'user-group promote': ({ userGroupId }) => ({
+    args: [userGroupId],
+    refusal: /^ugs: not all of them could be promoted/,
+  }),
+  'user-group whose-token': ({ token }) => ({ args: ['--rotate'], stdin: token }),
+  import: ({ userGroupId }) => ({
+    args: [rowsFile(userGroupId)],
+    refusal: /^ugs: not all rows could be imported/m,
+  }),
+  export: () => ({ args: ['-', '--format', 'ndjson'] }),
+  'schema list': nothing,
+  'schema delete': ({ unusedSchemaId }) => ({ args: [unusedSchemaId], refusal: /^ugs: there is no schema/ }),
+  'data-source create': ({ schemaProvidedId }) => ({
+    args: ['--schema', schemaProvidedId, '--provided-id', 'x', '--name', 'x'],
+    refusal: /^ugs: there is no schema/,
+  }),
+  'data-source list': ({ schemaProvidedId }) => ({
+    args: ['--schema', schemaProvidedId],
+    refusal: /^ugs: there is no schema/,
+  }),
+  'data-source delete': ({ dataSourceId }) => ({
+    args: [dataSourceId],
+    refusal: /^ugs: there is no data source/,
+  }),
+  // The last, since its owner runs them in this order in the end.
+  'user-group delete': onOne(),
+  'audit list': ({ userGroupId }) => ({ args: ['--user-group', userGroupId] }),
+}
+
+/** They make something new in the workspace and environment that they are given, whatever there is elsewhere. */
+const making: Record<string, readonly string[]> = {
+  'api-token create': ['--name', 'x'],
+  'schema create': ['--provided-id', owned.schemaProvidedId, '--name', 'x'],
+}
+
+function leavesOf(command: Command, path: readonly string[] = []): [name: string, command: Command][] {
+  return command.commands.flatMap((sub) => {
+    const below = [...path, sub.name()]
+    return sub.commands.length > 0 ? leavesOf(sub, below) : [[below.join(' '), sub] as [string, Command]]
+  })
+}
+
+const optionsOf = ({ options }: Command) => options.map(({ long }) => long)
+const realmCommands = leavesOf(buildProgram()).filter(([, command]) =>
+  optionsOf(command).some((option) => option === '--workspace' || option === '--environment'),
+)
+const takesEnvironment = (name: string) =>
+  realmCommands.some(([known, command]) => known === name && optionsOf(command).includes('--environment'))
+
+const settings = {
+  UGS_DATA_DIR: service.dataFolder,
+  ...(service.databaseUrl && { DATABASE_URL: service.databaseUrl }),
+}
+
+interface Realm {
+  readonly workspace: string
+  readonly environment: string
+}
+
+function run(name: string, { args = [], stdin = '' }: Given, realm: Realm): Promise<CommandResult> {
+  const where = [
+    ...['--workspace', realm.workspace],
+    ...(takesEnvironment(name) ? ['--environment', realm.environment] : []),
+  ]
+  return runUgs([...name.split(' '), ...args.map(String), ...where], settings, stdin)
+}
+
+const elsewhere: readonly Realm[] = [
+  { workspace: 'second', environment: 'Customer' },
+  { workspace: 'default', environment: 'Testing' },
+]
+const nowhere: Realm = { workspace: 'nowhere', environment: 'Customer' }
+
+function assertNoWorkspace({ code, stdout, stderr }: CommandResult): void {
+  assert.deepEqual([code, stdout], [2, ''], stderr)
+  assert.match(stderr, /^ugs: there is no workspace "nowhere"; there are "default", "second"$/m)
+}
+
+/** What a command said, without the ids that it was given. */
+const said = ({ code, stdout, stderr }: CommandResult, asked: Belongings) => ({
+  code,
+  stdout: withoutIds(stdout, asked),
+  stderr: withoutIds(stderr, asked).replaceAll(/(?<=there is no (?:schema|data source) )\d+/g, '…'),
+})
+
+describe('a command in a workspace and environment', () => {
+  it('is held to this, each of them', () => {
+    assert.deepEqual(
+      realmCommands.map(([name]) => name).sort(),
+      [...Object.keys(commands), ...Object.keys(making)].sort(),
+    )
+  })
+
+  for (const [name, given] of Object.entries(commands)) {
+    it(`${name}: elsewhere what is theirs is not there, and stays as it is`, async () => {
+      const before = await rowsOf(service)
+      const { refusal } = given(owned)
+      await Promise.all(
+        elsewhere
+          // It promotes into Customer alone.
+          .filter(({ environment }) => name !== 'user-group promote' || environment === 'Customer')
+          .map(async (realm) => {
+            const [theirs, ofNobody] = await Promise.all([
+              run(name, given(owned), realm),
+              run(name, given(nobodys), realm),
+            ])
+            assert.equal(theirs.code, refusal === undefined ? 0 : 1, theirs.stderr)
+            if (refusal !== undefined) assert.match(theirs.stderr, refusal)
+            assert.doesNotMatch(theirs.stdout + theirs.stderr, new RegExp(secretName))
+            assert.deepEqual(said(theirs, owned), said(ofNobody, nobodys))
+          }),
+      )
+      assertNoWorkspace(await run(name, given(owned), nowhere))
+      assert.deepEqual([...(await rowsOf(service)).keys()], [...before.keys()])
+    })
+  }
+
+  for (const [name, args] of Object.entries(making)) {
+    it(`${name}: makes it where it is told to`, async () => {
+      for (const realm of elsewhere) {
+        const before = await rowsOf(service)
+        const { code, stderr } = await run(name, { args }, realm)
+        assert.equal(code, 0, stderr)
+        const added = [...(await rowsOf(service))].flatMap(([text, row]) => (before.has(text) ? [] : [row]))
+        assert.ok(added.length > 0)
+        for (const { workspace_id, environment } of added)
+          assert.deepEqual(
+            [Number(workspace_id) === 1 ? 'default' : 'second', environment],
+            [realm.workspace, realm.environment],
+          )
+      }
+      assertNoWorkspace(await run(name, { args }, nowhere))
+    })
+  }
+
+  for (const name of Object.keys(commands)) {
+    it(`${name}: finds it where it is`, async () => {
+      const given = commands[name]?.(owned) ?? {}
+      const { stderr } = await run(name, given, { workspace: 'default', environment: 'Customer' })
+      // What says so by itself: it finds it, and then may refuse for another reason, such as that it is in use.
+      if (given.refusal !== undefined && name !== 'user-group promote')
+        assert.doesNotMatch(stderr, given.refusal)
+    })
+  }
+})

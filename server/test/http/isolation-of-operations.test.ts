@@ -1,0 +1,375 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import type { AdminOperationId } from '../../src/contract/admin-operations.ts'
+import { scopes } from '../../src/domain/api-token.ts'
+import type { FaultCode } from '../../src/domain/fault.ts'
+import {
+  adminApi,
+  assertAnswers,
+  assertRefused,
+  manage,
+  of,
+  operationIds,
+  rowsIn,
+  startManaged,
+} from '../support/admin-api.ts'
+import { giveBelongings, nobodys, secretName, withoutIds } from '../support/belongings.ts'
+import { createApiToken, runCommand } from '../support/command.ts'
+import { sessionPath, signed, signIn, signingIn } from '../support/console.ts'
+import { call, type Answer } from '../support/http.ts'
+import { rowsOf, writingNothing, type KeptRow } from '../support/kept.ts'
+import {
+  assertCode,
+  openRoutes,
+  operations,
+  routesOf,
+  sessionRoutes,
+  type Operation,
+  type OperationId,
+} from '../support/operations.ts'
+import { assertCommonHeaders, assertFault, withoutRequestId, type ErrorCode } from '../support/user-api.ts'
+
+const owner = await startManaged({ after })
+const { service, admin } = owner
+const { origin } = service
+const owned = await giveBelongings(owner)
+const ownersToken = await createApiToken(service, 'Customer', '--scopes', scopes.join())
+const all = Object.entries(operations) as [OperationId, Operation][]
+
+type Headers = Record<string, string>
+
+const byToken = (token: string): Headers => ({ authorization: `Token ${token}` })
+const everyScope = { name: 'outsider', scopes: [...scopes] }
+
+async function makeApiToken(body: object): Promise<{ id: number; token: string }> {
+  const { api_token, token } = assertAnswers<{ api_token: { id: number }; token: string }>(
+    await admin.createApiToken({ body }),
+    'createApiToken',
+  )
+  return { id: api_token.id, token }
+}
+
+/** Until it does not work any more. */
+async function ended(token: string): Promise<string> {
+  while ((await adminApi(origin, token).listWorkspaces()).status === 200);
+  return token
+}
+
+const revoke = (id: number) => admin.revokeApiToken({ params: { id } })
+
+async function revoked(): Promise<string> {
+  const { id, token } = await makeApiToken(everyScope)
+  await revoke(id)
+  return token
+}
+
+async function superseded(): Promise<string> {
+  const { id, token } = await makeApiToken(everyScope)
+  const rotation = await admin.rotateApiToken({ params: { id }, body: { overlap_seconds: 1 } })
+  assertAnswers(rotation, 'rotateApiToken')
+  return ended(token)
+}
+
+async function sessionOf(token: string): Promise<Headers> {
+  return signed(await signIn(origin, token))
+}
+
+async function sessionThatWasLeft(): Promise<Headers> {
+  const headers = await sessionOf((await makeApiToken(everyScope)).token)
+  assert.equal((await call(origin, { method: 'DELETE', path: sessionPath, headers })).status, 200)
+  return headers
+}
+
+async function sessionOfRevoked(): Promise<Headers> {
+  const { id, token } = await makeApiToken(everyScope)
+  const headers = await sessionOf(token)
+  await revoke(id)
+  return headers
+}
+
+/** None of them is a valid API token, or the session of one. */
+const unknownTokens = {
+  'a user group token': owned.token,
+  'a made-up API token': nobodys.apiToken,
+  'an API token that expired': await ended(
+    (await makeApiToken({ ...everyScope, expires_in_seconds: 1 })).token,
+  ),
+  'an API token that was revoked': await revoked(),
+  'an API token that was replaced, once the overlap is over': await superseded(),
+}
+const unauthenticated: Record<string, Headers> = {
+  'no API token': {},
+  ...Object.fromEntries(Object.entries(unknownTokens).map(([what, token]) => [what, byToken(token)])),
+  'a session that was signed out of': await sessionThatWasLeft(),
+  'the session of an API token that was revoked': await sessionOfRevoked(),
+}
+
+await runCommand(service, 'workspace', 'create', 'second')
+interface Realm {
+  readonly id: number
+  readonly environment: 'Customer' | 'Testing'
+}
+const there = async (environment: 'Customer' | 'Testing', workspace?: string) => {
+  const { adminToken } = await manage(service, environment, workspace)
+  const options = workspace === undefined ? [] : ['--workspace', workspace]
+  const token = await createApiToken(service, environment, ...options, '--scopes', scopes.join())
+  const realm: Realm = { id: workspace === undefined ? 1 : 2, environment }
+  return { realm, byToken: byToken(token), bySession: await sessionOf(adminToken) }
+}
+const strangers = {
+  'another workspace': await there('Customer', 'second'),
+  'the other environment': await there('Testing'),
+  'the other environment of another workspace': await there('Testing', 'second'),
+}
+type Stranger = keyof typeof strangers
+
+test('every route of the application is held to this, or is open to everybody', async (t) => {
+  const routes = (await routesOf(t)).filter((route) => !openRoutes.test(route))
+  const held = new Set([...all.map(([, { route }]) => route), ...sessionRoutes])
+  assert.deepEqual([...new Set(routes)], [...held].sort())
+})
+
+describe('who is not known', () => {
+  for (const [what, headers] of Object.entries(unauthenticated)) {
+    test(`with ${what} every operation is 401, whatever it is about, and does nothing`, async () => {
+      await writingNothing(service, async () => {
+        for (const [id, operation] of all) {
+          const refusal = await operation.send(origin, headers, owned)
+          assert.equal(refusal.status, 401, `${id}: ${refusal.text}`)
+          assertCode(refusal, 'unauthenticated', operation)
+          assertCommonHeaders(refusal)
+          for (const others of [
+            await operation.send(origin, headers, nobodys),
+            // A session is told that it is over; of an API token nobody is told why it is not taken.
+            await operation.send(origin, 'cookie' in headers ? headers : {}, owned),
+          ])
+            assert.equal(withoutRequestId(refusal), withoutRequestId(others))
+        }
+      })
+    })
+  }
+
+  test('nobody signs in to the console with it', async () => {
+    await writingNothing(service, async () => {
+      const refusals = new Set<string>()
+      for (const token of Object.values(unknownTokens)) {
+        const refusal = await signingIn(origin, { api_token: token })
+        assertFault(refusal, 'unauthenticated')
+        assert.equal(refusal.headers['www-authenticate'], 'Token')
+        refusals.add(withoutRequestId(refusal))
+      }
+      assert.equal(refusals.size, 1)
+      for (const headers of Object.values(unauthenticated)) {
+        for (const method of ['GET', 'DELETE']) {
+          const refusal = await call(origin, { method, path: sessionPath, headers })
+          assertFault(refusal, 'unauthenticated')
+          assert.equal(refusal.headers['www-authenticate'], 'Token')
+        }
+      }
+    })
+  })
+
+  test('a scheme but Token is refused where the renderer is not the one who calls', async () => {
+    const basic = Buffer.from(`x:${owner.adminToken}`).toString('base64')
+    for (const authorization of [`Bearer ${owner.adminToken}`, `Basic ${basic}`, owner.adminToken]) {
+      for (const [, operation] of all.filter(([id]) => id !== 'introspect')) {
+        assertCode(await operation.send(origin, { authorization }, owned), 'unauthenticated', operation)
+      }
+    }
+  })
+})
+
+describe('an API token without the scope', () => {
+  for (const scope of scopes) {
+    test(`"${scope}" alone may do nothing that asks for another, whatever it is about`, async () => {
+      const headers = byToken(await createApiToken(service, 'Customer', '--scopes', scope))
+      await writingNothing(service, async () => {
+        for (const [id, operation] of all.filter(([, operation]) => !operation.scopes.includes(scope))) {
+          const refusal = await operation.send(origin, headers, owned)
+          assert.equal(refusal.status, 403, `${id}: ${refusal.text}`)
+          assertCode(refusal, 'forbidden', operation)
+          const ofNobody = await operation.send(origin, headers, nobodys)
+          assert.equal(withoutRequestId(refusal), withoutRequestId(ofNobody))
+        }
+      })
+    })
+  }
+
+  test('"admin" does not sign in to the console, whatever else it may do', async () => {
+    const token = await createApiToken(service, 'Customer', '--scopes', 'read,write,introspect')
+    await writingNothing(service, async () => {
+      assertFault(await signingIn(origin, { api_token: token }), 'forbidden')
+    })
+  })
+})
+
+test('who calls, and whether it may, is judged before anything else of the call is', async () => {
+  const writer = await createApiToken(service, 'Customer', '--scopes', 'read,write,introspect')
+  for (const [token, code] of [
+    [nobodys.apiToken, 'unauthenticated'],
+    [writer, 'forbidden'],
+  ] as const) {
+    const api = adminApi(origin, token)
+    for (const id of operationIds) {
+      for (const input of [{ query: 'nonsense=1' }, { body: '{' }])
+        assertRefused(await api[id](input), id, code)
+    }
+  }
+})
+
+/** A fault, or what is asserted of an answer that succeeds. */
+type Expected = FaultCode | ((body: Record<string, any>, who: Stranger) => void)
+
+const empty = (name: string) => (body: Record<string, unknown>) => assert.deepEqual(body[name], [])
+/** It is done, in the stranger's own environment: that the owner's is as it was is asserted of all. */
+const doneElsewhere = () => undefined
+
+const expected: Record<OperationId, Expected> = {
+  getOrCreate: 'name_required',
+  getOrCreateByOverride: 'name_required',
+  update: 'user_group_not_found',
+  updateByOverride: 'user_group_not_found',
+  rotate: 'token_not_found',
+  rotateReplaced: 'token_not_found',
+  rotateAgain: 'token_not_found',
+  introspect: (body) => assert.deepEqual(body, { active: false }),
+  searchUserGroups: empty('user_groups'),
+  getUserGroup: 'user_group_not_found',
+  patchUserGroup: 'user_group_not_found',
+  deleteUserGroup: 'user_group_not_found',
+  getUserGroupToken: 'user_group_not_found',
+  rotateTokenOfUserGroup: 'user_group_not_found',
+  suspendUserGroup: 'user_group_not_found',
+  resumeUserGroup: 'user_group_not_found',
+  viewUserGroup: 'user_group_not_found',
+  listUserGroupVersions: 'user_group_not_found',
+  diffUserGroupVersions: 'user_group_not_found',
+  restoreUserGroupVersion: 'user_group_not_found',
+  listDeletedUserGroups: empty('user_groups'),
+  restoreDeletedUserGroup: 'user_group_not_found',
+  // A name is required only where no user group has the id.
+  importUserGroups: (rows) => {
+    const [result, last] = rows as [{ error: { code: string } }, { summary: object }]
+    assert.equal(result.error.code, 'name_required')
+    const none = { created: 0, updated: 0, unchanged: 0 }
+    assert.deepEqual(last.summary, { rows: 1, ...none, refused: 1, dry_run: false })
+  },
+  exportUserGroups: (rows) => assert.deepEqual(rows, []),
+  listIsolationFindings: empty('findings'),
+  promoteUserGroups: ({ results: [result] }) => {
+    const none = { differences: [], team_id: null, message: null }
+    assert.deepEqual(result, { provided_id: result.provided_id, outcome: 'not_found', ...none })
+  },
+  reportLeakedToken: (body) => assert.deepEqual(body, { success: 1, kind: 'unknown', works: false }),
+  listApiTokens: ({ api_tokens }, who) => {
+    const environment = who === 'another workspace' ? 'Customer' : 'Testing'
+    assert.ok(api_tokens.length > 0)
+    for (const { api_environment_tag } of api_tokens) assert.equal(api_environment_tag, environment)
+  },
+  createApiToken: doneElsewhere,
+  rotateApiToken: 'not_found',
+  revokeApiToken: 'not_found',
+  listWorkspaces: ({ workspaces }, who) => {
+    const own = who === 'the other environment' ? 'default' : 'second'
+    assert.deepEqual(
+      (workspaces as { name: string }[]).map(({ name }) => name),
+      [own],
+    )
+  },
+  createWorkspace: doneElsewhere,
+  listAuditEvents: empty('audit_events'),
+  listSchemas: ({ schemas }) =>
+    assert.ok(
+      (schemas as { provided_id: string }[]).every(({ provided_id }) => provided_id.startsWith('made')),
+    ),
+  createSchema: doneElsewhere,
+  deleteSchema: 'not_found',
+  listDataSources: empty('data_sources'),
+  createDataSource: 'validation_failed',
+  deleteDataSource: 'not_found',
+}
+
+/** Asserts that `work` leaves every row as it was, and adds none, but for those of this workspace and environment, and of new workspaces. */
+async function changingOnly<T>(realm: Realm, work: () => Promise<T>): Promise<T> {
+  const before = await rowsOf(service)
+  const known = new Set([...before.values()].map(({ workspace_id }) => workspace_id))
+  const result = await work()
+  const rows = await rowsOf(service)
+  const isTheirs = ({ workspace_id, environment = realm.environment }: KeptRow) =>
+    !known.has(workspace_id) || (Number(workspace_id) === realm.id && environment === realm.environment)
+  const changed = [...before, ...rows].filter(([text]) => !before.has(text) || !rows.has(text))
+  assert.deepEqual(
+    changed.filter(([, row]) => !isTheirs(row)),
+    [],
+  )
+  return result
+}
+
+const bodyOf = (answer: Answer) =>
+  answer.headers['content-type'] === 'application/x-ndjson' ? rowsIn(answer) : answer.body
+/** A page of what is looked for may end by time. */
+const comparable = (answer: Answer, asked: typeof owned) =>
+  withoutIds(withoutRequestId(answer), asked).replace(/"next_cursor":(?:null|"[^"]*")/, '')
+
+for (const [who, credentials] of Object.entries(strangers) as [Stranger, (typeof strangers)[Stranger]][]) {
+  describe(`to ${who}`, () => {
+    for (const [id, operation] of all) {
+      test(`what is theirs and what is not there are the same to ${id}, which leaves it as it was`, async () => {
+        const wanted = id === 'promoteUserGroups' && who !== 'another workspace' ? 'forbidden' : expected[id]
+        for (const how of ['byToken', 'bySession'] as const) {
+          const headers = credentials[how]
+          const theirs = await changingOnly(credentials.realm, () => operation.send(origin, headers, owned))
+          const code = how === 'bySession' && !operation.takesSession ? 'unauthenticated' : wanted
+          if (typeof code === 'string') assertCode(theirs, code as ErrorCode, operation)
+          else code(bodyOf(theirs), who)
+          assert.doesNotMatch(theirs.text, new RegExp(secretName))
+          if (code === doneElsewhere) assert.equal(theirs.status, 201, theirs.text)
+          else {
+            const ofNobody = await operation.send(origin, headers, nobodys)
+            assert.equal(theirs.status, ofNobody.status)
+            assert.equal(comparable(theirs, owned), comparable(ofNobody, nobodys))
+          }
+        }
+      })
+    }
+  })
+}
+
+test('an API token of another environment that leaked is unknown, and goes on', async () => {
+  for (const environment of ['Customer', 'Testing'] as const) {
+    const { admin: other, adminToken } = await manage(service, environment, 'second')
+    const unknown = { success: 1, kind: 'unknown', works: false }
+    for (const [reporter, token] of [
+      [admin, adminToken],
+      [other, owned.apiToken],
+    ] as const) {
+      const report = { body: { token, rotate: true } }
+      assert.deepEqual(assertAnswers(await reporter.reportLeakedToken(report), 'reportLeakedToken'), unknown)
+    }
+    assertAnswers(await other.listWorkspaces(), 'listWorkspaces')
+  }
+})
+
+describe('to its owner', () => {
+  // Last, and with what would be removed last: each succeeds, so that what others are refused is there to be had.
+  const removing: OperationId[] = ['deleteUserGroup', 'deleteSchema', 'deleteDataSource', 'revokeApiToken']
+  const inOrder = [...all.filter(([id]) => !removing.includes(id)).map(([id]) => id), ...removing]
+  const isManagement = (id: OperationId): id is AdminOperationId =>
+    (operationIds as readonly string[]).includes(id)
+  for (const id of inOrder) {
+    test(`${id} does what it is for`, async () => {
+      if (id === 'deleteDataSource') {
+        const { user_groups } = assertAnswers<{ user_groups: { team_id: number }[] }>(
+          await admin.searchUserGroups(),
+          'searchUserGroups',
+        )
+        for (const one of user_groups) await admin.patchUserGroup({ ...of(one), body: { mapping: null } })
+      }
+      const answer = await operations[id].send(origin, byToken(ownersToken), owned)
+      if (id === 'rotateReplaced') assertFault(answer, 'token_superseded')
+      else if (isManagement(id)) assertAnswers(answer, id)
+      else assert.equal(answer.status, 200, answer.text)
+      if (id === 'introspect') assert.equal((answer.body as { active: boolean }).active, true)
+    })
+  }
+})

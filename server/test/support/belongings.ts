@@ -1,0 +1,91 @@
+import { generateToken } from '../../src/domain/token.ts'
+import { assertAnswers, of, type ManagedEnvironment } from './admin-api.ts'
+import { assertSuccess, tokenIn } from './user-api.ts'
+
+/** What somebody has in an environment: of each kind one that could be found, changed, removed or used. */
+export interface Belongings {
+  readonly userGroupId: string
+  readonly teamId: number
+  readonly token: string
+  /** Of the same user group, in its grace period. */
+  readonly replacedToken: string
+  /** What `replacedToken` was replaced with. */
+  readonly idempotencyKey: string
+  readonly deletedUserGroupId: string
+  readonly deletedTeamId: number
+  readonly schemaId: number
+  readonly schemaProvidedId: string
+  /** Of a schema without data sources. */
+  readonly unusedSchemaId: number
+  readonly dataSourceId: number
+  readonly apiTokenId: number
+  readonly apiToken: string
+}
+
+/** The names of all that `giveBelongings` makes have this in them, so that it can be looked for. */
+export const secretName = 'Secret'
+
+export async function giveBelongings({ admin, user, create }: ManagedEnvironment): Promise<Belongings> {
+  const [userGroupId, deletedUserGroupId, idempotencyKey] = ['group of one', 'deleted of one', 'key-of-one']
+  const group = await create(userGroupId, {
+    name: secretName,
+    mapping: { sales: 'eu', nowhere: 'nothing' },
+    properties: { secret: secretName },
+  })
+  const rotation = { current_token: group.token, grace_period_seconds: 3600 }
+  const token = tokenIn(await user.post(rotation, { 'idempotency-key': idempotencyKey }))
+  await create('that shares', { name: `${secretName} too`, mapping: { sales: 'eu' } })
+  assertSuccess(await user.put({ user_group_id: userGroupId, name: `${secretName}, renamed` }))
+  const deleted = await create(deletedUserGroupId, { name: `${secretName}, deleted` })
+  assertAnswers(await admin.deleteUserGroup(of(deleted)), 'deleteUserGroup')
+  const schemaOf = async (provided_id: string) =>
+    assertAnswers<{ schema: { id: number } }>(
+      await admin.createSchema({ body: { provided_id, name: `${secretName} schema` } }),
+      'createSchema',
+    ).schema.id
+  const [schemaId, unusedSchemaId] = [await schemaOf('sales'), await schemaOf('unused')]
+  const { data_source } = assertAnswers<{ data_source: { id: number } }>(
+    await admin.createDataSource({
+      body: { schema_id: schemaId, provided_id: 'eu', name: `${secretName} source` },
+    }),
+    'createDataSource',
+  )
+  const { api_token, token: apiToken } = assertAnswers<{ api_token: { id: number }; token: string }>(
+    await admin.createApiToken({ body: { name: `${secretName} API token`, scopes: ['read'] } }),
+    'createApiToken',
+  )
+  return {
+    ...{ userGroupId, teamId: group.team_id, token, replacedToken: group.token, idempotencyKey },
+    ...{ deletedUserGroupId, deletedTeamId: deleted.team_id },
+    ...{ schemaId, schemaProvidedId: 'sales', unusedSchemaId, dataSourceId: data_source.id },
+    ...{ apiTokenId: api_token.id, apiToken },
+  }
+}
+
+/** What nobody has. Its ids are as long as those of `giveBelongings`, for tables. */
+export const nobodys: Belongings = {
+  userGroupId: 'group of nil',
+  teamId: 900_001,
+  token: generateToken('userGroup', 'Customer'),
+  replacedToken: generateToken('userGroup', 'Customer'),
+  idempotencyKey: 'key-of-nil',
+  deletedUserGroupId: 'deleted of nil',
+  deletedTeamId: 900_002,
+  schemaId: 900_003,
+  schemaProvidedId: 'total',
+  unusedSchemaId: 900_004,
+  dataSourceId: 900_005,
+  apiTokenId: 900_006,
+  apiToken: generateToken('api', 'Customer'),
+}
+
+/** A text without the ids that were asked for, where it tells them again. */
+export function withoutIds(
+  text: string,
+  { userGroupId, deletedUserGroupId, schemaProvidedId }: Belongings,
+): string {
+  return [userGroupId, deletedUserGroupId, schemaProvidedId].reduce(
+    (rest, id) => rest.replaceAll(id, '…'),
+    text,
+  )
+}

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { FastifyInstance } from 'fastify'
+import { operationIds, operationOf, adminPath, type AdminInput } from './admin-api.ts'
+import type { AdminOperationId } from '../../src/contract/admin-operations.ts'
+import { bulkFormats } from '../../src/contract/import-rows.ts'
+import type { Scope as ApiScope } from '../../src/domain/api-token.ts'
+import { startApp } from './app.ts'
+import type { Belongings } from './belongings.ts'
+import { call, type Answer } from './http.ts'
+import { formType, introspectionPath } from './introspection.ts'
+import type { Scope } from './scope.ts'
+import type { ErrorCode } from './user-api.ts'
+
+/** Every route that the application has, as `METHOD /path`. */
+export async function routesOf(t: Scope): Promise<string[]> {
+  const routes: string[] = []
+  const listen = (message: unknown) => {
+    const { fastify } = message as { fastify: FastifyInstance }
+    fastify.addHook('onRoute', ({ method, url }) => {
+      routes.push(...[method].flat().map((one) => `${one} ${url}`))
+    })
+  }
+  subscribe('fastify.initialization', listen)
+  await startApp(t, { now: () => 0, monotonic: () => 0 })
+  unsubscribe('fastify.initialization', listen)
+  return routes.map((route) => route.replaceAll(/:(\w+)(?:\(\^.*?\$\))?/g, '{$1}')).sort()
+}
+
+/** What asks who calls. */
+export interface Operation {
+  /** As `routesOf` has it. */
+  readonly route: string
+  /** An API token with one of them may. */
+  readonly scopes: readonly ApiScope[]
+  /** Of a 401. */
+  readonly challenge: string
+  /** Whether a session of the console may take the place of an API token. */
+  readonly takesSession: boolean
+  /** A call about what somebody has. */
+  readonly send: (origin: string, headers: Record<string, string>, of: Belongings) => Promise<Answer>
+}
+
+interface Described {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly headers?: (of: Belongings) => Record<string, string>
+  readonly body: (of: Belongings) => object
+  readonly scopes?: readonly ApiScope[]
+}
+
+const aKey = ({ idempotencyKey }: Belongings) => ({ 'idempotency-key': idempotencyKey })
+const as = (method: string) => () => ({ 'x-http-method-override': method })
+const rotation = ({ token }: Belongings) => ({ current_token: token })
+const seen = ({ userGroupId }: Belongings) => ({ user_group_id: userGroupId })
+const changed = ({ userGroupId }: Belongings) => ({ user_group_id: userGroupId, name: 'Taken' })
+
+const ofUserGroups = {
+  getOrCreate: { method: 'GET', body: seen, scopes: ['read', 'write'] },
+  getOrCreateByOverride: { method: 'POST', headers: as('GET'), body: seen, scopes: ['read', 'write'] },
+  update: { method: 'PUT', body: changed },
+  updateByOverride: { method: 'POST', headers: as('PUT'), body: changed },
+  rotateReplaced: { method: 'POST', body: ({ replacedToken }) => ({ current_token: replacedToken }) },
+  rotateAgain: {
+    method: 'POST',
+    headers: aKey,
+    body: ({ replacedToken }) => ({ current_token: replacedToken, grace_period_seconds: 3600 }),
+  },
+  rotate: { method: 'POST', body: rotation },
+} as const satisfies Record<string, Described>
+
+const byTeamId = ({ teamId }: Belongings) => ({ params: { team_id: teamId } })
+const byRevision = ({ teamId }: Belongings) => ({ params: { team_id: teamId, revision: 2 } })
+const nothing = () => ({})
+
+const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
+  searchUserGroups: nothing,
+  getUserGroup: byTeamId,
+  patchUserGroup: (of) => ({ ...byTeamId(of), body: { name: 'Taken' } }),
+  deleteUserGroup: byTeamId,
+  getUserGroupToken: byTeamId,
+  rotateTokenOfUserGroup: (of) => ({ ...byTeamId(of), body: {} }),
+  suspendUserGroup: byTeamId,
+  resumeUserGroup: byTeamId,
+  viewUserGroup: byTeamId,
+  listUserGroupVersions: byTeamId,
+  diffUserGroupVersions: byRevision,
+  restoreUserGroupVersion: byRevision,
+  listDeletedUserGroups: nothing,
+  restoreDeletedUserGroup: ({ deletedTeamId }) => ({ params: { team_id: deletedTeamId } }),
+  importUserGroups: ({ userGroupId }) => ({
+    body: { user_group_id: userGroupId, properties: { taken: true } },
+  }),
+  exportUserGroups: nothing,
+  listIsolationFindings: nothing,
+  promoteUserGroups: ({ userGroupId }) => ({ body: { user_group_ids: [userGroupId] } }),
+  reportLeakedToken: ({ token }) => ({ body: { token, rotate: true } }),
+  listApiTokens: nothing,
+  createApiToken: () => ({ body: { name: 'x', scopes: ['admin'] } }),
+  rotateApiToken: ({ apiTokenId }) => ({ params: { id: apiTokenId }, body: {} }),
+  revokeApiToken: ({ apiTokenId }) => ({ params: { id: apiTokenId } }),
+  listWorkspaces: nothing,
+  createWorkspace: () => ({ body: { name: `made ${++workspaces}` } }),
+  listAuditEvents: ({ userGroupId }) => ({ query: { user_group_id: userGroupId } }),
+  listSchemas: nothing,
+  createSchema: () => ({ body: { provided_id: `made ${++schemas}`, name: 'x' } }),
+  deleteSchema: ({ unusedSchemaId }) => ({ params: { id: unusedSchemaId } }),
+  listDataSources: ({ schemaId }) => ({ query: { schema_id: schemaId } }),
+  createDataSource: ({ schemaId }) => ({ body: { schema_id: schemaId, provided_id: 'us', name: 'x' } }),
+  deleteDataSource: ({ dataSourceId }) => ({ params: { id: dataSourceId } }),
+}
+let workspaces = 0
+let schemas = 0
+
+export type OperationId = keyof typeof ofUserGroups | 'introspect' | AdminOperationId
+
+/** Every operation that asks who calls, and of `/api/user` every way to call it. */
+export const operations = Object.fromEntries([
+  [
+    'introspect',
+    {
+      route: `POST ${introspectionPath}`,
+      scopes: ['introspect'],
+      challenge: 'Token, Bearer realm="User Group Service", Basic realm="User Group Service"',
+      takesSession: false,
+      send: (origin, own, { token }) =>
+        call(origin, {
+          method: 'POST',
+          path: introspectionPath,
+          headers: { 'content-type': formType, ...own },
+          body: `token=${token}`,
+        }),
+    } satisfies Operation,
+  ],
+  ...Object.entries<Described>(ofUserGroups).map(([id, { method, headers, body, scopes }]) => [
+    id,
+    {
+      route: `${method} /api/user`,
+      scopes: scopes ?? ['write'],
+      challenge: 'Token',
+      takesSession: false,
+      send: (origin, own, of) =>
+        call(origin, { method, headers: { ...headers?.(of), ...own }, body: body(of) }),
+    } satisfies Operation,
+  ]),
+  ...operationIds.map((id) => [id, managementOperation(id)] as const),
+]) as Readonly<Record<OperationId, Operation>>
+
+function managementOperation(id: AdminOperationId): Operation {
+  const { method, path, takesRows } = operationOf(id)
+  return {
+    route: `${method} /admin/v1${path}`,
+    scopes: ['admin'],
+    challenge: 'Token',
+    takesSession: true,
+    send: (origin, own, of) => {
+      const input = ofManagement[id](of)
+      return call(origin, {
+        ...{ method, path: adminPath(id, input) },
+        headers: { ...(takesRows && { 'content-type': bulkFormats.ndjson }), ...own },
+        ...(input.body !== undefined && { body: input.body }),
+      })
+    },
+  }
+}
+
+/** The routes that ask nobody who calls, and tell everybody the same. */
+export const openRoutes =
+  /^(?:GET|HEAD) \/(?:healthz|readyz|openapi\.json|docs\b.*|console|console\/\*|console\/assets\/\*)$/
+
+/** Where somebody signs in to the console, and out. */
+export const sessionRoutes = ['DELETE', 'GET', 'POST'].map((method) => `${method} /console/session`)
+
+/** Whose answer is a fault with this code. */
+export function assertCode(answer: Answer, code: ErrorCode, { challenge }: Operation): void {
+  const { error } = answer.body as { error?: { code: string } }
+  assert.equal(error?.code, code, answer.text)
+  assert.equal(answer.headers['www-authenticate'], code === 'unauthenticated' ? challenge : undefined)
+}
