@@ -5,6 +5,7 @@ import { MetricsServerError } from '../metrics/metrics-server.ts'
 import { SecretKeyError } from '../secret-keys.ts'
 import { StoreError } from '../store/store-error.ts'
 import { CommandError, UsageError } from './errors.ts'
+import { withoutSecrets } from './output.ts'
 import { errorCodeOf } from '../domain/error-code.ts'
 
 /** Errors whose message was written for the operator. */
@@ -35,6 +36,6 @@ export function complainOf(error: unknown): number {
 }
 
 function complain(message: string, exitCode: number): number {
-  console.error(`ugs: ${message}`)
+  console.error(`ugs: ${withoutSecrets(message)}`)
   return exitCode
 }

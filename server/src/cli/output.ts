@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import { CommandError } from './errors.ts'
 import { errorCodeOf } from '../domain/error-code.ts'
+import { withoutTokens } from '../domain/fault.ts'
 
 /** Writes one value as JSON, for a program. */
 export function printJson(value: unknown): void {
@@ -49,6 +50,16 @@ export function printTable(
 /** Control characters, which could drive the terminal, are shown escaped. */
 export function printable(cell: string | number): string {
   return String(cell).replace(/\p{Cc}/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/**
+ * What was called in a wrong way is repeated, and may be a secret in the place of an id: a token, a secret key, or the URL of a
+ * database with its password.
+ */
+export function withoutSecrets(text: string): string {
+  return withoutTokens(text)
+    .replace(/(:\/\/[^:@/\s]*):\S*@/g, '$1:…@')
+    .replace(/[A-Za-z0-9+/]{43}=/g, '[secret key]')
 }
 
 /** A time as people and programs read it, to the second. */

@@ -7,6 +7,7 @@ import { addBulkCommands } from './bulk.ts'
 import { addDataSourceCommands, addSchemaCommands } from './data-source.ts'
 import { addMigrateCommand } from './migrate.ts'
 import { addSecretKeyCommands } from './secret-key.ts'
+import { withoutSecrets } from './output.ts'
 import { addServeCommand } from './serve.ts'
 import { addStoreCommands } from './store.ts'
 import { addUserGroupCommands } from './user-group.ts'
@@ -19,8 +20,7 @@ export function buildProgram(): Command {
     .version(version)
     // Before the commands are added: they take this over.
     .exitOverride()
-    // What was called in a wrong way is repeated, and may be the URL of a database.
-    .configureOutput({ writeErr: (text) => process.stderr.write(withoutPasswords(text)) })
+    .configureOutput({ writeErr: (text) => process.stderr.write(withoutSecrets(text)) })
     .showHelpAfterError('(add --help for how to use it)')
     .addHelpText(
       'after',
@@ -43,8 +43,4 @@ Exit codes: 0 done, 1 failed, 2 called in a wrong way.`,
   addDataSourceCommands(program)
   addAuditCommands(program)
   return program
-}
-
-function withoutPasswords(text: string): string {
-  return text.replace(/(:\/\/[^:@/\s]*):\S*@/g, '$1:…@')
 }

@@ -69,6 +69,6 @@ export function validationFailed(fields: readonly FieldFault[]): Fault {
 }
 
 /** Replaces what looks like a token: a message may quote the name of an unknown field, and that may be anything. */
-function withoutTokens(text: string): string {
+export function withoutTokens(text: string): string {
   return text.replace(/ug[at]_(?:customer|testing)_\w+/gi, '[token]')
 }

@@ -7,6 +7,7 @@ import { buildProgram } from '../../src/cli/program.ts'
 import { startManaged } from '../support/admin-api.ts'
 import { giveBelongings, nobodys, secretName, withoutIds, type Belongings } from '../support/belongings.ts'
 import { runCommand } from '../support/command.ts'
+import { leavesOf } from '../support/commands.ts'
 import { rowsOf } from '../support/kept.ts'
 import { runUgs, temporaryFolder, type CommandResult } from '../support/service.ts'
 
@@ -90,13 +91,6 @@ const commands: Record<string, (of: Belongings) => Given> = {
 const making: Record<string, readonly string[]> = {
   'api-token create': ['--name', 'x'],
   'schema create': ['--provided-id', owned.schemaProvidedId, '--name', 'x'],
-}
-
-function leavesOf(command: Command, path: readonly string[] = []): [name: string, command: Command][] {
-  return command.commands.flatMap((sub) => {
-    const below = [...path, sub.name()]
-    return sub.commands.length > 0 ? leavesOf(sub, below) : [[below.join(' '), sub] as [string, Command]]
-  })
 }
 
 const optionsOf = ({ options }: Command) => options.map(({ long }) => long)

@@ -14,6 +14,7 @@ import { createApiToken } from './command.ts'
 import { call, type Answer } from './http.ts'
 import { introspector, type Introspect } from './introspection.ts'
 import type { Scope } from './scope.ts'
+import { tokenPattern } from './secrets.ts'
 import { startService, type RunningService } from './service.ts'
 import { assertCommonHeaders, userApi, userGroupIn, type ErrorView, type UserGroupView } from './user-api.ts'
 
@@ -91,8 +92,6 @@ function assertDocumented(id: AdminOperationId, status: number): void {
   const documented = paths[`/admin/v1${path}`]?.[method.toLowerCase()]?.responses ?? {}
   assert.ok(String(status) in documented, `${id}: ${status} is not in the OpenAPI document`)
 }
-
-const tokenPattern = /ug[at]_(?:customer|testing)_\w+/g
 
 /** Whether an answer of this operation shows a token, as its schema has it. */
 function showsToken(id: AdminOperationId): boolean {

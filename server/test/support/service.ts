@@ -87,7 +87,10 @@ export async function startService(
   args: readonly string[] = [],
 ): Promise<RunningService> {
   const dataFolder = environment.UGS_DATA_DIR ?? join(temporaryFolder(t), 'data')
-  const databaseUrl = process.env.UGS_TEST_STORE === 'postgres' ? await databaseOf(dataFolder, t) : undefined
+  const databaseUrl =
+    process.env.UGS_TEST_STORE === 'postgres'
+      ? (environment.DATABASE_URL ?? (await databaseOf(dataFolder, t)))
+      : undefined
   const settings = {
     PORT: '0',
     UGS_DATA_DIR: dataFolder,

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { buildProgram } from '../../src/cli/program.ts'
+import { startManaged } from '../support/admin-api.ts'
+import { giveBelongings } from '../support/belongings.ts'
+import { leavesOf } from '../support/commands.ts'
+import { assertNothingOfSecrets, tokenPattern } from '../support/secrets.ts'
+import { runUgs, temporaryFolder } from '../support/service.ts'
+
+const owner = await startManaged({ after })
+const { service } = owner
+const owned = await giveBelongings(owner)
+const folder = temporaryFolder({ after })
+const settings = {
+  UGS_DATA_DIR: service.dataFolder,
+  ...(service.databaseUrl && { DATABASE_URL: service.databaseUrl }),
+}
+const keyFile = join(service.dataFolder, 'secret-keys')
+const [keyId, key] = readFileSync(keyFile, 'utf8').trim().split(':') as [string, string]
+const password = 'a-password-of-a-database'
+
+/** Every secret that there is. */
+const secrets = new Set([
+  ...[owner.adminToken, service.tokens.Customer, owned.token, owned.replacedToken, owned.apiToken],
+  ...[owned.idempotencyKey, key, Buffer.from(key, 'base64').toString('hex'), password],
+])
+
+const rows = join(folder, 'rows.ndjson')
+writeFileSync(rows, JSON.stringify({ user_group_id: owned.userGroupId, name: 'Name' }))
+const inCustomer = ['--environment', 'Customer']
+const one = [owned.userGroupId, ...inCustomer]
+
+interface Run {
+  readonly args: readonly string[]
+  readonly stdin?: string
+  /** How many tokens it shows on standard output. */
+  readonly shows?: number
+  /** 0 unless it is given. */
+  readonly code?: number
+}
+
+/** Every command but `serve`, in the order in which each succeeds. */
+const commands: Record<string, Run> = {
+  migrate: { args: [] },
+  'store copy': { args: ['--from', 'sqlite:nowhere', '--to', `postgres://u:${password}@[/x`], code: 2 },
+  backup: { args: [join(folder, 'backup.db')], ...(service.databaseUrl && { code: 2 }) },
+  restore: { args: [join(folder, 'backup.db')], code: service.databaseUrl ? 2 : 1 },
+  'workspace create': { args: ['second'] },
+  'workspace list': { args: [] },
+  'api-token create': { args: [...inCustomer, '--name', 'x'], shows: 1 },
+  'api-token list': { args: ['--json'] },
+  'api-token rotate': { args: [String(owned.apiTokenId), '--json'], shows: 1 },
+  'api-token revoke': { args: [String(owned.apiTokenId)] },
+  'user-group list': { args: [...inCustomer, '--json'] },
+  'user-group show': { args: [...one, '--show-token'], shows: 1 },
+  'user-group get-or-create': { args: one, shows: 1 },
+  'user-group update': { args: [...one, '--name', 'New', '--json'] },
+  'user-group rotate': { args: [...one, '--json'], shows: 1 },
+  'user-group search': { args: [...inCustomer, '--json'] },
+  'user-group view': { args: [...one, '--json'] },
+  'user-group versions': { args: [...one, '--json'] },
+  'user-group undo': { args: [...one, '--json'] },
+  'user-group suspend': { args: [...one, '--json'] },
+  'user-group resume': { args: [...one, '--json'] },
+  'user-group isolation': { args: [...inCustomer, '--json'] },
+  'user-group promote': { args: [owned.userGroupId, '--json'], code: 1 },
+  'user-group whose-token': { args: [...inCustomer, '--rotate', '--json'], stdin: owned.token },
+  import: { args: [rows, ...inCustomer, '--json'] },
+  export: { args: ['-', '--format', 'csv', ...inCustomer] },
+  'schema create': { args: ['--provided-id', 'new', '--name', 'x', ...inCustomer, '--json'] },
+  'schema list': { args: [...inCustomer, '--json'] },
+  'schema delete': { args: [String(owned.unusedSchemaId), ...inCustomer, '--json'] },
+  'data-source create': {
+    args: ['--schema', owned.schemaProvidedId, '--provided-id', 'new', '--name', 'x', ...inCustomer],
+  },
+  'data-source list': { args: [...inCustomer, '--json'] },
+  'data-source delete': { args: [String(owned.dataSourceId), ...inCustomer], code: 1 },
+  'user-group delete': { args: one },
+  'user-group list-deleted': { args: [...inCustomer, '--json'] },
+  'user-group restore': { args: [String(owned.deletedTeamId), ...inCustomer, '--json'] },
+  'audit list': { args: ['--json', '--limit', '1000'] },
+  'audit prune': { args: ['--older-than', '1d'] },
+  'secret-key add': { args: ['--id', 'new', '--json'] },
+  'secret-key list': { args: ['--json'] },
+  'secret-key reseal': { args: ['--json'] },
+  'secret-key retire': { args: [keyId, '--json'] },
+}
+
+describe('a command tells no secret', () => {
+  it('each of them is held to this', () => {
+    const names = leavesOf(buildProgram()).map(([name]) => name)
+    assert.deepEqual(names.filter((name) => name !== 'serve').sort(), Object.keys(commands).sort())
+  })
+
+  for (const [name, { args, stdin, shows = 0, code: expected = 0 }] of Object.entries(commands)) {
+    it(`${name}, where it ${expected === 0 ? 'does what it is for' : 'cannot'}`, async () => {
+      const { code, stdout, stderr } = await runUgs([...name.split(' '), ...args], settings, stdin)
+      assert.equal(code, expected, stderr)
+      assert.equal(stdout.match(tokenPattern)?.length ?? 0, shows, stdout)
+      assert.doesNotMatch(stderr, tokenPattern)
+      assertNothingOfSecrets(name, stdout.replace(tokenPattern, '') + stderr, secrets)
+      for (const token of stdout.match(tokenPattern) ?? []) secrets.add(token)
+    })
+  }
+
+  it('of a key that it made, where it is not asked to', async () => {
+    const now = readFileSync(keyFile, 'utf8').trim()
+    assert.match(now, /^new:/)
+    const { stdout, stderr } = await service.ugs('secret-key', 'list')
+    assertNothingOfSecrets('the list', stdout + stderr, [...secrets, now.slice('new:'.length)])
+  })
+
+  // Mistakes that are easily made, with what was copied from the wrong place.
+  for (const secret of [owned.token, owned.apiToken, `${keyId}:${key}`, key]) {
+    for (const mistaken of [
+      ['api-token', 'revoke', secret],
+      ['api-token', 'rotate', secret],
+      ['api-token', 'create', ...inCustomer, '--name', 'x', '--scopes', secret],
+      ['secret-key', 'retire', secret],
+      ['secret-key', 'add', '--id', secret],
+      ['schema', 'delete', secret, ...inCustomer],
+      ['data-source', 'create', '--schema', secret, '--provided-id', 'x', '--name', 'x', ...inCustomer],
+      ['user-group', 'show', 'nobody', '--environment', secret],
+      ['user-group', 'list', ...inCustomer, '--workspace', secret],
+      ['user-group', 'rotate', secret, ...inCustomer],
+      ['import', secret, ...inCustomer, '--format', 'csv'],
+      [secret],
+      ['audit', 'list', '--since', secret],
+    ]) {
+      const shown = mistaken.map((word) => (word === secret ? `a ${secret.slice(0, 3)}…` : word)).join(' ')
+      it(`where it is called in a wrong way: ${shown}`, async () => {
+        const { code, stdout, stderr } = await runUgs(mistaken, settings)
+        assert.notEqual(code, 0)
+        assertNothingOfSecrets(shown, stdout + stderr, secrets)
+      })
+    }
+  }
+
+  it('of a setting that is wrong', async () => {
+    for (const wrong of [
+      { DATABASE_URL: `postgres://user:${password}@host:no/db` },
+      { DATABASE_URL: `mysql://user:${password}@host/db` },
+      { UGS_SECRET_KEYS: key },
+      { UGS_SECRET_KEYS: `k1:${key},k1:${key}` },
+      { UGS_SECRET_KEYS: `${keyId}:${key.slice(1)}` },
+      { DATABASE_URL: `postgres://user:${password}@127.0.0.1:1/db`, UGS_POSTGRES_DEADLINE_MS: '100' },
+    ]) {
+      const { code, stdout, stderr } = await runUgs(['workspace', 'list'], {
+        UGS_DATA_DIR: folder,
+        ...(wrong as Record<string, string>),
+      })
+      assert.equal(code, 1)
+      assertNothingOfSecrets('what it says', stdout + stderr, [...secrets, key.slice(1)])
+    }
+  })
+})

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { scopes } from '../../src/domain/api-token.ts'
+import { manage, operationIds, startManaged } from '../support/admin-api.ts'
+import { giveBelongings, nobodys, secretName } from '../support/belongings.ts'
+import { startCollector } from '../support/collector.ts'
+import { createApiToken } from '../support/command.ts'
+import { sessionPath, signed, signIn, signingIn } from '../support/console.ts'
+import { freshDatabase } from '../support/database.ts'
+import { call, type Answer } from '../support/http.ts'
+import { kept, rowsOf } from '../support/kept.ts'
+import { scrape } from '../support/metrics.ts'
+import { operations, type Operation, type OperationId } from '../support/operations.ts'
+import { assertNoSecret, assertNothingOfSecrets, tokenPattern } from '../support/secrets.ts'
+import { userApi } from '../support/user-api.ts'
+
+/** With a password, which a server that asks for none takes too. */
+async function databaseWithPassword(): Promise<URL> {
+  const url = new URL(await freshDatabase({ after }))
+  url.password ||= randomUUID()
+  return url
+}
+
+const collector = await startCollector({ after })
+const database = process.env.UGS_TEST_STORE === 'postgres' ? await databaseWithPassword() : undefined
+// All that it can be made to tell.
+const owner = await startManaged(
+  { after },
+  {
+    ...{ LOG_LEVEL: 'trace', UGS_ACCESS_LOG: 'full', UGS_METRICS_PORT: '0' },
+    ...collector.settings,
+    ...(database && { DATABASE_URL: database.href }),
+  },
+)
+const { service, admin } = owner
+const { origin } = service
+const owned = await giveBelongings(owner)
+const other = await manage(service, 'Testing')
+
+const secretKeyFile = join(service.dataFolder, 'secret-keys')
+const secretKey = readFileSync(secretKeyFile, 'utf8').trim().split(':')[1] as string
+/** Every secret that there is, but for those that an answer is about to show. */
+const secrets = new Set([
+  ...[owner.adminToken, other.adminToken, service.tokens.Customer, service.tokens.Testing],
+  ...[owned.token, owned.replacedToken, owned.apiToken, nobodys.token, nobodys.apiToken],
+  ...[owned.idempotencyKey, secretKey, Buffer.from(secretKey, 'base64').toString('hex')],
+  ...(database ? [decodeURIComponent(database.password)] : []),
+])
+
+/** What is not secret, and is to be in answers, in the store and in what the command line says, and nowhere else. */
+const named = [owned.userGroupId, owned.deletedUserGroupId, secretName]
+
+/** Which answers show a secret: a token, once. */
+const showing = new Set<OperationId>([
+  ...([
+    'getOrCreate',
+    'getOrCreateByOverride',
+    'update',
+    'updateByOverride',
+    'rotate',
+    'rotateAgain',
+  ] as const),
+  ...(['getUserGroupToken', 'rotateTokenOfUserGroup'] as const),
+  ...(['createApiToken', 'rotateApiToken', 'createWorkspace'] as const),
+])
+
+function assertTellsNoSecret({ status, headers, text }: Answer, id: OperationId): void {
+  const shown = text.match(tokenPattern) ?? []
+  assert.equal(shown.length, status < 300 && showing.has(id) ? 1 : 0, `${id}: ${text}`)
+  const rest = shown.reduce((rest, token) => rest.replaceAll(token, ''), text)
+  assertNothingOfSecrets(`the answer of ${id}`, rest + JSON.stringify(headers), secrets)
+  assert.equal(headers['set-cookie'], undefined)
+  for (const token of shown) secrets.add(token)
+}
+
+const all = Object.entries(operations) as [OperationId, Operation][]
+const byToken = (token: string) => ({ authorization: `Token ${token}` })
+
+test('no answer that refuses holds a secret, of those that were sent neither', async () => {
+  const reader = await createApiToken(service, 'Customer', '--scopes', 'read')
+  secrets.add(reader)
+  for (const [id, operation] of all) {
+    for (const secret of secrets) {
+      // Some secrets are no header's.
+      const authorization = `Token ${Buffer.from(secret).toString('latin1')}`
+      assertTellsNoSecret(await operation.send(origin, { authorization: `${authorization}x` }, owned), id)
+    }
+    for (const token of [reader, other.adminToken, owned.apiToken])
+      assertTellsNoSecret(await operation.send(origin, byToken(token), owned), id)
+    assertTellsNoSecret(await operation.send(origin, byToken(owner.adminToken), nobodys), id)
+  }
+})
+
+test('no answer to what is wrong holds a secret that was sent in it', async () => {
+  for (const id of operationIds) {
+    for (const secret of [owner.adminToken, owned.token, owned.apiToken]) {
+      const params = { team_id: owned.teamId, revision: 1, id: owned.apiTokenId }
+      for (const input of [
+        { params, body: { [secret]: secret }, query: { [secret]: secret } },
+        { params, body: { [secret]: secret } },
+        { params, body: { name: [secret], provided_id: [secret], token: [secret], user_group_ids: secret } },
+        { params, body: `{"name":"${secret}` },
+        { params, query: { cursor: secret } },
+        { params, query: `limit=${encodeURIComponent(secret)}` },
+        { params: { team_id: secret, id: secret }, body: {} },
+      ]) {
+        const answer = await admin[id](input)
+        if (answer.status >= 400) assertTellsNoSecret(answer, id)
+      }
+      const stale = { params, body: { name: secretName }, headers: { 'if-match': `"${secret}"` } }
+      if (operations[id].route.startsWith('PATCH')) assertTellsNoSecret(await admin[id](stale), id)
+    }
+  }
+})
+
+test('no answer that succeeds holds a secret but the one that it is for', async () => {
+  const token = await createApiToken(service, 'Customer', '--scopes', scopes.join())
+  secrets.add(token)
+  for (const [id, operation] of all.filter(([id]) => id !== 'deleteUserGroup'))
+    assertTellsNoSecret(await operation.send(origin, byToken(token), owned), id)
+  assertTellsNoSecret(await operations.deleteUserGroup.send(origin, byToken(token), owned), 'deleteUserGroup')
+})
+
+test('the secret of a session is in its cookie alone', async () => {
+  const signedIn = await signIn(origin, owner.adminToken)
+  const [secret, csrf] = [signedIn.cookie.slice('ugs_session='.length), signedIn.csrfToken]
+  assertNothingOfSecrets('the answer to who signs in', signedIn.answer.text, [...secrets, secret])
+  secrets.add(secret)
+  const whoIs = await call(origin, { path: sessionPath, headers: { cookie: signedIn.cookie } })
+  assertNothingOfSecrets('the answer to who is signed in', whoIs.text, secrets)
+  secrets.add(csrf)
+  for (const answer of [
+    await signingIn(origin, { api_token: `${secret}x` }),
+    await call(origin, { method: 'DELETE', path: sessionPath, headers: { cookie: signedIn.cookie } }),
+    await call(origin, { method: 'DELETE', path: sessionPath, headers: signed(signedIn) }),
+    await call(origin, { path: sessionPath, headers: { cookie: signedIn.cookie } }),
+    await call(origin, { path: `/console/${secret}`, headers: { cookie: signedIn.cookie } }),
+  ])
+    assertNothingOfSecrets('an answer to a session', answer.text, secrets)
+})
+
+test('what anybody may ask for holds no secret', async () => {
+  for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs', '/console', '/nothing'])
+    assertNothingOfSecrets(path, (await call(origin, { path })).text, secrets)
+})
+
+const withoutNames = (where: string, text: string) => {
+  for (const name of named) assert.ok(!text.includes(name), `"${name}" is in ${where}`)
+}
+
+test('the metrics hold no secret, and no id or name of a user group', async () => {
+  const { text } = await scrape(service)
+  assert.match(text, /operation="rotateTokenOfUserGroup"/)
+  assertNothingOfSecrets('the metrics', text, secrets)
+  withoutNames('the metrics', text)
+})
+
+test('the traces hold no secret, and no id or name of a user group', async () => {
+  const last = await userApi(origin, owner.adminToken).get({ user_group_id: owned.userGroupId })
+  await collector.until((span) => span.attributes['ugs.request_id'] === last.headers['x-request-id'])
+  const received = collector.received()
+  assert.match(received, /listAuditEvents/)
+  assertNothingOfSecrets('the traces', received, secrets)
+  withoutNames('the traces', received)
+})
+
+test('no line of the log holds a secret, or an id or name of a user group', async () => {
+  await service.logged('"operation":"deleteUserGroup"')
+  const log = service.stderr()
+  assertNothingOfSecrets('the log', log, secrets)
+  assert.doesNotMatch(log, tokenPattern)
+  withoutNames('the log', log)
+})
+
+test('no argument of a process holds a secret', { skip: !existsSync('/proc/self/cmdline') }, () => {
+  const lines = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(join('/proc', pid, 'cmdline'), 'utf8')
+      } catch {
+        // It has ended.
+        return ''
+      }
+    })
+  assert.ok(lines.some((line) => line.includes('ugs.js')))
+  assertNothingOfSecrets('what ps shows', lines.join('\n'), secrets)
+})
+
+test('an audit event holds no secret, nor the digest of one', async () => {
+  const events = [...(await rowsOf(service)).values()].filter(({ table }) => table.endsWith('audit_event'))
+  assert.ok(events.length > 20)
+  assertNothingOfSecrets('the audit log', JSON.stringify(events), secrets)
+})
+
+async function assertNoneIsKept(): Promise<void> {
+  const files = await kept(service)
+  files.delete('secret-keys')
+  assert.ok(files.size > 0)
+  for (const [where, bytes] of files) assertNoSecret(where, bytes, secrets)
+}
+
+test('nothing that is kept holds one, but the file of secret keys, while it runs and after it', async () => {
+  await assertNoneIsKept()
+  assert.equal(await service.stop(), 0)
+  await assertNoneIsKept()
+  const shown = service.stdout().match(tokenPattern) ?? []
+  assert.deepEqual(
+    shown.filter((token) => !Object.values(service.tokens).includes(token)),
+    [],
+  )
+})
