@@ -71,19 +71,22 @@ export function changeSecretKeyFile(path: string, change: (keys: SecretKey[]) =>
   } catch (error) {
     throw errorCodeOf(error) === 'EEXIST' ? new LockedFileError(whole) : error
   }
+  let keys
   try {
-    const keys = change(readSecretKeyFile(file) as SecretKey[])
+    keys = change(readSecretKeyFile(file) as SecretKey[])
     writeWhole(whole, keys)
     // Who reads it now is to be able to go on doing so.
     const { uid, gid, mode } = statSync(file)
     chownSync(whole, uid, gid)
     chmodSync(whole, mode)
     renameSync(whole, file)
-    flushFolder(dirname(file))
-    return keys
-  } finally {
+  } catch (error) {
     rmSync(whole, { force: true })
+    throw error
   }
+  // From here on what has this name is another's.
+  flushFolder(dirname(file))
+  return keys
 }
 
 function writeWhole(file: string, keys: readonly SecretKey[]): void {

@@ -1,6 +1,8 @@
-import { unwatchFile, watchFile } from 'node:fs'
+import { statSync, unwatchFile, watchFile } from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from './config.ts'
+import { Fault } from './domain/fault.ts'
 import { Keyring, UnsealError, type SecretKey } from './domain/keyring.ts'
 import type { Store } from './domain/store.ts'
 import { makeDataFolder } from './data-folder.ts'
@@ -21,6 +23,8 @@ const contextOfCheck = (keyId: string) => `secret_key_check/${keyId}`
 
 /** How often, in milliseconds, it is looked whether the file was changed. */
 const watchEveryMs = 1000
+/** After how long every service has read a file that was changed, and nothing is under way that was sealed before. */
+const settledAfterMs = 5000
 
 /**
  * The keyring, held against the store: a missing or a wrong key is found here, before any token needs it, and a new
@@ -52,13 +56,31 @@ export function watchSecretKeys(
   }
   // One after the other, so that the last one stands at the end.
   let following = Promise.resolve()
+  let again: NodeJS.Timeout | undefined
   const onChange = () => {
-    following = following.then(follow).catch(told.onFailure)
+    clearTimeout(again)
+    following = following.then(follow).catch((error: unknown) => {
+      told.onFailure(error)
+      // A wrong file is so until it changes. A store that is away may be back any moment.
+      if (error instanceof Fault) again = setTimeout(onChange, watchEveryMs).unref()
+    })
   }
   watchFile(config.secretKeyFile, { interval: watchEveryMs, persistent: false }, onChange)
+  // What was changed since they were read is no change to who begins to watch.
+  const ids = readOrNothing(config.secretKeyFile).map(({ id }) => id)
+  if (ids.join() !== keyring.keyIds.join()) onChange()
   return () => {
     unwatchFile(config.secretKeyFile, onChange)
+    clearTimeout(again)
   }
+}
+
+/** Resolves once the file was changed so long ago that no service seals with a key that was the first one before. */
+export async function secretKeyFileSettled({ UGS_SECRET_KEYS, secretKeyFile }: Source): Promise<void> {
+  const changedAt =
+    UGS_SECRET_KEYS === undefined ? (statSync(secretKeyFile, { throwIfNoEntry: false })?.mtimeMs ?? 0) : 0
+  const ago = Math.max(0, Date.now() - changedAt)
+  if (ago < settledAfterMs) await sleep(settledAfterMs - ago)
 }
 
 /** Null where they are to be in a file that is not there. @throws SecretKeyError */

@@ -4,7 +4,7 @@ import { errorCodeOf } from '../domain/error-code.ts'
 import { formatSecretKey, generateSecretKey, isSecretKeyId, type SecretKey } from '../domain/keyring.ts'
 import { countSealedTokens, resealTokens } from '../domain/secret-key-management.ts'
 import { changeSecretKeyFile, LockedFileError } from '../secret-key-file.ts'
-import { openKeyring, readSecretKeys } from '../secret-keys.ts'
+import { openKeyring, readSecretKeys, secretKeyFileSettled } from '../secret-keys.ts'
 import { CommandError, UsageError } from './errors.ts'
 import { jsonOption } from './options.ts'
 import { printJson, printLine, printTable } from './output.ts'
@@ -163,10 +163,11 @@ async function retire(id: string, { json }: JsonOption): Promise<void> {
   const keys = readSecretKeys(config) ?? []
   await withStore(async (store) => {
     const isKnown = keys.some((key) => key.id === id)
-    if (keys[0]?.id === id)
-      throw new CommandError(`"${id}" seals; put another first, as \`ugs secret-key add\` does`)
+    refuseSealing(keys, id)
     if (!isKnown && !(await store.listSecretKeyChecks()).some(({ keyId }) => keyId === id))
       throw new CommandError(`there is no secret key "${id}"; \`ugs secret-key list\` shows those there are`)
+    // Until then a service may still seal with it.
+    await secretKeyFileSettled(config)
     const left = (await countSealedTokens(store)).get(id) ?? 0
     if (left > 0)
       throw new CommandError(
@@ -174,11 +175,19 @@ async function retire(id: string, { json }: JsonOption): Promise<void> {
       )
     await store.deleteSecretKeyCheck(id)
     if (isKnown && config.UGS_SECRET_KEYS === undefined)
-      changed(config, (present) => present.filter((key) => key.id !== id))
+      changed(config, (present) => {
+        refuseSealing(present, id)
+        return present.filter((key) => key.id !== id)
+      })
   })
   if (json) printJson({ id })
   else if (isStillIn(config, id)) console.error(`"${id}" is retired: take it out of UGS_SECRET_KEYS now.`)
   else console.error(`"${id}" is retired.`)
+}
+
+function refuseSealing([first]: readonly SecretKey[], id: string): void {
+  if (first?.id === id)
+    throw new CommandError(`"${id}" seals; put another first, as \`ugs secret-key add\` does`)
 }
 
 function isStillIn({ UGS_SECRET_KEYS }: Config, id: string): boolean {
@@ -194,7 +203,7 @@ function changed(config: Config, change: (keys: SecretKey[]) => SecretKey[]): Se
   try {
     return changeSecretKeyFile(config.secretKeyFile, change)
   } catch (error) {
-    if (error instanceof UsageError) throw error
+    if (error instanceof UsageError || error instanceof CommandError) throw error
     if (error instanceof LockedFileError)
       throw new CommandError(
         `${error.lock} is there: another command changes the keys, or was ended while it did. In that case, remove it`,

@@ -144,6 +144,10 @@ export function parseSecretKeys(text: string): SecretKey[] {
   if (new Set(keys.map(({ id }) => id)).size !== keys.length) {
     throw new RangeError('two entries have the same id')
   }
+  // A replacement that replaces nothing would go unnoticed.
+  if (new Set(keys.map(({ key }) => key.toString('hex'))).size !== keys.length) {
+    throw new RangeError('two entries have the same key')
+  }
   // Behind another it may stay, to open what it sealed until that is sealed anew.
   if (keys.slice(0, 1).some(({ key }) => isGuessable(key))) {
     throw new RangeError(

@@ -117,6 +117,23 @@ describe('a secret key is replaced beside a running service', () => {
     assert.equal(await tokenOf({ ...next, tokens: service.tokens }, 'group 0'), before)
   })
 
+  it('and retired right after it, when nobody has said that the new one is in use', async (t) => {
+    const service = await withUserGroups(t, 50)
+    const calling = keepCalling(service)
+    await runCommand(service, 'secret-key', 'add', '--id', 'new')
+    const { mtimeMs } = statSync(keyFile(service))
+    while ((await service.ugs('secret-key', 'retire', 'k1')).code !== 0)
+      await runCommand(service, 'secret-key', 'reseal')
+    // By then every service has read the file again, and what it had sealed before is in the store.
+    assert.ok(Date.now() - mtimeMs >= 5000)
+    await calling.stop()
+    assert.ok((await listed(service)).every(({ state }) => state !== 'missing'))
+    await service.stop()
+    const next = await startService(t, settingsOf(service))
+    for (const id of ['group 0', 'group 49', 'called 0 0', 'called 3 0'])
+      await tokenOf({ ...next, tokens: service.tokens }, id)
+  })
+
   it('and sealing anew goes on where it was killed', async (t) => {
     const service = await withUserGroups(t, 2500)
     const before = await tokenOf(service, 'group 2499')

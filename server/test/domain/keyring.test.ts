@@ -113,6 +113,7 @@ describe('secret keys as text', () => {
     [`a:AAAA${bytes}`]: /the key of entry 1 must be 32 bytes/,
     [`a:${bytes.slice(0, -4)}!!!!`]: /the key of entry 1 must be 32 bytes/,
     [`a:${bytes},a:${bytes}`]: /two entries have the same id/,
+    [`a:${bytes},b:${bytes}`]: /two entries have the same key/,
   }
   const guessable = {
     zeros: Buffer.alloc(32),
