@@ -1,3 +1,4 @@
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sessionMaxMs, type ConsoleSessions, type OpenSession } from '../domain/console-sessions.ts'
 import { Fault } from '../domain/fault.ts'
@@ -26,9 +27,15 @@ export async function findSession(
   const session = await sessions.find(secret)
   if (session === null) throw new Fault('unauthenticated', 'The session is over; sign in again')
   // The cookie is SameSite=Strict, but a site is more than an origin.
-  if (request.method !== 'GET' && headers['x-csrf-token'] !== session.csrfToken)
+  if (request.method !== 'GET' && !isSame(headers['x-csrf-token'], session.csrfToken))
     throw new Fault('forbidden', 'X-CSRF-Token: must be the csrf_token of the session')
   return session
+}
+
+/** Takes as long for whatever was sent: it is no way to find out a token piece by piece. */
+function isSame(sent: unknown, expected: string): boolean {
+  const digest = (text: string) => hash('sha256', text, 'buffer')
+  return typeof sent === 'string' && timingSafeEqual(digest(sent), digest(expected))
 }
 
 /** Has the browser hold the secret, out of the reach of scripts and of other sites. */

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../support/service.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const script = (name: string) => join(root, 'scripts', name)
+const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
+const { workspaces } = readJson(join(root, 'package.json')) as { workspaces: string[] }
+
+interface Locked {
+  dev?: boolean
+  devOptional?: boolean
+  link?: boolean
+  version: string
+}
+
+describe('the SBOM', () => {
+  const { stdout, status, stderr } = spawnSync(process.execPath, [script('sbom.js')], { encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  const sbom = JSON.parse(stdout)
+  const { packages } = readJson(join(root, 'package-lock.json')) as { packages: Record<string, Locked> }
+  const purlOf = (name: string, version: string) => `pkg:npm/${name.replace('@', '%40')}@${version}`
+  const purls = new Set<string>(sbom.components.map(({ purl }: any) => purl))
+
+  it('is of the service, in CycloneDX', () => {
+    assert.deepEqual([sbom.bomFormat, sbom.specVersion, sbom.version], ['CycloneDX', '1.5', 1])
+    const { name, type, version } = sbom.metadata.component
+    assert.deepEqual([name, type, version], ['user-group-service', 'application', '0.1.0'])
+  })
+
+  it('holds what the service imports, and all that this brings, each with its hash and licence', () => {
+    const { dependencies } = readJson(join(root, 'server/package.json')) as {
+      dependencies: Record<string, string>
+    }
+    for (const [name, version] of Object.entries(dependencies))
+      assert.ok(purls.has(purlOf(name, version)), `${name} is missing`)
+    // All that is locked for production, but for what the example alone needs.
+    const ofExample = ['chart.js', '@kurkle/color']
+    const expected = Object.entries(packages).flatMap(([path, { dev, devOptional, link, version }]) => {
+      const name = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1]
+      const isOurs = name === undefined || dev === true || devOptional === true || link === true
+      return isOurs || ofExample.includes(name) ? [] : [purlOf(name, version)]
+    })
+    const found = [...purls].filter((purl) => !purl.startsWith('pkg:npm/%40user-group-service/'))
+    assert.deepEqual(new Set(found), new Set(expected))
+    for (const { name, hashes, licenses } of sbom.components) {
+      if (!name.startsWith('@user-group-service/') && !workspaces.includes(name))
+        assert.equal(hashes[0].alg, 'SHA-512', name)
+      assert.ok(licenses.length > 0, name)
+    }
+  })
+
+  it('names nothing that it does not hold, and nothing twice', () => {
+    const refs = [sbom.metadata.component, ...sbom.components].map((component) => component['bom-ref'])
+    assert.equal(new Set(refs).size, refs.length)
+    for (const { ref, dependsOn } of sbom.dependencies)
+      for (const named of [ref, ...dependsOn]) assert.ok(refs.includes(named), named)
+  })
+})
+
+describe('the check of the dependencies', () => {
+  function check(t: TestContext, change: (lock: any, manifest: any) => void) {
+    const folder = temporaryFolder(t)
+    for (const workspace of workspaces)
+      cpSync(join(root, workspace, 'package.json'), join(folder, workspace, 'package.json'))
+    const lock = readJson(join(root, 'package-lock.json'))
+    const manifest = readJson(join(root, 'package.json'))
+    change(lock, manifest)
+    writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock))
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
+    const { status, stderr } = spawnSync(process.execPath, [script('check-dependencies.js'), folder], {
+      encoding: 'utf8',
+    })
+    return { status, stderr }
+  }
+
+  it('passes as they are', (t) => {
+    assert.deepEqual(
+      check(t, () => undefined),
+      { status: 0, stderr: '' },
+    )
+  })
+
+  const fastify = 'node_modules/fastify'
+  const wrong: Record<string, [(lock: any, manifest: any) => void, RegExp]> = {
+    'has no integrity': [
+      ({ packages }) => delete packages[fastify].integrity,
+      /^node_modules\/fastify: has no/,
+    ],
+    'is from a repository of git': [
+      ({ packages }) => (packages[fastify].resolved = 'git+ssh://git@example.com/fastify.git#abc'),
+      /^node_modules\/fastify: has an address of its own/,
+    ],
+    'has another licence': [
+      ({ packages }) => (packages[fastify].license = 'GPL-3.0-only'),
+      /^node_modules\/fastify: the licence GPL-3.0-only is not on the list/,
+    ],
+    'has no licence': [({ packages }) => delete packages[fastify].license, /the licence is missing/],
+    'is used in production with a licence for development alone': [
+      ({ packages }) => (packages[fastify].license = 'MPL-2.0'),
+      /MPL-2.0 is not on the list/,
+    ],
+    'has two licences that both hold, one not on the list': [
+      ({ packages }) => (packages[fastify].license = '(MIT AND GPL-3.0-only)'),
+      /is not on the list/,
+    ],
+    'has an install script': [
+      ({ packages }) => (packages[fastify].hasInstallScript = true),
+      /^node_modules\/fastify: has an install script, which is not on the list/,
+    ],
+    'has an install script that nobody decided on': [
+      (_, manifest) => delete manifest.allowScripts.esbuild,
+      /^node_modules\/esbuild: package.json does not say in allowScripts/,
+    ],
+    'is not pinned': [
+      (_, manifest) => (manifest.devDependencies.eslint = '^10.0.0'),
+      /^package.json: eslint is not pinned to one version \(\^10.0.0\)/,
+    ],
+  }
+  for (const [what, [change, message]] of Object.entries(wrong)) {
+    it(`fails where one ${what}`, (t) => {
+      const { status, stderr } = check(t, change)
+      assert.equal(status, 1)
+      assert.match(stderr, message)
+    })
+  }
+})
