@@ -14,9 +14,9 @@ import { join } from 'node:path'
 const workspaces = ['server', 'console']
 
 const root = new URL('../', import.meta.url)
-/** @returns {object} */
-const read = (/** @type {string} */ path) =>
-  /** @type {object} */ (JSON.parse(readFileSync(new URL(path, root), 'utf8')))
+/** @returns {unknown} */
+const readJson = (/** @type {string} */ path) => JSON.parse(readFileSync(new URL(path, root), 'utf8'))
+const read = (/** @type {string} */ path) => /** @type {object} */ (readJson(path))
 
 const lock = /** @type {{ packages: Record<string, LockedPackage> }} */ (read('package-lock.json'))
 const production = Object.entries(lock.packages).filter(
