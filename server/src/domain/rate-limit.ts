@@ -77,7 +77,7 @@ interface Bucket {
  * share of a second. Each process decides by itself, at once; what it let through it tells the others within a second, by
  * the store. So all N processes together let through, in any t seconds, no more than
  * `perSecond * t + burst + (N - 1) * (burst + perSecond * d)` calls, where d is how long telling takes, about a second;
- * what was too much is taken from what comes next.
+ * what was too much is taken from what comes next (decision 0020).
  */
 export class RateLimiter {
   readonly #limit: RateLimit | null

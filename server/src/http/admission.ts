@@ -39,7 +39,7 @@ export interface AdmissionOptions extends LastAnswers {
 
 /**
  * Takes on calls as they come, and, where they come faster than they can be answered, as many as can be answered soon. The
- * others it refuses: that costs a part of a call, and waiting with all would leave each too late.
+ * others it refuses: that costs a part of a call, and waiting with all would leave each too late (decision 0021).
  */
 export class Admission {
   readonly #handle: Handle

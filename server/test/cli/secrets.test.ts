@@ -51,6 +51,7 @@ const commands: Record<string, Run> = {
   'workspace list': { args: [] },
   'api-token create': { args: [...inCustomer, '--name', 'x'], shows: 1 },
   'api-token list': { args: ['--json'] },
+  'api-token limit': { args: [String(owned.apiTokenId), '500:2000', '--json'] },
   'api-token rotate': { args: [String(owned.apiTokenId), '--json'], shows: 1 },
   'api-token revoke': { args: [String(owned.apiTokenId)] },
   'user-group list': { args: [...inCustomer, '--json'] },
