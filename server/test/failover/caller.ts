@@ -6,16 +6,29 @@ const hangMs = 20_000
 
 type Sent = Pick<Call, 'kind' | 'id' | 'from' | 'key' | 'revision'>
 
+/**
+ * Where services are killed: undefined for one that has not been, or else resolves once it is back. Without it, a call
+ * that fails is a violation.
+ */
+export type WhenBack = (service: number) => Promise<void> | undefined
+
 /** Calls the services, and keeps the ledger of it. */
 export class Caller {
   readonly ledger: Ledger
   readonly #apiToken: string
   readonly #pools: readonly Pool[]
+  readonly #whenBack: WhenBack | undefined
 
-  constructor(origins: readonly string[], apiToken: string, ledger: Ledger) {
+  constructor(origins: readonly string[], apiToken: string, ledger: Ledger, whenBack?: WhenBack) {
     this.ledger = ledger
     this.#apiToken = apiToken
+    this.#whenBack = whenBack
     this.#pools = origins.map((origin) => new Pool(origin, { headersTimeout: hangMs, bodyTimeout: hangMs }))
+  }
+
+  /** Lets go of the connections. */
+  async close(): Promise<void> {
+    await Promise.all(this.#pools.map((pool) => pool.close()))
   }
 
   get services(): number {
@@ -49,6 +62,7 @@ export class Caller {
     const pool = this.#pools[service] as Pool
     const startedAt = performance.now()
     let result: { outcome: Outcome; answer?: Answered }
+    let back: Promise<void> | undefined
     try {
       const {
         statusCode,
@@ -67,10 +81,14 @@ export class Caller {
       const text = await stream.text()
       result = this.#judge(sent, statusCode, headers['retry-after'], text)
     } catch (error) {
-      result = this.#violation(sent, `the call failed: ${String(error)}`)
+      back = this.#whenBack?.(service)
+      // Whether the service had done it, nobody knows.
+      if (back !== undefined) result = { outcome: 'in doubt' }
+      else result = this.#violation(sent, `the call failed: ${String(error)}`)
     }
     const call = { ...sent, service, startedAt, endedAt: performance.now(), ...result }
     this.ledger.record(call)
+    await back
     return call
   }
 

@@ -5,10 +5,15 @@ import type { Answered, Call } from './ledger.ts'
 export interface Kept {
   readonly current: KeptToken
   readonly superseded: readonly KeptToken[]
+  /** That its properties hold. */
   readonly revision: number
+  /** How often the user group was changed, its creation included. */
+  readonly changes: number
+  /** How many events the audit log has of it, by their action. */
+  readonly events: Readonly<Record<string, number>>
 }
 
-interface KeptToken {
+export interface KeptToken {
   readonly hash: string
   readonly issuedAt: number
 }
@@ -26,6 +31,7 @@ export function checkUserGroup(calls: readonly Call[], kept: Kept | undefined): 
     ...checkRefusals(calls, kept),
     ...checkTokensSeen(calls, done, chainOf(kept, steps)),
     ...checkRevisions(calls, done, kept),
+    ...checkAudit(kept),
   ]
 }
 
@@ -153,6 +159,19 @@ function* checkRevisions(calls: readonly Call[], done: readonly Done[], kept: Ke
     yield 'an update was answered with another one'
   }
   if (goesBack(sightings)) yield 'an update was lost: an answer has an older revision than one before it'
+}
+
+/** One event for each change, whether the change was acknowledged or not. */
+function* checkAudit({ changes, superseded, events }: Kept): Generator<string> {
+  const expected = {
+    'user_group.created': 1,
+    'user_group.token_rotated': superseded.length,
+    'user_group.updated': changes - 1 - superseded.length,
+  }
+  for (const [action, count] of Object.entries(expected)) {
+    if ((events[action] ?? 0) !== count)
+      yield `has ${count} × ${action}, and ${events[action] ?? 0} events of it`
+  }
 }
 
 interface Sighting {

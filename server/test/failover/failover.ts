@@ -52,7 +52,7 @@ describe('a server that is killed with all its processes, and started again', ()
 
   test('holds what was acknowledged before each of the kills', async () => {
     for (const { prefix, result } of results) {
-      assert.deepEqual((await verify(result.caller, server, database, prefix)).slice(0, 10), [])
+      assert.deepEqual((await verify(result.caller, server.queryOf(database), prefix)).slice(0, 10), [])
     }
     // Without any, the rounds would have shown less than they claim.
     assert.ok(results.reduce((sum, { result }) => sum + result.inDoubt, 0) > 0)

@@ -8,6 +8,7 @@ import { freePort } from '../support/port.ts'
 import type { Belongings } from './belongings.ts'
 import { Network } from './network.ts'
 import { poll } from './poll.ts'
+import type { Query } from './verify.ts'
 import { childrenOf, findPrograms, isAnyRunning, runProgram } from './programs.ts'
 
 /** For how long a server may take to start or to be promoted. */
@@ -164,6 +165,10 @@ export class PostgresServer {
     } finally {
       await client.end()
     }
+  }
+
+  queryOf(database: string): Query {
+    return (sql) => this.query(sql, [], database)
   }
 
   async #setSynchronousStandby(name: string): Promise<void> {

@@ -49,7 +49,7 @@ export async function runRound(services: Services, round: Round): Promise<Result
   await load.stop()
 
   assertLive(services)
-  const violations = await verify(caller, outage.server, database, round.prefix)
+  const violations = await verify(caller, outage.server.queryOf(database), round.prefix)
   const { line, slowestMs, counts } = figures(caller, outage)
   console.log(`${round.name}: ${line}`)
   assert.deepEqual(violations.slice(0, 10), [], `${violations.length} violations`)
@@ -99,7 +99,7 @@ async function takeAwayOnce(
   return { killedAt, writableAt: await server.writable(), server }
 }
 
-async function acknowledges(ledger: Ledger, count: number): Promise<void> {
+export async function acknowledges(ledger: Ledger, count: number): Promise<void> {
   assert.ok(await ledger.until(() => ledger.acknowledged >= count, 20_000), 'the load does not get on')
 }
 

@@ -1,21 +1,18 @@
-import { checkUserGroup, hashOf, type Kept } from './check.ts'
+import { checkUserGroup, hashOf, type Kept, type KeptToken } from './check.ts'
 import type { Caller } from './caller.ts'
-import type { PostgresServer } from './postgres-server.ts'
 
 /** How many user groups are read at once. */
 const width = 32
+
+/** Reads tables of either store: they name their columns alike. */
+export type Query = (sql: string) => Promise<any[]>
 
 /**
  * Reads what the database has, by SQL, and what each service answers for it, and holds the ledger to it. Nothing may be
  * under way meanwhile. Returns what does not fit.
  */
-export async function verify(
-  caller: Caller,
-  server: PostgresServer,
-  database: string,
-  prefix: string,
-): Promise<string[]> {
-  const kept = await readKept(server, database, prefix)
+export async function verify(caller: Caller, query: Query, prefix: string): Promise<string[]> {
+  const kept = await readKept(query, prefix)
   const violations = await compareReads(caller, kept)
   for (const [id, calls] of caller.ledger.byId()) {
     violations.push(...checkUserGroup(calls, kept.get(id)).map((what) => `${id}: ${what}`))
@@ -23,29 +20,39 @@ export async function verify(
   return [...caller.ledger.violations, ...violations]
 }
 
-async function readKept(
-  server: PostgresServer,
-  database: string,
-  prefix: string,
-): Promise<Map<string, Kept>> {
-  const rows = await server.query(
-    `SELECT provided_id, encode(token_hash, 'hex') AS hash, token_issued_at::float8 AS issued_at, properties, (
-       SELECT coalesce(json_agg(json_build_object('hash', encode(token_hash, 'hex'), 'issuedAt', issued_at)), '[]')
-       FROM superseded_token
-       WHERE superseded_token.workspace_id = user_group.workspace_id AND superseded_token.team_id = user_group.team_id
-     ) AS superseded
-     FROM user_group WHERE starts_with(provided_id, $1)`,
-    [prefix],
-    database,
-  )
-  const kept = rows.map(({ provided_id, hash, issued_at, properties, superseded }): [string, Kept] => [
-    provided_id,
-    { current: { hash, issuedAt: issued_at }, superseded, revision: JSON.parse(properties).revision },
-  ])
-  const byId = new Map(kept)
-  if (byId.size < kept.length) throw new Error('a user_group_id is there twice')
-  return byId
+async function readKept(query: Query, prefix: string): Promise<Map<string, Kept>> {
+  const ofThese = `provided_id LIKE '${prefix}%'`
+  const kept = new Map<string, Collected>()
+  for (const row of await query(
+    `SELECT provided_id, token_hash, token_issued_at, properties, revision FROM user_group WHERE ${ofThese}`,
+  )) {
+    if (kept.has(row.provided_id)) throw new Error('a user_group_id is there twice')
+    kept.set(row.provided_id, {
+      current: { hash: row.token_hash.toString('hex'), issuedAt: Number(row.token_issued_at) },
+      superseded: [],
+      revision: JSON.parse(row.properties).revision,
+      changes: Number(row.revision),
+      events: {},
+    })
+  }
+  for (const row of await query(
+    `SELECT provided_id, superseded_token.token_hash, issued_at
+     FROM superseded_token JOIN user_group USING (workspace_id, team_id) WHERE ${ofThese}`,
+  )) {
+    const token = { hash: row.token_hash.toString('hex'), issuedAt: Number(row.issued_at) }
+    kept.get(row.provided_id)?.superseded.push(token)
+  }
+  for (const row of await query(
+    `SELECT provided_id, action, count(*) AS count FROM audit_event WHERE ${ofThese} GROUP BY provided_id, action`,
+  )) {
+    const group = kept.get(row.provided_id)
+    if (group === undefined) throw new Error('an event tells of a user group that is not there')
+    group.events[row.action] = Number(row.count)
+  }
+  return kept
 }
+
+type Collected = Kept & { readonly superseded: KeptToken[]; readonly events: Record<string, number> }
 
 /** The reads go to the ledger too, as the last calls. */
 async function compareReads(caller: Caller, kept: ReadonlyMap<string, Kept>): Promise<string[]> {

@@ -1,0 +1,56 @@
+// Kills services under load by SIGKILL, and PostgreSQL with them, and holds the store to every answer that they gave:
+// `npm run test:kill -- --store sqlite --rounds 50`. docs/reliability.md says more. The exit code is 1 if anything was lost.
+import { parseArgs } from 'node:util'
+import { Belongings } from '../failover/belongings.ts'
+import { runKillRound, type KillResult } from './round.ts'
+import { KillableServices } from './services.ts'
+import { ownPostgresStore, sqliteStore } from './stores.ts'
+
+/** Whatever hangs, this ends. */
+const boundMsOfRound = 60_000
+
+const { values: options } = parseArgs({
+  options: { store: { type: 'string', default: 'sqlite' }, rounds: { type: 'string', default: '50' } },
+})
+const rounds = Number(options.rounds)
+if (!['sqlite', 'postgres'].includes(options.store) || !Number.isInteger(rounds) || rounds < 1) {
+  console.error('use: npm run test:kill -- [--store sqlite|postgres] [--rounds NUMBER]')
+  process.exit(2)
+}
+
+setTimeout(
+  () => {
+    console.error(`not over within ${boundMsOfRound} ms a round`)
+    process.exit(1)
+  },
+  (rounds + 1) * boundMsOfRound,
+).unref()
+
+const belongings = new Belongings()
+const results: KillResult[] = []
+try {
+  const store =
+    options.store === 'sqlite' ? sqliteStore(belongings.folder()) : await ownPostgresStore(belongings)
+  const services = await KillableServices.start(
+    { keep: (pid) => belongings.process(pid, 'SIGKILL') },
+    { databaseUrl: store.databaseUrl, dataFolder: belongings.folder(), count: 2 },
+  )
+  for (let round = 0; round < rounds; round++) {
+    const result = await runKillRound(services, store, round)
+    results.push(result)
+    const { victim, calls, changes, inDoubt, refused, violations, faults } = result
+    console.log(
+      `round ${round + 1}: kill -9 of ${victim}; ${calls} calls, ${changes} changes acknowledged, ${inDoubt} in doubt, ${refused} × 503; ${violations.length} lost or wrong, ${faults.length} faults of the files`,
+    )
+    for (const what of [...violations, ...faults].slice(0, 10)) console.log(`  ${what}`)
+  }
+} finally {
+  await belongings.end()
+}
+
+const total = (of: (result: KillResult) => number) => results.reduce((sum, result) => sum + of(result), 0)
+const wrong = total(({ violations, faults }) => violations.length + faults.length)
+console.log(
+  `${options.store}: ${rounds} kills, ${total(({ calls }) => calls)} calls, ${total(({ changes }) => changes)} changes acknowledged, ${total(({ inDoubt }) => inDoubt)} in doubt; lost or wrong: ${wrong}`,
+)
+if (wrong > 0) process.exitCode = 1

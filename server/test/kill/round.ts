@@ -1,0 +1,80 @@
+import { randomInt } from 'node:crypto'
+import { Caller } from '../failover/caller.ts'
+import { Ledger, type Call } from '../failover/ledger.ts'
+import { Load } from '../failover/load.ts'
+import { acknowledges } from '../failover/round.ts'
+import { assertLive } from '../failover/services.ts'
+import { verify } from '../failover/verify.ts'
+import type { KillableServices } from './services.ts'
+import type { KilledStore } from './stores.ts'
+
+/** What is killed in one round after another. */
+const victims = ['one service', 'all services', 'the database', 'the database and all services'] as const
+export type Victim = (typeof victims)[number]
+
+export interface KillResult {
+  readonly victim: Victim
+  readonly calls: number
+  /** Creations, updates and rotations that were acknowledged. */
+  readonly changes: number
+  readonly inDoubt: number
+  readonly refused: number
+  /** What does not fit: lost changes among it. */
+  readonly violations: readonly string[]
+  /** What the checks of the store find wrong with its files. */
+  readonly faults: readonly string[]
+}
+
+export function victimOf(round: number, { server }: KilledStore): Victim {
+  const possible = server === undefined ? 2 : victims.length
+  return victims[round % possible] as Victim
+}
+
+/** Puts the services under load, kills some of them at a random moment, has them back, and holds the store to every answer. */
+export async function runKillRound(
+  services: KillableServices,
+  store: KilledStore,
+  round: number,
+): Promise<KillResult> {
+  const victim = victimOf(round, store)
+  const prefix = `kill-${round}-`
+  services.forget()
+  const caller = new Caller(services.origins, services.apiToken, new Ledger(), services.whenBack)
+  const { ledger } = caller
+  const load = new Load(caller, prefix)
+  try {
+    await acknowledges(ledger, 100 + randomInt(900))
+    await killAndStart(services, store, victim)
+    await acknowledges(ledger, ledger.acknowledged + 200)
+  } catch (error) {
+    await load.abandon()
+    throw error
+  }
+  await load.stop()
+  assertLive(services)
+  const { calls } = ledger
+  const count = (isOne: (call: Call) => boolean) => calls.filter(isOne).length
+  const result = {
+    calls: calls.length,
+    changes: count(({ kind, outcome }) => kind !== 'read' && outcome === 'done'),
+    inDoubt: count(({ outcome }) => outcome === 'in doubt'),
+    refused: count(({ outcome }) => outcome === 'undone'),
+  }
+  const violations = await verify(caller, store.query, prefix)
+  await caller.close()
+  return { victim, ...result, violations, faults: await store.findFaults() }
+}
+
+async function killAndStart(
+  services: KillableServices,
+  { server }: KilledStore,
+  victim: Victim,
+): Promise<void> {
+  const all = services.origins.map((_, service) => service)
+  const killed = { 'one service': [randomInt(all.length)], 'the database': [] }[victim as string] ?? all
+  const withServer = victim.startsWith('the database') ? server : undefined
+  const [startServices] = await Promise.all([services.kill(killed), withServer?.kill()])
+  await withServer?.start()
+  await withServer?.writable()
+  await startServices()
+}
