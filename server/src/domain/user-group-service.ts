@@ -6,7 +6,7 @@ import type { Environment } from './environment.ts'
 import { Fault, validationFailed } from './fault.ts'
 import { shownPointer } from './json-pointer.ts'
 import type { JsonText } from './json-text.ts'
-import type { Keyring } from './keyring.ts'
+import { UnsealError, type Keyring } from './keyring.ts'
 import type {
   ExpectedUserGroup,
   GetOrCreateOutcome,
@@ -313,7 +313,15 @@ export class UserGroupService {
   }
 
   #openToken(userGroup: UserGroupKey & Pick<UserGroup, 'token'>): string {
-    return this.#keyring.open(userGroup.token, sealingContext(userGroup))
+    try {
+      return this.#keyring.open(userGroup.token, sealingContext(userGroup))
+    } catch (error) {
+      if (!(error instanceof UnsealError)) throw error
+      throw new Fault('unavailable', 'The token of this user group cannot be shown at the moment', {
+        reason:
+          'TOKEN_SEALED: what the store has does not open; restore a backup, or put its secret key back',
+      })
+    }
   }
 }
 

@@ -62,7 +62,7 @@ describe('the operations on user groups, by the clock', () => {
        WHERE provided_id = 'thief'`,
     )
     database.close()
-    await assert.rejects(create('thief'), { name: 'UnsealError' })
+    await assert.rejects(create('thief'), { name: 'Fault', code: 'unavailable', reason: /^TOKEN_SEALED: / })
     assert.match((await create('owner')).token, /^ugt_customer_/)
   })
 })

@@ -89,7 +89,7 @@ describe('SQLite: the file', () => {
     await assert.rejects(store.getOrCreateUserGroup(create('a')), {
       name: 'Fault',
       code: 'unavailable',
-      reason: 'SQLITE_BUSY',
+      reason: 'SQLITE_BUSY: the database is locked by another process; stop it, or try again',
     })
     assert.equal(await store.findUserGroup(key('a')), null)
     other.exec('ROLLBACK')

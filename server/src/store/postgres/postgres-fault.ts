@@ -10,7 +10,7 @@ export class PostgresFailure extends Error {
   readonly code: string
   /** Whether the same may well succeed later. */
   readonly isTransient: boolean
-  /** Whether it is worth trying again at once: it has not waited for long already. */
+  /** Whether it is worth trying again at once: it has not waited for long already, nor is there anything to mend first. */
   readonly isRepeatable: boolean
   /** Whether the statement may have taken effect all the same: the connection was lost before it was answered. */
   readonly isInDoubt: boolean
@@ -27,7 +27,7 @@ export class PostgresFailure extends Error {
     this.code = code
     this.isTransient =
       !isState || transientClasses.has(stateClass) || transientStates.has(code) || phase === 'connecting'
-    this.isRepeatable = this.isTransient && code !== lockNotAvailable
+    this.isRepeatable = this.isTransient && code !== lockNotAvailable && code !== diskFull
     const isRefusal = isState && !connectionClasses.has(stateClass) && !endsOfSession.has(code)
     this.isInDoubt = phase === 'querying' && !isRefusal
     this.isOfStatement = phase === 'querying' && isRefusal && (!this.isTransient || waitedTooLong.has(code))
@@ -36,6 +36,7 @@ export class PostgresFailure extends Error {
 }
 
 const lockNotAvailable = '55P03'
+const diskFull = '53100'
 /** For a lock, or for the statement to end. */
 const waitedTooLong = new Set([lockNotAvailable, '57014'])
 /** What a demoted primary, or a standby, says to a write. */
@@ -65,7 +66,7 @@ const endsOfSession = new Set(['57P01', '57P02', '57P03', '57P05', '25P03'])
 export function faultOf(error: unknown): unknown {
   if (!(error instanceof PostgresFailure)) return error
   return error.isTransient
-    ? unavailable(error.code, error.isInDoubt)
+    ? unavailable(error.code === diskFull ? `${diskFull}: ${cureOf(diskFull)}` : error.code, error.isInDoubt)
     : new Fault('internal', 'Something went wrong on our side', { reason: error.code })
 }
 
@@ -98,6 +99,7 @@ export function cureOf(code: string): string {
   if (isOfTls(code)) {
     return "the server's certificate cannot be verified; name its authority's certificate in sslrootcert, and the host as the certificate does"
   }
+  if (code === diskFull) return "the server's disk is full; free some space there"
   if (/^(53|57)/.test(code)) return 'the server takes no connection at the moment; try again'
   return 'the server cannot be reached; check that it runs, and the hosts and ports in the URL'
 }

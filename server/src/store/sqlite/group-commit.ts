@@ -1,6 +1,7 @@
 import BetterSqlite3, { type Database, type Statement } from 'better-sqlite3'
 import type { BatchObserver } from '../batch-observer.ts'
-import { faultOf, isUnavailable } from './sqlite-fault.ts'
+import { faultOf, isOfSomeStatements, isUnavailable } from './sqlite-fault.ts'
+import type { StoreFiles } from './store-files.ts'
 
 const { SqliteError } = BetterSqlite3
 
@@ -25,16 +26,26 @@ export class GroupCommit {
   readonly #beginImmediate: Statement
   readonly #commit: Statement
   readonly #rollback: Statement
+  readonly #countChanges: Statement<[], number>
+  /** As it was counted last. */
+  #changes = 0
+  readonly #files: Pick<StoreFiles, 'check' | 'checkNowAndThen'>
   readonly #database: Database
   readonly #observer: BatchObserver | undefined
 
-  constructor(database: Database, observer: BatchObserver | undefined) {
+  constructor(
+    database: Database,
+    files: Pick<StoreFiles, 'check' | 'checkNowAndThen'>,
+    observer: BatchObserver | undefined,
+  ) {
     this.#database = database
+    this.#files = files
     this.#observer = observer
     this.#begin = database.prepare('BEGIN')
     this.#beginImmediate = database.prepare('BEGIN IMMEDIATE')
     this.#commit = database.prepare('COMMIT')
     this.#rollback = database.prepare('ROLLBACK')
+    this.#countChanges = database.prepare<[], number>('SELECT total_changes()').pluck()
   }
 
   /**
@@ -88,15 +99,25 @@ export class GroupCommit {
       return results
     } catch (error) {
       end?.(true)
+      const isOfOne = error instanceof OperationError
       // The transaction itself failed, for all alike: trying each alone would only wait for the lock again and again.
-      if (!(error instanceof OperationError)) return batch.map(() => ({ error }))
-      if (batch.length === 1) return [{ error: error.cause }]
-      // One operation failed and took the batch with it: each on its own, only the one at fault fails.
+      if (!isOfOne && !isOfSomeStatements(error)) return batch.map(() => ({ error }))
+      if (batch.length === 1) return [{ error: isOfOne ? error.cause : error }]
+      // One operation failed, or those that write, and took the batch with them: each on its own, only those at fault fail.
       return batch.flatMap((pending) => this.#runTogether([pending]))
     }
   }
 
   #transaction(batch: readonly Pending[]): Result[] {
+    this.#files.checkNowAndThen()
+    const results = this.#attemptTwice(batch)
+    const changes = this.#countChanges.get() as number
+    if (changes !== this.#changes) this.#files.check()
+    this.#changes = changes
+    return results
+  }
+
+  #attemptTwice(batch: readonly Pending[]): Result[] {
     try {
       return this.#attempt(this.#begin, batch)
     } catch (error) {

@@ -1,5 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import { Fault } from '../../domain/fault.ts'
+import { StoreFilesError } from './store-files.ts'
 
 /** What stands between the service and its file; any other code of SQLite's is a defect of ours. */
 const unavailable =
@@ -9,10 +10,41 @@ export function isUnavailable({ code }: { readonly code: string }): boolean {
   return unavailable.test(code)
 }
 
-/** A failure of SQLite as the domain knows it: the code for the log, never the driver's message. */
+/** What of a full disk, a read-only file or a damaged page not every statement meets: reads go on. */
+const ofSome = /^SQLITE_(FULL|READONLY|CORRUPT|IOERR_(WRITE|READ|SHORT_READ|CORRUPTFS|DATA))/
+
+export function isOfSomeStatements(error: unknown): boolean {
+  return error instanceof BetterSqlite3.SqliteError && ofSome.test(error.code)
+}
+
+/** What the operator can do. */
+export function cureOf(code: string): string {
+  if (code === 'SQLITE_NOTADB') {
+    return 'the file is not a SQLite database; name another file, or restore a backup'
+  }
+  if (code.startsWith('SQLITE_CORRUPT')) return 'the database is damaged; restore a backup'
+  if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code))
+    return 'the database is locked by another process; stop it, or try again'
+  if (/^SQLITE_(CANTOPEN|READONLY|PERM|AUTH)/.test(code)) {
+    return 'the database cannot be opened for writing; check the owner and mode of the file and its folder'
+  }
+  if (/^SQLITE_(FULL|IOERR)/.test(code)) {
+    return 'the disk is full or failing; free some space and check the disk'
+  }
+  return 'the database cannot be used'
+}
+
+/** A failure of the store as the domain knows it: the code and the cure for the log, never the driver's message. */
 export function faultOf(error: unknown): unknown {
+  if (error instanceof StoreFilesError) {
+    const message =
+      'The files of the store are lost; this call may have taken effect, or be lost with them: GET the user group before you repeat it'
+    return new Fault('unavailable', message, { reason: error.message })
+  }
   if (!(error instanceof BetterSqlite3.SqliteError)) return error
   return isUnavailable(error)
-    ? new Fault('unavailable', 'The store cannot be used at the moment', { reason: error.code })
+    ? new Fault('unavailable', 'The store cannot be used at the moment', {
+        reason: `${error.code}: ${cureOf(error.code)}`,
+      })
     : new Fault('internal', 'Something went wrong on our side', { reason: error.code })
 }

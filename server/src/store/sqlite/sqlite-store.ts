@@ -52,6 +52,8 @@ import { LastIntrospections } from './last-introspections.ts'
 import { checkOwner, migrate, refuseNewer } from './migrate.ts'
 import { SealedTokens } from './sealed-tokens.ts'
 import { SecretKeyChecks } from './secret-key-checks.ts'
+import { cureOf } from './sqlite-fault.ts'
+import { refuseLostLog, StoreFiles } from './store-files.ts'
 import { SqliteTableReader } from './table-reader.ts'
 import { UserGroupArchive } from './user-group-archive.ts'
 import { UserGroupSearch } from './user-group-search.ts'
@@ -66,7 +68,8 @@ export interface SqliteOptions {
 
 /** @throws StoreError */
 export function openSqliteStore(path: string, options: SqliteOptions): Store {
-  return new SqliteStore(openDatabase(path, options), options.observer)
+  const database = openDatabase(path, options)
+  return new SqliteStore(database, new StoreFiles(database, path), options.observer)
 }
 
 /** @throws StoreError */
@@ -91,11 +94,13 @@ function openDatabase(path: string, options: SqliteOptions): Database {
     // Refused before there is a file.
     if (options.migrate === 'check' && !existsSync(path))
       pendingMigrations(readMigrations('sqlite'), [], 'check')
+    refuseLostLog(path)
     database = new BetterSqlite3(path, { timeout: options.lockTimeoutMs })
     // Before anything is set: another program's database is left as it is.
     checkOwner(database)
     configure(database)
     migrate(database, options.migrate)
+    refuseReadOnly(database, options.lockTimeoutMs)
     return database
   } catch (error) {
     database?.close()
@@ -114,6 +119,21 @@ function configure(database: Database): void {
   // Pages that many commits change are brought home once: the log is up to 16 MB long, by default 4 MB.
   database.pragma('wal_autocheckpoint = 4000')
   database.pragma('foreign_keys = ON')
+  // A damaged page is noticed when it is read, and not when what it says was believed.
+  database.pragma('cell_size_check = ON')
+}
+
+/** SQLite opens what it may only read too, and would fail at the first change. */
+function refuseReadOnly(database: Database, lockTimeoutMs: number): void {
+  database.pragma('busy_timeout = 0')
+  try {
+    database.exec('BEGIN IMMEDIATE; ROLLBACK')
+  } catch (error) {
+    // Whoever holds the lock is the proof that it can be written to.
+    if (!(error instanceof BetterSqlite3.SqliteError) || !error.code.startsWith('SQLITE_BUSY')) throw error
+  } finally {
+    database.pragma(`busy_timeout = ${lockTimeoutMs}`)
+  }
 }
 
 /** What is wrong with a file, and its cure. What is a defect is thrown. */
@@ -121,22 +141,6 @@ export function storeErrorOf(path: string, error: unknown): StoreError {
   if (error instanceof StoreError) return new StoreError(`${path}: ${error.message}`)
   if (!(error instanceof BetterSqlite3.SqliteError)) throw error
   return new StoreError(`${path}: ${cureOf(error.code)} (${error.code})`)
-}
-
-function cureOf(code: string): string {
-  if (code === 'SQLITE_NOTADB') {
-    return 'the file is not a SQLite database; name another file, or restore a backup'
-  }
-  if (code.startsWith('SQLITE_CORRUPT')) return 'the database is damaged; restore a backup'
-  if (code.startsWith('SQLITE_BUSY'))
-    return 'the database is locked by another process; stop it, or try again'
-  if (/^SQLITE_(CANTOPEN|READONLY|PERM|AUTH)/.test(code)) {
-    return 'the database cannot be opened for writing; check the owner and mode of the file and its folder'
-  }
-  if (/^SQLITE_(FULL|IOERR)/.test(code)) {
-    return 'the disk is full or failing; free some space and check the disk'
-  }
-  return 'the database cannot be opened'
 }
 
 /** Of many in one call, so many share a turn with what else arrives: the others wait for them. */
@@ -158,9 +162,9 @@ class SqliteStore implements Store {
   readonly #sealedTokens: SealedTokens
   readonly #audit: AuditLog
 
-  constructor(database: Database, observer: BatchObserver | undefined) {
+  constructor(database: Database, files: StoreFiles, observer: BatchObserver | undefined) {
     this.#database = database
-    this.#batch = new GroupCommit(database, observer)
+    this.#batch = new GroupCommit(database, files, observer)
     this.#audit = new AuditLog(database)
     this.#dataSources = new DataSources(database, this.#audit)
     this.#userGroups = new UserGroups(database, this.#dataSources, this.#audit)
