@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import BetterSqlite3 from 'better-sqlite3'
+import { call, type Answer } from '../support/http.ts'
+import type { RunningService } from '../support/service.ts'
+import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
+
+/** What a service has acknowledged, through whatever becomes of its files. */
+export class Acknowledged {
+  readonly tokens = new Map<string, string>()
+  #made = 0
+
+  /** Creates a user group of some kB; true where that was acknowledged, and false where it was 503. */
+  async create(service: RunningService): Promise<boolean> {
+    const id = `group-${this.#made++}`
+    const answer = await apiOf(service).get({ user_group_id: id, name: id, properties: { fill: 'x'.repeat(4000) } })
+    if (answer.status === 200) {
+      this.tokens.set(id, tokenIn(answer))
+      return true
+    }
+    assertUnavailable(answer)
+    return false
+  }
+
+  async createSome(service: RunningService, count = 20): Promise<void> {
+    for (let i = 0; i < count; i++) assert.equal(await this.create(service), true)
+  }
+
+  /** Every token is answered as it was acknowledged. */
+  async assertKept(service: RunningService): Promise<void> {
+    assert.ok(this.tokens.size > 0)
+    for (const [id, token] of this.tokens) assert.equal(tokenIn(await apiOf(service).get({ user_group_id: id })), token)
+  }
+
+  /** Every answer is the acknowledged token or 503; returns how many were 503. */
+  async assertNoneWrong(service: RunningService): Promise<number> {
+    let refused = 0
+    for (const [id, token] of this.tokens) {
+      const answer = await apiOf(service).get({ user_group_id: id })
+      if (answer.status !== 200) {
+        assertUnavailable(answer)
+        refused++
+      } else assert.equal(assertSuccess(answer).user_group.token, token)
+    }
+    return refused
+  }
+}
+
+export function apiOf(service: RunningService): ReturnType<typeof userApi> {
+  return userApi(service.origin, service.tokens.Testing)
+}
+
+export function assertUnavailable(answer: Answer): void {
+  assertFault(answer, 'unavailable')
+  assert.match(answer.headers['retry-after'] ?? '', /^\d+$/)
+}
+
+export async function readiness({ origin }: RunningService): Promise<number> {
+  assert.equal((await call(origin, { path: '/healthz' })).status, 200)
+  return (await call(origin, { path: '/readyz' })).status
+}
+
+export function assertWhole(path: string): void {
+  const database = new BetterSqlite3(path, { readonly: true })
+  assert.equal(database.pragma('integrity_check', { simple: true }), 'ok')
+  database.close()
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { runUgs, startService } from '../support/service.ts'
+import { smallDisk } from '../support/small-disk.ts'
+import { assertSuccess } from '../support/user-api.ts'
+import { Acknowledged, apiOf, assertWhole, readiness } from './acknowledged.ts'
+
+describe('a full disk under an embedded store', () => {
+  it('is 503 for what writes, loses nothing, and is over once there is room', async (t) => {
+    const disk = smallDisk(t, 6)
+    if (disk === null) return
+    const settings = { DATABASE_URL: `sqlite:${join(disk.folder, 'ugs.db')}`, UGS_DATA_DIR: disk.folder }
+    const first = await startService(t, settings)
+    const token = (await first.ugs('api-token', 'create', '--environment', 'Testing', '--name', 'test')).stdout.trim()
+    const service = { ...first, tokens: { Customer: token, Testing: token } }
+    const acknowledged = new Acknowledged()
+    await acknowledged.createSome(service)
+    disk.fill()
+    // What is allocated already may still be written to.
+    while (await acknowledged.create(service));
+
+    // Views go on, in the same turn as what fails.
+    const [id = ''] = acknowledged.tokens.keys()
+    const together = await Promise.all(
+      Array.from({ length: 40 }, async (_, i) => {
+        if (i % 2 === 0) return acknowledged.create(service)
+        assertSuccess(await apiOf(service).get({ user_group_id: id }))
+        return null
+      }),
+    )
+    assert.deepEqual(new Set(together), new Set([null, false]))
+    await acknowledged.assertKept(service)
+    // Views are most of what is called.
+    assert.equal(await readiness(service), 200)
+    assert.match(service.stderr(), /"code":"unavailable","reason":"SQLITE_FULL: the disk is full .* free some space/)
+
+    disk.free()
+    await acknowledged.createSome(service)
+    await acknowledged.assertKept(service)
+    assert.equal(await service.stop('SIGKILL'), null)
+    const second = { ...(await startService(t, settings)), tokens: service.tokens }
+    await acknowledged.assertKept(second)
+    assertWhole(join(disk.folder, 'ugs.db'))
+
+    disk.fill()
+    while (await acknowledged.create(second));
+    await second.stop('SIGKILL')
+    // The log has its room already: views go on after a new start too.
+    const third = { ...(await startService(t, settings)), tokens: service.tokens }
+    await acknowledged.assertKept(third)
+    disk.free()
+    await acknowledged.createSome(third)
+    await acknowledged.assertKept(third)
+  })
+
+  it('is told at the first start, with the cure', async (t) => {
+    const disk = smallDisk(t, 1)
+    if (disk === null) return
+    const folder = join(disk.folder, 'data')
+    mkdirSync(folder)
+    disk.fill()
+    const { code, stderr } = await runUgs(['serve'], { PORT: '0', UGS_DATA_DIR: folder })
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /^ugs: \S*ugs\.db: the disk is full or failing; free some space and check the disk \(SQLITE_\w+\)\n$/,
+    )
+    disk.free()
+    await startService(t, { UGS_DATA_DIR: folder })
+  })
+})
