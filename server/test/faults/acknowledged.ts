@@ -12,7 +12,11 @@ export class Acknowledged {
   /** Creates a user group of some kB; true where that was acknowledged, and false where it was 503. */
   async create(service: RunningService): Promise<boolean> {
     const id = `group-${this.#made++}`
-    const answer = await apiOf(service).get({ user_group_id: id, name: id, properties: { fill: 'x'.repeat(4000) } })
+    const answer = await apiOf(service).get({
+      user_group_id: id,
+      name: id,
+      properties: { fill: 'x'.repeat(4000) },
+    })
     if (answer.status === 200) {
       this.tokens.set(id, tokenIn(answer))
       return true
@@ -28,7 +32,8 @@ export class Acknowledged {
   /** Every token is answered as it was acknowledged. */
   async assertKept(service: RunningService): Promise<void> {
     assert.ok(this.tokens.size > 0)
-    for (const [id, token] of this.tokens) assert.equal(tokenIn(await apiOf(service).get({ user_group_id: id })), token)
+    for (const [id, token] of this.tokens)
+      assert.equal(tokenIn(await apiOf(service).get({ user_group_id: id })), token)
   }
 
   /** Every answer is the acknowledged token or 503; returns how many were 503. */

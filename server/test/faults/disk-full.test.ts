@@ -13,7 +13,9 @@ describe('a full disk under an embedded store', () => {
     if (disk === null) return
     const settings = { DATABASE_URL: `sqlite:${join(disk.folder, 'ugs.db')}`, UGS_DATA_DIR: disk.folder }
     const first = await startService(t, settings)
-    const token = (await first.ugs('api-token', 'create', '--environment', 'Testing', '--name', 'test')).stdout.trim()
+    const token = (
+      await first.ugs('api-token', 'create', '--environment', 'Testing', '--name', 'test')
+    ).stdout.trim()
     const service = { ...first, tokens: { Customer: token, Testing: token } }
     const acknowledged = new Acknowledged()
     await acknowledged.createSome(service)
@@ -34,7 +36,10 @@ describe('a full disk under an embedded store', () => {
     await acknowledged.assertKept(service)
     // Views are most of what is called.
     assert.equal(await readiness(service), 200)
-    assert.match(service.stderr(), /"code":"unavailable","reason":"SQLITE_FULL: the disk is full .* free some space/)
+    assert.match(
+      service.stderr(),
+      /"code":"unavailable","reason":"SQLITE_FULL: the disk is full .* free some space/,
+    )
 
     disk.free()
     await acknowledged.createSome(service)

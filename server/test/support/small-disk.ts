@@ -17,7 +17,8 @@ export interface SmallDisk {
 /** Null, and the test is skipped, where this user may not mount; where CI is set, that is a failure. */
 export function smallDisk(t: TestContext, megabytes: number): SmallDisk | null {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-small-disk-'))
-  if (!isMounted(t, ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=755`, 'tmpfs', folder], folder)) return null
+  if (!isMounted(t, ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=755`, 'tmpfs', folder], folder))
+    return null
   const ballast = join(folder, 'ballast')
   return { folder, fill: () => writeUntilFull(ballast), free: () => rmSync(ballast, { force: true }) }
 }

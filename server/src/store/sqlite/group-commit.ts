@@ -1,6 +1,7 @@
 import BetterSqlite3, { type Database, type Statement } from 'better-sqlite3'
 import type { BatchObserver } from '../batch-observer.ts'
 import { faultOf, isOfSomeStatements, isUnavailable } from './sqlite-fault.ts'
+import type { Checkpointer } from './checkpointer.ts'
 import type { StoreFiles } from './store-files.ts'
 
 const { SqliteError } = BetterSqlite3
@@ -29,17 +30,19 @@ export class GroupCommit {
   readonly #countChanges: Statement<[], number>
   /** As it was counted last. */
   #changes = 0
-  readonly #files: Pick<StoreFiles, 'check' | 'checkNowAndThen'>
+  readonly #files: StoreFiles
+  readonly #checkpointer: Checkpointer
   readonly #database: Database
   readonly #observer: BatchObserver | undefined
 
   constructor(
     database: Database,
-    files: Pick<StoreFiles, 'check' | 'checkNowAndThen'>,
+    guards: { readonly files: StoreFiles; readonly checkpointer: Checkpointer },
     observer: BatchObserver | undefined,
   ) {
     this.#database = database
-    this.#files = files
+    this.#files = guards.files
+    this.#checkpointer = guards.checkpointer
     this.#observer = observer
     this.#begin = database.prepare('BEGIN')
     this.#beginImmediate = database.prepare('BEGIN IMMEDIATE')
@@ -112,7 +115,10 @@ export class GroupCommit {
     this.#files.checkNowAndThen()
     const results = this.#attemptTwice(batch)
     const changes = this.#countChanges.get() as number
-    if (changes !== this.#changes) this.#files.check()
+    if (changes !== this.#changes) {
+      this.#files.check()
+      this.#checkpointer.afterCommit()
+    }
     this.#changes = changes
     return results
   }

@@ -45,6 +45,7 @@ import { StoreError } from '../store-error.ts'
 import type { TableReader } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
 import { AuditLog } from './audit-log.ts'
+import { Checkpointer, commitPages } from './checkpointer.ts'
 import { ConsoleSessions } from './console-sessions.ts'
 import { DataSources } from './data-sources.ts'
 import { GroupCommit } from './group-commit.ts'
@@ -69,7 +70,8 @@ export interface SqliteOptions {
 /** @throws StoreError */
 export function openSqliteStore(path: string, options: SqliteOptions): Store {
   const database = openDatabase(path, options)
-  return new SqliteStore(database, new StoreFiles(database, path), options.observer)
+  const guards = { files: new StoreFiles(database, path), checkpointer: new Checkpointer(database, path) }
+  return new SqliteStore(database, guards, options.observer)
 }
 
 /** @throws StoreError */
@@ -117,7 +119,7 @@ function configure(database: Database): void {
   // An answered call survives a power cut: WAL's NORMAL would let the last commits go with it.
   database.pragma('synchronous = FULL')
   // Pages that many commits change are brought home once: the log is up to 16 MB long, by default 4 MB.
-  database.pragma('wal_autocheckpoint = 4000')
+  database.pragma(`wal_autocheckpoint = ${commitPages}`)
   database.pragma('foreign_keys = ON')
   // A damaged page is noticed when it is read, and not when what it says was believed.
   database.pragma('cell_size_check = ON')
@@ -149,6 +151,7 @@ const groupsAtOnce = 128
 /** The store in one file, for one machine. Each method is one operation of a turn's transaction. */
 class SqliteStore implements Store {
   readonly #database: Database
+  readonly #checkpointer: Checkpointer
   readonly #batch: GroupCommit
   readonly #userGroups: UserGroups
   readonly #dataSources: DataSources
@@ -162,9 +165,14 @@ class SqliteStore implements Store {
   readonly #sealedTokens: SealedTokens
   readonly #audit: AuditLog
 
-  constructor(database: Database, files: StoreFiles, observer: BatchObserver | undefined) {
+  constructor(
+    database: Database,
+    guards: { readonly files: StoreFiles; readonly checkpointer: Checkpointer },
+    observer: BatchObserver | undefined,
+  ) {
     this.#database = database
-    this.#batch = new GroupCommit(database, files, observer)
+    this.#checkpointer = guards.checkpointer
+    this.#batch = new GroupCommit(database, guards, observer)
     this.#audit = new AuditLog(database)
     this.#dataSources = new DataSources(database, this.#audit)
     this.#userGroups = new UserGroups(database, this.#dataSources, this.#audit)
@@ -407,6 +415,7 @@ class SqliteStore implements Store {
 
   async close() {
     await this.#batch.finish()
+    await this.#checkpointer.close()
     this.#database.close()
   }
 }

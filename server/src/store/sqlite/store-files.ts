@@ -130,8 +130,9 @@ export function refuseLostLog(path: string): void {
   closeSync(file)
   const read = (at: number) => (endianness() === 'LE' ? header.readUInt32LE(at) : header.readUInt32BE(at))
   if (header[isInitAt] === 0 || read(framesAt) <= read(broughtHomeAt)) return
+  const name = basename(path)
   throw new StoreError(
-    `${path}-wal is missing, and holds what was answered last; put it back, or, if a service is running, stop it by SIGTERM; ` +
-      `to go on without what it held, remove ${path}-shm`,
+    `${name}-wal is missing, and holds what was answered last; put it back, or, if a service is running, stop it by SIGTERM; ` +
+      `to go on without what it held, remove ${name}-shm`,
   )
 }
