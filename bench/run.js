@@ -5,6 +5,7 @@ import { cpus } from 'node:os'
 import { accessLog } from './cases/access-log.js'
 import { audit, postgresAudit } from './cases/audit.js'
 import { bulk, postgresBulk } from './cases/bulk.js'
+import { checkpoints } from './cases/checkpoints.js'
 import { introspect, postgresIntrospect } from './cases/introspect.js'
 import { metrics, metricsCheck, postgresMetrics, postgresMetricsCheck } from './cases/metrics.js'
 import { overload, postgresOverload } from './cases/overload.js'
@@ -31,6 +32,7 @@ const cases = {
   'get-create': getCreate,
   introspect,
   audit,
+  checkpoints,
   'access-log': accessLog,
   traces,
   bulk,

@@ -11,6 +11,7 @@ import { startWorker } from './worker.js'
  * @property {readonly string[]} [tokens] the user group tokens of those, in their order
  * @property {'random' | 'once'} order
  * @property {number} seconds after which no more are sent
+ * @property {number} [connections] where not as many as ever
  * @property {number} [pauseMs] between an answer and the next request of a connection, in the mean; random, as callers are
  * @property {string} expected what each answer must hold
  */

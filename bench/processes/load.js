@@ -59,7 +59,7 @@ async function run(load) {
   const cpuBefore = process.cpuUsage()
   const started = performance.now()
   await Promise.all(
-    shares(load.ids, connections).map((ids) =>
+    shares(load.ids, load.connections ?? connections).map((ids) =>
       keepAsking(load, ids, (isGood, milliseconds) => {
         if (isGood) latencies.push(milliseconds)
         else failures++

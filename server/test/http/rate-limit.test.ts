@@ -13,7 +13,7 @@ const time = { now: Date.parse('2030-01-01T00:00:00Z') }
 const clock = { now: () => time.now, monotonic: () => time.now }
 const app = await startApp({ after }, clock, { perSecond: 2, burst: 5 })
 const body = { user_group_id: 'x', name: 'Name' }
-const write = { scopes: ['write'] } as const
+const write = ['write'] as const
 
 const times = async (count: number, work: () => Promise<Answer>) => {
   const answers: Answer[] = []
@@ -82,7 +82,7 @@ describe('counts calls of every kind', () => {
   }
   for (const [what, [scope, work]] of Object.entries(kinds)) {
     it(what, async () => {
-      const token = await app.makeApiToken(undefined, { scopes: [scope] })
+      const token = await app.makeApiToken(undefined, [scope])
       const answers = await times(6, () => work(token))
       assert.deepEqual(
         answers.map(({ status }) => status === 429),

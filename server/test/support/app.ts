@@ -8,7 +8,7 @@ import type { ApiToken, Scope as ApiScope } from '../../src/domain/api-token.ts'
 import type { Clock } from '../../src/domain/clock.ts'
 import { generateSecretKey, Keyring } from '../../src/domain/keyring.ts'
 import { RateLimiter, type RateLimit } from '../../src/domain/rate-limit.ts'
-import type { NewApiToken, Store } from '../../src/domain/store.ts'
+import type { Store } from '../../src/domain/store.ts'
 import { generateToken, hashToken } from '../../src/domain/token.ts'
 import { UseLog } from '../../src/domain/use-log.ts'
 import { UserGroupService } from '../../src/domain/user-group-service.ts'
@@ -23,7 +23,7 @@ import { origin } from '../store/store-fixtures.ts'
 export interface RunningApp {
   readonly origin: string
   readonly store: Store
-  readonly makeApiToken: (expiresAt?: number, more?: Partial<NewApiToken>) => Promise<string>
+  readonly makeApiToken: (expiresAt?: number, scopes?: readonly ApiScope[]) => Promise<string>
   /** What the service does every minute. */
   readonly writeApiTokenUses: () => Promise<void>
 }
@@ -72,17 +72,16 @@ export async function startApp(
     await app.close()
     await store.close()
   })
-  const scopes: ApiScope[] = ['admin']
   return {
     origin: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
     store,
     writeApiTokenUses: () => apiTokenUses.write(),
-    makeApiToken: async (expiresAt, more) => {
+    makeApiToken: async (expiresAt, scopes = ['admin']) => {
       const token = generateToken('api', 'Customer')
       await store.createApiToken({
         ...origin,
         ...{ tokenHash: hashToken(token), workspaceId: 1, environment: 'Customer', name: 'test', scopes },
-        ...{ createdAt: clock.now(), expiresAt: expiresAt ?? null, ...more },
+        ...{ createdAt: clock.now(), expiresAt: expiresAt ?? null },
       })
       return token
     },

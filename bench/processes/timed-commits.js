@@ -1,0 +1,27 @@
+// Loaded before the service: writes down how long each commit took on SQLite, in milliseconds, when the service ends. Where
+// BENCH_CHECKPOINTS is `commit`, the commits bring the log home, and no thread does.
+import { writeFileSync } from 'node:fs'
+import BetterSqlite3 from 'better-sqlite3'
+import { Checkpointer } from '../../server/dist/store/sqlite/checkpointer.js'
+
+const { BENCH_CHECKPOINTS: where, BENCH_COMMITS_FILE: file = '' } = process.env
+if (where === 'commit') Checkpointer.prototype.afterCommit = () => undefined
+
+/** @type {number[]} */
+const times = []
+/** @type {{ prepare: (this: unknown, sql: string) => { run: () => unknown } }} */
+const databases = /** @type {any} */ (BetterSqlite3.prototype)
+const { prepare } = databases
+databases.prepare = function (sql) {
+  const statement = prepare.call(this, sql)
+  if (sql !== 'COMMIT') return statement
+  const run = statement.run.bind(statement)
+  statement.run = () => {
+    const began = performance.now()
+    const result = run()
+    times.push(performance.now() - began)
+    return result
+  }
+  return statement
+}
+process.on('exit', () => writeFileSync(file, JSON.stringify(times)))
