@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { chownSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { Belongings } from '../failover/belongings.ts'
+import { PostgresServer } from '../failover/postgres-server.ts'
+import { findPrograms, type Programs } from '../failover/programs.ts'
+import { createApiToken } from '../support/command.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
+import { smallDisk } from '../support/small-disk.ts'
+import { assertSuccess } from '../support/user-api.ts'
+import { Acknowledged, apiOf, readiness } from './acknowledged.ts'
+
+test("a full disk under PostgreSQL's tables is 503 for what writes, loses nothing, and is over once there is room", async (t) => {
+  const programs = programsOrSkip(t)
+  const disk = programs && smallDisk(t, 40)
+  if (programs === null || disk === null) return
+  const belongings = new Belongings()
+  t.after(() => belongings.end())
+  const server = await PostgresServer.startPrimary(belongings, 'one')
+  const space = join(disk.folder, 'space')
+  mkdirSync(space)
+  const { uid, gid } = programs.user
+  if (uid !== undefined && gid !== undefined) chownSync(space, uid, gid)
+  // Where its own log has no room, PostgreSQL ends: that is an outage like any other.
+  await server.query(`CREATE TABLESPACE small LOCATION '${space}'`)
+  await server.query('CREATE DATABASE ugs TABLESPACE small')
+  const started = await startService(t, {
+    DATABASE_URL: `postgres://${server.credentials}@${server.host}/ugs`,
+    UGS_DATA_DIR: temporaryFolder(t),
+  })
+  const token = await createApiToken(started, 'Testing')
+  const service = { ...started, tokens: { Customer: token, Testing: token } }
+  const acknowledged = new Acknowledged()
+  await acknowledged.createSome(service)
+
+  disk.fill()
+  while (await acknowledged.create(service));
+  const [id = ''] = acknowledged.tokens.keys()
+  await Promise.all(
+    Array.from({ length: 40 }, async (_, i) => {
+      if (i % 2 === 0) assertSuccess(await apiOf(service).get({ user_group_id: id }))
+      else await acknowledged.create(service)
+    }),
+  )
+  await acknowledged.assertKept(service)
+  assert.equal(await readiness(service), 200)
+  assert.match(service.stderr(), /"reason":"53100: the server's disk is full; free some space there"/)
+
+  disk.free()
+  await acknowledged.createSome(service)
+  await acknowledged.assertKept(service)
+})
+
+function programsOrSkip(t: TestContext): Programs | null {
+  try {
+    return findPrograms()
+  } catch (error) {
+    if (process.env.CI === 'true') throw error
+    console.error(`SKIPPED, as PostgreSQL's programs are missing: ${t.name}`)
+    t.skip("PostgreSQL's programs are missing")
+    return null
+  }
+}
