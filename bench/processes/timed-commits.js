@@ -1,16 +1,18 @@
 // Loaded before the service: writes down how long each commit took on SQLite, in milliseconds, when the service ends. Where
 // BENCH_CHECKPOINTS is `commit`, the commits bring the log home, and no thread does.
 import { writeFileSync } from 'node:fs'
-import BetterSqlite3 from 'better-sqlite3'
+import { createRequire } from 'node:module'
 import { Checkpointer } from '../../server/dist/store/sqlite/checkpointer.js'
 
 const { BENCH_CHECKPOINTS: where, BENCH_COMMITS_FILE: file = '' } = process.env
 if (where === 'commit') Checkpointer.prototype.afterCommit = () => undefined
 
+// The driver that the service will load.
+const driver = createRequire(import.meta.resolve('../../server/dist/'))('better-sqlite3')
 /** @type {number[]} */
 const times = []
 /** @type {{ prepare: (this: unknown, sql: string) => { run: () => unknown } }} */
-const databases = /** @type {any} */ (BetterSqlite3.prototype)
+const databases = driver.prototype
 const { prepare } = databases
 databases.prepare = function (sql) {
   const statement = prepare.call(this, sql)

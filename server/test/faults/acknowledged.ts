@@ -54,7 +54,7 @@ export function apiOf(service: RunningService): ReturnType<typeof userApi> {
   return userApi(service.origin, service.tokens.Testing)
 }
 
-export function assertUnavailable(answer: Answer): void {
+function assertUnavailable(answer: Answer): void {
   assertFault(answer, 'unavailable')
   assert.match(answer.headers['retry-after'] ?? '', /^\d+$/)
 }

@@ -10,7 +10,7 @@ import type { KilledStore } from './stores.ts'
 
 /** What is killed in one round after another. */
 const victims = ['one service', 'all services', 'the database', 'the database and all services'] as const
-export type Victim = (typeof victims)[number]
+type Victim = (typeof victims)[number]
 
 export interface KillResult {
   readonly victim: Victim
@@ -25,7 +25,7 @@ export interface KillResult {
   readonly faults: readonly string[]
 }
 
-export function victimOf(round: number, { server }: KilledStore): Victim {
+function victimOf(round: number, { server }: KilledStore): Victim {
   const possible = server === undefined ? 2 : victims.length
   return victims[round % possible] as Victim
 }

@@ -29,6 +29,7 @@ describe('a failure of PostgreSQL', () => {
     // The server has taken it back.
     '40001': 'isTransient',
     '40P01': 'isTransient',
+    '53100': 'isTransient',
     '53200': 'isTransient',
     XX000: 'isTransient',
     '26000': 'isTransient',
@@ -41,6 +42,13 @@ describe('a failure of PostgreSQL', () => {
     '22021': 'isOfStatement',
     '42P01': 'isOfStatement',
   }
+  it('of a full disk is told at once: to try again is of no use', () => {
+    assert.deepEqual(
+      ['53100', '53200'].map((code) => new PostgresFailure(code, 'querying').isRepeatable),
+      [false, true],
+    )
+  })
+
   for (const [code, traits] of Object.entries(querying)) {
     it(`${code}, of a statement, is what it is`, () => {
       assert.equal(traitsOf(code, 'querying'), traits)

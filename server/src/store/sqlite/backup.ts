@@ -5,6 +5,7 @@ import BetterSqlite3, { type Database } from 'better-sqlite3'
 import { StoreError } from '../store-error.ts'
 import { isOurs, refuseNewer } from './migrate.ts'
 import { storeErrorOf } from './sqlite-store.ts'
+import { refuseLostLog } from './store-files.ts'
 import { errorCodeOf } from '../../domain/error-code.ts'
 
 /** How many pages are copied at a time: some milliseconds of work. */
@@ -64,6 +65,7 @@ async function copyPages(
   to: string,
   report: (progress: BackupProgress) => void,
 ): Promise<void> {
+  refuseLostLog(from)
   const source = new BetterSqlite3(from, { fileMustExist: true })
   try {
     if (!isOurs(source)) throw new StoreError('is not a store of the User Group Service')

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Database, Statement } from 'better-sqlite3'
 
@@ -19,6 +18,8 @@ export class Checkpointer {
   #askedAt = -Infinity
   #worker: Worker | undefined
   #isRunning = false
+  /** There is no thread to be had: the commits do it all. */
+  #isBroken = false
 
   constructor(database: Database, path: string) {
     this.#path = path
@@ -28,7 +29,7 @@ export class Checkpointer {
   /** To be called after a commit that wrote. */
   afterCommit(): void {
     const now = performance.now()
-    if (this.#isRunning || now - this.#askedAt < askEveryMs) return
+    if (this.#isRunning || this.#isBroken || now - this.#askedAt < askEveryMs) return
     this.#askedAt = now
     const length = this.#askLength.get()
     if (length === undefined || length.log - length.checkpointed < threadPages) return
@@ -38,16 +39,20 @@ export class Checkpointer {
   }
 
   async close(): Promise<void> {
-    if (this.#worker === undefined) return
-    if (this.#isRunning) await once(this.#worker, 'message')
-    await this.#worker.terminate()
+    const worker = this.#worker
+    if (worker === undefined) return
+    if (this.#isRunning) await Promise.race([once(worker, 'message'), once(worker, 'exit')])
+    await worker.terminate()
   }
 
   #start(): Worker {
-    // Where the tests run what is not built, the thread is not built either.
-    const worker = new Worker(new URL(`checkpoint-thread${extname(import.meta.url)}`, import.meta.url))
+    const worker = new Worker(new URL('checkpoint-thread.js', import.meta.url))
     worker.unref()
     worker.on('message', () => (this.#isRunning = false))
+    worker.on('error', () => {
+      this.#isRunning = false
+      this.#isBroken = true
+    })
     return worker
   }
 }
