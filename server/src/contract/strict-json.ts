@@ -211,9 +211,11 @@ class Scan {
   #endOfString(start: number): number {
     const text = this.#text
     let offset = start + 1
+    let end = -1
     for (;;) {
-      // Looking for the two characters that matter skips the others in long strings at the speed of memory.
-      const end = text.indexOf('"', offset)
+      // Looking for the two characters that matter skips the others in long strings at the speed of memory. Each is looked
+      // for once: a body may be a string of a million escapes.
+      if (end < offset) end = text.indexOf('"', offset)
       const escape = this.#nextEscape(offset)
       if (end < escape) return end + 1
       offset = text[escape + 1] === 'u' ? this.#endOfUnicodeEscape(escape) : escape + 2
