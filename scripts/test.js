@@ -20,7 +20,7 @@ if (files.length === 0) {
 }
 // In *.sqlite.test.ts is what only SQLite has: a file, and a first start that needs no settings.
 const onEachStore = files.filter(
-  (file) => /^server\/test\/(cli|clients|http)\//.test(file) && !file.endsWith('.sqlite.test.ts'),
+  (file) => /^server\/test\/(cli|clients|hostile|http)\//.test(file) && !file.endsWith('.sqlite.test.ts'),
 )
 
 /** @type {import('node:child_process').ChildProcess | undefined} */

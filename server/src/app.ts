@@ -26,8 +26,9 @@ import { CallWatch, type CallObserver } from './http/call-watch.ts'
 import { addConsoleRoutes } from './http/console-routes.ts'
 import { addDocsRoutes } from './http/docs-routes.ts'
 import { answerFault } from './http/fault-answer.ts'
-import { checkHost } from './http/check-host.ts'
+import { checkMessage, closeInDoubt } from './http/check-message.ts'
 import { addHealthRoutes } from './http/health-routes.ts'
+import { ignoreUpgrades } from './http/ignore-upgrades.ts'
 import { addIntrospectionRoute } from './http/introspection-route.ts'
 import { refuseLateRequests } from './http/late-requests.ts'
 import { closeStuckConnections } from './http/stuck-connections.ts'
@@ -83,7 +84,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true },
     // RFC 9112, section 3.2.2: a server accepts the absolute form of a request's target.
-    rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?]*/i, '') || '/',
+    rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?#@]+(?=[/?]|$)/i, '') || '/',
     http: {
       maxHeaderSize: limits.maxHeader,
       headersTimeout: limits.headersTimeout,
@@ -96,6 +97,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     frameworkErrors: (_error, request, reply) => {
       const answer = () => {
         setCommonHeaders(reply, request.id)
+        closeInDoubt(request.raw, reply)
         void answerFault(new Fault('malformed_request', 'The path is not valid'), request, reply)
       }
       if (watch === undefined) answer()
@@ -106,6 +108,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.setChildLoggerFactory(() => logger)
   leaveBodiesUnread(app)
   answerUnusualRequests(app.server, lastAnswers)
+  ignoreUpgrades(app.server)
   refuseLateRequests(app.server, limits.requestTimeout, (socket) =>
     answerProtocolError(requestTimeout(), socket, lastAnswers),
   )
@@ -126,7 +129,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(reply, request.id)
     if (isDraining()) reply.header('connection', 'close')
-    checkHost(request.raw)
+    checkMessage(request.raw, reply)
     if (!request.is404) return done()
     const path = request.url.replace(/\?.*/s, '').replace(/(.)\/$/, '$1')
     const methods = [...new Set(routes.flatMap((route) => (route.pattern.test(path) ? route.methods : [])))]

@@ -16,8 +16,10 @@ const intervalMs = 1000
 export function closeStuckConnections(server: Server, timeoutMs: number): void {
   const lastSeen = new Map<HttpConnection, { state: string; at: number }>()
   server.on('connection', (socket: HttpConnection) => {
+    // A connection may be handed to the server anew.
+    const isKnown = lastSeen.has(socket)
     lastSeen.set(socket, { state: '', at: performance.now() })
-    socket.once('close', () => lastSeen.delete(socket))
+    if (!isKnown) socket.once('close', () => lastSeen.delete(socket))
   })
   const sweep = setInterval(() => {
     const now = performance.now()

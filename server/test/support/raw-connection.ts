@@ -65,6 +65,21 @@ export class RawConnection {
     return this
   }
 
+  /** Sends the bytes one at a time. */
+  async sendSlowly(bytes: string | Buffer): Promise<this> {
+    this.#socket.setNoDelay()
+    for (const byte of Buffer.from(bytes)) {
+      await new Promise((resolve) => this.#socket.write(Buffer.of(byte), resolve))
+    }
+    return this
+  }
+
+  /** Says that nothing more will be sent. */
+  finish(): this {
+    this.#socket.end()
+    return this
+  }
+
   /** The next answer, whole; that to a HEAD has no body. Rejects where the connection closes before it is complete. */
   async answer(method = 'GET'): Promise<Answer> {
     for (;;) {

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Answer } from '../support/http.ts'
+import { RawConnection } from '../support/raw-connection.ts'
+import type { RunningService } from '../support/service.ts'
+import { assertFault, assertSuccess, userApi, type ErrorCode } from '../support/user-api.ts'
+
+/** What a raw request is answered with: the user group, an error, or, where it is no call of `/api/user`, just a status. */
+type Expected = 'success' | 100 | 200 | ErrorCode
+
+export interface RawCase {
+  readonly sent: string | Buffer
+  readonly answers: readonly Expected[]
+  /** What becomes of another request that was sent right behind it. */
+  readonly then: 'the next one is answered' | 'closed'
+}
+
+/** The rest of a case: one error, and whether the connection goes on. */
+export const refused = (sent: string | Buffer, ...answers: ErrorCode[]): RawCase => ({
+  sent,
+  answers: answers.length === 0 ? ['malformed_request'] : answers,
+  then: 'closed',
+})
+export const refusedAlone = (sent: string | Buffer, answer: ErrorCode): RawCase => ({
+  sent,
+  answers: [answer],
+  then: 'the next one is answered',
+})
+export const taken = (sent: string | Buffer): RawCase => ({
+  sent,
+  answers: ['success'],
+  then: 'the next one is answered',
+})
+
+/** A whole request with these lines; the bytes of the text are those of Latin-1. */
+export function rawRequest(lines: readonly string[], body = '', newLine = '\r\n'): Buffer {
+  return Buffer.from([...lines, '', ''].join(newLine) + body, 'latin1')
+}
+
+/** The body of a get-or-create. */
+export const bodyOf = (id: string): string => JSON.stringify({ user_group_id: id, name: 'Name' })
+
+/** The lines of a get-or-create, but for those that say how its body is framed. */
+export function linesOf(token: string): string[] {
+  return [
+    'GET /api/user HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Token ${token}`,
+    'Content-Type: application/json',
+  ]
+}
+
+let count = 0
+
+/**
+ * A test for each case: the bytes are sent in one piece, with a get-or-create of another user group behind them. That one is
+ * either answered in its turn or never done, and afterwards the service serves others as before.
+ */
+export function testRawCases(
+  service: Pick<RunningService, 'origin' | 'tokens'>,
+  cases: Record<string, RawCase>,
+): void {
+  const token = service.tokens.Testing
+  const api = userApi(service.origin, token)
+  for (const [what, { sent, answers: expected, then }] of Object.entries(cases)) {
+    const nextId = `behind ${count++}`
+    const next = rawRequest(
+      [...linesOf(token), `Content-Length: ${Buffer.byteLength(bodyOf(nextId))}`],
+      bodyOf(nextId),
+    )
+    test(`${what}: ${expected.join(', ')}; ${then}`, async () => {
+      const connection = await RawConnection.open(service.origin)
+      connection.send(Buffer.concat([Buffer.from(sent), next]))
+      if (then === 'closed') {
+        const answers = await connection.answersUntilClosed()
+        assert.equal(answers.length, expected.length, answers.map(({ text }) => text).join(' | '))
+        answers.forEach((answer, i) => assertExpected(answer, expected[i] as Expected))
+        assertFault(await api.put({ user_group_id: nextId }), 'user_group_not_found')
+      } else {
+        for (const one of expected) assertExpected(await connection.answer(), one)
+        assert.equal(assertSuccess(await connection.answer()).user_group.provided_id, nextId)
+        connection.close()
+      }
+      assertSuccess(await api.get({ user_group_id: 'as before', name: 'Name' }))
+    })
+  }
+}
+
+function assertExpected(answer: Answer, expected: Expected): void {
+  if (typeof expected === 'number') assert.equal(answer.status, expected)
+  else if (expected === 'success') assertSuccess(answer)
+  else assertFault(answer, expected)
+}
