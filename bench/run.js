@@ -6,6 +6,7 @@ import { accessLog } from './cases/access-log.js'
 import { audit, postgresAudit } from './cases/audit.js'
 import { bulk, postgresBulk } from './cases/bulk.js'
 import { checkpoints } from './cases/checkpoints.js'
+import { hostileJson } from './cases/hostile-json.js'
 import { introspect, postgresIntrospect } from './cases/introspect.js'
 import { metrics, metricsCheck, postgresMetrics, postgresMetricsCheck } from './cases/metrics.js'
 import { overload, postgresOverload } from './cases/overload.js'
@@ -28,6 +29,7 @@ import { traces } from './cases/traces.js'
 /** @type {Record<string, Case>} */
 const cases = {
   'strict-json': strictJson,
+  'hostile-json': hostileJson,
   'get-unchanged': getUnchanged,
   'get-create': getCreate,
   introspect,

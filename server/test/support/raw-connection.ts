@@ -65,13 +65,10 @@ export class RawConnection {
     return this
   }
 
-  /** Sends the bytes one at a time. */
-  async sendSlowly(bytes: string | Buffer): Promise<this> {
+  /** Sends each piece in a packet of its own. */
+  async sendPieces(...pieces: readonly Buffer[]): Promise<void> {
     this.#socket.setNoDelay()
-    for (const byte of Buffer.from(bytes)) {
-      await new Promise((resolve) => this.#socket.write(Buffer.of(byte), resolve))
-    }
-    return this
+    for (const piece of pieces) await new Promise((resolve) => this.#socket.write(piece, resolve))
   }
 
   /** Says that nothing more will be sent. */

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { answersTo, chunked, RawConnection } from '../support/raw-connection.ts'
+import { startService } from '../support/service.ts'
+import { assertFault, assertSuccess, userApi, type ErrorCode } from '../support/user-api.ts'
+import { bodyOf, linesOf, rawRequest } from './raw-cases.ts'
+
+// Whole requests that arrive in pieces, in crowds, or not to their end.
+
+const service = await startService({ after })
+const token = service.tokens.Testing
+const api = userApi(service.origin, token)
+const lines = linesOf(token)
+const withLength = (body: string, ...headers: string[]) =>
+  rawRequest([...lines, ...headers, `Content-Length: ${body.length}`], body)
+const inChunks = (body: string, ...headers: string[]) =>
+  rawRequest([...lines, ...headers, 'Transfer-Encoding: chunked'], chunked(...body))
+
+const assertNothingOf = async (id: string) =>
+  assertFault(await api.put({ user_group_id: id }), 'user_group_not_found')
+
+for (const [what, requestOf] of Object.entries({ 'with a length': withLength, 'in chunks': inChunks })) {
+  test(`a request ${what}, byte by byte, is answered like any other`, async () => {
+    const connection = await RawConnection.open(service.origin)
+    for (const id of [`slow one ${what}`, `slow two ${what}`]) {
+      await connection.sendPieces(...[...requestOf(bodyOf(id))].map((byte) => Buffer.of(byte)))
+      assert.equal(assertSuccess(await connection.answer()).user_group.provided_id, id)
+    }
+    connection.close()
+  })
+
+  test(`two requests ${what}, in two pieces that part anywhere, are answered`, async () => {
+    const two = Buffer.concat([requestOf(bodyOf('first')), requestOf(bodyOf('second'))])
+    const connection = await RawConnection.open(service.origin)
+    for (let at = 1; at < two.length; at += 3) {
+      await connection.sendPieces(two.subarray(0, at), two.subarray(at))
+      assert.equal(assertSuccess(await connection.answer()).user_group.provided_id, 'first')
+      assert.equal(assertSuccess(await connection.answer()).user_group.provided_id, 'second')
+    }
+    connection.close()
+  })
+
+  test(`a request ${what} that ends anywhere before its end is 400, and does nothing`, async () => {
+    const whole = requestOf(bodyOf(`cut ${what}`))
+    for (let length = 0; length < whole.length; length++) {
+      const connection = await RawConnection.open(service.origin)
+      const answers = await connection.send(whole.subarray(0, length)).finish().answersUntilClosed()
+      assert.equal(answers.length, length === 0 ? 0 : 1)
+      for (const answer of answers) assertFault(answer, 'malformed_request')
+    }
+    await assertNothingOf(`cut ${what}`)
+    const connection = await RawConnection.open(service.origin)
+    assertSuccess(await connection.send(whole).answer())
+    connection.close()
+  })
+}
+
+/** What stands among good requests, and what it is answered with. */
+const refusals: Record<string, { request: Buffer; code: ErrorCode }> = {
+  'without an API token': {
+    request: rawRequest(
+      [...lines.filter((line) => !line.startsWith('Authorization')), 'Content-Length: 2'],
+      '{}',
+    ),
+    code: 'unauthenticated',
+  },
+  'with two hosts': { request: withLength(bodyOf('refused'), 'Host: b'), code: 'malformed_request' },
+  'of another path': { request: rawRequest(['GET /nothing HTTP/1.1', ...lines.slice(1)]), code: 'not_found' },
+  'of another method': {
+    request: rawRequest(['DELETE /api/user HTTP/1.1', ...lines.slice(1)]),
+    code: 'method_not_allowed',
+  },
+  'of another type': {
+    request: rawRequest([...lines.slice(0, 3), 'Content-Type: text/plain', 'Content-Length: 2'], '{}'),
+    code: 'unsupported_media_type',
+  },
+  'with a broken body': { request: withLength('{"user_group_id":'), code: 'malformed_json' },
+  'with a field at fault': { request: withLength('{"user_group_id":"known"}'), code: 'name_required' },
+  'with a body too large': { request: withLength(' '.repeat(1024 * 1024 + 1)), code: 'body_too_large' },
+}
+describe('hundreds of requests in one packet', () => {
+  const count = 300
+  const ids = (what: string) => Array.from({ length: count }, (_, i) => `${what} ${i}`)
+
+  for (const [what, { request, code }] of Object.entries(refusals)) {
+    test(`are answered in their order, with one ${what} in the middle of them`, async () => {
+      const requests = ids(what).map((id, i) => (i % 2 ? inChunks(bodyOf(id)) : withLength(bodyOf(id))))
+      requests.splice(count / 2, 0, request)
+      const connection = await RawConnection.open(service.origin)
+      connection.send(Buffer.concat(requests))
+      for (const [i, id] of ids(what).entries()) {
+        if (i === count / 2) {
+          const { message } = assertFault(
+            await connection.answer(),
+            code,
+            code === 'name_required' ? ['/name'] : [],
+          )
+          assert.notEqual(message, '')
+        }
+        assert.equal(assertSuccess(await connection.answer()).user_group.provided_id, id)
+      }
+      connection.close()
+    })
+  }
+
+  test('are answered up to the one that is broken, and none behind it is done', async () => {
+    const requests = ids('broken').map((id) => withLength(bodyOf(id)))
+    requests.splice(count / 2, 0, rawRequest([...lines, 'Content-Length: x'], bodyOf('broken')))
+    const answers = await answersTo(service.origin, Buffer.concat(requests))
+    assert.equal(answers.length, count / 2 + 1)
+    answers.slice(0, -1).forEach((answer, i) => {
+      assert.equal(assertSuccess(answer).user_group.provided_id, `broken ${i}`)
+    })
+    assertFault(answers.at(-1) as (typeof answers)[0], 'malformed_request')
+    for (const id of ids('broken').slice(count / 2)) await assertNothingOf(id)
+  })
+
+  test('are answered up to the one that closes, and none behind it is done', async () => {
+    const requests = ids('closing').map((id) => withLength(bodyOf(id)))
+    requests[count / 2 - 1] = withLength(bodyOf(`closing ${count / 2 - 1}`), 'Connection: close')
+    const answers = await answersTo(service.origin, Buffer.concat(requests))
+    assert.equal(answers.length, count / 2)
+    for (const answer of answers) assertSuccess(answer)
+    for (const id of ids('closing').slice(count / 2)) await assertNothingOf(id)
+  })
+})
+
+test('rotations in one packet are done one after the other, each only once', async () => {
+  const first = assertSuccess(await api.get({ user_group_id: 'rotated', name: 'Name' })).user_group.token
+  const rotation = (current: string) => {
+    const body = JSON.stringify({ current_token: current })
+    return rawRequest(['POST /api/user HTTP/1.1', ...lines.slice(1), `Content-Length: ${body.length}`], body)
+  }
+  const connection = await RawConnection.open(service.origin)
+  connection.send(Buffer.concat(Array.from({ length: 100 }, () => rotation(first))))
+  const answers = []
+  for (let i = 0; i < 100; i++) answers.push(await connection.answer())
+  connection.close()
+  const [rotated, ...others] = answers.filter(({ status }) => status === 200)
+  assert.ok(rotated !== undefined && others.length === 0)
+  for (const answer of answers) if (answer !== rotated) assertFault(answer, 'token_superseded')
+  const { token: now } = assertSuccess(await api.get({ user_group_id: 'rotated' })).user_group
+  assert.equal(now, assertSuccess(rotated).user_group.token)
+})
