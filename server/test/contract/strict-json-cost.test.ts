@@ -7,6 +7,7 @@ import { readStrictJson } from '../../src/contract/strict-json.ts'
 
 /** How many characters `indexOf` went over while this was done. */
 function charactersSearched(work: () => void): number {
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- it is called with what it is called on
   const { indexOf } = String.prototype
   let count = 0
   String.prototype.indexOf = function (this: string, searched: string, from = 0) {

@@ -14,7 +14,7 @@ const lines = linesOf(token)
 const withLength = (body: string, ...headers: string[]) =>
   rawRequest([...lines, ...headers, `Content-Length: ${body.length}`], body)
 const inChunks = (body: string, ...headers: string[]) =>
-  rawRequest([...lines, ...headers, 'Transfer-Encoding: chunked'], chunked(...body))
+  rawRequest([...lines, ...headers, 'Transfer-Encoding: chunked'], chunked(...Array.from(body)))
 
 const assertNothingOf = async (id: string) =>
   assertFault(await api.put({ user_group_id: id }), 'user_group_not_found')

@@ -1,0 +1,256 @@
+/**
+ * Reads JSON by the contract's rules ("Input"), in the plainest way: what the service's reading is held against. It shares
+ * nothing with it, and not `JSON.parse` either.
+ */
+export function readSlowly(bytes: Buffer): SlowReading {
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return { kind: 'malformed' }
+  }
+  const reader = new Reader(text)
+  try {
+    const value = reader.whole()
+    return reader.broken.length === 0 ? { kind: 'value', value } : { kind: 'broken', paths: reader.broken }
+  } catch (error) {
+    if (error === noJson) return { kind: 'malformed' }
+    throw error
+  }
+}
+
+export type SlowReading =
+  | { readonly kind: 'value'; readonly value: SlowValue }
+  /** No JSON at all. */
+  | { readonly kind: 'malformed' }
+  /** JSON, but not strict: the JSON Pointers to what breaks a rule. */
+  | { readonly kind: 'broken'; readonly paths: readonly string[] }
+
+/** A value, and how it was written, less insignificant white space. */
+export type SlowValue = { readonly text: string } & (
+  | { readonly kind: 'null' | 'true' | 'false' }
+  | { readonly kind: 'number'; readonly number: number }
+  | { readonly kind: 'string'; readonly string: string }
+  | { readonly kind: 'array'; readonly items: readonly SlowValue[] }
+  | { readonly kind: 'object'; readonly members: readonly (readonly [key: string, value: SlowValue])[] }
+)
+
+export function memberOf(value: SlowValue, name: string): SlowValue | undefined {
+  return value.kind === 'object' ? value.members.find(([key]) => key === name)?.[1] : undefined
+}
+
+export function depthOf(value: SlowValue): number {
+  if (value.kind === 'array') return 1 + Math.max(0, ...value.items.map(depthOf))
+  if (value.kind === 'object') return 1 + Math.max(0, ...value.members.map(([, member]) => depthOf(member)))
+  return 0
+}
+
+/** All strings in it, keys included. */
+export function stringsIn(value: SlowValue): string[] {
+  if (value.kind === 'string') return [value.string]
+  if (value.kind === 'array') return value.items.flatMap(stringsIn)
+  if (value.kind === 'object') return value.members.flatMap(([key, member]) => [key, ...stringsIn(member)])
+  return []
+}
+
+/** A text that is the same for texts of the same value: members in order, numbers as JavaScript writes them. */
+export function meaningOf(value: SlowValue): string {
+  switch (value.kind) {
+    case 'number':
+      return Object.is(value.number, -0) ? '-0' : String(value.number)
+    case 'string':
+      return JSON.stringify(value.string)
+    case 'array':
+      return `[${value.items.map(meaningOf).join()}]`
+    case 'object':
+      return `{${value.members
+        .map(([key, member]) => `${JSON.stringify(key)}:${meaningOf(member)}`)
+        .sort()
+        .join()}}`
+    default:
+      return value.kind
+  }
+}
+
+/** The JSON Pointer of these steps, of which long ones are cut, as the API shows it. */
+export function pointerOf(steps: readonly string[]): string {
+  return steps
+    .slice(0, 64)
+    .map((step) => (step.length > 64 ? `${step.slice(0, 64)}…` : step).toWellFormed())
+    .map((step) => `/${step.replace(/~/g, '~0').replace(/\//g, '~1')}`)
+    .join('')
+}
+
+const noJson = new Error('no JSON')
+
+class Reader {
+  readonly broken: string[] = []
+  readonly #text: string
+  #at = 0
+  #path: string[] = []
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  whole(): SlowValue {
+    const value = this.#value()
+    if (this.#at < this.#text.length) throw noJson
+    return value
+  }
+
+  #value(): SlowValue {
+    this.#skipSpace()
+    const start = this.#text.charAt(this.#at)
+    const value =
+      start === '{'
+        ? this.#object()
+        : start === '['
+          ? this.#array()
+          : start === '"'
+            ? this.#string()
+            : (this.#word() ?? this.#number())
+    this.#skipSpace()
+    return value
+  }
+
+  #skipSpace(): void {
+    while (['\t', '\n', '\r', ' '].includes(this.#text.charAt(this.#at))) this.#at++
+  }
+
+  #take(character: string): boolean {
+    if (this.#text.charAt(this.#at) !== character) return false
+    this.#at++
+    return true
+  }
+
+  #expect(character: string): void {
+    if (!this.#take(character)) throw noJson
+  }
+
+  #within<T>(step: string, read: () => T): T {
+    this.#path.push(step)
+    const result = read()
+    this.#path.pop()
+    return result
+  }
+
+  #break(): void {
+    this.broken.push(pointerOf(this.#path))
+  }
+
+  #object(): SlowValue {
+    this.#expect('{')
+    this.#skipSpace()
+    const members: [string, SlowValue][] = []
+    const written: string[] = []
+    const keys = new Set<string>()
+    if (!this.#take('}')) {
+      do {
+        this.#skipSpace()
+        if (this.#text.charAt(this.#at) !== '"') throw noJson
+        const key = this.#string(true)
+        this.#within(key.string, () => {
+          if (keys.has(key.string) || !key.string.isWellFormed()) this.#break()
+          keys.add(key.string)
+          this.#skipSpace()
+          this.#expect(':')
+          const value = this.#value()
+          members.push([key.string, value])
+          written.push(`${key.text}:${value.text}`)
+        })
+      } while (this.#take(','))
+      this.#expect('}')
+    }
+    return { kind: 'object', members, text: `{${written.join()}}` }
+  }
+
+  #array(): SlowValue {
+    this.#expect('[')
+    this.#skipSpace()
+    const items: SlowValue[] = []
+    if (!this.#take(']')) {
+      do items.push(this.#within(String(items.length), () => this.#value()))
+      while (this.#take(','))
+      this.#expect(']')
+    }
+    return { kind: 'array', items, text: `[${items.map(({ text }) => text).join()}]` }
+  }
+
+  #string(isKey = false): { kind: 'string'; string: string; text: string } {
+    const start = this.#at
+    this.#expect('"')
+    let string = ''
+    while (!this.#take('"')) {
+      const character = this.#text.charAt(this.#at++)
+      if (character === '' || character < ' ') throw noJson
+      string += character === '\\' ? this.#escape() : character
+    }
+    if (!isKey && !string.isWellFormed()) this.#break()
+    return { kind: 'string', string, text: this.#text.slice(start, this.#at) }
+  }
+
+  #escape(): string {
+    const letter = this.#text.charAt(this.#at++)
+    if (letter === 'u') {
+      const digits = this.#text.slice(this.#at, this.#at + 4)
+      if (!/^[0-9a-f]{4}$/i.test(digits)) throw noJson
+      this.#at += 4
+      return String.fromCharCode(Number.parseInt(digits, 16))
+    }
+    const meant = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }[letter]
+    if (meant === undefined) throw noJson
+    return meant
+  }
+
+  #word(): SlowValue | undefined {
+    const kind = (['null', 'true', 'false'] as const).find((word) => this.#text.startsWith(word, this.#at))
+    if (kind !== undefined) this.#at += kind.length
+    return kind && { kind, text: kind }
+  }
+
+  #number(): SlowValue {
+    const [text, sign, whole, fraction = '', exponent = '0'] =
+      /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?/.exec(this.#text.slice(this.#at)) ?? []
+    if (text === undefined || whole === undefined) throw noJson
+    this.#at += text.length
+    const number = Number(text)
+    if (!isKept(BigInt(whole + fraction), Number(exponent) - fraction.length, Math.abs(number))) this.#break()
+    return { kind: 'number', number: sign === '-' && number === 0 ? -0 : number, text }
+  }
+}
+
+interface Fraction {
+  readonly over: bigint
+  readonly under: bigint
+}
+
+const decimalFraction = (digits: bigint, exponent: number): Fraction => ({
+  over: digits * 10n ** BigInt(Math.max(0, exponent)),
+  under: 10n ** BigInt(Math.max(0, -exponent)),
+})
+
+const isEqual = (a: Fraction, b: Fraction) => a.over * b.under === b.over * a.under
+
+/** Whether digits × 10^exponent is the double that it is read as, or what that double is written as. */
+function isKept(digits: bigint, exponent: number, double: number): boolean {
+  if (digits === 0n) return true
+  if (!Number.isFinite(double) || double === 0) return false
+  // Beyond this it could not have been read as a double other than zero and infinity.
+  const sent = decimalFraction(digits, exponent)
+  return isEqual(sent, valueOf(double)) || isEqual(sent, writtenValueOf(double))
+}
+
+/** A double times two is another one, exactly: until there is no fraction. */
+function valueOf(double: number): Fraction {
+  let under = 1n
+  let over = double
+  for (; !Number.isInteger(over); over *= 2) under *= 2n
+  return { over: BigInt(over), under }
+}
+
+function writtenValueOf(double: number): Fraction {
+  const [significand = '', exponent = '0'] = String(double).split('e')
+  const [whole = '', fraction = ''] = significand.split('.')
+  return decimalFraction(BigInt(whole + fraction), Number(exponent) - fraction.length)
+}
