@@ -132,28 +132,32 @@ function withSlips(text: string, slips: readonly Slip[]): string {
   }, text)
 }
 
-const slips = fc.oneof(
-  { weight: 5, arbitrary: fc.constant([]) },
-  { weight: 3, arbitrary: fc.array(slip, { minLength: 1, maxLength: 3 }) },
-)
-
 /** What UTF-8 never has, or not there. */
 const brokenBytes = oneOf('ff', 'c0af', 'eda080', 'f4908080', 'c3', 'f09f98', '80', 'efbbbf', 'fe').map(
   (hex) => Buffer.from(hex, 'hex'),
 )
 
-const broken = fc.oneof(
-  { weight: 30, arbitrary: fc.constant(null) },
-  { weight: 1, arbitrary: fc.tuple(fc.nat(), brokenBytes) },
-)
+const broken = fc.tuple(fc.nat(), brokenBytes)
 
-/** The text in UTF-8, at times with slips, at times with bytes that are no UTF-8. */
-export function asBytes(text: fc.Arbitrary<string>): fc.Arbitrary<Buffer> {
-  return fc.tuple(text, slips, broken).map(([written, made, insertion]) => {
+/**
+ * The texts in UTF-8: of every hundred about so many with up to three slips in them, and a few with bytes that are no
+ * UTF-8.
+ */
+export function asBytes(text: fc.Arbitrary<string>, slipsInHundred: number): fc.Arbitrary<Buffer> {
+  const slips = rarely(slipsInHundred, fc.array(slip, { minLength: 1, maxLength: 3 }), [])
+  return fc.tuple(text, slips, rarely(3, broken, null)).map(([written, made, insertion]) => {
     const bytes = Buffer.from(withSlips(written, made))
     if (insertion === null) return bytes
     const [at, inserted] = insertion
     const place = at % (bytes.length + 1)
     return Buffer.concat([bytes.subarray(0, place), inserted, bytes.subarray(place)])
   })
+}
+
+/** This value, and so many times in a hundred one of those. */
+export function rarely<T, U>(inHundred: number, those: fc.Arbitrary<T>, value: U): fc.Arbitrary<T | U> {
+  return fc.oneof<fc.WeightedArbitrary<T | U>[]>(
+    { weight: 100 - inHundred, arbitrary: fc.constant(value) },
+    { weight: inHundred, arbitrary: those },
+  )
 }

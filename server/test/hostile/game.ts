@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict'
+import { createApiToken, runCommand } from '../support/command.ts'
+import type { Answer } from '../support/http.ts'
+import { RawConnection } from '../support/raw-connection.ts'
+import type { RunningService } from '../support/service.ts'
+import { judge } from './judge.ts'
+import {
+  copyOf,
+  isSameRealm,
+  stateOf,
+  type Caller,
+  type Group,
+  type ModelRequest,
+  type Realm,
+  type State,
+} from './model.ts'
+import { nonceLength, nonceMark, tokenMarks, type Draft } from './requests.ts'
+
+interface Player {
+  readonly apiToken: string
+  readonly caller: Caller
+}
+
+/** What was sent and what came back. */
+interface Exchange {
+  readonly request: ModelRequest
+  readonly answer: Answer
+}
+
+/** Plays requests to the service, and holds each answer against the model's. */
+export class Game {
+  /** How many answers were held against the model, by status and error code. */
+  readonly counts = new Map<string, number>()
+  readonly players: readonly Player[]
+  readonly #origin: string
+  /** Of all sequences: nearly every id is of one of them, but not each. */
+  readonly #state = stateOf()
+  readonly #connections: (RawConnection | undefined)[] = []
+  #sequences = 0
+
+  private constructor(origin: string, players: readonly Player[]) {
+    this.#origin = origin
+    this.players = players
+  }
+
+  static async begin(service: RunningService): Promise<Game> {
+    await runCommand(service, 'workspace', 'create', 'second')
+    const player = async (
+      workspace: string,
+      environment: Realm['environment'],
+      scope: string,
+    ): Promise<Player> => {
+      const options = ['--workspace', workspace, '--scopes', scope]
+      const apiToken = await createApiToken(service, environment, ...options)
+      return { apiToken, caller: { workspace, environment, scopes: [scope] } }
+    }
+    return new Game(service.origin, [
+      await player('default', 'Testing', 'write'),
+      await player('default', 'Customer', 'write'),
+      await player('second', 'Testing', 'write'),
+      await player('default', 'Testing', 'read'),
+      await player('default', 'Customer', 'read'),
+      await player('second', 'Testing', 'read'),
+      await player('default', 'Testing', 'introspect'),
+      await player('default', 'Testing', 'admin'),
+      { apiToken: 'uga_testing_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy', caller: null },
+    ])
+  }
+
+  end(): void {
+    for (const connection of this.#connections) connection?.close()
+  }
+
+  get cases(): number {
+    return [...this.counts.values()].reduce((sum, count) => sum + count, 0)
+  }
+
+  /**
+   * One request after the other. At last each of the user groups is asked for, by who may not change it and with all that
+   * the model has of it: that is only answered where nothing differs, the mapping included.
+   */
+  async play(drafts: readonly Draft[]): Promise<void> {
+    const nonce = this.#nonce()
+    const made: Group[] = []
+    for (const draft of drafts) {
+      const exchange = await this.#exchange(0, this.#request(draft, nonce, made))
+      const group = judge(exchange.request, exchange.answer, this.#state)
+      if (group !== undefined) made.push(group)
+    }
+    for (const key of new Set(made.map(keyOf))) {
+      const group = this.#state.groups.get(key) as Group
+      const exchange = await this.#exchange(0, this.#probe(group))
+      assert.equal(exchange.answer.status, 200, exchange.answer.text)
+      judge(exchange.request, exchange.answer, this.#state)
+    }
+  }
+
+  /** Some requests in turn, then others at once: their answers are those of some order of them, and so is what is left. */
+  async playAtOnce(first: readonly Draft[], atOnce: readonly Draft[]): Promise<void> {
+    const nonce = this.#nonce()
+    const state = stateOf()
+    const made: Group[] = []
+    for (const draft of first) {
+      const { request, answer } = await this.#exchange(0, this.#request(draft, nonce, made))
+      const group = judge(request, answer, state)
+      if (group !== undefined) made.push(group)
+    }
+    const requests = atOnce.map((draft) => this.#request(draft, nonce, made))
+    const exchanges = await Promise.all(requests.map((request, i) => this.#exchange(i, request)))
+    const last = await this.#exchange(0, {
+      ...this.#request(atOnce[0] as Draft, nonce, made),
+      ...{ method: 'GET', body: Buffer.from(`{"user_group_id":"a${nonce}"}`) },
+    })
+    assert.ok(
+      isOfSomeOrder(exchanges, last, state),
+      [...exchanges, last]
+        .map(({ request, answer }) => `${request.method} ${String(request.body)}: ${answer.text}`)
+        .join('\n'),
+    )
+  }
+
+  #nonce(): string {
+    return (this.#sequences++).toString(36).padStart(nonceLength, '~')
+  }
+
+  /** The request of a draft, with what is known by now in place of the marks. */
+  #request(draft: Draft, nonce: string, made: readonly Group[]): SentRequest {
+    const player = this.players[draft.caller] as Player
+    const own = made.filter((group) => player.caller !== null && isSameRealm(group, player.caller))
+    const foreign = made.find((group) => !own.includes(group))
+    const none = 'ugt_testing_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy'
+    const fill = (text: string) =>
+      text
+        .replaceAll(nonceMark, nonce)
+        .replaceAll(tokenMarks.newest, own.at(-1)?.token ?? none)
+        .replaceAll(tokenMarks.oldest, own.at(0)?.token ?? none)
+        .replaceAll(tokenMarks.foreign, foreign?.token ?? none)
+    return {
+      ...draft,
+      idempotencyKey: draft.idempotencyKey === undefined ? undefined : fill(draft.idempotencyKey),
+      caller: /^token *$/i.test(draft.scheme) ? player.caller : null,
+      authorization: draft.scheme === '' ? undefined : `${draft.scheme} ${player.apiToken}`,
+      isChunked: draft.chunks !== null,
+      body: filled(draft.body, fill),
+    }
+  }
+
+  #probe({ workspace, environment, id, name, mapping, properties }: Group): SentRequest {
+    const { apiToken, caller } = this.players.find(
+      (player) =>
+        player.caller?.scopes[0] === 'read' && isSameRealm(player.caller, { workspace, environment }),
+    ) as Player
+    const members = [
+      `"user_group_id":${JSON.stringify(id)},"name":${JSON.stringify(name)}`,
+      `"mapping":${mapping?.text ?? '{}'},"properties":${properties?.text ?? 'null'}`,
+    ]
+    return {
+      ...{ method: 'GET', path: '/api/user', override: undefined, idempotencyKey: undefined, chunks: null },
+      ...{ contentType: 'application/json', isChunked: false, caller, authorization: `Token ${apiToken}` },
+      body: Buffer.from(`{${members.join()}}`),
+    }
+  }
+
+  async #exchange(connectionNumber: number, request: SentRequest): Promise<Exchange> {
+    const connection = (this.#connections[connectionNumber] ??= await RawConnection.open(this.#origin))
+    const answer = await connection.send(bytesOf(request)).answer()
+    if (answer.headers.connection === 'close') {
+      connection.close()
+      this.#connections[connectionNumber] = undefined
+    }
+    const code = (answer.body as { error?: { code: string } }).error?.code ?? ''
+    const what = `${answer.status} ${code}`.trim()
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1)
+    return { request, answer }
+  }
+}
+
+interface SentRequest extends ModelRequest {
+  readonly path: string
+  readonly authorization: string | undefined
+  readonly chunks: readonly number[] | null
+}
+
+function keyOf({ workspace, environment, id }: Group): string {
+  return `${workspace}/${environment}/${id}`
+}
+
+/** Bytes that may be no UTF-8, with their marks replaced. */
+function filled(bytes: Buffer, fill: (text: string) => string): Buffer {
+  const isText = bytes.equals(Buffer.from(bytes.toString()))
+  if (isText) return Buffer.from(fill(bytes.toString()))
+  let latin1 = bytes.toString('latin1')
+  for (const mark of [nonceMark, ...Object.values(tokenMarks)]) {
+    latin1 = latin1.replaceAll(Buffer.from(mark).toString('latin1'), fill(mark))
+  }
+  return Buffer.from(latin1, 'latin1')
+}
+
+function bytesOf(request: SentRequest): Buffer {
+  const { method, path, authorization, contentType, override, idempotencyKey, chunks, body } = request
+  const headers = {
+    Host: 'localhost',
+    Authorization: authorization,
+    'Content-Type': contentType,
+    'X-HTTP-Method-Override': override,
+    'Idempotency-Key': idempotencyKey,
+    ...(chunks === null ? { 'Content-Length': String(body.length) } : { 'Transfer-Encoding': 'chunked' }),
+  }
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}: ${value}`],
+  )
+  const head = Buffer.from([`${method} ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n'))
+  return Buffer.concat([head, ...(chunks === null ? [body] : inChunks(body, chunks))])
+}
+
+/** The last size is that of all further chunks. */
+function inChunks(body: Buffer, sizes: readonly number[]): Buffer[] {
+  const parts: Buffer[] = []
+  for (let at = 0, i = 0; at < body.length; i++) {
+    const size = sizes[i] ?? body.length
+    const chunk = body.subarray(at, at + size)
+    parts.push(Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n'))
+    at += size
+  }
+  return [...parts, Buffer.from('0\r\n\r\n')]
+}
+
+/** Whether the answers are those of one order of the requests, after which the last one is answered like this. */
+function isOfSomeOrder(exchanges: readonly Exchange[], last: Exchange, before: State): boolean {
+  const isNext = ({ request, answer }: Exchange, state: State) => {
+    if (
+      answer.status === 409 &&
+      isRunning(request, exchanges) &&
+      (answer.body as { error: { code: string } }).error.code === 'idempotency_key_in_use'
+    )
+      return true
+    try {
+      judge(request, answer, state)
+      return true
+    } catch (error) {
+      if (error instanceof assert.AssertionError) return false
+      throw error
+    }
+  }
+  const follows = (left: readonly Exchange[], state: State): boolean =>
+    left.length === 0
+      ? isNext(last, copyOf(state))
+      : left.some((exchange) => {
+          const next = copyOf(state)
+          return (
+            isNext(exchange, next) &&
+            follows(
+              left.filter((other) => other !== exchange),
+              next,
+            )
+          )
+        })
+  return follows(exchanges, before)
+}
+
+/** Whether another one of them may have been running with the same idempotency key. */
+function isRunning(request: ModelRequest, exchanges: readonly Exchange[]): boolean {
+  const { idempotencyKey } = request
+  return (
+    idempotencyKey !== undefined &&
+    exchanges.some(({ request: other }) => other !== request && other.idempotencyKey === idempotencyKey)
+  )
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import type { Answer } from '../support/http.ts'
+import { assertFault, assertSuccess, type ErrorCode } from '../support/user-api.ts'
+import {
+  expected,
+  isRefusal,
+  type Group,
+  type ModelRequest,
+  type Refusal,
+  type State,
+  type Success,
+} from './model.ts'
+
+/** No answer tells more fields than this. */
+const mostFields = 100
+
+/**
+ * Asserts that this is the model's answer, whole, and makes the state what it is after it.
+ * @returns the user group that was answered
+ */
+export function judge(request: ModelRequest, answer: Answer, state: State): Group | undefined {
+  const outcome = expected(request, state)
+  if (isRefusal(outcome)) {
+    assertRefused(answer, outcome)
+    return undefined
+  }
+  const group = groupAnswered(answer, outcome, state)
+  assertAnswered(answer, outcome, group)
+  outcome.happened(group)
+  return group
+}
+
+function assertRefused(answer: Answer, { codes, paths, isOneOfPaths }: Refusal): void {
+  const { error } = answer.body as { error?: { code: ErrorCode; fields?: { path: string }[] } }
+  assert.ok(error !== undefined && codes.includes(error.code), `${codes.join(' or ')}, not ${answer.text}`)
+  const told = (error.fields ?? []).map(({ path }) => path)
+  assertFault(answer, error.code, told)
+  const possible = new Set(paths)
+  const isWhole = isOneOfPaths
+    ? told.length === 1
+    : new Set(told).size === Math.min(possible.size, mostFields)
+  assert.ok(
+    isWhole && told.every((path) => possible.has(path)),
+    `${[...possible].join()}, not ${answer.text}`,
+  )
+  if (error.code === 'unauthenticated') assert.equal(answer.headers['www-authenticate'], 'Token')
+  if (error.code === 'method_not_allowed') assert.equal(answer.headers.allow, 'GET, POST, PUT')
+}
+
+/** The user group as it should be, with what only the answer can tell. */
+function groupAnswered(answer: Answer, { group, isNewGroup, isNewToken }: Success, state: State): Group {
+  const { token, team_id: teamId } = assertSuccess(answer).user_group
+  const answered = group({ token, teamId })
+  if (isNewToken) {
+    assert.match(
+      token,
+      answered.environment === 'Customer'
+        ? /^ugt_customer_[0-9A-Za-z]{38}$/
+        : /^ugt_testing_[0-9A-Za-z]{38}$/,
+    )
+    assert.ok(!state.owners.has(token), 'a token that there was')
+  }
+  if (isNewGroup) {
+    assert.ok(Number.isSafeInteger(teamId) && teamId > 0)
+    assert.ok(!state.teamIds.has(teamId), 'an id that there was')
+  }
+  return answered
+}
+
+function assertAnswered(answer: Answer, outcome: Success, group: Group): void {
+  const { newUserGroup, hasProperties, hasEnvironment } = outcome
+  const properties = group.properties?.text ?? 'null'
+  assert.deepEqual(answer.body, {
+    success: 1,
+    ...(newUserGroup !== undefined && { new_user_group: newUserGroup }),
+    user_group: {
+      ...{ team_id: group.teamId, token: group.token, name: group.name, provided_id: group.id },
+      ...(hasProperties && { properties: JSON.parse(properties) as unknown }),
+      ...(hasEnvironment && { api_environment_tag: group.environment }),
+    },
+  })
+  // As it was sent, byte for byte.
+  if (hasProperties) assert.ok(answer.text.includes(`"properties":${properties}`), answer.text)
+}

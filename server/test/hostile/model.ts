@@ -1,0 +1,300 @@
+import {
+  depthOf,
+  meaningOf,
+  memberOf,
+  pointerOf,
+  readSlowly,
+  stringsIn,
+  type SlowValue,
+} from '../support/slow-json.ts'
+import type { ErrorCode } from '../support/user-api.ts'
+
+// What `/api/user` answers, by the contract and docs/api.md alone, in the plainest way and without a database.
+
+export interface Realm {
+  readonly workspace: string
+  readonly environment: 'Customer' | 'Testing'
+}
+
+/** Who calls: null where the API token is none. */
+export type Caller = (Realm & { readonly scopes: readonly string[] }) | null
+
+export interface ModelRequest {
+  readonly caller: Caller
+  readonly method: string
+  readonly override: string | undefined
+  readonly idempotencyKey: string | undefined
+  readonly contentType: string | undefined
+  readonly isChunked: boolean
+  readonly body: Buffer
+}
+
+export interface Group extends Realm {
+  readonly id: string
+  readonly name: string
+  readonly mapping: SlowValue | null
+  readonly properties: SlowValue | null
+  readonly token: string
+  readonly teamId: number
+}
+
+export interface State {
+  readonly groups: Map<string, Group>
+  /** The keys of the user groups, by every token that was answered. */
+  readonly owners: Map<string, string>
+  /** What rotated, by idempotency key: the body, and the user group that was answered. */
+  readonly rotations: Map<string, { readonly meaning: string; readonly answered: Group }>
+  readonly teamIds: Set<number>
+}
+
+export function stateOf(): State {
+  return { groups: new Map(), owners: new Map(), rotations: new Map(), teamIds: new Set() }
+}
+
+export function copyOf({ groups, owners, rotations, teamIds }: State): State {
+  return {
+    groups: new Map(groups),
+    owners: new Map(owners),
+    rotations: new Map(rotations),
+    teamIds: new Set(teamIds),
+  }
+}
+
+export function isSameRealm(a: Realm, b: Realm): boolean {
+  return a.workspace === b.workspace && a.environment === b.environment
+}
+
+/** One of these errors; of `paths` those named, or one of them, where they are told one at a time. */
+export interface Refusal {
+  readonly codes: readonly ErrorCode[]
+  readonly paths: readonly string[]
+  readonly isOneOfPaths?: boolean
+}
+
+export interface Success {
+  /** By the token and the id that are only known from the answer, where they are new. */
+  readonly group: (learnt: { token: string; teamId: number }) => Group
+  readonly isNewToken: boolean
+  readonly isNewGroup: boolean
+  /** The keys of the answer and of its user group. */
+  readonly newUserGroup: boolean | undefined
+  readonly hasProperties: boolean
+  readonly hasEnvironment: boolean
+  /** Makes the state what it is after this answer. */
+  readonly happened: (group: Group) => void
+}
+
+const limits = {
+  body: 1024 * 1024,
+  text: 255,
+  mapping: 1000,
+  properties: 64 * 1024,
+  depth: 32,
+  grace: 604_800,
+}
+
+const refusal = (code: ErrorCode, ...paths: string[]): Refusal => ({ codes: [code], paths })
+
+export function isRefusal(outcome: Refusal | Success): outcome is Refusal {
+  return 'codes' in outcome
+}
+
+/** The first fault is the answer, in this order: method, API token, override, scope, headers, JSON, fields, user group. */
+export function expected(request: ModelRequest, state: State): Refusal | Success {
+  const { caller, override, body, contentType, isChunked } = request
+  if (!['GET', 'POST', 'PUT'].includes(request.method)) return refusal('method_not_allowed')
+  if (caller === null) return refusal('unauthenticated')
+  const method = request.method === 'POST' && override !== undefined ? override : request.method
+  if (request.method === 'POST' && override !== undefined && !['GET', 'PUT'].includes(override)) {
+    return refusal('invalid_method_override')
+  }
+  const { scopes } = caller
+  if (!scopes.includes('write') && !(method === 'GET' && scopes.includes('read'))) return refusal('forbidden')
+
+  // Of what the headers tell, and the idempotency key, no order is promised.
+  const codes: ErrorCode[] = []
+  if (body.length === 0) codes.push('body_required')
+  if (body.length > limits.body) codes.push('body_too_large')
+  if (!isJson(contentType)) codes.push('unsupported_media_type')
+  const key = method === 'POST' ? request.idempotencyKey : undefined
+  if (key !== undefined && !/^[!-~]{1,255}$/.test(key)) codes.push('invalid_idempotency_key')
+  // What chunks hold is only known when they have been read.
+  if (codes.length > 0) return { codes: isChunked ? codes : headerFaults(codes), paths: [] }
+
+  const reading = readSlowly(body)
+  if (reading.kind === 'malformed') return refusal('malformed_json')
+  if (reading.kind === 'broken')
+    return { codes: ['malformed_json'], paths: reading.paths, isOneOfPaths: true }
+  return method === 'POST'
+    ? rotated(caller, key, reading.value, state)
+    : made(caller, method === 'GET', reading.value, state)
+}
+
+/** The length is a header too, and what the headers tell comes before the idempotency key. */
+function headerFaults(codes: readonly ErrorCode[]): readonly ErrorCode[] {
+  const others = codes.filter((code) => code !== 'invalid_idempotency_key')
+  return others.length > 0 ? others : codes
+}
+
+function isJson(contentType: string | undefined): boolean {
+  const [essence = '', ...parameters] = (contentType ?? '').toLowerCase().split(';')
+  const charset = parameters
+    .map((text) => /^\s*charset="?([^"]*)"?\s*$/.exec(text)?.[1])
+    .find((text) => text !== undefined)
+  return essence.trim() === 'application/json' && ['utf-8', 'utf8', undefined].includes(charset)
+}
+
+const keyOf = ({ workspace, environment }: Realm, rest: string) => `${workspace}/${environment}/${rest}`
+
+/** Get-or-create, or an update. */
+function made(
+  caller: NonNullable<Caller>,
+  mayCreate: boolean,
+  body: SlowValue,
+  state: State,
+): Refusal | Success {
+  const paths = faultsOfUserGroup(body)
+  if (paths.length > 0) return refusal('validation_failed', ...paths)
+  const id = textOf(memberOf(body, 'user_group_id')) as string
+  const sent = {
+    name: textOf(memberOf(body, 'name')),
+    mapping: memberOf(body, 'mapping'),
+    properties: memberOf(body, 'properties'),
+  }
+  const key = keyOf(caller, id)
+  const known = state.groups.get(key)
+  if (known === undefined && !mayCreate) return refusal('user_group_not_found')
+  const isChange =
+    known === undefined ||
+    (sent.name !== undefined && sent.name !== known.name) ||
+    (sent.mapping !== undefined && !isSame(mappingOf(sent.mapping), known.mapping)) ||
+    (sent.properties !== undefined && !isSame(nullable(sent.properties), known.properties))
+  if (isChange && !caller.scopes.includes('write')) return refusal('forbidden')
+  if (known === undefined && sent.name === undefined) return refusal('name_required', '/name')
+  const { workspace, environment } = caller
+  return {
+    group: ({ token, teamId }) =>
+      known !== undefined && !isChange
+        ? known
+        : {
+            ...{ workspace, environment, id, token, teamId },
+            name: sent.name ?? known?.name ?? '',
+            mapping: sent.mapping === undefined ? (known?.mapping ?? null) : mappingOf(sent.mapping),
+            properties:
+              sent.properties === undefined ? (known?.properties ?? null) : nullable(sent.properties),
+          },
+    isNewToken: known === undefined,
+    isNewGroup: known === undefined,
+    newUserGroup: known === undefined,
+    hasProperties: true,
+    hasEnvironment: !mayCreate,
+    happened: (group) => {
+      state.groups.set(key, group)
+      state.owners.set(group.token, key)
+      state.teamIds.add(group.teamId)
+    },
+  }
+}
+
+function rotated(
+  caller: NonNullable<Caller>,
+  key: string | undefined,
+  body: SlowValue,
+  state: State,
+): Refusal | Success {
+  const paths = faultsOfRotation(body)
+  if (paths.length > 0) return refusal('validation_failed', ...paths)
+  const token = textOf(memberOf(body, 'current_token')) as string
+  const grace = memberOf(body, 'grace_period_seconds')
+  const meaning = JSON.stringify([token, grace?.kind === 'number' ? grace.number : null])
+  const answer = {
+    isNewGroup: false,
+    newUserGroup: undefined,
+    hasProperties: false,
+    hasEnvironment: true,
+  }
+  const earlier = key === undefined ? undefined : state.rotations.get(keyOf(caller, key))
+  if (earlier !== undefined) {
+    return earlier.meaning === meaning
+      ? { ...answer, isNewToken: false, group: () => earlier.answered, happened: () => undefined }
+      : refusal('idempotency_key_reused')
+  }
+  const owner = state.owners.get(token) ?? ''
+  const group = state.groups.get(owner)
+  // Of somebody else a token looks as if there were none.
+  if (group === undefined || owner !== keyOf(caller, group.id)) return refusal('token_not_found')
+  if (group.token !== token) return refusal('token_superseded')
+  return {
+    ...answer,
+    isNewToken: true,
+    group: (learnt) => ({ ...group, token: learnt.token }),
+    happened: (answered) => {
+      state.groups.set(owner, answered)
+      state.owners.set(answered.token, owner)
+      if (key !== undefined) state.rotations.set(keyOf(caller, key), { meaning, answered })
+    },
+  }
+}
+
+function textOf(value: SlowValue | undefined): string | undefined {
+  return value?.kind === 'string' ? value.string : undefined
+}
+
+const nullable = (value: SlowValue) => (value.kind === 'null' ? null : value)
+/** An empty mapping is none. */
+const mappingOf = (value: SlowValue) => (value.kind === 'object' && value.members.length > 0 ? value : null)
+const isSame = (a: SlowValue | null, b: SlowValue | null) =>
+  a === null || b === null ? a === b : meaningOf(a) === meaningOf(b)
+
+const lengthOf = (text: string) => Array.from(text).length
+const isOfLength = (text: string) => lengthOf(text) >= 1 && lengthOf(text) <= limits.text
+// eslint-disable-next-line no-control-regex
+const isText = (text: string) => isOfLength(text) && !/[\u0000-\u001f\u007f]/.test(text) && text.trim() !== ''
+
+function unknownIn(body: SlowValue, known: readonly string[]): string[] {
+  const names = body.kind === 'object' ? body.members.map(([name]) => name) : []
+  return names.filter((name) => !known.includes(name)).map((name) => pointerOf([name]))
+}
+
+function faultsOfUserGroup(body: SlowValue): string[] {
+  if (body.kind !== 'object') return ['']
+  const paths = unknownIn(body, ['user_group_id', 'name', 'mapping', 'properties'])
+  const id = memberOf(body, 'user_group_id')
+  const name = memberOf(body, 'name')
+  const mapping = memberOf(body, 'mapping')
+  const properties = memberOf(body, 'properties')
+  if (id?.kind !== 'string' || !isText(id.string)) paths.push('/user_group_id')
+  if (name !== undefined && (name.kind !== 'string' || !isText(name.string))) paths.push('/name')
+  if (mapping !== undefined && mapping.kind !== 'null') {
+    if (mapping.kind !== 'object' || mapping.members.length > limits.mapping) paths.push('/mapping')
+    for (const [key, value] of mapping.kind === 'object' ? mapping.members : []) {
+      if (!isOfLength(key) || value.kind !== 'string' || !isOfLength(value.string))
+        paths.push(pointerOf(['mapping', key]))
+    }
+  }
+  if (properties !== undefined && properties.kind !== 'null') {
+    const isRight =
+      properties.kind === 'object' &&
+      depthOf(properties) <= limits.depth &&
+      Buffer.byteLength(properties.text) <= limits.properties &&
+      !stringsIn(properties).some((text) => text.includes('\0'))
+    if (!isRight) paths.push('/properties')
+  }
+  return paths
+}
+
+function faultsOfRotation(body: SlowValue): string[] {
+  if (body.kind !== 'object') return ['']
+  const paths = unknownIn(body, ['current_token', 'grace_period_seconds'])
+  if (memberOf(body, 'current_token')?.kind !== 'string') paths.push('/current_token')
+  const grace = memberOf(body, 'grace_period_seconds')
+  if (grace !== undefined) {
+    const isRight =
+      grace.kind === 'number' &&
+      Number.isInteger(grace.number) &&
+      grace.number >= 0 &&
+      grace.number <= limits.grace
+    if (!isRight) paths.push('/grace_period_seconds')
+  }
+  return paths
+}
