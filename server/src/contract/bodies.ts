@@ -1,15 +1,14 @@
 import { hash } from 'node:crypto'
-import { validationFailed } from '../domain/fault.ts'
+import { validationFailed, type FieldFault } from '../domain/fault.ts'
 import type { UserGroupChange } from '../domain/user-group.ts'
 import type { RotationRequest, UserGroupRequest } from '../domain/user-group-service.ts'
 import { limits } from './limits.ts'
 import { RotationBody, UserGroupBody } from './schemas.ts'
 import { readStrictJson, type JsonDocument, type JsonMember } from './strict-json.ts'
-import { compileValidator } from './validator.ts'
+import { compileValidator, type Validator } from './validator.ts'
 
-const validateUserGroupBody: (value: unknown) => asserts value is UserGroupBody =
-  compileValidator(UserGroupBody)
-const validateRotationBody: (value: unknown) => asserts value is RotationBody = compileValidator(RotationBody)
+const validateUserGroupBody: Validator<UserGroupBody> = compileValidator(UserGroupBody)
+const validateRotationBody: Validator<RotationBody> = compileValidator(RotationBody)
 
 /**
  * Reads the body of a get-or-create or an update (specification 2.2).
@@ -22,18 +21,23 @@ export function readUserGroupBody(bytes: Buffer): UserGroupRequest {
 /** @throws Fault `validation_failed` */
 export function readUserGroup(document: JsonDocument): UserGroupRequest {
   const { value } = document
-  validateUserGroupBody(value)
-  return { providedId: value.user_group_id, change: readChange(document) }
+  validateUserGroupBody(value, faultsOfProperties(document))
+  return { providedId: value.user_group_id, change: changeIn(document) }
 }
 
 /**
  * What a body that was found valid sets of name, mapping and properties.
  * @throws Fault `validation_failed`
  */
-export function readChange({ value, members }: JsonDocument): UserGroupChange {
+export function readChange(document: JsonDocument): UserGroupChange {
+  const faults = faultsOfProperties(document)
+  if (faults.length > 0) throw validationFailed(faults)
+  return changeIn(document)
+}
+
+function changeIn({ value, members }: JsonDocument): UserGroupChange {
   const { name, mapping, properties: propertiesValue } = value as Omit<UserGroupBody, 'user_group_id'>
   const properties = members.get('properties')
-  if (properties !== undefined) checkProperties(properties)
   const change: Writable<UserGroupChange> = {}
   if (name !== undefined) change.name = name
   if (mapping !== undefined) change.mapping = mappingText(mapping, members.get('mapping'))
@@ -68,9 +72,11 @@ function mappingText(value: Record<string, string> | null, member: JsonMember | 
   return value === null || Object.keys(value).length === 0 ? null : (member?.text ?? null)
 }
 
-function checkProperties(properties: JsonMember): void {
-  const message = faultOfProperties(properties)
-  if (message !== undefined) throw validationFailed([{ path: '/properties', message }])
+/** What a schema cannot say of them. */
+function faultsOfProperties({ members }: JsonDocument): readonly FieldFault[] {
+  const properties = members.get('properties')
+  const message = properties && faultOfProperties(properties)
+  return message === undefined ? [] : [{ path: '/properties', message }]
 }
 
 function faultOfProperties({ text, depth, hasNul }: JsonMember): string | undefined {

@@ -23,20 +23,21 @@ const ajv = new Ajv({
 })
 
 /**
- * Compiles a schema to a check.
- * @returns a function that throws Fault `validation_failed`, naming each field at fault.
+ * Throws Fault `validation_failed`, naming each field at fault: by the schema, and by what was found besides.
  */
-export function compileValidator<T extends TSchema>(
-  schema: T,
-): (value: unknown) => asserts value is Static<T> {
+export type Validator<T> = (value: unknown, others?: readonly FieldFault[]) => asserts value is T
+
+/** Compiles a schema to a check. */
+export function compileValidator<T extends TSchema>(schema: T): Validator<Static<T>> {
   const validate = ajv.compile(schema)
-  return (value) => {
-    if (!validate(value)) throw validationFailed(fieldFaults(validate.errors ?? []))
+  return (value, others = []) => {
+    const isValid = validate(value)
+    if (!isValid || others.length > 0) throw validationFailed(fieldFaults(validate.errors ?? [], others))
   }
 }
 
 /** One fault a field, the first that was found. */
-function fieldFaults(errors: readonly ErrorObject[]): FieldFault[] {
+function fieldFaults(errors: readonly ErrorObject[], others: readonly FieldFault[]): FieldFault[] {
   const byPath = new Map<string, FieldFault>()
   for (const error of errors) {
     // `propertyNames` repeats what the error of the name itself says.
@@ -45,7 +46,8 @@ function fieldFaults(errors: readonly ErrorObject[]): FieldFault[] {
     if (!byPath.has(path)) byPath.set(path, { path, message: messageOf(error) })
     if (byPath.size === limits.fieldFaults) break
   }
-  return [...byPath.values()]
+  for (const fault of others) if (!byPath.has(fault.path)) byPath.set(fault.path, fault)
+  return [...byPath.values()].slice(0, limits.fieldFaults)
 }
 
 function pathOf({ instancePath, keyword, params, propertyName }: ErrorObject): string {

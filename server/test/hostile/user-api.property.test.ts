@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { startService } from '../support/service.ts'
 import { Game } from './game.ts'
-import { drafts, draftsOfOne } from './requests.ts'
+import { drafts, draftsOfOne, firstDraft } from './requests.ts'
 
 // Generated requests of `/api/user` against a model of the contract. `npm run test:hostile` plays many more.
 
@@ -28,8 +28,13 @@ async function playUntil<T>(
 }
 
 test('requests in turn are answered as the model answers them', async (t) => {
-  const sequences = fc.array(drafts(game.players.length), { minLength: 1, maxLength: 40 })
-  await playUntil(t, wanted, sequences, (sequence) => game.play(sequence))
+  const sequences = fc.tuple(
+    fc.boolean(),
+    fc.array(drafts(game.players.length), { minLength: 1, maxLength: 40, size: 'max' }),
+  )
+  await playUntil(t, wanted, sequences, ([begins, sequence]) =>
+    game.play(begins ? [firstDraft, ...sequence] : sequence),
+  )
   t.diagnostic(
     [...game.counts]
       .sort()

@@ -118,6 +118,14 @@ test('all fields at fault are told at once', async () => {
   assertFault(await api.get(body), 'validation_failed', paths)
 })
 
+test('properties that are too deep or too large are told with the other fields at fault', async () => {
+  const tooDeep = JSON.parse('{"a":'.repeat(33) + '1' + '}'.repeat(33)) as unknown
+  for (const properties of [tooDeep, { a: 'x'.repeat(70_000) }, { a: '\0' }]) {
+    const paths = ['/name', '/properties', '/user_group_id']
+    assertFault(await api.get({ name: 1, properties }), 'validation_failed', paths)
+  }
+})
+
 test('the name of a long unknown field is told in an answer that is well-formed', async () => {
   for (const name of ['x'.repeat(1000), '😀'.repeat(500), `x${'😀'.repeat(500)}`]) {
     const answer = await api.get({ user_group_id: 'known', [name]: 1 })
