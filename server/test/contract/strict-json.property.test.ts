@@ -8,7 +8,7 @@ import { asBytes, numberText, valueText } from '../support/json-texts.ts'
 import { depthOf, memberOf, readSlowly, stringsIn, type SlowValue } from '../support/slow-json.ts'
 
 /** `npm run test:hostile` sets more. */
-const numRuns = Number(process.env.HOSTILE_TEXTS ?? 3000)
+const numRuns = Number(process.env.HOSTILE_CASES ?? 3000)
 const seed = process.env.HOSTILE_SEED === undefined ? {} : { seed: Number(process.env.HOSTILE_SEED) }
 
 function readOrRefuse(bytes: Buffer): JsonDocument | Fault {

@@ -9,7 +9,7 @@ const space = fc.oneof(
   { weight: 1, arbitrary: oneOf(' ', '\n', '\r\n\t', '   ') },
 )
 
-const digits = fc.string({ unit: oneOf(...'0123456789'), minLength: 1, maxLength: 22 })
+const digits = fc.string({ unit: oneOf(...Array.from('0123456789')), minLength: 1, maxLength: 22 })
 const whole = fc.oneof(
   fc.constant('0'),
   digits.map((text) => text.replace(/^0+(?=.)/, '')),
@@ -43,7 +43,7 @@ export const numberText = fc.oneof(
 )
 
 const character = fc.oneof(
-  { weight: 6, arbitrary: oneOf(...'abc xyz019_-.,:{}[]') },
+  { weight: 6, arbitrary: oneOf(...Array.from('abc xyz019_-.,:{}[]')) },
   { weight: 2, arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).map(written) },
   {
     weight: 1,
@@ -80,7 +80,7 @@ const inQuotes = fc
   )
   .map(([parts, last]) => parts.join('') + last)
 
-export const stringText = inQuotes.map((text) => `"${text}"`)
+const stringText = inQuotes.map((text) => `"${text}"`)
 
 const keyText = fc.oneof(
   { weight: 2, arbitrary: stringText },
