@@ -70,8 +70,9 @@ export class Game {
     ])
   }
 
-  end(): void {
-    for (const connection of this.#connections) connection?.close()
+  /** To be called after each sequence: the service closes connections that are idle for long. */
+  hangUp(): void {
+    for (const connection of this.#connections.splice(0)) connection?.close()
   }
 
   get cases(): number {

@@ -15,7 +15,6 @@ const seed = Number(process.env.HOSTILE_SEED ?? Date.now() % 2 ** 30)
 const service = await startService({ after })
 const games: Game[] = []
 for (let i = 0; i < gameCount; i++) games.push(await Game.begin(service, i))
-after(() => games.forEach((game) => game.end()))
 
 /** Plays until so many answers have been held against the model. */
 async function playUntil<T>(
@@ -30,7 +29,9 @@ async function playUntil<T>(
   await Promise.all(
     games.map(async (game) => {
       while (played() < before + count) {
-        const property = fc.asyncProperty(sequences, (sequence) => play(game, sequence))
+        const property = fc.asyncProperty(sequences, (sequence) =>
+          play(game, sequence).finally(() => game.hangUp()),
+        )
         await fc.assert(property, { numRuns: 50, seed: seed + round++ })
       }
     }),
