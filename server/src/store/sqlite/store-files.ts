@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { endianness } from 'node:os'
 import { basename } from 'node:path'
-import type { Database } from 'better-sqlite3'
+import BetterSqlite3, { type Database } from 'better-sqlite3'
 import { StoreError } from '../store-error.ts'
 
 /** Where nothing is written, the files are looked at so often at most, in milliseconds. */
@@ -56,7 +56,7 @@ export class StoreFiles {
       )
     for (const [suffix, { device, inode }] of files) {
       const opened = this.#opened.get(suffix)
-      if (opened?.device !== device || opened.inode !== inode)
+      if (opened !== undefined && (opened.device !== device || opened.inode !== inode))
         throw this.#lost(
           `${basename(this.#path)}${suffix} was replaced; stop the service, put the files back that belong together, start it`,
         )
@@ -80,20 +80,35 @@ export class StoreFiles {
    * database, and both are made anew. Where another process has the database open that cannot be.
    */
   #mendLog(): void {
+    const database = this.#database
+    const patience = Number(database.pragma('busy_timeout', { simple: true }))
+    // Another process that has it open has it for long.
+    database.pragma('busy_timeout = 0')
     try {
-      if (this.#database.pragma('journal_mode = DELETE', { simple: true }) === 'delete') {
-        this.#database.pragma('journal_mode = WAL')
-        this.#database.prepare('SELECT count(*) FROM sqlite_schema').get()
-        this.#opened = this.#lookAtAll()
-        if (this.#opened.size === suffixes.length) return
-      }
-    } catch {
+      if (this.#makeLogAnew()) return
       // What is in the log is at least brought home.
-      this.#database.pragma('wal_checkpoint')
+      database.pragma('wal_checkpoint')
+    } finally {
+      database.pragma(`busy_timeout = ${patience}`)
     }
     throw this.#lost(
       'the log was removed; stop every process that has the database open, by SIGTERM, and start again',
     )
+  }
+
+  #makeLogAnew(): boolean {
+    try {
+      this.#database.pragma('journal_mode = DELETE')
+      // From here on the others are those that SQLite makes, now or, if that fails, at the next try.
+      this.#opened = this.#lookAtAll()
+      this.#database.pragma('journal_mode = WAL')
+      this.#database.prepare('SELECT count(*) FROM sqlite_schema').get()
+    } catch (error) {
+      if (error instanceof BetterSqlite3.SqliteError && error.code.startsWith('SQLITE_BUSY')) return false
+      throw error
+    }
+    this.#opened = this.#lookAtAll()
+    return this.#opened.size === suffixes.length
   }
 
   #lookAtAll(): ReadonlyMap<Suffix, Identity> {
