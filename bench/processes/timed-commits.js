@@ -8,13 +8,12 @@ const { BENCH_CHECKPOINTS: where, BENCH_COMMITS_FILE: file = '' } = process.env
 if (where === 'commit') Checkpointer.prototype.afterCommit = () => undefined
 
 // The driver that the service will load.
-const driver = createRequire(import.meta.resolve('../../server/dist/'))('better-sqlite3')
+/** @type {{ prototype: { prepare: (this: unknown, sql: string) => { run: () => unknown } } }} */
+const { prototype } = createRequire(import.meta.resolve('../../server/dist/'))('better-sqlite3')
 /** @type {number[]} */
 const times = []
-/** @type {{ prepare: (this: unknown, sql: string) => { run: () => unknown } }} */
-const databases = driver.prototype
-const { prepare } = databases
-databases.prepare = function (sql) {
+const { prepare } = prototype
+prototype.prepare = function (/** @type {string} */ sql) {
   const statement = prepare.call(this, sql)
   if (sql !== 'COMMIT') return statement
   const run = statement.run.bind(statement)

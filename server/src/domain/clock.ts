@@ -27,7 +27,7 @@ export function steady(clock: Clock): Clock {
       latestAt = at
       return now
     },
-    monotonic: clock.monotonic,
+    monotonic: () => clock.monotonic(),
   }
 }
 

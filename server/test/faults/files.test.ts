@@ -41,6 +41,15 @@ async function assertRefused(folder: string, message: RegExp): Promise<void> {
   assert.match(stderr, message)
 }
 
+function targetOf(descriptor: string): string {
+  try {
+    return readlinkSync(descriptor)
+  } catch {
+    // It was closed meanwhile.
+    return ''
+  }
+}
+
 async function untilUnready(service: RunningService): Promise<void> {
   while ((await readiness(service)) === 200);
 }
@@ -89,7 +98,7 @@ describe('a file of the store is lost beside a running service', () => {
     mkdirSync(rescued)
     const open = `/proc/${service.pid}/fd`
     for (const descriptor of readdirSync(open)) {
-      const [file = ''] = readlinkSync(join(open, descriptor)).split(' (deleted)')
+      const [file = ''] = targetOf(join(open, descriptor)).split(' (deleted)')
       if ([path, `${path}-wal`].includes(file))
         copyFileSync(join(open, descriptor), join(rescued, basename(file)))
     }

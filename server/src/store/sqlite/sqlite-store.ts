@@ -129,7 +129,8 @@ function configure(database: Database): void {
 function refuseReadOnly(database: Database, lockTimeoutMs: number): void {
   database.pragma('busy_timeout = 0')
   try {
-    database.exec('BEGIN IMMEDIATE; ROLLBACK')
+    // Beginning alone would not fail. What is set is rolled back.
+    database.exec('BEGIN IMMEDIATE; PRAGMA user_version = 1; ROLLBACK')
   } catch (error) {
     // Whoever holds the lock is the proof that it can be written to.
     if (!(error instanceof BetterSqlite3.SqliteError) || !error.code.startsWith('SQLITE_BUSY')) throw error
