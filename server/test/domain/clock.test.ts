@@ -6,7 +6,8 @@ const hour = 3_600_000
 
 function jumping() {
   const time = { now: Date.parse('2030-01-01T12:00:00Z'), monotonic: 5000.25 }
-  const { now } = steady({ now: () => time.now, monotonic: () => time.monotonic })
+  const clock = steady({ now: () => time.now, monotonic: () => time.monotonic })
+  const now = () => clock.now()
   const pass = (ms: number) => {
     time.now += ms
     time.monotonic += ms
