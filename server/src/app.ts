@@ -97,7 +97,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     frameworkErrors: (_error, request, reply) => {
       const answer = () => {
         setCommonHeaders(reply, request.id)
-        closeInDoubt(request.raw, reply)
+        closeInDoubt(request.raw, reply.raw)
         void answerFault(new Fault('malformed_request', 'The path is not valid'), request, reply)
       }
       if (watch === undefined) answer()

@@ -130,6 +130,7 @@ async function start(config: Config, metrics?: Metrics): Promise<StartedService>
       await app?.close()
     } finally {
       await writeUses()
+      await shareLimits()
       await store.close()
       await accessLog?.close()
       await traces?.close(Math.max(0, deadline - performance.now()))

@@ -62,6 +62,8 @@ export type SharedBooking = Pick<Booking, 'apiTokenId' | 'aheadMs'>
 export const sharingIntervalMs = 1000
 /** What is less than this share of a second's calls is told later, so that little use costs no writing. */
 const toldFrom = 1 / 64
+/** Nothing is left of calls so long ago. */
+const forgottenAfterMs = 60_000
 
 interface Bucket {
   limit: RateLimit
@@ -83,6 +85,7 @@ export class RateLimiter {
   readonly #limit: RateLimit | null
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #buckets = new Map<number, Bucket>()
+  #isSharing = false
 
   /** `limit` is that of the API tokens that have none of their own; null where those have none. */
   constructor(limit: RateLimit | null, clock: Pick<Clock, 'monotonic'>) {
@@ -117,39 +120,45 @@ export class RateLimiter {
   }
 
   /**
-   * Tells the other processes what this one let through, and takes over what they did.
+   * Tells the other processes what this one let through, and takes over what they did; nothing while it is being done already.
    * @throws what `book` throws: then it is told the next time
    */
   async share(book: (bookings: readonly Booking[]) => Promise<readonly SharedBooking[]>): Promise<void> {
+    if (this.#isSharing) return
+    this.#isSharing = true
     const now = this.#clock.monotonic()
     const told = [...this.#buckets].flatMap(([apiTokenId, bucket]) => {
       const { limit, untold, untoldUntil, bookedUntil } = bucket
-      if (untold === 0 && bookedUntil <= now) this.#buckets.delete(apiTokenId)
-      if (untold === 0 || untold < limit.perSecond * toldFrom) return []
+      if (untold < Math.max(limit.perSecond * toldFrom, 1)) {
+        if (bookedUntil < now - forgottenAfterMs) this.#buckets.delete(apiTokenId)
+        return []
+      }
       bucket.untold = 0
       bucket.untoldUntil = -Infinity
       const callMs = 1000 / limit.perSecond
-      const times = { costMs: untold * callMs, aheadMs: untoldUntil - now, fullMs: limit.burst * callMs }
-      return [{ bucket, untold, untoldUntil, booking: { apiTokenId, ...times } }]
+      const fullMs = limit.burst * callMs
+      // What could not be told for long is over, but for what one bucket and the time between would take.
+      const costMs = Math.min(untold * callMs, fullMs + 2 * sharingIntervalMs)
+      return [
+        { bucket, untold, untoldUntil, booking: { apiTokenId, costMs, aheadMs: untoldUntil - now, fullMs } },
+      ]
     })
-    if (told.length === 0) return
     try {
-      const shared = new Map(
-        (await book(told.map(({ booking }) => booking))).map((one) => [one.apiTokenId, one.aheadMs]),
-      )
+      const booked = told.length === 0 ? [] : await book(told.map(({ booking }) => booking))
+      const shared = new Map(booked.map(({ apiTokenId, aheadMs }) => [apiTokenId, aheadMs]))
       for (const { bucket, booking } of told) {
         const aheadMs = shared.get(booking.apiTokenId)
         if (aheadMs !== undefined) this.#takeOver(bucket, now + aheadMs)
       }
     } catch (error) {
       for (const { bucket, untold, untoldUntil } of told) {
-        bucket.untoldUntil = Math.max(
-          bucket.untoldUntil,
-          untoldUntil + (bucket.untold * 1000) / bucket.limit.perSecond,
-        )
+        const since = (bucket.untold * 1000) / bucket.limit.perSecond
+        bucket.untoldUntil = Math.max(bucket.untoldUntil, untoldUntil + since)
         bucket.untold += untold
       }
       throw error
+    } finally {
+      this.#isSharing = false
     }
   }
 
@@ -159,10 +168,19 @@ export class RateLimiter {
     bucket.bookedUntil = Math.max(bookedUntil + untoldMs, bucket.untoldUntil)
   }
 
+  /** What was booked at the old rate keeps nobody waiting for longer than a whole burst of the new one. */
+  #change(bucket: Bucket, limit: RateLimit): void {
+    const full = this.#clock.monotonic() + (limit.burst * 1000) / limit.perSecond
+    bucket.limit = limit
+    bucket.bookedUntil = Math.min(bucket.bookedUntil, full)
+    bucket.untoldUntil = Math.min(bucket.untoldUntil, full)
+  }
+
   #bucketOf(id: number, limit: RateLimit): Bucket {
     const known = this.#buckets.get(id)
     if (known !== undefined) {
-      known.limit = limit
+      if (known.limit.perSecond !== limit.perSecond || known.limit.burst !== limit.burst)
+        this.#change(known, limit)
       return known
     }
     const bucket = { limit, bookedUntil: -Infinity, untoldUntil: -Infinity, untold: 0 }

@@ -15,7 +15,7 @@ import type { Caller } from '../domain/user-group-service.ts'
 import { handlersOf, type AdminParts } from './admin-handlers.ts'
 import { sendJson } from './answer.ts'
 import { Authentication, type AuthenticationParts } from './authentication.ts'
-import { checkBodyHeaders, checkUploadHeaders, mediaTypeOf, readBody, readUpload } from './body.ts'
+import { checkBodyHeaders, checkUploadHeaders, mediaTypeOf, readUpload, withBody } from './body.ts'
 import { beginCall, callerOf } from './call.ts'
 import { findSession } from './console-session.ts'
 import { etagOf } from './etag.ts'
@@ -79,16 +79,21 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
       handler: async (request, reply) => {
         const params = paramsOf(request)
         const query = queryOf(request, validateQuery)
-        const body = validateBody === undefined ? noDocument : readStrictJson(await readBody(request, reply))
-        validateBody?.(body.value)
-        const answer = await handlers[id]({
-          caller: callerOf(request),
-          params,
-          query,
-          body,
-          readRows: () => readRows(request),
-          ifMatch: request.headers['if-match'],
-        })
+        const work = (body: JsonDocument) => {
+          validateBody?.(body.value)
+          return handlers[id]({
+            caller: callerOf(request),
+            params,
+            query,
+            body,
+            readRows: () => readRows(request),
+            ifMatch: request.headers['if-match'],
+          })
+        }
+        const answer =
+          validateBody === undefined
+            ? await work(noDocument)
+            : await withBody(request, (body) => work(readStrictJson(body)))
         if ('stream' in answer) return reply.type(bulkFormats[answer.format]).send(answer.stream)
         if (answer.userGroup !== undefined) reply.header('etag', etagOf(answer.userGroup))
         return sendJson(reply, operation.status ?? 200, answer.json)

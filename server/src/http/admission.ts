@@ -1,12 +1,18 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { errorAnswer, errorTable } from '../contract/errors.ts'
 import { Fault } from '../domain/fault.ts'
+import { hasUnreadBody } from './answer.ts'
+import { closeInDoubt } from './check-message.ts'
 import type { LastAnswers } from './protocol-errors.ts'
 
 /** For how long the event loop takes on calls before it looks for others, in milliseconds. */
 const turnMs = 15
 /** The same while connections come in: of those, libuv accepts one a turn. */
 const turnWithConnectionMs = 1
+/** A turn takes on no more calls than it takes so long to answer, what the store does included, in milliseconds. */
+const wholeTurnMs = 30
+/** But for these: the more share a commit, the less it costs each. */
+const fewestOfTurn = 64
 /** How much of all time goes to the answers of refused calls while others wait, however many there are. */
 const shareOfRefusals = 0.2
 /** So long a call may wait to be taken on, in milliseconds; one that would wait for longer is refused. */
@@ -45,8 +51,9 @@ export class Admission {
   readonly #handle: Handle
   readonly #options: AdmissionOptions
   readonly #waiting: Waiting[] = []
-  readonly #refused: ServerResponse[] = []
+  readonly #refused: Waiting[] = []
   #mostWaiting = fewestWaiting
+  #mostOfTurn = fewestOfTurn
   #msPerCall = longestWaitMs / fewestWaiting
   /** When the event loop began with what came in; 0 where nothing has. */
   #turnBegan = 0
@@ -54,10 +61,10 @@ export class Admission {
   #isScheduled = false
   /** When calls were last taken on that had waited, and how many. */
   #last = { at: 0, calls: 0 }
-  #atWork = 0
-  #bodyBytes = 0
+  readonly #atWork = new Set<IncomingMessage>()
   /** Of the calls whose bodies are not small, how large those are. */
-  readonly #bodies = new Map<ServerResponse, number>()
+  readonly #bodies = new Map<IncomingMessage, number>()
+  #bodyBytes = 0
 
   /** Comes before what handles the requests of a server so far. */
   constructor(server: Server, options: AdmissionOptions) {
@@ -71,29 +78,28 @@ export class Admission {
     server.on('connection', () => (this.#turnMs = turnWithConnectionMs))
   }
 
-  /** Counts a call from when its body is there until it is answered; returns a fault where there are too many. */
-  begin(response: ServerResponse): Fault | null {
-    if (this.#atWork >= mostAtWork) return overloaded()
-    this.#atWork++
-    response.once('close', () => this.#atWork--)
-    return null
+  /** Counts a call that is worked on; false where there are too many. */
+  begin(request: IncomingMessage): boolean {
+    if (this.#atWork.size >= mostAtWork) return false
+    this.#atWork.add(request)
+    return true
   }
 
-  /** Counts the bytes of a body that have come so far, until its call is answered; returns a fault where all have too many. */
-  hold(bytes: number, response: ServerResponse): Fault | null {
-    if (bytes <= smallBody) return null
-    const before = this.#bodies.get(response)
-    const more = bytes - (before ?? 0)
-    if (this.#bodyBytes + more > mostBodyBytes) return overloaded()
+  /** Counts the bytes of a body that have come so far; false where those of all are too many. */
+  hold(request: IncomingMessage, bytes: number): boolean {
+    if (bytes <= smallBody) return true
+    const more = bytes - (this.#bodies.get(request) ?? 0)
+    if (this.#bodyBytes + more > mostBodyBytes) return false
     this.#bodyBytes += more
-    this.#bodies.set(response, bytes)
-    if (before === undefined) response.once('close', () => this.#release(response))
-    return null
+    this.#bodies.set(request, bytes)
+    return true
   }
 
-  #release(response: ServerResponse): void {
-    this.#bodyBytes -= this.#bodies.get(response) ?? 0
-    this.#bodies.delete(response)
+  /** Whatever was counted of a call counts no longer. */
+  end(request: IncomingMessage): void {
+    this.#atWork.delete(request)
+    this.#bodyBytes -= this.#bodies.get(request) ?? 0
+    this.#bodies.delete(request)
   }
 
   readonly #receive = (request: IncomingMessage, response: ServerResponse): void => {
@@ -101,10 +107,14 @@ export class Admission {
       this.#handle(request, response)
       return
     }
-    if (this.#waiting.length < this.#mostWaiting && this.#atWork < mostAtWork) {
+    if (this.#waiting.length < this.#mostWaiting && this.#atWork.size < mostAtWork) {
       this.#options.onWait?.(request)
       this.#waiting.push({ request, response })
-    } else this.#refused.push(response)
+    } else if (response.socket === null) {
+      // Others of its connection come before it. Node reads no more of one on which enough answers wait.
+      this.#refuse({ request, response })
+      return
+    } else this.#refused.push({ request, response })
     if (this.#isScheduled) return
     this.#isScheduled = true
     this.#last = { at: performance.now(), calls: 0 }
@@ -130,10 +140,10 @@ export class Admission {
     const now = performance.now()
     this.#learn(now)
     let calls = 0
-    for (const end = now + this.#turnMs; performance.now() < end; calls++) {
+    for (const end = now + this.#turnMs; calls < this.#mostOfTurn && performance.now() < end; calls++) {
       const next = this.#waiting.shift()
       if (next === undefined) break
-      if (!next.response.destroyed) this.#handle(next.request, next.response)
+      if (!next.request.socket.destroyed) this.#handle(next.request, next.response)
     }
     const lastTurnMs = Math.max(now - this.#last.at, this.#turnMs)
     for (const end = performance.now() + shareOfRefusals * lastTurnMs; performance.now() < end;) {
@@ -152,11 +162,13 @@ export class Admission {
     const { at, calls } = this.#last
     if (calls === 0) return
     this.#msPerCall += weightOfTurn * ((now - at) / calls - this.#msPerCall)
+    this.#mostOfTurn = Math.max(wholeTurnMs / this.#msPerCall, fewestOfTurn)
     this.#mostWaiting = Math.min(Math.max(longestWaitMs / this.#msPerCall, fewestWaiting), mostWaiting)
   }
 
   /** Past Fastify, which would cost as much again. */
-  #refuse(response: ServerResponse): void {
+  #refuse({ request, response }: Waiting): void {
+    if (request.socket.destroyed) return
     const { nextRequestId, onRefused } = this.#options
     const requestId = nextRequestId()
     const fault = overloaded()
@@ -164,6 +176,7 @@ export class Admission {
     const { status } = errorTable[code]
     const body = errorAnswer(fault, requestId)
     const bytes = Buffer.byteLength(body)
+    closeInDoubt(request, response)
     response.writeHead(status, {
       'Content-Type': 'application/json',
       'Content-Length': bytes,
@@ -171,11 +184,22 @@ export class Admission {
       'Cache-Control': 'no-store',
       'Retry-After': '1',
     })
-    response.end(body)
+    endWithRequest(request, response, body)
     onRefused?.({ requestId, status, code, bytes, inPlaceOf: undefined })
   }
 }
 
-function overloaded(): Fault {
+/** A connection closed on a client that is still sending is reset, and the answer may be lost with it. */
+function endWithRequest(request: IncomingMessage, response: ServerResponse, body: string): void {
+  if (!hasUnreadBody(request)) {
+    response.end(body)
+    return
+  }
+  response.write(body)
+  const end = () => response.end()
+  request.once('end', end).once('close', end).resume()
+}
+
+export function overloaded(): Fault {
   return new Fault('unavailable', 'There are more calls than the service can answer; try again in a moment')
 }

@@ -20,7 +20,7 @@ export function sendJson(reply: FastifyReply, status: number, json: string): Fas
     : reply.send(bytes)
 }
 
-function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
+export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0)
 }
 

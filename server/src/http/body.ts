@@ -1,7 +1,7 @@
 import { MIMEType } from 'node:util'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Fault } from '../domain/fault.ts'
-import type { Admission } from './admission.ts'
+import { overloaded, type Admission } from './admission.ts'
 import { allowUpload } from './late-requests.ts'
 
 declare module 'fastify' {
@@ -44,34 +44,47 @@ function lengthOf({ raw }: FastifyRequest): number {
 }
 
 /**
- * Reads the whole body, from which on the call counts as one that is worked on. One that turns out too large is refused at once, and the rest of it is read and dropped, so that
- * the client, still sending, gets to see the answer; `UGS_REQUEST_TIMEOUT_MS` bounds how long that may take.
- * @throws Fault `body_required`, `body_too_large`, `malformed_request`, `unavailable`
+ * Reads the whole body and does `work` with it, which counts as a call that is worked on until that is done.
+ * @throws Fault `body_required`, `body_too_large`, `malformed_request`, `unavailable`, and what `work` throws
  */
-export function readBody(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
-  const { raw, method, routeOptions, server } = request
-  const { admission } = server
+export async function withBody<T>(
+  request: FastifyRequest,
+  work: (body: Buffer) => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await work(await readBody(request))
+  } finally {
+    request.server.admission.end(request.raw)
+  }
+}
+
+/**
+ * One that turns out too large is refused at once, and the rest of it is read and dropped, so that the client, still
+ * sending, gets to see the answer; `UGS_REQUEST_TIMEOUT_MS` bounds how long that may take.
+ */
+function readBody({ raw, method, routeOptions, server: { admission } }: FastifyRequest): Promise<Buffer> {
   const limit = routeOptions.bodyLimit
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
-    raw.on('data', (chunk: Buffer) => {
+    const refuse = (fault: Fault) => {
+      raw.off('data', take).off('end', finish).resume()
+      chunks.length = 0
+      reject(fault)
+    }
+    const take = (chunk: Buffer) => {
       length += chunk.length
-      const refusal = length > limit ? bodyTooLarge(limit) : admission.hold(length, reply.raw)
-      if (refusal === null) chunks.push(chunk)
-      else {
-        chunks.length = 0
-        reject(refusal)
-      }
-    })
-    raw.on('end', () => {
-      if (length === 0) reject(bodyRequired(method))
-      else {
-        const refusal = admission.begin(reply.raw)
-        if (refusal === null) resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
-        else reject(refusal)
-      }
-    })
+      if (length > limit) refuse(bodyTooLarge(limit))
+      else if (!admission.hold(raw, length)) refuse(overloaded())
+      else chunks.push(chunk)
+    }
+    const finish = () => {
+      if (length === 0) refuse(bodyRequired(method))
+      else if (!admission.begin(raw)) refuse(overloaded())
+      else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+    }
+    raw.on('data', take)
+    raw.on('end', finish)
     raw.on('error', () => reject(endedEarly()))
   })
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import { Fault } from '../domain/fault.ts'
@@ -17,7 +17,7 @@ const doubtful = new WeakSet<Socket>()
  * Has the connection close with the answer where the version or a transfer coding leaves room for doubt where the request
  * ends: what follows it there may be a smuggled one.
  */
-export function closeInDoubt(request: IncomingMessage, reply: FastifyReply): void {
+export function closeInDoubt(request: IncomingMessage, response: Pick<ServerResponse, 'setHeader'>): void {
   const coding = request.headers['transfer-encoding']
   const isPlain =
     request.httpVersion === '1.1'
@@ -25,14 +25,14 @@ export function closeInDoubt(request: IncomingMessage, reply: FastifyReply): voi
       : request.httpVersion === '1.0' && coding === undefined
   if (isPlain) return
   doubtful.add(request.socket)
-  reply.header('connection', 'close')
+  response.setHeader('connection', 'close')
 }
 
 /** @throws Fault `malformed_request` */
 export function checkMessage(request: IncomingMessage, reply: FastifyReply): void {
   const { httpVersion, headers, rawHeaders, url = '', socket } = request
   if (doubtful.has(socket)) throw malformed('It is in doubt where the request before this one ends')
-  closeInDoubt(request, reply)
+  closeInDoubt(request, reply.raw)
   if (httpVersion !== '1.1') {
     if (httpVersion !== '1.0') throw malformed('The version of HTTP must be 1.1')
     // RFC 9112, section 6.1.

@@ -11,7 +11,7 @@ import type { ApiTokenManagement } from '../domain/api-token-management.ts'
 import type { ConsoleSessions, OpenSession } from '../domain/console-sessions.ts'
 import { Fault } from '../domain/fault.ts'
 import { sendJson } from './answer.ts'
-import { checkBodyHeaders, readBody } from './body.ts'
+import { checkBodyHeaders, withBody } from './body.ts'
 import { dropSecret, findSession, keepSecret, secretOf } from './console-session.ts'
 
 export interface ConsoleRoutesParts {
@@ -22,6 +22,8 @@ export interface ConsoleRoutesParts {
 }
 
 /** Stands in the page for a nonce that each answer has its own of. */
+/** Far more than an API token takes. */
+const maxSignInBytes = 16 * 1024
 const noncePlaceholder = 'CSP_NONCE'
 
 const validateSignIn: (value: unknown) => asserts value is SignInBody = compileValidator(SignInBody)
@@ -40,14 +42,18 @@ export async function addConsoleRoutes(
 
   app.post('/console/session', {
     config: { challenge: 'Token' },
+    // Anybody may send one.
+    bodyLimit: maxSignInBytes,
     onRequest: (request, _reply, done) => {
       checkBodyHeaders(request, 'application/json')
       done()
     },
     handler: async (request, reply) => {
-      const { value } = readStrictJson(await readBody(request, reply))
-      validateSignIn(value)
-      const session = await sessions.signIn(value.api_token, request.id)
+      const session = await withBody(request, (body) => {
+        const { value } = readStrictJson(body)
+        validateSignIn(value)
+        return sessions.signIn(value.api_token, request.id)
+      })
       keepSecret(request, reply, session.secret)
       return sendJson(reply, 200, await answer(session))
     },

@@ -7,7 +7,7 @@ import type { TokenlessUserGroup } from '../domain/user-group.ts'
 import type { UserGroupService } from '../domain/user-group-service.ts'
 import { sendJson } from './answer.ts'
 import { Authentication, type AuthenticationParts } from './authentication.ts'
-import { checkBodyHeaders, readBody } from './body.ts'
+import { checkBodyHeaders, withBody } from './body.ts'
 import { beginCall, type Call } from './call.ts'
 
 const formType = 'application/x-www-form-urlencoded'
@@ -37,8 +37,7 @@ export function addIntrospectionRoute(
     },
     handler: async (request, reply) => {
       const { apiToken } = request.call as Call
-      const token = tokenOf(await readBody(request, reply))
-      const owner = await userGroups.introspect(apiToken, token)
+      const owner = await withBody(request, (body) => userGroups.introspect(apiToken, tokenOf(body)))
       if (owner !== null) {
         const { workspaceId, teamId } = owner.userGroup
         introspections.note({ workspaceId, teamId })

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { getOrCreateAnswer, rotationAnswer, updateAnswer } from '../contract/answers.ts'
 import { readRotationBody, readUserGroupBody } from '../contract/bodies.ts'
 import { limits } from '../contract/limits.ts'
@@ -8,7 +8,7 @@ import type { RateLimiter } from '../domain/rate-limit.ts'
 import type { UserGroupService } from '../domain/user-group-service.ts'
 import { sendJson } from './answer.ts'
 import { Authentication, type AuthenticationParts } from './authentication.ts'
-import { checkBodyHeaders, readBody } from './body.ts'
+import { checkBodyHeaders, withBody } from './body.ts'
 import { beginCall, callerOf, type Call, type UserOperation } from './call.ts'
 
 export interface UserRoutesParts {
@@ -17,7 +17,8 @@ export interface UserRoutesParts {
   readonly userGroups: UserGroupService
 }
 
-type Handler = (request: FastifyRequest, reply: FastifyReply, apiToken: ApiToken) => Promise<string>
+/** What answers a call, given its body. */
+type Handler = (request: FastifyRequest, apiToken: ApiToken, body: Buffer) => Promise<string>
 
 export function addUserRoutes(
   app: FastifyInstance,
@@ -25,8 +26,8 @@ export function addUserRoutes(
 ): void {
   const authentication = new Authentication(['Token'], parts)
   const handlers: Record<UserOperation, Handler> = {
-    getOrCreate: async (request, reply, apiToken) => {
-      const { providedId, change } = readUserGroupBody(await readBody(request, reply))
+    getOrCreate: async (request, apiToken, body) => {
+      const { providedId, change } = readUserGroupBody(body)
       const mayWrite = apiToken.scopes.includes('write')
       const { created, userGroup } = await userGroups.getOrCreate(
         callerOf(request),
@@ -36,13 +37,13 @@ export function addUserRoutes(
       )
       return getOrCreateAnswer(created, userGroup)
     },
-    update: async (request, reply) => {
-      const { providedId, change } = readUserGroupBody(await readBody(request, reply))
+    update: async (request, _apiToken, body) => {
+      const { providedId, change } = readUserGroupBody(body)
       return updateAnswer(await userGroups.update(callerOf(request), providedId, change))
     },
-    rotate: async (request, reply) => {
+    rotate: async (request, _apiToken, body) => {
       const key = idempotencyKeyOf(request)
-      const { fingerprint, ...rotation } = readRotationBody(await readBody(request, reply))
+      const { fingerprint, ...rotation } = readRotationBody(body)
       return rotationAnswer(
         await userGroups.rotate(callerOf(request), {
           ...rotation,
@@ -65,7 +66,8 @@ export function addUserRoutes(
     },
     handler: async (request, reply) => {
       const { apiToken, operation } = request.call as Call & { operation: UserOperation }
-      return sendJson(reply, 200, await handlers[operation](request, reply, apiToken))
+      const json = await withBody(request, (body) => handlers[operation](request, apiToken, body))
+      return sendJson(reply, 200, json)
     },
   })
 }

@@ -17,7 +17,10 @@ export function rateLimitOf(row: {
 }
 
 /**
- * What is booked for longer than this beyond a whole burst, in milliseconds, is by another clock than now's: that of a
- * machine before it was started anew, or one that was set back.
+ * How far ahead the calls of several processes may be booked, in milliseconds: a whole burst of each of sixteen, and a margin.
+ * What is further ahead is by another clock than now's, that of a machine before it was started anew, or one that was set
+ * back, and counts as one whole burst.
  */
-export const stalestBookingMs = 60_000
+export function longestAheadMs(fullMs: number): number {
+  return 16 * fullMs + 5000
+}

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
 import fc from 'fast-check'
 import { parseRateLimit, RateLimiter, type Booking, type SharedBooking } from '../../src/domain/rate-limit.ts'
+import { longestAheadMs } from '../../src/store/api-token-row.ts'
 
 const tokenOf = (rateLimit: string | null = null, id = 1) => ({
   id,
@@ -23,8 +24,9 @@ function sharedStore(time: { now: number }) {
   const bookedUntil = new Map<number, number>()
   return (bookings: readonly Booking[]): Promise<SharedBooking[]> =>
     Promise.resolve(
-      bookings.map(({ apiTokenId, costMs, aheadMs }) => {
-        const before = bookedUntil.get(apiTokenId) ?? -Infinity
+      bookings.map(({ apiTokenId, costMs, aheadMs, fullMs }) => {
+        const known = bookedUntil.get(apiTokenId) ?? -Infinity
+        const before = known > time.now + longestAheadMs(fullMs) ? time.now + fullMs : known
         const after = Math.max(before + costMs, time.now + aheadMs)
         bookedUntil.set(apiTokenId, after)
         return { apiTokenId, aheadMs: after - time.now }
@@ -106,9 +108,15 @@ test('an API token has the limit of its own, or else that of all, each to itself
 
 test('a limit that is changed counts from now on', () => {
   const { time, allowed } = limiterOf(null)
-  assert.equal(allowed(50, tokenOf('10:10')), 10)
+  assert.equal(allowed(5000, tokenOf('10:1000')), 1000)
+  // What was used up of the old one takes a whole burst of the new one at most.
+  assert.equal(allowed(5000, tokenOf('1000:2000')), 0)
   time.now += 1000
-  assert.equal(allowed(50, tokenOf('20:40')), 40)
+  assert.equal(allowed(5000, tokenOf('1000:2000')), 1000)
+  time.now += 500
+  assert.equal(allowed(5000, tokenOf('10:10')), 0)
+  time.now += 1000
+  assert.equal(allowed(5000, tokenOf('10:10')), 10)
 })
 
 test('what one process let through, the others do without', async () => {
@@ -146,7 +154,44 @@ test('what could not be told is told the next time', async () => {
   assert.equal(b.allowed(100), 19)
 })
 
-test('little use is not told at once, and what nobody uses is forgotten', async () => {
+test('tells once at a time', async () => {
+  const { limiter, allowed } = limiterOf('10:100')
+  let told = 0
+  let finish: (shared: SharedBooking[]) => void = () => undefined
+  const book = () => {
+    told++
+    return new Promise<SharedBooking[]>((resolve) => (finish = resolve))
+  }
+  allowed(5)
+  const first = limiter.share(book)
+  allowed(5)
+  await limiter.share(book)
+  assert.equal(told, 1)
+  finish([])
+  await first
+  const second = limiter.share(book)
+  assert.equal(told, 2)
+  finish([])
+  await second
+})
+
+test('what could not be told for long counts as one burst', async () => {
+  const time = { now: 0 }
+  const { limiter, allowed } = limiterOf('10:20', time)
+  for (let i = 0; i < 600; i++) {
+    time.now += 1000
+    assert.equal(allowed(10), 10)
+    await assert.rejects(limiter.share(() => Promise.reject(new Error('lost'))))
+  }
+  let costMs = 0
+  await limiter.share((bookings) => {
+    costMs = bookings[0]?.costMs ?? 0
+    return Promise.resolve([])
+  })
+  assert.equal(costMs, 4000)
+})
+
+test('little use is not told at once', async () => {
   const { limiter, time, allowed } = limiterOf('640:640')
   const told: Booking[] = []
   const share = () => limiter.share((bookings) => (told.push(...bookings), Promise.resolve([])))
@@ -164,6 +209,8 @@ test('little use is not told at once, and what nobody uses is forgotten', async 
 })
 
 const rate = fc.integer({ min: 1, max: 50 })
+/** Up to 50 seconds' worth: far more than the second or so that telling takes. */
+const bursts = fc.integer({ min: 0, max: 2500 })
 const event = fc.oneof(
   {
     arbitrary: fc.record({
@@ -183,7 +230,7 @@ test('all processes together let through no more than the bound, and one alone e
   await fc.assert(
     fc.asyncProperty(
       rate,
-      rate,
+      bursts,
       fc.integer({ min: 1, max: 4 }),
       fc.array(event, { maxLength: 60 }),
       async (perSecond, more, processes, events) => {

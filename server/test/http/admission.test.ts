@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, IncomingMessage } from 'node:http'
 import { Socket, type AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import { Admission } from '../../src/http/admission.ts'
@@ -25,6 +25,7 @@ async function start(t: Scope, workMs: number) {
     if (!request.url?.startsWith('/healthz')) work(workMs)
     response.end('{}')
   })
+  server.keepAliveTimeout = 0
   let ids = 0
   new Admission(server, {
     nextRequestId: () => `id-${ids++}`,
@@ -42,15 +43,16 @@ async function start(t: Scope, workMs: number) {
   const connections = await Promise.all(Array.from({ length: 400 }, () => RawConnection.open(origin)))
   t.after(() => connections.forEach((connection) => connection.close()))
   /** One call on each connection at once. */
-  const together = async () => {
+  const together = async (text = get) => {
     const answers: Answer[] = []
     await Promise.all(
-      connections.map(async (connection, i) => answers.push(await connection.send(get(`/${i}`)).answer())),
+      connections.map(async (connection, i) => answers.push(await connection.send(text(`/${i}`)).answer())),
     )
     return answers
   }
   const health = () => answerTo(origin, get('/healthz'))
-  return { together, health, handled, refused, waited }
+  const alone = () => answerTo(origin, get('/alone'))
+  return { together, health, alone, handled, refused, waited }
 }
 
 describe('more calls than can be answered soon', () => {
@@ -95,48 +97,60 @@ describe('more calls than can be answered soon', () => {
   })
 
   it('are forgotten as soon as they are answered', async (t) => {
-    const { together, health, refused } = await start(t, 4)
+    const { together, alone, refused } = await start(t, 4)
     await together()
     await together()
     refused.length = 0
-    assert.equal((await health()).status, 200)
+    assert.equal((await alone()).status, 200)
     assert.deepEqual(refused, [])
+  })
+
+  it('leave nothing to be done behind a request whose end is in doubt', async (t) => {
+    const { together } = await start(t, 4)
+    await together()
+    const inDoubt = (path: string) =>
+      `POST ${path} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`
+    const refused = (await together(inDoubt)).filter(({ status }) => status === 503)
+    assert.ok(refused.length > 0)
+    for (const { headers } of refused) assert.equal(headers.connection, 'close')
   })
 })
 
 it('calls that come one after another do not wait', async (t) => {
-  const { health, waited, refused } = await start(t, 0)
-  for (let i = 0; i < 50; i++) assert.equal((await health()).status, 200)
+  const { alone, waited, refused } = await start(t, 0)
+  for (let i = 0; i < 50; i++) assert.equal((await alone()).status, 200)
   assert.deepEqual([waited, refused], [[], []])
 })
 
-describe('what is counted until it is answered', () => {
+describe('what is counted until it is done', () => {
   const admission = new Admission(createServer(), {
     nextRequestId: () => '',
     onRefused: undefined,
     onWait: undefined,
   })
-  const response = () => new ServerResponse(new IncomingMessage(new Socket()))
+  const request = () => new IncomingMessage(new Socket())
 
   it('a thousand calls', () => {
-    const responses = Array.from({ length: 1000 }, response)
-    for (const one of responses) assert.equal(admission.begin(one), null)
-    assert.equal(admission.begin(response())?.code, 'unavailable')
-    responses[0]?.emit('close')
-    assert.equal(admission.begin(response()), null)
-    assert.equal(admission.begin(response())?.code, 'unavailable')
+    const first = request()
+    assert.ok(admission.begin(first))
+    for (let i = 1; i < 1000; i++) assert.ok(admission.begin(request()))
+    assert.ok(!admission.begin(request()))
+    admission.end(first)
+    admission.end(first)
+    assert.ok(admission.begin(request()))
+    assert.ok(!admission.begin(request()))
   })
 
   it('64 MiB of bodies, however small their parts, and no small body', () => {
     const mebibyte = 1024 * 1024
-    const responses = Array.from({ length: 64 }, response)
-    for (const one of responses) {
-      for (let bytes = 0; bytes <= mebibyte; bytes += 1024) assert.equal(admission.hold(bytes, one), null)
+    const requests = Array.from({ length: 64 }, request)
+    for (const one of requests) {
+      for (let bytes = 0; bytes <= mebibyte; bytes += 1024) assert.ok(admission.hold(one, bytes))
     }
-    assert.equal(admission.hold(17_000, response())?.code, 'unavailable')
-    assert.equal(admission.hold(16_000, response()), null)
-    responses[0]?.emit('close')
-    assert.equal(admission.hold(mebibyte, response()), null)
-    assert.equal(admission.hold(17_000, response())?.code, 'unavailable')
+    assert.ok(!admission.hold(request(), 17_000))
+    assert.ok(admission.hold(request(), 16_000))
+    for (const one of requests.slice(0, 1)) admission.end(one)
+    assert.ok(admission.hold(request(), mebibyte))
+    assert.ok(!admission.hold(request(), 17_000))
   })
 })

@@ -11,7 +11,7 @@ import type {
 } from '../../domain/store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import { appendAuditEvent, eventValues } from './audit-log.ts'
-import { limitCells, rateLimitOf, stalestBookingMs } from '../api-token-row.ts'
+import { limitCells, longestAheadMs, rateLimitOf } from '../api-token-row.ts'
 import { describedLimit, describedRotation, describedToken } from '../audit-row.ts'
 import { Coalescer } from './coalescer.ts'
 import { prepared, type Primary, type Query, type Statement } from './primary.ts'
@@ -124,16 +124,17 @@ const recordUses = `WITH used AS (
 const bookCalls: Statement<{ readonly api_token_id: number; readonly ahead: number }> = prepared(
   'api_token_book_calls',
   `WITH booking AS (
-    SELECT api_token_id, cost, ahead, longest
-    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS booking (api_token_id, cost, ahead, longest)
+    SELECT api_token_id, cost, ahead, whole, longest
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
+      AS booking (api_token_id, cost, ahead, whole, longest)
   ), locked AS (
-    SELECT api_token_id, coalesce(booked_until, 0) AS booked_until, cost, ahead, longest
+    SELECT api_token_id, coalesce(booked_until, 0) AS booked_until, cost, ahead, whole, longest
     FROM api_token JOIN booking USING (api_token_id) ORDER BY api_token_id FOR NO KEY UPDATE OF api_token
   ), clock AS (
     SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
   )
   UPDATE api_token SET booked_until = greatest(
-    cost + CASE WHEN locked.booked_until > now + longest THEN 0 ELSE locked.booked_until END,
+    cost + CASE WHEN locked.booked_until > now + longest THEN now + whole ELSE locked.booked_until END,
     now + ahead
   )
   FROM locked, clock WHERE api_token.api_token_id = locked.api_token_id
@@ -236,7 +237,8 @@ export class ApiTokens {
         bookings.map(({ apiTokenId }) => apiTokenId),
         bookings.map(({ costMs }) => microseconds(costMs)),
         bookings.map(({ aheadMs }) => microseconds(aheadMs)),
-        bookings.map(({ fullMs }) => microseconds(fullMs + stalestBookingMs)),
+        bookings.map(({ fullMs }) => microseconds(fullMs)),
+        bookings.map(({ fullMs }) => microseconds(longestAheadMs(fullMs))),
       ])
       return rows.map(({ api_token_id, ahead }) => ({ apiTokenId: api_token_id, aheadMs: ahead / 1000 }))
     })

@@ -11,7 +11,7 @@ import type {
   RotateApiToken,
   RotateApiTokenOutcome,
 } from '../../domain/store.ts'
-import { limitCells, rateLimitOf, stalestBookingMs } from '../api-token-row.ts'
+import { limitCells, longestAheadMs, rateLimitOf } from '../api-token-row.ts'
 import { describedLimit, describedRotation, describedToken } from '../audit-row.ts'
 import type { AuditLog } from './audit-log.ts'
 
@@ -138,8 +138,8 @@ export class ApiTokens {
     return bookings.flatMap(({ apiTokenId, costMs, aheadMs, fullMs }) => {
       const row = this.#selectBooking.get(apiTokenId)
       if (row === undefined) return []
-      const isPlausible = row !== null && row <= now + (fullMs + stalestBookingMs) * 1000
-      const before = isPlausible ? row : 0
+      const isPlausible = (row ?? 0) <= now + longestAheadMs(fullMs) * 1000
+      const before = isPlausible ? (row ?? 0) : now + Math.round(fullMs * 1000)
       const bookedUntil = Math.max(before + Math.round(costMs * 1000), now + Math.round(aheadMs * 1000))
       this.#setBooking.run(bookedUntil, apiTokenId)
       return [{ apiTokenId, aheadMs: (bookedUntil - now) / 1000 }]

@@ -77,7 +77,8 @@ export class GroupCommit {
   /** Resolves when all that was begun is done. */
   async finish(): Promise<void> {
     await Promise.allSettled(this.#unfinished)
-    await this.run(() => undefined)
+    // It comes after all others, whether or not the store can still be used.
+    await Promise.allSettled([this.run(() => undefined)])
   }
 
   readonly #flush = (): void => {
