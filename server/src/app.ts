@@ -113,7 +113,10 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     answerProtocolError(requestTimeout(), socket, lastAnswers),
   )
   closeStuckConnections(app.server, limits.keepAliveTimeout + limits.headersTimeout)
-  app.decorate('admission', new Admission(app.server, { ...lastAnswers, onWait: watch?.waits }))
+  app.decorate(
+    'admission',
+    new Admission(app.server, { ...lastAnswers, onWait: watch?.waits, onLeft: watch?.left }),
+  )
   // Node drops the headers beyond its limit without a word; the limit on their size is enough.
   app.server.maxHeadersCount = 0
 

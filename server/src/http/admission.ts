@@ -41,6 +41,8 @@ interface Waiting {
 export interface AdmissionOptions extends LastAnswers {
   /** Is told of a call that has to wait, when it comes. */
   readonly onWait: ((request: IncomingMessage) => void) | undefined
+  /** Is told of a call that was neither taken on nor refused, since its client had left. */
+  readonly onLeft: ((request: IncomingMessage, requestId: string) => void) | undefined
 }
 
 /**
@@ -107,11 +109,14 @@ export class Admission {
       this.#handle(request, response)
       return
     }
-    if (this.#waiting.length < this.#mostWaiting && this.#atWork.size < mostAtWork) {
+    // Others of its connection come before it: they would have it wait all the same.
+    const isBehind = response.socket === null
+    const most = isBehind ? mostWaiting : this.#mostWaiting
+    if (this.#waiting.length < most && this.#atWork.size < mostAtWork) {
       this.#options.onWait?.(request)
       this.#waiting.push({ request, response })
-    } else if (response.socket === null) {
-      // Others of its connection come before it. Node reads no more of one on which enough answers wait.
+    } else if (isBehind) {
+      // Node reads no more of a connection on which enough answers wait.
       this.#refuse({ request, response })
       return
     } else this.#refused.push({ request, response })
@@ -143,7 +148,8 @@ export class Admission {
     for (const end = now + this.#turnMs; calls < this.#mostOfTurn && performance.now() < end; calls++) {
       const next = this.#waiting.shift()
       if (next === undefined) break
-      if (!next.request.socket.destroyed) this.#handle(next.request, next.response)
+      if (next.request.socket.destroyed) this.#leave(next.request)
+      else this.#handle(next.request, next.response)
     }
     const lastTurnMs = Math.max(now - this.#last.at, this.#turnMs)
     for (const end = performance.now() + shareOfRefusals * lastTurnMs; performance.now() < end;) {
@@ -166,9 +172,16 @@ export class Admission {
     this.#mostWaiting = Math.min(Math.max(longestWaitMs / this.#msPerCall, fewestWaiting), mostWaiting)
   }
 
+  #leave(request: IncomingMessage): void {
+    this.#options.onLeft?.(request, this.#options.nextRequestId())
+  }
+
   /** Past Fastify, which would cost as much again. */
   #refuse({ request, response }: Waiting): void {
-    if (request.socket.destroyed) return
+    if (request.socket.destroyed) {
+      this.#leave(request)
+      return
+    }
     const { nextRequestId, onRefused } = this.#options
     const requestId = nextRequestId()
     const fault = overloaded()

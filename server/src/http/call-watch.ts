@@ -70,6 +70,17 @@ export class CallWatch {
     this.#arrivals.set(request, this.#clock.arrivalOn(request.socket))
   }
 
+  /** A request's client left before its call began. */
+  readonly left = (request: IncomingMessage, requestId: string): void => {
+    const duration =
+      performance.now() - (this.#arrivals.get(request) ?? this.#clock.arrivalOn(request.socket))
+    for (const observer of this.#observers) observer.begin?.()
+    this.#end({
+      ...{ requestId, duration, method: request.method ?? null, path: null, operation: null, apiToken: null },
+      ...{ status: null, code: null, bytes: null, isCutOff: true, traceIds: undefined },
+    })
+  }
+
   /** Does what belongs to the call, having begun to watch it. */
   begin(request: FastifyRequest, reply: FastifyReply, work: () => void): void {
     const arrivedAt = this.#arrivals.get(request.raw) ?? this.#clock.arrivalOn(request.raw.socket)

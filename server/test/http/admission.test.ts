@@ -31,6 +31,7 @@ async function start(t: Scope, workMs: number) {
     nextRequestId: () => `id-${ids++}`,
     onRefused: (refusal) => refused.push(refusal),
     onWait: ({ url }) => waited.push(url),
+    onLeft: undefined,
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -127,6 +128,7 @@ describe('what is counted until it is done', () => {
     nextRequestId: () => '',
     onRefused: undefined,
     onWait: undefined,
+    onLeft: undefined,
   })
   const request = () => new IncomingMessage(new Socket())
 
