@@ -65,6 +65,11 @@ const toldFrom = 1 / 64
 /** Nothing is left of calls so long ago. */
 const forgottenAfterMs = 60_000
 
+/** How much of the rate so many calls take up, in milliseconds. */
+function timeOf(calls: number, { perSecond }: RateLimit): number {
+  return (calls * 1000) / perSecond
+}
+
 interface Bucket {
   limit: RateLimit
   /** Until when the calls that are known of take up the rate, by the monotonic clock: the bucket is empty `burst` calls ahead. */
@@ -99,8 +104,8 @@ export class RateLimiter {
     if (limit === null) return null
     const now = this.#clock.monotonic()
     const bucket = this.#bucketOf(id, limit)
-    const callMs = 1000 / limit.perSecond
-    const fullMs = limit.burst * callMs
+    const callMs = timeOf(1, limit)
+    const fullMs = timeOf(limit.burst, limit)
     const bookedUntil = Math.max(bucket.bookedUntil, now) + callMs
     // Times are fractions: a burst must not lose its last call to rounding.
     const isAllowed = bookedUntil - now <= fullMs + callMs / 1000
@@ -135,10 +140,9 @@ export class RateLimiter {
       }
       bucket.untold = 0
       bucket.untoldUntil = -Infinity
-      const callMs = 1000 / limit.perSecond
-      const fullMs = limit.burst * callMs
+      const fullMs = timeOf(limit.burst, limit)
       // What could not be told for long is over, but for what one bucket and the time between would take.
-      const costMs = Math.min(untold * callMs, fullMs + 2 * sharingIntervalMs)
+      const costMs = Math.min(timeOf(untold, limit), fullMs + 2 * sharingIntervalMs)
       return [
         { bucket, untold, untoldUntil, booking: { apiTokenId, costMs, aheadMs: untoldUntil - now, fullMs } },
       ]
@@ -152,7 +156,7 @@ export class RateLimiter {
       }
     } catch (error) {
       for (const { bucket, untold, untoldUntil } of told) {
-        const since = (bucket.untold * 1000) / bucket.limit.perSecond
+        const since = timeOf(bucket.untold, bucket.limit)
         bucket.untoldUntil = Math.max(bucket.untoldUntil, untoldUntil + since)
         bucket.untold += untold
       }
@@ -164,13 +168,12 @@ export class RateLimiter {
 
   /** What came in while it was told stands after it. */
   #takeOver(bucket: Bucket, bookedUntil: number): void {
-    const untoldMs = (bucket.untold * 1000) / bucket.limit.perSecond
-    bucket.bookedUntil = Math.max(bookedUntil + untoldMs, bucket.untoldUntil)
+    bucket.bookedUntil = Math.max(bookedUntil + timeOf(bucket.untold, bucket.limit), bucket.untoldUntil)
   }
 
   /** What was booked at the old rate keeps nobody waiting for longer than a whole burst of the new one. */
   #change(bucket: Bucket, limit: RateLimit): void {
-    const full = this.#clock.monotonic() + (limit.burst * 1000) / limit.perSecond
+    const full = this.#clock.monotonic() + timeOf(limit.burst, limit)
     bucket.limit = limit
     bucket.bookedUntil = Math.min(bucket.bookedUntil, full)
     bucket.untoldUntil = Math.min(bucket.untoldUntil, full)

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { errorAnswer, errorTable } from '../contract/errors.ts'
 import { Fault } from '../domain/fault.ts'
-import { hasUnreadBody } from './answer.ts'
+import { endingWithRequest, hasUnreadBody } from './answer.ts'
 import { closeInDoubt } from './check-message.ts'
 import type { LastAnswers } from './protocol-errors.ts'
 
@@ -197,20 +197,10 @@ export class Admission {
       'Cache-Control': 'no-store',
       'Retry-After': '1',
     })
-    endWithRequest(request, response, body)
+    if (hasUnreadBody(request)) endingWithRequest(request, Buffer.from(body)).pipe(response)
+    else response.end(body)
     onRefused?.({ requestId, status, code, bytes, inPlaceOf: undefined })
   }
-}
-
-/** A connection closed on a client that is still sending is reset, and the answer may be lost with it. */
-function endWithRequest(request: IncomingMessage, response: ServerResponse, body: string): void {
-  if (!hasUnreadBody(request)) {
-    response.end(body)
-    return
-  }
-  response.write(body)
-  const end = () => response.end()
-  request.once('end', end).once('close', end).resume()
 }
 
 export function overloaded(): Fault {

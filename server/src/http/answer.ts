@@ -28,7 +28,7 @@ export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
  * An answer that is given before its request's body is there: it is written at once, and ends when the body has been
  * read and dropped. A connection closed on a client that is still sending is reset, and the answer may be lost with it.
  */
-function endingWithRequest(request: IncomingMessage, bytes: Buffer): Readable {
+export function endingWithRequest(request: IncomingMessage, bytes: Buffer): Readable {
   const answer = new Readable({ read: () => undefined })
   answer.push(bytes)
   const end = () => answer.push(null)
