@@ -41,10 +41,17 @@ export async function writingNothing<T>(service: RunningService, work: () => Pro
 /** A row as it stands in a table, by its columns. */
 export type KeptRow = Readonly<Record<string, unknown>> & { readonly table: string }
 
-/** All rows of all tables, by themselves as a text; but for what is written when there is time: when who was last used. */
+/**
+ * All rows of all tables, by themselves as a text, and in the order of these, since PostgreSQL moves a row that it
+ * writes; but for what is written when there is time: when who was last used.
+ */
 export async function rowsOf({ dataFolder, databaseUrl }: RunningService): Promise<Map<string, KeptRow>> {
   const rows = databaseUrl === undefined ? sqliteRows(dataFolder) : await postgresRows(databaseUrl)
-  return new Map(rows.map((row) => [JSON.stringify(row), row]))
+  return new Map(rows.map((row) => [JSON.stringify(row), row] as const).sort(byText))
+}
+
+function byText([one]: readonly [string, KeptRow], [other]: readonly [string, KeptRow]): number {
+  return one < other ? -1 : 1
 }
 
 function sqliteRows(dataFolder: string): KeptRow[] {
