@@ -22,18 +22,19 @@ import { addAdminRoutes } from './http/admin-routes.ts'
 import { setCommonHeaders } from './http/answer.ts'
 import { leaveBodiesUnread } from './http/body.ts'
 import type { CallTracer } from './http/call-tracer.ts'
-import { CallWatch, type CallObserver } from './http/call-watch.ts'
+import { CallWatch, FastifyCall, type CallObserver } from './http/call-watch.ts'
 import { addConsoleRoutes } from './http/console-routes.ts'
+import { DirectRoutes } from './http/direct-routes.ts'
 import { addDocsRoutes } from './http/docs-routes.ts'
 import { answerFault } from './http/fault-answer.ts'
 import { checkMessage, closeInDoubt } from './http/check-message.ts'
 import { addHealthRoutes } from './http/health-routes.ts'
 import { ignoreUpgrades } from './http/ignore-upgrades.ts'
-import { addIntrospectionRoute } from './http/introspection-route.ts'
+import { introspectionRoute } from './http/introspection-route.ts'
 import { refuseLateRequests } from './http/late-requests.ts'
 import { closeStuckConnections } from './http/stuck-connections.ts'
 import { answerProtocolError, answerUnusualRequests, requestTimeout } from './http/protocol-errors.ts'
-import { addUserRoutes } from './http/user-routes.ts'
+import { userRoute } from './http/user-route.ts'
 
 export interface AppParts {
   readonly store: Store
@@ -101,22 +102,21 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
         void answerFault(new Fault('malformed_request', 'The path is not valid'), request, reply)
       }
       if (watch === undefined) answer()
-      else watch.begin(request, reply, answer)
+      else watch.begin(new FastifyCall(request, reply), answer)
     },
   })
   // One logger for all: a child for each request costs more than the requests that log are worth.
   app.setChildLoggerFactory(() => logger)
   leaveBodiesUnread(app)
+  const directRoutes = new DirectRoutes(app, { nextRequestId, isDraining, logger, watch })
   answerUnusualRequests(app.server, lastAnswers)
   ignoreUpgrades(app.server)
   refuseLateRequests(app.server, limits.requestTimeout, (socket) =>
     answerProtocolError(requestTimeout(), socket, lastAnswers),
   )
   closeStuckConnections(app.server, limits.keepAliveTimeout + limits.headersTimeout)
-  app.decorate(
-    'admission',
-    new Admission(app.server, { ...lastAnswers, onWait: watch?.waits, onLeft: watch?.left }),
-  )
+  const admission = new Admission(app.server, { ...lastAnswers, onWait: watch?.waits, onLeft: watch?.left })
+  app.decorate('admission', admission)
   // Node drops the headers beyond its limit without a word; the limit on their size is enough.
   app.server.maxHeadersCount = 0
 
@@ -128,11 +128,17 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.addHook('onRoute', ({ url, method }) => {
     routes.push({ pattern: patternOf(url), methods: [method].flat() })
   })
-  watch?.addTo(app)
+  if (watch !== undefined) {
+    app.addHook('onRequest', (request, reply, done) => watch.begin(new FastifyCall(request, reply), done))
+    app.addHook('onSend', ({ raw }, _reply, _payload, done) => {
+      watch.answers(raw)
+      done()
+    })
+  }
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(reply, request.id)
     if (isDraining()) reply.header('connection', 'close')
-    checkMessage(request.raw, reply)
+    checkMessage(request.raw, reply.raw)
     if (!request.is404) return done()
     const path = request.url.replace(/\?.*/s, '').replace(/(.)\/$/, '$1')
     const methods = [...new Set(routes.flatMap((route) => (route.pattern.test(path) ? route.methods : [])))]
@@ -144,7 +150,9 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.decorateRequest('faultCode', undefined)
   app.decorateRequest('traceIds', undefined)
   const authentication = { store, clock, apiTokenUses, cacheMs: limits.apiTokenCache }
-  addUserRoutes(app, { authentication, rateLimiter, userGroups })
+  const direct = { authentication, rateLimiter, userGroups, bodies: { admission, bodyLimit: limits.maxBody } }
+  directRoutes.add(app, userRoute(direct))
+  directRoutes.add(app, introspectionRoute({ ...direct, introspections }))
   const sessions = new ConsoleSessions({ store, clock, apiTokenUses })
   const management = managementOf(parts)
   addAdminRoutes(app, { authentication, rateLimiter, sessions, userGroups, ...management })
@@ -153,7 +161,6 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     const folder = parts.consoleFolder
     await app.register((console) => addConsoleRoutes(console, { sessions, apiTokens, folder }))
   }
-  addIntrospectionRoute(app, { authentication, rateLimiter, userGroups, introspections })
   addHealthRoutes(app, { store, isDraining })
   await app.register((docs) => addDocsRoutes(docs, openApiDocument(parts.version)))
   return app

@@ -110,9 +110,11 @@ async function show(id: string, options: RealmOptions & { showToken?: boolean })
 
 async function getOrCreate(id: string, options: FieldOptions): Promise<void> {
   const { providedId, change } = await readFields(id, options)
-  const { created, userGroup } = await withUserGroups(async (userGroups, store) =>
-    userGroups.getOrCreate(await callerOf(store, options), providedId, change, true),
-  )
+  const { created, userGroup } = await withUserGroups(async (userGroups, store) => {
+    const caller = await callerOf(store, options)
+    const { created } = await userGroups.getOrCreate(caller, providedId, change, true)
+    return { created, userGroup: await userGroups.show(caller, providedId) }
+  })
   if (options.json) {
     printJson({ new_user_group: created, user_group: shownWithToken(userGroup) })
     return

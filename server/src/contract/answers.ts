@@ -4,7 +4,13 @@ import type { OpenedUserGroup, RotationResult } from '../domain/user-group-servi
 // The answers of `/api/user` and of introspection, byte for byte. They are spliced rather than built and serialised, since `properties` is
 // kept as the JSON text that was sent and goes out as that. A test holds them to the schemas.
 
-export function getOrCreateAnswer(created: boolean, userGroup: OpenedUserGroup): string {
+/** What every answer shows of a user group. */
+type Shown = Pick<OpenedUserGroup, 'teamId' | 'token' | 'name' | 'providedId'>
+
+export function getOrCreateAnswer(
+  created: boolean,
+  userGroup: Shown & Pick<OpenedUserGroup, 'properties'>,
+): string {
   return `{"success":1,"new_user_group":${created},"user_group":{${identity(userGroup)},"properties":${userGroup.properties}}}`
 }
 
@@ -41,7 +47,7 @@ function dataSourcesObject(entries: TokenOwner['dataSources']): string {
   return `{${members.join()}}`
 }
 
-function identity({ teamId, token, name, providedId }: RotationResult): string {
+function identity({ teamId, token, name, providedId }: Shown): string {
   return `"team_id":${teamId},"token":"${token}","name":${JSON.stringify(name)},"provided_id":${JSON.stringify(providedId)}`
 }
 

@@ -10,7 +10,13 @@ import type {
 } from './data-source.ts'
 import type { Environment } from './environment.ts'
 import type { Sealed } from './keyring.ts'
-import type { TokenlessUserGroup, UserGroup, UserGroupChange, UserGroupKey } from './user-group.ts'
+import type {
+  TokenlessUserGroup,
+  UserGroup,
+  UserGroupChange,
+  UserGroupKey,
+  UserGroupView,
+} from './user-group.ts'
 import type { Workspace } from './workspace.ts'
 
 /** A session of the console, as it is kept: found by the SHA-256 of its secret. */
@@ -54,7 +60,9 @@ export interface GetOrCreateUserGroup extends Origin {
 }
 
 export type GetOrCreateOutcome =
-  | { readonly outcome: 'created' | 'updated' | 'unchanged'; readonly userGroup: UserGroup }
+  | { readonly outcome: 'created' | 'updated'; readonly userGroup: UserGroup }
+  // Most calls are such: no more is read than is answered.
+  | { readonly outcome: 'unchanged'; readonly userGroup: UserGroupView }
   | { readonly outcome: 'name_required' | 'write_required' }
   | UnregisteredMapping
 

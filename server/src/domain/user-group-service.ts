@@ -23,10 +23,10 @@ import { generateToken, hashToken, isWellFormedToken } from './token.ts'
 import {
   changesNothing,
   sealingContext,
-  type TokenlessUserGroup,
   type UserGroup,
   type UserGroupChange,
   type UserGroupKey,
+  type UserGroupView,
 } from './user-group.ts'
 
 /** How long a retry with an idempotency key gets the first answer again. */
@@ -45,7 +45,9 @@ export interface Realm {
 export interface Caller extends Realm, Origin {}
 
 /** A user group with its token open, ready to be shown to its owner. */
-export type OpenedUserGroup = TokenlessUserGroup & { readonly token: string }
+export type OpenedUserGroup = Opened<UserGroup>
+
+type Opened<Shown extends UserGroupView> = Omit<Shown, 'token'> & { readonly token: string }
 
 /** What a user group is to be. */
 export interface UserGroupRequest {
@@ -53,7 +55,7 @@ export interface UserGroupRequest {
   readonly change: UserGroupChange
 }
 
-type Ensured = Extract<GetOrCreateOutcome, { userGroup: UserGroup }>
+type Ensured = Extract<GetOrCreateOutcome, { userGroup: UserGroupView }>
 
 /** What became of a user group that was to be as described. */
 export type EnsureOutcome = Ensured['outcome']
@@ -93,7 +95,7 @@ export class UserGroupService {
     providedId: string,
     change: UserGroupChange,
     mayWrite: boolean,
-  ): Promise<{ created: boolean; userGroup: OpenedUserGroup }> {
+  ): Promise<{ created: boolean; userGroup: Opened<UserGroupView> }> {
     const { outcome, userGroup } = await this.ensure(caller, providedId, change, mayWrite)
     return { created: outcome === 'created', userGroup: this.#open(userGroup) }
   }
@@ -104,7 +106,7 @@ export class UserGroupService {
     providedId: string,
     change: UserGroupChange,
     mayWrite = true,
-  ): Promise<{ outcome: EnsureOutcome; userGroup: UserGroup }> {
+  ): Promise<{ outcome: EnsureOutcome; userGroup: UserGroupView }> {
     const outcome = await this.#store.getOrCreateUserGroup(
       this.#commandOf(caller, { providedId, change }, { mayWrite, mintToken: this.#mintToken }),
     )
@@ -308,7 +310,7 @@ export class UserGroupService {
     return { hash: hashToken(token), ...this.#keyring.seal(token, sealingContext(key), options) }
   }
 
-  #open(userGroup: UserGroup): OpenedUserGroup {
+  #open<Shown extends UserGroupView>(userGroup: Shown): Opened<Shown> {
     return { ...userGroup, token: this.#openToken(userGroup) }
   }
 

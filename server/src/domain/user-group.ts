@@ -39,6 +39,9 @@ export interface UserGroup extends UserGroupKey, UserGroupContent {
   readonly suspendedAt: number | null
 }
 
+/** What is shown of a user group to whoever views with its token. */
+export type UserGroupView = UserGroupKey & UserGroupContent & Pick<UserGroup, 'teamId' | 'token'>
+
 /** All of it but its token. */
 export type TokenlessUserGroup = Omit<UserGroup, 'token'>
 

@@ -15,7 +15,14 @@ import type { Caller } from '../domain/user-group-service.ts'
 import { handlersOf, type AdminParts } from './admin-handlers.ts'
 import { sendJson } from './answer.ts'
 import { Authentication, type AuthenticationParts } from './authentication.ts'
-import { checkBodyHeaders, checkUploadHeaders, mediaTypeOf, readUpload, withBody } from './body.ts'
+import {
+  bodyReadingOf,
+  checkBodyHeaders,
+  checkUploadHeaders,
+  mediaTypeOf,
+  readUpload,
+  withBody,
+} from './body.ts'
 import { beginCall, callerOf } from './call.ts'
 import { findSession } from './console-session.ts'
 import { etagOf } from './etag.ts'
@@ -73,8 +80,9 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
         const apiToken =
           session?.apiToken ?? (await authentication.authenticate(request.raw.headers.authorization))
         beginCall(request, reply, { apiToken, operation: id }, rateLimiter)
-        if (operation.takesRows === true) checkUploadHeaders(request, Object.values(bulkFormats))
-        else if (validateBody !== undefined) checkBodyHeaders(request, 'application/json')
+        if (operation.takesRows === true) checkUploadHeaders(request.raw, Object.values(bulkFormats))
+        else if (validateBody !== undefined)
+          checkBodyHeaders(request.raw, 'application/json', bodyReadingOf(request))
       },
       handler: async (request, reply) => {
         const params = paramsOf(request)
@@ -93,7 +101,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
         const answer =
           validateBody === undefined
             ? await work(noDocument)
-            : await withBody(request, (body) => work(readStrictJson(body)))
+            : await withBody(request.raw, bodyReadingOf(request), (body) => work(readStrictJson(body)))
         if ('stream' in answer) return reply.type(bulkFormats[answer.format]).send(answer.stream)
         if (answer.userGroup !== undefined) reply.header('etag', etagOf(answer.userGroup))
         return sendJson(reply, operation.status ?? 200, answer.json)
@@ -109,9 +117,9 @@ function paramsOf({ params }: FastifyRequest): Record<string, number> {
 
 /** @throws Fault `body_required`, `malformed_request`, and what the reader of the format throws */
 function readRows(request: FastifyRequest): AsyncIterable<readonly ImportRow[]> {
-  const mediaType = mediaTypeOf(request, Object.values(bulkFormats))
+  const mediaType = mediaTypeOf(request.raw, Object.values(bulkFormats))
   const read = mediaType === bulkFormats.csv ? rowReaders.csv : rowReaders.ndjson
-  return read(readUpload(request))
+  return read(readUpload(request.raw))
 }
 
 /** @throws Fault `validation_failed` */

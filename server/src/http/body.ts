@@ -1,4 +1,5 @@
 import { MIMEType } from 'node:util'
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Fault } from '../domain/fault.ts'
 import { overloaded, type Admission } from './admission.ts'
@@ -10,13 +11,27 @@ declare module 'fastify' {
   }
 }
 
+/** How the bodies of a route are read. */
+export interface BodyReading {
+  readonly admission: Admission
+  /** The largest body, in bytes. */
+  readonly bodyLimit: number
+}
+
+export function bodyReadingOf({ server, routeOptions }: FastifyRequest): BodyReading {
+  return { admission: server.admission, bodyLimit: routeOptions.bodyLimit }
+}
+
 /**
  * Judges a request's body by its headers, before any of it is read (contract, "Input").
  * @throws Fault `not_implemented`, `body_required`, `unsupported_media_type`, `body_too_large`
  */
-export function checkBodyHeaders(request: FastifyRequest, mediaType: string): void {
+export function checkBodyHeaders(
+  request: IncomingMessage,
+  mediaType: string,
+  { bodyLimit }: Pick<BodyReading, 'bodyLimit'>,
+): void {
   checkUploadHeaders(request, [mediaType])
-  const { bodyLimit } = request.routeOptions
   if (lengthOf(request) > bodyLimit) throw bodyTooLarge(bodyLimit)
 }
 
@@ -24,13 +39,13 @@ export function checkBodyHeaders(request: FastifyRequest, mediaType: string): vo
  * The same for a body of any size.
  * @throws Fault `not_implemented`, `body_required`, `unsupported_media_type`
  */
-export function checkUploadHeaders(request: FastifyRequest, mediaTypes: readonly string[]): void {
-  const { headers } = request.raw
+export function checkUploadHeaders(request: IncomingMessage, mediaTypes: readonly string[]): void {
+  const { headers } = request
   const coding = headers['transfer-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
     throw new Fault('not_implemented', 'Transfer-Encoding: only chunked is supported')
   }
-  if (coding === undefined && lengthOf(request) === 0) throw bodyRequired(request.method)
+  if (coding === undefined && lengthOf(request) === 0) throw bodyRequired(request)
   if (headers['content-encoding'] !== undefined) {
     throw new Fault('unsupported_media_type', 'Content-Encoding: is not supported; send the body as it is')
   }
@@ -39,8 +54,8 @@ export function checkUploadHeaders(request: FastifyRequest, mediaTypes: readonly
   }
 }
 
-function lengthOf({ raw }: FastifyRequest): number {
-  return Number(raw.headers['content-length'] ?? 0)
+function lengthOf({ headers }: IncomingMessage): number {
+  return Number(headers['content-length'] ?? 0)
 }
 
 /**
@@ -48,44 +63,60 @@ function lengthOf({ raw }: FastifyRequest): number {
  * @throws Fault `body_required`, `body_too_large`, `malformed_request`, `unavailable`, and what `work` throws
  */
 export async function withBody<T>(
-  request: FastifyRequest,
+  request: IncomingMessage,
+  reading: BodyReading,
   work: (body: Buffer) => T | Promise<T>,
 ): Promise<T> {
   try {
-    return await work(await readBody(request))
+    return await work(isHere(request) ? takeBody(request, reading) : await readBody(request, reading))
   } finally {
-    request.server.admission.end(request.raw)
+    reading.admission.end(request)
   }
+}
+
+/** Whether all of the body has come, as most do in one packet with their headers. */
+function isHere(request: IncomingMessage): boolean {
+  const { complete, readableLength } = request
+  return complete || (readableLength > 0 && readableLength === lengthOf(request))
+}
+
+function takeBody(request: IncomingMessage, { admission, bodyLimit }: BodyReading): Buffer {
+  const body = request.read() as Buffer | null
+  // Node is yet to be told that there is no more.
+  request.resume()
+  if (body === null) throw bodyRequired(request)
+  if (body.length > bodyLimit) throw bodyTooLarge(bodyLimit)
+  if (!admission.hold(request, body.length) || !admission.begin(request)) throw overloaded()
+  return body
 }
 
 /**
  * One that turns out too large is refused at once, and the rest of it is read and dropped, so that the client, still
  * sending, gets to see the answer; `UGS_REQUEST_TIMEOUT_MS` bounds how long that may take.
  */
-function readBody({ raw, method, routeOptions, server: { admission } }: FastifyRequest): Promise<Buffer> {
-  const limit = routeOptions.bodyLimit
+function readBody(request: IncomingMessage, { admission, bodyLimit }: BodyReading): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
     const refuse = (fault: Fault) => {
-      raw.off('data', take).off('end', finish).resume()
+      request.off('data', take).off('end', finish).resume()
       chunks.length = 0
       reject(fault)
     }
     const take = (chunk: Buffer) => {
       length += chunk.length
-      if (length > limit) refuse(bodyTooLarge(limit))
-      else if (!admission.hold(raw, length)) refuse(overloaded())
+      if (length > bodyLimit) refuse(bodyTooLarge(bodyLimit))
+      else if (!admission.hold(request, length)) refuse(overloaded())
       else chunks.push(chunk)
     }
     const finish = () => {
-      if (length === 0) refuse(bodyRequired(method))
-      else if (!admission.begin(raw)) refuse(overloaded())
+      if (length === 0) refuse(bodyRequired(request))
+      else if (!admission.begin(request)) refuse(overloaded())
       else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
     }
-    raw.on('data', take)
-    raw.on('end', finish)
-    raw.on('error', () => reject(endedEarly()))
+    request.on('data', take)
+    request.on('end', finish)
+    request.on('error', () => reject(endedEarly()))
   })
 }
 
@@ -93,18 +124,18 @@ function readBody({ raw, method, routeOptions, server: { admission } }: FastifyR
  * The body, part by part, for as long as it comes. Whoever stops before its end leaves the connection as it is.
  * @throws Fault `body_required`, `malformed_request`
  */
-export async function* readUpload({ raw, method }: FastifyRequest): AsyncGenerator<Buffer> {
-  allowUpload(raw)
+export async function* readUpload(request: IncomingMessage): AsyncGenerator<Buffer> {
+  allowUpload(request)
   let isEmpty = true
   try {
-    for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       isEmpty = false
       yield chunk
     }
   } catch {
     throw endedEarly()
   }
-  if (isEmpty) throw bodyRequired(method)
+  if (isEmpty) throw bodyRequired(request)
 }
 
 /** Has Fastify hand over each request with its body unread: a GET has one too, and what is read is bounded by `readBody`. */
@@ -114,8 +145,8 @@ export function leaveBodiesUnread(app: FastifyInstance): void {
 }
 
 /** Which of these the body is, by its `Content-Type`. */
-export function mediaTypeOf({ raw }: FastifyRequest, mediaTypes: readonly string[]): string | undefined {
-  const contentType = raw.headers['content-type'] ?? ''
+export function mediaTypeOf({ headers }: IncomingMessage, mediaTypes: readonly string[]): string | undefined {
+  const contentType = headers['content-type'] ?? ''
   if (mediaTypes.includes(contentType)) return contentType
   try {
     const { essence, params } = new MIMEType(contentType)
@@ -126,7 +157,7 @@ export function mediaTypeOf({ raw }: FastifyRequest, mediaTypes: readonly string
   }
 }
 
-function bodyRequired(method: string): Fault {
+function bodyRequired({ method }: IncomingMessage): Fault {
   return new Fault(
     'body_required',
     method === 'GET'

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiToken } from '../domain/api-token.ts'
 import type { FaultCode } from '../domain/fault.ts'
 import { ArrivalClock } from './arrival-clock.ts'
-import type { Operation } from './call.ts'
+import type { Operation, ServedRequest } from './call.ts'
 import type { CallTracer, TraceIds } from './call-tracer.ts'
 import type { Refusal } from './protocol-errors.ts'
 
@@ -39,6 +39,17 @@ export interface CallObserver {
   end(call: EndedCall): void
 }
 
+/** A call that is under way. */
+export interface WatchedCall extends Readonly<Omit<ServedRequest, 'traceIds'>> {
+  traceIds: TraceIds | undefined
+  readonly raw: IncomingMessage
+  readonly response: ServerResponse
+  /** As in `EndedCall`. */
+  readonly path: string | null
+  /** As in `EndedCall`. */
+  readonly bytes: number | null
+}
+
 /** Tells of each call when it is over, however that comes. */
 export class CallWatch {
   readonly #observers: readonly CallObserver[]
@@ -56,13 +67,9 @@ export class CallWatch {
     this.#tracer = tracer
   }
 
-  /** Watches the calls of all routes from here on. */
-  addTo(app: FastifyInstance): void {
-    app.addHook('onRequest', (request, reply, done) => this.begin(request, reply, done))
-    app.addHook('onSend', (request, _reply, _payload, done) => {
-      this.#clock.answerOn(request.raw.socket)
-      done()
-    })
+  /** The answer to a request begins to go out. */
+  answers({ socket }: IncomingMessage): void {
+    this.#clock.answerOn(socket)
   }
 
   /** A request has come, and its call has to wait until it begins. */
@@ -82,24 +89,24 @@ export class CallWatch {
   }
 
   /** Does what belongs to the call, having begun to watch it. */
-  begin(request: FastifyRequest, reply: FastifyReply, work: () => void): void {
-    const arrivedAt = this.#arrivals.get(request.raw) ?? this.#clock.arrivalOn(request.raw.socket)
+  begin(watched: WatchedCall, work: () => void): void {
+    const { raw, response } = watched
+    const arrivedAt = this.#arrivals.get(raw) ?? this.#clock.arrivalOn(raw.socket)
     for (const observer of this.#observers) observer.begin?.()
-    const traced = this.#tracer?.begin(request.raw) ?? null
-    if (traced !== null) request.traceIds = traced.ids
-    const { raw } = reply
-    const waiting = raw.socket === null ? this.#waitingOn(request.raw.socket) : undefined
+    const traced = this.#tracer?.begin(raw) ?? null
+    if (traced !== null) watched.traceIds = traced.ids
+    const waiting = response.socket === null ? this.#waitingOn(raw.socket) : undefined
     const end = () => {
-      if (waiting?.delete(end)) raw.off('close', end)
-      const refusal = this.#refusals.get(raw)
+      if (waiting?.delete(end)) response.off('close', end)
+      const refusal = this.#refusals.get(response)
       const duration = (refusal?.at ?? performance.now()) - arrivedAt
-      const call = new HandledCall(request, reply, duration, refusal)
+      const call = new HandledCall(watched, duration, refusal)
       traced?.end(call)
       this.#end(call)
     }
     waiting?.add(end)
     // Fastify's own hook is not called where the connection breaks.
-    raw.once('close', end)
+    response.once('close', end)
     if (traced === null) work()
     else traced.run(work)
   }
@@ -133,24 +140,96 @@ export class CallWatch {
 
 /** Looks up only what is asked for: most calls are not. */
 class HandledCall implements EndedCall {
-  readonly #request: FastifyRequest
-  readonly #reply: FastifyReply
+  readonly #call: WatchedCall
   readonly #refusal: Refusal | undefined
   readonly duration: number
 
-  constructor(request: FastifyRequest, reply: FastifyReply, duration: number, refusal: Refusal | undefined) {
-    this.#request = request
-    this.#reply = reply
+  constructor(call: WatchedCall, duration: number, refusal: Refusal | undefined) {
+    this.#call = call
     this.#refusal = refusal
     this.duration = duration
   }
 
   get requestId(): string {
-    return this.#refusal?.requestId ?? this.#request.id
+    return this.#refusal?.requestId ?? this.#call.id
   }
 
-  get method(): string {
-    return this.#request.method
+  get method(): string | null {
+    return this.#call.raw.method ?? null
+  }
+
+  get path(): string | null {
+    return this.#call.path
+  }
+
+  get operation(): Operation | null {
+    return this.#call.call?.operation ?? null
+  }
+
+  get apiToken(): ApiToken | null {
+    return this.#call.call?.apiToken ?? null
+  }
+
+  get status(): number | null {
+    const { response } = this.#call
+    return this.#refusal?.status ?? (response.headersSent ? response.statusCode : null)
+  }
+
+  get code(): FaultCode | null {
+    return this.#refusal?.code ?? (this.#call.response.headersSent ? (this.#call.faultCode ?? null) : null)
+  }
+
+  get bytes(): number | null {
+    return this.#refusal?.bytes ?? this.#call.bytes
+  }
+
+  get isCutOff(): boolean {
+    // An answer to a request that broke off counts as finished too, though nobody is there to take it.
+    const isBroken = !this.#call.raw.complete || !this.#call.response.writableFinished
+    return this.#refusal === undefined && isBroken
+  }
+
+  get traceIds(): TraceIds | undefined {
+    return this.#call.traceIds
+  }
+}
+
+/** A call that Fastify handles. */
+export class FastifyCall implements WatchedCall {
+  readonly #request: FastifyRequest
+  readonly #reply: FastifyReply
+
+  constructor(request: FastifyRequest, reply: FastifyReply) {
+    this.#request = request
+    this.#reply = reply
+  }
+
+  get id(): string {
+    return this.#request.id
+  }
+
+  get raw(): IncomingMessage {
+    return this.#request.raw
+  }
+
+  get response(): ServerResponse {
+    return this.#reply.raw
+  }
+
+  get call() {
+    return this.#request.call
+  }
+
+  get faultCode() {
+    return this.#request.faultCode
+  }
+
+  get traceIds(): TraceIds | undefined {
+    return this.#request.traceIds
+  }
+
+  set traceIds(ids: TraceIds | undefined) {
+    this.#request.traceIds = ids
   }
 
   get path(): string | null {
@@ -158,36 +237,9 @@ class HandledCall implements EndedCall {
     return url === undefined ? null : pathOfRoute(url)
   }
 
-  get operation(): Operation | null {
-    return this.#request.call?.operation ?? null
-  }
-
-  get apiToken(): ApiToken | null {
-    return this.#request.call?.apiToken ?? null
-  }
-
-  get status(): number | null {
-    const { raw } = this.#reply
-    return this.#refusal?.status ?? (raw.headersSent ? raw.statusCode : null)
-  }
-
-  get code(): FaultCode | null {
-    return this.#refusal?.code ?? (this.#reply.raw.headersSent ? (this.#request.faultCode ?? null) : null)
-  }
-
   get bytes(): number | null {
     const length = this.#reply.getHeader('content-length')
-    return this.#refusal?.bytes ?? (length === undefined ? null : Number(length))
-  }
-
-  get isCutOff(): boolean {
-    // An answer to a request that broke off counts as finished too, though nobody is there to take it.
-    const isBroken = !this.#request.raw.complete || !this.#reply.raw.writableFinished
-    return this.#refusal === undefined && isBroken
-  }
-
-  get traceIds(): TraceIds | undefined {
-    return this.#request.traceIds
+    return length === undefined ? null : Number(length)
   }
 }
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyReply } from 'fastify'
 import { Fault } from '../domain/fault.ts'
 
 // Node's parser leaves some of what RFC 9112 asks of a server to the server.
@@ -29,10 +28,10 @@ export function closeInDoubt(request: IncomingMessage, response: Pick<ServerResp
 }
 
 /** @throws Fault `malformed_request` */
-export function checkMessage(request: IncomingMessage, reply: FastifyReply): void {
+export function checkMessage(request: IncomingMessage, response: ServerResponse): void {
   const { httpVersion, headers, rawHeaders, url = '', socket } = request
   if (doubtful.has(socket)) throw malformed('It is in doubt where the request before this one ends')
-  closeInDoubt(request, reply.raw)
+  closeInDoubt(request, response)
   if (httpVersion !== '1.1') {
     if (httpVersion !== '1.0') throw malformed('The version of HTTP must be 1.1')
     // RFC 9112, section 6.1.

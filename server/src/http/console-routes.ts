@@ -11,7 +11,7 @@ import type { ApiTokenManagement } from '../domain/api-token-management.ts'
 import type { ConsoleSessions, OpenSession } from '../domain/console-sessions.ts'
 import { Fault } from '../domain/fault.ts'
 import { sendJson } from './answer.ts'
-import { checkBodyHeaders, withBody } from './body.ts'
+import { bodyReadingOf, checkBodyHeaders, withBody } from './body.ts'
 import { dropSecret, findSession, keepSecret, secretOf } from './console-session.ts'
 
 export interface ConsoleRoutesParts {
@@ -45,11 +45,11 @@ export async function addConsoleRoutes(
     // Anybody may send one.
     bodyLimit: maxSignInBytes,
     onRequest: (request, _reply, done) => {
-      checkBodyHeaders(request, 'application/json')
+      checkBodyHeaders(request.raw, 'application/json', bodyReadingOf(request))
       done()
     },
     handler: async (request, reply) => {
-      const session = await withBody(request, (body) => {
+      const session = await withBody(request.raw, bodyReadingOf(request), (body) => {
         const { value } = readStrictJson(body)
         validateSignIn(value)
         return sessions.signIn(value.api_token, request.id)

@@ -1,7 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { errorAnswer, errorTable } from '../contract/errors.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
 import { sendJson } from './answer.ts'
+import type { AnswerHeaders, ServedRequest } from './call.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -10,13 +11,25 @@ declare module 'fastify' {
   }
 }
 
-/** The one place where a failure becomes an answer, and where the log is told of those that are ours. */
+/** Answers what a route of Fastify threw. */
 export function answerFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { challenge = '' } = request.routeOptions.config
+  const { status, json } = failureAnswer(error, request, reply, { logger: request.log, challenge })
+  return sendJson(reply, status, json)
+}
+
+/** The one place where a failure becomes an answer, and where the log is told of those that are ours. */
+export function failureAnswer(
+  error: unknown,
+  request: ServedRequest,
+  headers: AnswerHeaders,
+  { logger, challenge }: { logger: Pick<FastifyBaseLogger, 'error'>; challenge: string },
+): { readonly status: number; readonly json: string } {
   const fault = faultOf(error)
   request.faultCode = fault.code
   const { status } = errorTable[fault.code]
   if (status >= 500 && fault.reason !== undefined) {
-    request.log.error(
+    logger.error(
       {
         request_id: request.id,
         operation: request.call?.operation,
@@ -27,10 +40,9 @@ export function answerFault(error: unknown, request: FastifyRequest, reply: Fast
       'request failed',
     )
   }
-  if (fault.code === 'unauthenticated')
-    reply.header('www-authenticate', request.routeOptions.config.challenge)
-  if (fault.code === 'unavailable') reply.header('retry-after', '1')
-  return sendJson(reply, status, errorAnswer(fault, request.id))
+  if (fault.code === 'unauthenticated') headers.header('WWW-Authenticate', challenge)
+  if (fault.code === 'unavailable') headers.header('Retry-After', '1')
+  return { status, json: errorAnswer(fault, request.id) }
 }
 
 /** What Fastify itself refuses of a request, on the paths that leave reading it to Fastify. */

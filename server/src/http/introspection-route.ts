@@ -1,14 +1,13 @@
-import type { FastifyInstance } from 'fastify'
 import { introspectionAnswer } from '../contract/answers.ts'
 import { validationFailed } from '../domain/fault.ts'
 import type { RateLimiter } from '../domain/rate-limit.ts'
 import type { Uses } from '../domain/use-log.ts'
 import type { TokenlessUserGroup } from '../domain/user-group.ts'
 import type { UserGroupService } from '../domain/user-group-service.ts'
-import { sendJson } from './answer.ts'
 import { Authentication, type AuthenticationParts } from './authentication.ts'
-import { checkBodyHeaders, withBody } from './body.ts'
-import { beginCall, type Call } from './call.ts'
+import { checkBodyHeaders, withBody, type BodyReading } from './body.ts'
+import { beginCall } from './call.ts'
+import type { DirectRoute } from './direct-routes.ts'
 
 const formType = 'application/x-www-form-urlencoded'
 
@@ -17,34 +16,36 @@ export interface IntrospectionRouteParts {
   readonly rateLimiter: RateLimiter
   readonly userGroups: UserGroupService
   readonly introspections: Uses<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>
+  readonly bodies: BodyReading
 }
 
 /** Whose token a dashboard was opened with (RFC 7662): what the renderer asks of every view. */
-export function addIntrospectionRoute(
-  app: FastifyInstance,
-  { authentication: parts, rateLimiter, userGroups, introspections }: IntrospectionRouteParts,
-): void {
+export function introspectionRoute({
+  authentication: parts,
+  rateLimiter,
+  userGroups,
+  introspections,
+  bodies,
+}: IntrospectionRouteParts): DirectRoute {
   // Resource servers and gateways send what they were made to send: a bearer token, or a client id and its secret.
   const authentication = new Authentication(['Token', 'Bearer', 'Basic'], parts)
-  app.route({
-    method: 'POST',
+  return {
+    methods: ['POST'],
     url: '/oauth2/introspect',
-    config: { challenge: authentication.challenge },
-    onRequest: async (request, reply) => {
-      const apiToken = await authentication.authenticate(request.raw.headers.authorization)
-      beginCall(request, reply, { apiToken, operation: 'introspect' }, rateLimiter)
-      checkBodyHeaders(request, formType)
-    },
-    handler: async (request, reply) => {
-      const { apiToken } = request.call as Call
-      const owner = await withBody(request, (body) => userGroups.introspect(apiToken, tokenOf(body)))
+    challenge: authentication.challenge,
+    serve: async (exchange) => {
+      const { raw } = exchange
+      const apiToken = await authentication.authenticate(raw.headers.authorization)
+      beginCall(exchange, exchange, { apiToken, operation: 'introspect' }, rateLimiter)
+      checkBodyHeaders(raw, formType, bodies)
+      const owner = await withBody(raw, bodies, (body) => userGroups.introspect(apiToken, tokenOf(body)))
       if (owner !== null) {
         const { workspaceId, teamId } = owner.userGroup
         introspections.note({ workspaceId, teamId })
       }
-      return sendJson(reply, 200, introspectionAnswer(owner))
+      return introspectionAnswer(owner)
     },
-  })
+  }
 }
 
 /**

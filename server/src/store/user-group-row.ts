@@ -5,7 +5,9 @@ import type {
   DeletedUserGroup,
   TokenlessUserGroup,
   UserGroup,
+  UserGroupKey,
   UserGroupVersion,
+  UserGroupView,
 } from '../domain/user-group.ts'
 import type { Realm } from '../domain/user-group-service.ts'
 
@@ -56,9 +58,31 @@ const tokenlessColumnNames = [
 
 const columnNames = [...tokenlessColumnNames, ...tokenColumnNames]
 
+const viewColumnNames = [
+  'team_id',
+  'name',
+  'mapping',
+  'properties',
+  'token_key_id',
+  'token_sealed',
+] as const satisfies readonly (keyof UserGroupRow)[]
+
+export type ViewRow = Pick<UserGroupRow, (typeof viewColumnNames)[number]>
+/** The same as a list, in the order of `viewColumns`. */
+export type ViewValues = [
+  teamId: number,
+  name: string,
+  mapping: string | null,
+  properties: string | null,
+  keyId: string,
+  sealed: Uint8Array,
+]
+
 const ofUserGroup = (names: readonly string[]) => names.map((name) => `user_group.${name}`).join(', ')
 
 export const columns = ofUserGroup(columnNames)
+/** What is answered of a user group that stays as it is: reading all columns costs twice as much. */
+export const viewColumns = ofUserGroup(viewColumnNames)
 export const tokenlessColumns = ofUserGroup(tokenlessColumnNames)
 
 /** All columns, workspace and environment too: what is kept of a deleted user group. */
@@ -72,6 +96,19 @@ export function tokenOf(row: Pick<UserGroupRow, 'token_key_id' | 'token_sealed'>
 
 export function userGroupOf(realm: Realm, row: UserGroupRow): UserGroup {
   return { ...tokenlessUserGroupOf(realm, row), token: tokenOf(row) }
+}
+
+export function viewOf(key: UserGroupKey, row: ViewRow): UserGroupView {
+  const { team_id, name, mapping, properties, token_key_id, token_sealed } = row
+  return viewOfValues(key, [team_id, name, mapping, properties, token_key_id, token_sealed])
+}
+
+export function viewOfValues(
+  { workspaceId, environment, providedId }: UserGroupKey,
+  [teamId, name, mapping, properties, keyId, sealed]: ViewValues,
+): UserGroupView {
+  const token = { keyId, sealed }
+  return { workspaceId, environment, providedId, teamId, name, mapping, properties, token }
 }
 
 export function tokenlessUserGroupOf(

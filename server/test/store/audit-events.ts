@@ -11,6 +11,7 @@ import type { GetOrCreateUserGroup, NewApiToken, Store } from '../../src/domain/
 import type { UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
 import type { Realm } from '../../src/domain/user-group-service.ts'
 import { freshKey, mint, origin } from './store-fixtures.ts'
+import { madeBy } from './made-user-group.ts'
 
 export const realm = { workspaceId: 1, environment: 'Testing' } as const
 /** Who makes the changes, and when: nobody else does, and at no other time. */
@@ -85,8 +86,7 @@ export const newUserGroup = (over: Partial<GetOrCreateUserGroup> = {}): GetOrCre
 
 export async function made(store: Store, over?: Partial<GetOrCreateUserGroup>): Promise<UserGroup> {
   const result = await store.getOrCreateUserGroup(newUserGroup(over))
-  if (!('userGroup' in result)) throw new Error(result.outcome)
-  return result.userGroup
+  return madeBy(result)
 }
 
 export const newApiToken = (over: Partial<NewApiToken> = {}): NewApiToken => ({

@@ -1,8 +1,8 @@
-import assert from 'node:assert/strict'
 import type { GetOrCreateUserGroup, Store } from '../../src/domain/store.ts'
 import type { UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
 import type { Registry } from './registry.ts'
 import { freshKey, mint, origin } from './store-fixtures.ts'
+import { madeBy } from './made-user-group.ts'
 
 export type Mapping = Record<string, string>
 
@@ -22,6 +22,5 @@ export function getOrCreate(store: Store, key: UserGroupKey, over: Partial<GetOr
 export async function mapped(store: Store, key: UserGroupKey, mapping: Mapping | string): Promise<UserGroup> {
   const text = typeof mapping === 'string' ? mapping : JSON.stringify(mapping)
   const result = await getOrCreate(store, key, { change: { name: 'A', mapping: text } })
-  assert.ok('userGroup' in result)
-  return result.userGroup
+  return madeBy(result)
 }

@@ -47,6 +47,7 @@ interface Session {
 /** What each statement is given: two calls' worth, or the one call's. */
 const values: Record<keyof typeof statements, (session: Session) => unknown[]> = {
   select: () => [...realm, providedIds],
+  selectView: () => [...realm, providedIds],
   selectByToken: ({ hashes }) => [...realm, hashes],
   selectBySupersededToken: ({ hashes }) => [...realm, hashes],
   selectIdempotencyKey: ({ hashes }) => [...realm, hashes],

@@ -15,6 +15,7 @@ import type { Scope } from '../support/scope.ts'
 import { openSession } from '../support/session.ts'
 import { freshKey, hashOf, mint, origin } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
+import { madeBy } from './made-user-group.ts'
 
 /** Times, in milliseconds, that a test waits for, and in which a slow machine gets done what it must. */
 export const brief = { deadlineMs: 1000 } as const
@@ -101,8 +102,7 @@ export function creation(over: Partial<GetOrCreateUserGroup> = {}): GetOrCreateU
 
 export async function created(store: Store, over: Partial<GetOrCreateUserGroup> = {}): Promise<UserGroup> {
   const result = await store.getOrCreateUserGroup(creation(over))
-  if (!('userGroup' in result)) throw new Error(result.outcome)
-  return result.userGroup
+  return madeBy(result)
 }
 
 /** As many user groups as asked for, in the order of their team ids. */

@@ -6,6 +6,7 @@ import type { UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
 import { count, hashOf, mint, origin, plain } from './store-fixtures.ts'
+import { madeBy } from './made-user-group.ts'
 
 /** What every store must do with user groups that were deleted. */
 export function describeDeleted(name: string, openFreshStore: () => Promise<Store>): void {
@@ -21,8 +22,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
     const created = async (key = keyIn(own)): Promise<UserGroup> => {
       const change = { name: 'Näme 😀', mapping: '{ "40" : "\\u0032" }', properties: '{"a":1.0}' }
       const result = await getOrCreate(store, key, { change })
-      assert.ok('userGroup' in result)
-      return result.userGroup
+      return madeBy(result)
     }
     const remove = (key: UserGroupKey, over: Partial<DeleteUserGroup> = {}) =>
       store.deleteUserGroup({ key, author: 'cli:somebody', requestId: null, now: 9000, ...over })
@@ -294,10 +294,10 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       const key = keyIn(registry)
       await getOrCreate(store, key)
       const result = await getOrCreate(store, key, { change: { name: 'B' } })
-      assert.ok('userGroup' in result)
-      const { teamId, workspaceId } = result.userGroup
+      const userGroup = madeBy(result)
+      const { teamId, workspaceId } = userGroup
       await store.recordIntrospections([{ workspaceId, teamId, introspectedAt: 60_000 }])
-      return result.userGroup
+      return userGroup
     }
     const remove = (key: UserGroupKey, now: number) => store.deleteUserGroup({ key, ...origin, now })
     const kept = async ({ workspaceId, environment, teamId }: UserGroup) => ({

@@ -6,6 +6,7 @@ import type { UserGroup } from '../../src/domain/user-group.ts'
 import { getOrCreate, keyIn, mapped, type Mapping } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
 import { hashOf, mint, origin, plain, tokenless } from './store-fixtures.ts'
+import { madeBy } from './made-user-group.ts'
 
 /** What every store must tell of the data sources that a user group's mapping names. */
 export function describeMappings(name: string, openFreshStore: () => Promise<Store>): void {
@@ -59,9 +60,8 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
         { sales: shown(eu), [support.id]: shown(us) },
       )
       assert.deepEqual(await resolve(own, { nothing: 'eu' }), {})
-      const none = await getOrCreate(store, keyIn(own))
-      assert.ok('userGroup' in none)
-      assert.deepEqual((await ownerOf(none.userGroup)).dataSources, [])
+      const none = madeBy(await getOrCreate(store, keyIn(own)))
+      assert.deepEqual((await ownerOf(none)).dataSources, [])
     })
 
     it('are those of the provided id where an id matches too, of schemas', async () => {

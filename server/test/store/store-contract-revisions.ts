@@ -7,6 +7,7 @@ import type { UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
 import { getOrCreate, keyIn } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
 import { hashOf, mint, origin, plain } from './store-fixtures.ts'
+import { madeBy } from './made-user-group.ts'
 
 const other: Author = 'cli:somebody'
 
@@ -23,8 +24,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
 
     const created = async (key = keyIn(own)): Promise<UserGroup> => {
       const result = await getOrCreate(store, key)
-      assert.ok('userGroup' in result)
-      return result.userGroup
+      return madeBy(result)
     }
     const revisionOf = async (key: UserGroupKey) => (await store.findUserGroup(key))?.revision
     const rotate = (group: UserGroup, more: object = {}) =>
@@ -115,14 +115,13 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       it('where nothing changes', async () => {
         const key = keyIn(own)
         const change = { name: 'A', mapping: '{"a":"b"}', properties: '{"n":1}' }
-        const result = await getOrCreate(store, key, { change })
-        assert.ok('userGroup' in result)
-        await rotate(result.userGroup, { idempotency })
+        const group = madeBy(await getOrCreate(store, key, { change }))
+        await rotate(group, { idempotency })
         await store.suspendUserGroup({ ...origin, key, suspended: true, now: 2000 })
         const before = await store.findUserGroup(key)
         assert.equal(before?.revision, 3)
         for (const [what, attempt] of Object.entries(nothings)) {
-          const { outcome } = await attempt(result.userGroup)
+          const { outcome } = await attempt(group)
           assert.ok(['unchanged', 'replayed', 'superseded'].includes(outcome), `${what}: ${outcome}`)
           assert.deepEqual(plain(await store.findUserGroup(key)), plain(before), what)
         }

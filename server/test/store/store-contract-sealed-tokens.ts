@@ -5,6 +5,7 @@ import type { SealedToken, SealedTokenCursor } from '../../src/domain/sealed-tok
 import type { Store } from '../../src/domain/store.ts'
 import type { UserGroup } from '../../src/domain/user-group.ts'
 import { deletion, freshKey, hashOf, mint, newWorkspace, origin } from './store-fixtures.ts'
+import { madeBy } from './made-user-group.ts'
 
 /** What stands sealed in a store, for who seals it anew. */
 export function describeSealedTokens(name: string, openFreshStore: () => Promise<Store>): void {
@@ -25,8 +26,7 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
         now: 1000,
       }
       const result = await store.getOrCreateUserGroup(command)
-      assert.ok('userGroup' in result)
-      return result.userGroup
+      return madeBy(result)
     }
     const rotate = async ({ token, ...group }: UserGroup, idempotencyKey: string) => {
       const result = await store.rotateUserGroupToken({

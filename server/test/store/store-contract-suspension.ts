@@ -7,6 +7,7 @@ import type { UserGroup, UserGroupKey } from '../../src/domain/user-group.ts'
 import { getOrCreate, keyIn } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
 import { count, deletion, hashOf, mint, origin, plain, tokenless } from './store-fixtures.ts'
+import { madeBy } from './made-user-group.ts'
 
 /** What every store must do with a suspended user group, and tell of any token. */
 export function describeSuspension(name: string, openFreshStore: () => Promise<Store>): void {
@@ -21,8 +22,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
 
     const created = async (): Promise<UserGroup> => {
       const result = await getOrCreate(store, keyIn(own))
-      assert.ok('userGroup' in result)
-      return result.userGroup
+      return madeBy(result)
     }
     const suspend = (key: UserGroupKey, suspended = true, now = 2000) =>
       store.suspendUserGroup({ ...origin, key, suspended, now })

@@ -6,6 +6,7 @@ import type { UserGroup, UserGroupVersion } from '../../src/domain/user-group.ts
 import { getOrCreate, keyIn } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
 import { hashOf, mint, origin } from './store-fixtures.ts'
+import { madeBy } from './made-user-group.ts'
 
 /** What every store must keep of what a user group was. */
 export function describeVersions(name: string, openFreshStore: () => Promise<Store>): void {
@@ -22,8 +23,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       change: { name: string; mapping?: string; properties?: string } = { name: 'A' },
     ) => {
       const result = await getOrCreate(store, keyIn(own), { change })
-      assert.ok('userGroup' in result)
-      return result.userGroup
+      return madeBy(result)
     }
     const versionsOf = (
       { teamId }: Pick<UserGroup, 'teamId'>,

@@ -2,7 +2,14 @@ import { auditColumns } from '../audit-row.ts'
 import { revisionsKept } from '../versions.ts'
 import { entriesOf, resolveEntries } from './data-source-sql.ts'
 import { prepared, type Statement } from './primary.ts'
-import { columns, tokenlessColumns, type TokenlessRow, type UserGroupRow } from '../user-group-row.ts'
+import {
+  columns,
+  tokenlessColumns,
+  viewColumns,
+  type TokenlessRow,
+  type UserGroupRow,
+  type ViewRow,
+} from '../user-group-row.ts'
 
 /** What stands at this place, from 1 on, of what was asked for. */
 export interface Positioned {
@@ -33,15 +40,22 @@ export type IdempotencyRow = Pick<
 
 // Keys are looked up one by one: LIMIT and FOR UPDATE keep a subquery from being made into a join, for which PostgreSQL,
 // while it has no statistics of a new table, would rather read all rows of a workspace.
-export const select: Statement<UserGroupRow & Positioned> = prepared(
-  'user_group_select',
-  `SELECT wanted.position, ${columns}
+const wantedById = `
          FROM unnest($3::text[]) WITH ORDINALITY AS wanted (provided_id, position)
          CROSS JOIN LATERAL (
            SELECT * FROM user_group
            WHERE workspace_id = $1 AND environment = $2 AND provided_id = wanted.provided_id
            LIMIT 1
-         ) AS user_group`,
+         ) AS user_group`
+
+export const select: Statement<UserGroupRow & Positioned> = prepared(
+  'user_group_select',
+  `SELECT wanted.position, ${columns} ${wantedById}`,
+)
+
+export const selectView: Statement<ViewRow & Positioned> = prepared(
+  'user_group_select_view',
+  `SELECT wanted.position, ${viewColumns} ${wantedById}`,
 )
 
 const registryVersion =

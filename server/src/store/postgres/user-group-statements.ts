@@ -13,7 +13,7 @@ import type { Realm } from '../../domain/user-group-service.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import { Coalescer, type CoalescerOptions } from './coalescer.ts'
 import type { Primary, Query, Statement } from './primary.ts'
-import type { UserGroupRow } from '../user-group-row.ts'
+import type { UserGroupRow, ViewRow } from '../user-group-row.ts'
 import * as sql from './user-group-sql.ts'
 import type { EntryRow, IdempotencyRow, Positioned, SupersededTokenRow, TokenRow } from './user-group-sql.ts'
 
@@ -62,6 +62,7 @@ const maxInFlightOfGroup = 2
 /** The statements on user groups that many calls share. A result is null where there is no such row. */
 export class UserGroupStatements {
   readonly select: Coalescer<UserGroupKey, (UserGroupRow & Positioned) | null>
+  readonly selectView: Coalescer<UserGroupKey, (ViewRow & Positioned) | null>
   readonly selectByToken: Coalescer<ByHash, TokenRow | null>
   readonly selectBySupersededToken: Coalescer<ByHash, SupersededTokenRow | null>
   readonly selectIdempotencyKey: Coalescer<ByHash, IdempotencyRow | null>
@@ -96,7 +97,9 @@ export class UserGroupStatements {
           return found
         },
       })
-    this.select = readingBy('read', sql.select, ({ providedId }: UserGroupKey) => providedId)
+    const idOf = ({ providedId }: UserGroupKey) => providedId
+    this.select = readingBy('read', sql.select, idOf)
+    this.selectView = readingBy('view', sql.selectView, idOf)
     this.selectByToken = readingBy('find_by_token', sql.selectByToken, hashOf)
     this.selectBySupersededToken = readingBy('find_by_replaced_token', sql.selectBySupersededToken, hashOf)
     this.selectIdempotencyKey = readingBy('find_idempotency_key', sql.selectIdempotencyKey, hashOf)

@@ -35,6 +35,7 @@ import {
   tokenOf,
   tokenlessUserGroupOf,
   userGroupOf,
+  viewOf,
   type TokenlessRow,
   type UserGroupRow,
 } from '../user-group-row.ts'
@@ -64,7 +65,7 @@ export class UserGroups {
     let token: MintedToken | undefined
     return this.#retry.run(async (attempt) => {
       for (;;) {
-        const row = await this.#statements.select.add(key, attempt)
+        const row = await this.#statements.selectView.add(key, attempt)
         if (row === null) {
           if (!mayWrite) return { outcome: 'write_required' }
           if (change.name === undefined) return { outcome: 'name_required' }
@@ -79,7 +80,10 @@ export class UserGroups {
         }
         const isOurs = attempt.isInDoubt && (await this.#isOf(row, key, token, attempt))
         if (changesNothing(row, change)) {
-          return { outcome: isOurs ? 'created' : 'unchanged', userGroup: userGroupOf(key, row) }
+          if (!isOurs) return { outcome: 'unchanged', userGroup: viewOf(key, row) }
+          const created = await this.#statements.select.add(key, attempt)
+          if (created !== null) return { outcome: 'created', userGroup: userGroupOf(key, created) }
+          continue
         }
         if (!mayWrite) return { outcome: 'write_required' }
         const refusal = await this.#checkMapping(command, attempt)
@@ -278,7 +282,7 @@ export class UserGroups {
 
   #change(
     { key, expected, change, mappingMode = 'free', author, requestId, now }: UpdateUserGroup,
-    row: UserGroupRow,
+    row: Pick<UserGroupRow, 'team_id'>,
     attempt: Attempt,
   ): Promise<UserGroupRow | null> {
     const expectedRevision = expected?.revision ?? null
@@ -289,7 +293,7 @@ export class UserGroups {
 
   /** Whether this token is, or was, that of the user group. */
   async #isOf(
-    row: UserGroupRow,
+    row: Pick<UserGroupRow, 'team_id'>,
     { workspaceId, environment }: Realm,
     token: MintedToken | undefined,
     attempt: Attempt,

@@ -33,8 +33,11 @@ import {
   tokenlessUserGroupOf,
   tokenOf,
   userGroupOf,
+  viewColumns,
+  viewOfValues,
   type TokenlessRow,
   type UserGroupRow,
+  type ViewValues,
 } from '../user-group-row.ts'
 import { revisionsKept } from '../versions.ts'
 import type { AuditLog } from './audit-log.ts'
@@ -50,6 +53,7 @@ export class UserGroups {
   readonly #audit: AuditLog
   readonly #dataSources: DataSources
   readonly #select: Statement<[number, Environment, string], UserGroupRow>
+  readonly #selectView: Statement<[number, Environment, string], ViewValues>
   readonly #selectByToken: Statement<[number, Uint8Array, Environment], UserGroupRow>
   readonly #selectOwner: Statement<[number, Uint8Array, Environment], TokenlessRow>
   readonly #selectBySupersededToken: Statement<
@@ -76,6 +80,11 @@ export class UserGroups {
     this.#select = database.prepare(
       'SELECT * FROM user_group WHERE workspace_id = ? AND environment = ? AND provided_id = ?',
     )
+    this.#selectView = database
+      .prepare<[number, Environment, string], ViewValues>(
+        `SELECT ${viewColumns} FROM user_group WHERE workspace_id = ? AND environment = ? AND provided_id = ?`,
+      )
+      .raw()
     this.#selectByToken = database.prepare(
       'SELECT * FROM user_group WHERE workspace_id = ? AND token_hash = ? AND environment = ?',
     )
@@ -143,16 +152,18 @@ export class UserGroups {
 
   getOrCreate(command: GetOrCreateUserGroup): GetOrCreateOutcome {
     const { key, change, mayWrite, mappingMode, mintToken } = command
-    const row = this.#selectRow(key)
-    if (row !== undefined && changesNothing(row, change))
-      return { outcome: 'unchanged', userGroup: userGroupOf(key, row) }
+    const row = this.#selectView.get(key.workspaceId, key.environment, key.providedId)
+    if (row !== undefined) {
+      const userGroup = viewOfValues(key, row)
+      if (changesNothing(userGroup, change)) return { outcome: 'unchanged', userGroup }
+    }
     if (!mayWrite) return { outcome: 'write_required' }
     if (row === undefined && change.name === undefined) return { outcome: 'name_required' }
     const refusal = this.#checkMapping(key, change, mappingMode)
     if (refusal !== null) return refusal
     return row === undefined
       ? { outcome: 'created', userGroup: this.#create(command, mintToken(key)) }
-      : { outcome: 'updated', userGroup: this.#change(row, command) }
+      : { outcome: 'updated', userGroup: this.#change(this.#selectRow(key) as UserGroupRow, command) }
   }
 
   update(command: UpdateUserGroup): UpdateOutcome {

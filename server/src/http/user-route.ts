@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
 import { getOrCreateAnswer, rotationAnswer, updateAnswer } from '../contract/answers.ts'
 import { readRotationBody, readUserGroupBody } from '../contract/bodies.ts'
 import { limits } from '../contract/limits.ts'
@@ -6,46 +6,50 @@ import type { ApiToken } from '../domain/api-token.ts'
 import { Fault } from '../domain/fault.ts'
 import type { RateLimiter } from '../domain/rate-limit.ts'
 import type { UserGroupService } from '../domain/user-group-service.ts'
-import { sendJson } from './answer.ts'
 import { Authentication, type AuthenticationParts } from './authentication.ts'
-import { checkBodyHeaders, withBody } from './body.ts'
-import { beginCall, callerOf, type Call, type UserOperation } from './call.ts'
+import { checkBodyHeaders, withBody, type BodyReading } from './body.ts'
+import { beginCall, callerOf, type UserOperation } from './call.ts'
+import type { DirectRoute } from './direct-routes.ts'
+import type { Exchange } from './exchange.ts'
 
-export interface UserRoutesParts {
+export interface UserRouteParts {
   readonly authentication: AuthenticationParts
   readonly rateLimiter: RateLimiter
   readonly userGroups: UserGroupService
+  readonly bodies: BodyReading
 }
 
 /** What answers a call, given its body. */
-type Handler = (request: FastifyRequest, apiToken: ApiToken, body: Buffer) => Promise<string>
+type Handler = (exchange: Exchange, apiToken: ApiToken, body: Buffer) => Promise<string>
 
-export function addUserRoutes(
-  app: FastifyInstance,
-  { authentication: parts, rateLimiter, userGroups }: UserRoutesParts,
-): void {
+export function userRoute({
+  authentication: parts,
+  rateLimiter,
+  userGroups,
+  bodies,
+}: UserRouteParts): DirectRoute {
   const authentication = new Authentication(['Token'], parts)
   const handlers: Record<UserOperation, Handler> = {
-    getOrCreate: async (request, apiToken, body) => {
+    getOrCreate: async (exchange, apiToken, body) => {
       const { providedId, change } = readUserGroupBody(body)
       const mayWrite = apiToken.scopes.includes('write')
       const { created, userGroup } = await userGroups.getOrCreate(
-        callerOf(request),
+        callerOf(exchange),
         providedId,
         change,
         mayWrite,
       )
       return getOrCreateAnswer(created, userGroup)
     },
-    update: async (request, _apiToken, body) => {
+    update: async (exchange, _apiToken, body) => {
       const { providedId, change } = readUserGroupBody(body)
-      return updateAnswer(await userGroups.update(callerOf(request), providedId, change))
+      return updateAnswer(await userGroups.update(callerOf(exchange), providedId, change))
     },
-    rotate: async (request, _apiToken, body) => {
-      const key = idempotencyKeyOf(request)
+    rotate: async (exchange, _apiToken, body) => {
+      const key = idempotencyKeyOf(exchange.raw)
       const { fingerprint, ...rotation } = readRotationBody(body)
       return rotationAnswer(
-        await userGroups.rotate(callerOf(request), {
+        await userGroups.rotate(callerOf(exchange), {
           ...rotation,
           ...(key !== undefined && { idempotency: { key, fingerprint } }),
         }),
@@ -53,30 +57,27 @@ export function addUserRoutes(
     },
   }
 
-  app.route({
-    method: ['GET', 'POST', 'PUT'],
+  return {
+    methods: ['GET', 'POST', 'PUT'],
     url: '/api/user',
-    config: { challenge: authentication.challenge },
+    challenge: authentication.challenge,
     // Who calls, what for, and whether it may: all of it is judged before the body is read.
-    onRequest: async (request, reply) => {
-      const apiToken = await authentication.authenticate(request.raw.headers.authorization)
-      const operation = operationOf(request)
-      beginCall(request, reply, { apiToken, operation }, rateLimiter)
-      checkBodyHeaders(request, 'application/json')
+    serve: async (exchange) => {
+      const { raw } = exchange
+      const apiToken = await authentication.authenticate(raw.headers.authorization)
+      const operation = operationOf(raw)
+      beginCall(exchange, exchange, { apiToken, operation }, rateLimiter)
+      checkBodyHeaders(raw, 'application/json', bodies)
+      return withBody(raw, bodies, (body) => handlers[operation](exchange, apiToken, body))
     },
-    handler: async (request, reply) => {
-      const { apiToken, operation } = request.call as Call & { operation: UserOperation }
-      const json = await withBody(request, (body) => handlers[operation](request, apiToken, body))
-      return sendJson(reply, 200, json)
-    },
-  })
+  }
 }
 
 /** @throws Fault `invalid_method_override` */
-function operationOf(request: FastifyRequest): UserOperation {
-  if (request.method === 'GET') return 'getOrCreate'
-  if (request.method === 'PUT') return 'update'
-  switch (request.raw.headers['x-http-method-override']) {
+function operationOf({ method, headers }: IncomingMessage): UserOperation {
+  if (method === 'GET') return 'getOrCreate'
+  if (method === 'PUT') return 'update'
+  switch (headers['x-http-method-override']) {
     case undefined:
       return 'rotate'
     case 'GET':
@@ -89,8 +90,8 @@ function operationOf(request: FastifyRequest): UserOperation {
 }
 
 /** @throws Fault `invalid_idempotency_key` */
-function idempotencyKeyOf(request: FastifyRequest): string | undefined {
-  const key = request.raw.headers['idempotency-key']
+function idempotencyKeyOf({ headers }: IncomingMessage): string | undefined {
+  const key = headers['idempotency-key']
   if (key === undefined) return undefined
   // Several such headers arrive joined by a comma and a space, and so are refused too.
   if (typeof key === 'string' && /^[\x21-\x7e]+$/.test(key) && key.length <= limits.idempotencyKeyLength) {
