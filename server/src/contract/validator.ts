@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { validationFailed, type FieldFault } from '../domain/fault.ts'
 import { shownPointer, stepsOfPointer } from '../domain/json-pointer.ts'
@@ -27,10 +27,11 @@ const ajv = new Ajv({
  */
 export type Validator<T> = (value: unknown, others?: readonly FieldFault[]) => asserts value is T
 
-/** Compiles a schema to a check. */
+/** Compiles a schema to a check, when it is first asked for: all of them at once would be a tenth of a start. */
 export function compileValidator<T extends TSchema>(schema: T): Validator<Static<T>> {
-  const validate = ajv.compile(schema)
+  let validate: ValidateFunction | undefined
   return (value, others = []) => {
+    validate ??= ajv.compile(schema)
     const isValid = validate(value)
     if (!isValid || others.length > 0) throw validationFailed(fieldFaults(validate.errors ?? [], others))
   }

@@ -39,7 +39,7 @@ interface Waiting {
 }
 
 export interface AdmissionOptions extends LastAnswers {
-  /** Is told of a call that has to wait, when it comes. */
+  /** Is told of a call that has to wait, be it to be refused, when it comes. */
   readonly onWait: ((request: IncomingMessage) => void) | undefined
   /** Is told of a call that was neither taken on nor refused, since its client had left. */
   readonly onLeft: ((request: IncomingMessage, requestId: string) => void) | undefined
@@ -112,8 +112,8 @@ export class Admission {
     // Others of its connection come before it: they would have it wait all the same.
     const isBehind = response.socket === null
     const most = isBehind ? mostWaiting : this.#mostWaiting
+    this.#options.onWait?.(request)
     if (this.#waiting.length < most && this.#atWork.size < mostAtWork) {
-      this.#options.onWait?.(request)
       this.#waiting.push({ request, response })
     } else if (isBehind) {
       // Node reads no more of a connection on which enough answers wait.
@@ -199,7 +199,7 @@ export class Admission {
     })
     if (hasUnreadBody(request)) endingWithRequest(request, Buffer.from(body)).pipe(response)
     else response.end(body)
-    onRefused?.({ requestId, status, code, bytes, inPlaceOf: undefined })
+    onRefused?.({ requestId, status, code, bytes, request })
   }
 }
 

@@ -21,7 +21,7 @@ export interface EndedCall {
   readonly status: number | null
   /** Of the error that was answered. */
   readonly code: FaultCode | null
-  /** Milliseconds from the request's arrival to the end of the answer; null where the headers were refused. */
+  /** Milliseconds from the request's arrival to the end of the answer; null where its headers were refused. */
   readonly duration: number | null
   /** Size of the answer's body; null where it was not known when the answer began. */
   readonly bytes: number | null
@@ -72,20 +72,14 @@ export class CallWatch {
     this.#clock.answerOn(socket)
   }
 
-  /** A request has come, and its call has to wait until it begins. */
+  /** A request has come, and its call has to wait until it begins or is refused. */
   readonly waits = (request: IncomingMessage): void => {
     this.#arrivals.set(request, this.#clock.arrivalOn(request.socket))
   }
 
   /** A request's client left before its call began. */
   readonly left = (request: IncomingMessage, requestId: string): void => {
-    const duration =
-      performance.now() - (this.#arrivals.get(request) ?? this.#clock.arrivalOn(request.socket))
-    for (const observer of this.#observers) observer.begin?.()
-    this.#end({
-      ...{ requestId, duration, method: request.method ?? null, path: null, operation: null, apiToken: null },
-      ...{ status: null, code: null, bytes: null, isCutOff: true, traceIds: undefined },
-    })
+    this.#endUnbegun(request, { requestId, status: null, code: null, bytes: null, isCutOff: true })
   }
 
   /** Does what belongs to the call, having begun to watch it. */
@@ -113,14 +107,25 @@ export class CallWatch {
 
   /** A request was answered past Fastify, which may have begun to handle it. */
   readonly refused = (refusal: Refusal): void => {
-    const { requestId, status, code, bytes, inPlaceOf } = refusal
+    const { requestId, status, code, bytes, inPlaceOf, request } = refusal
     if (inPlaceOf !== undefined) this.#refusals.set(inPlaceOf, { ...refusal, at: performance.now() })
-    else {
-      this.#end({
-        ...{ requestId, status, code, bytes, method: null, path: null, operation: null, apiToken: null },
-        ...{ duration: null, isCutOff: false, traceIds: undefined },
-      })
+    else this.#endUnbegun(request, { requestId, status, code, bytes, isCutOff: false })
+  }
+
+  /** Without a request, its headers were refused. */
+  #endUnbegun(
+    request: IncomingMessage | undefined,
+    answer: Pick<EndedCall, 'requestId' | 'status' | 'code' | 'bytes' | 'isCutOff'>,
+  ): void {
+    const nothing = { path: null, operation: null, apiToken: null, traceIds: undefined }
+    if (request === undefined) {
+      this.#end({ ...answer, ...nothing, method: null, duration: null })
+      return
     }
+    const arrivedAt = this.#arrivals.get(request) ?? this.#clock.arrivalOn(request.socket)
+    for (const observer of this.#observers) observer.begin?.()
+    const duration = performance.now() - arrivedAt
+    this.#end({ ...answer, ...nothing, method: request.method ?? null, duration })
   }
 
   #end(call: EndedCall): void {

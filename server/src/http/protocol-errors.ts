@@ -1,4 +1,4 @@
-import { STATUS_CODES, type Server, type ServerResponse } from 'node:http'
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { errorAnswer, errorTable } from '../contract/errors.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
 import type { HttpSocket } from './http-socket.ts'
@@ -39,7 +39,9 @@ export interface Refusal {
   /** Size of the answer's body. */
   readonly bytes: number
   /** The answer that the same request would have had if it had gone on. */
-  readonly inPlaceOf: ServerResponse | undefined
+  readonly inPlaceOf?: ServerResponse | undefined
+  /** The request, where it was understood and its call had not begun. */
+  readonly request?: IncomingMessage
 }
 
 /** What last answers need. */

@@ -4,6 +4,7 @@ import { createServer, IncomingMessage } from 'node:http'
 import { Socket, type AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import { Admission } from '../../src/http/admission.ts'
+import { CallWatch, type EndedCall } from '../../src/http/call-watch.ts'
 import type { Refusal } from '../../src/http/protocol-errors.ts'
 import type { Answer } from '../support/http.ts'
 import { answerTo, RawConnection } from '../support/raw-connection.ts'
@@ -20,6 +21,8 @@ async function start(t: Scope, workMs: number) {
   const handled: (string | undefined)[] = []
   const refused: Refusal[] = []
   const waited: (string | undefined)[] = []
+  const ended: EndedCall[] = []
+  const watch = new CallWatch([{ end: (call) => ended.push(call) }], null)
   const server = createServer((request, response) => {
     handled.push(request.url)
     if (!request.url?.startsWith('/healthz')) work(workMs)
@@ -29,8 +32,14 @@ async function start(t: Scope, workMs: number) {
   let ids = 0
   new Admission(server, {
     nextRequestId: () => `id-${ids++}`,
-    onRefused: (refusal) => refused.push(refusal),
-    onWait: ({ url }) => waited.push(url),
+    onRefused: (refusal) => {
+      refused.push(refusal)
+      watch.refused(refusal)
+    },
+    onWait: (request) => {
+      waited.push(request.url)
+      watch.waits(request)
+    },
     onLeft: undefined,
   })
   server.listen(0, '127.0.0.1')
@@ -53,7 +62,7 @@ async function start(t: Scope, workMs: number) {
   }
   const health = () => answerTo(origin, get('/healthz'))
   const alone = () => answerTo(origin, get('/alone'))
-  return { together, health, alone, handled, refused, waited }
+  return { together, health, alone, handled, refused, waited, ended }
 }
 
 describe('more calls than can be answered soon', () => {
@@ -84,7 +93,25 @@ describe('more calls than can be answered soon', () => {
       new Set(refused.map(({ status, code }) => `${status} ${code}`)),
       new Set(['503 unavailable']),
     )
-    assert.ok(waited.length > 0 && waited.length <= good.length)
+    assert.ok(waited.length >= bad.length && waited.length <= answers.length)
+    assert.deepEqual(
+      refused.map(({ request }) => request?.url).filter((url) => !waited.includes(url)),
+      [],
+    )
+  })
+
+  it('are told of where they are refused, with how long they waited for that', async (t) => {
+    const { together, ended } = await start(t, 4)
+    const answers = [...(await together()), ...(await together())]
+    const ids = answers.flatMap(({ status, headers }) => (status === 503 ? [headers['x-request-id']] : []))
+    assert.ok(ids.length > 0)
+    assert.deepEqual(new Set(ended.map(({ requestId }) => requestId)), new Set(ids))
+    for (const { method, path, status, code, duration, isCutOff } of ended) {
+      assert.deepEqual([method, path, status, code, isCutOff], ['GET', null, 503, 'unavailable', false])
+      assert.ok(duration !== null && duration >= 0, String(duration))
+    }
+    // Some wait for others to be taken on, each of which takes 4 ms.
+    assert.ok(ended.some(({ duration }) => Number(duration) >= 4))
   })
 
   it('do not keep a load balancer from learning that the service is alive', async (t) => {

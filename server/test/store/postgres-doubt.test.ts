@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
-import type { RotateOutcome, RotateUserGroupToken } from '../../src/domain/store.ts'
+import type { GetOrCreateOutcome, RotateOutcome, RotateUserGroupToken } from '../../src/domain/store.ts'
 import { openSession } from '../support/session.ts'
 import { eachLoss, losing, type Lose } from './losing-connections.ts'
 import {
@@ -14,6 +14,7 @@ import {
   valueOf,
   waitingForLocks,
 } from './postgres-support.ts'
+import { madeBy, unchanged } from './made-user-group.ts'
 import { count, hashOf, origin, plain, text } from './store-fixtures.ts'
 
 function tokenOf(outcome: RotateOutcome): string {
@@ -236,14 +237,14 @@ describe('PostgreSQL: a creation', () => {
       store.getOrCreateUserGroup(command),
     )
     assert.equal(result.outcome, 'created')
-    assert.deepEqual(plain(others), plain([{ ...result, outcome: 'unchanged' }]))
+    assert.deepEqual(plain(others), plain([unchanged(madeBy(result))]))
   })
 
   it('gives way where it did not happen and another process has created the same', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const command = creation()
-    const others: unknown[] = []
+    const others: GetOrCreateOutcome[] = []
     const lose: Lose = async (caught) => {
       others.push(await other.getOrCreateUserGroup(command))
       caught.drop()
@@ -251,8 +252,7 @@ describe('PostgreSQL: a creation', () => {
     const result = await losing(proxy, statements.createUserGroup, lose, () =>
       store.getOrCreateUserGroup(command),
     )
-    assert.equal(result.outcome, 'unchanged')
-    assert.deepEqual(plain(others), plain([{ ...result, outcome: 'created' }]))
+    assert.deepEqual(plain([result]), plain(others.map((created) => unchanged(madeBy(created)))))
   })
 
   it('says created where another process has changed its user group before it is known', async (t) => {

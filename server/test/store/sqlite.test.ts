@@ -9,6 +9,7 @@ import { StoreError } from '../../src/store/store-error.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { describeStore } from './store-contract.ts'
 import { describeMappingEntries } from './store-mapping-entries.ts'
+import { madeBy, unchanged } from './made-user-group.ts'
 import { describeProcesses } from './store-processes.ts'
 import { mint, origin } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
@@ -77,8 +78,7 @@ describe('SQLite: the file', () => {
     const second = await open(path)
     const found = await second.getOrCreateUserGroup(create('a'))
     await second.close()
-    assert.equal(found.outcome, 'unchanged')
-    assert.deepEqual({ ...found, outcome: 0 }, { ...created, outcome: 0 })
+    assert.deepEqual(found, unchanged(madeBy(created)))
   })
 
   it('waits for another process that is writing, then says that the store cannot be reached', async () => {

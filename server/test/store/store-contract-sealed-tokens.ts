@@ -94,7 +94,8 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
       assert.ok(replaced !== undefined)
       const token = { keyId: 'another', sealed: Buffer.from('anew') }
       assert.equal(await store.replaceSealedTokens([{ replaced, token }]), 1)
-      const shown = await create(before)
+      const shown = await store.findUserGroup(before)
+      assert.ok(shown)
       assert.deepEqual(
         { ...shown, token: { ...shown.token, sealed: Buffer.from(shown.token.sealed).toString() } },
         { ...before, token: { ...before.token, keyId: 'another', sealed: 'anew' } },
