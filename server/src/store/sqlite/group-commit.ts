@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import BetterSqlite3, { type Database, type Statement } from 'better-sqlite3'
 import type { BatchObserver } from '../batch-observer.ts'
 import { faultOf, isOfSomeStatements, isUnavailable } from './sqlite-fault.ts'
@@ -14,14 +15,36 @@ interface Pending {
   readonly context: unknown
 }
 
+/** What another process's lock keeps waiting, and until when, by the monotonic clock. */
+interface Waiting extends Pending {
+  readonly patientUntil: number
+  readonly error: unknown
+}
+
 type Result = { readonly value: unknown } | { readonly error: unknown }
+
+export interface GroupCommitOptions {
+  readonly observer?: BatchObserver | undefined
+  /** How long to wait for another process that writes. */
+  readonly lockTimeoutMs: number
+}
+
+/** A lock that another process has is asked for so often, in milliseconds. */
+const askAgainMs = 1
+/** For as long this process leaves the lock alone after it had it, where others want it: longer than they wait to ask again. */
+const leaveAloneMs = 2
+/** Others want it where they had it so long ago at most, in milliseconds, and not since. */
+const othersWriteMs = 1000
 
 /**
  * Runs what arrives within one turn of the event loop, reads and writes alike, in one transaction, and settles all of
- * it after the commit: one fsync serves a whole turn, and nobody is told of what is not yet on the disk.
+ * it after the commit: one fsync serves a whole turn, and nobody is told of what is not yet on the disk. What finds another
+ * process writing waits for a later turn, and what only reads does not wait for it (decision 0023).
  */
 export class GroupCommit {
   #queue: Pending[] = []
+  #waiting: Waiting[] = []
+  #askingAgain: NodeJS.Timeout | undefined
   readonly #unfinished = new Set<Promise<unknown>>()
   readonly #begin: Statement
   readonly #beginImmediate: Statement
@@ -30,25 +53,34 @@ export class GroupCommit {
   readonly #countChanges: Statement<[], number>
   /** As it was counted last. */
   #changes = 0
+  /** Changes when another connection has written. */
+  readonly #askVersion: Statement<[], number>
+  #version: number
+  #othersWroteAt = -Infinity
+  #leaveAloneUntil = -Infinity
   readonly #files: StoreFiles
   readonly #checkpointer: Checkpointer
   readonly #database: Database
-  readonly #observer: BatchObserver | undefined
+  readonly #options: GroupCommitOptions
 
   constructor(
     database: Database,
     guards: { readonly files: StoreFiles; readonly checkpointer: Checkpointer },
-    observer: BatchObserver | undefined,
+    options: GroupCommitOptions,
   ) {
     this.#database = database
     this.#files = guards.files
     this.#checkpointer = guards.checkpointer
-    this.#observer = observer
+    this.#options = options
+    // SQLite would wait for a lock by sleeping, and all calls with it.
+    database.pragma('busy_timeout = 0')
     this.#begin = database.prepare('BEGIN')
     this.#beginImmediate = database.prepare('BEGIN IMMEDIATE')
     this.#commit = database.prepare('COMMIT')
     this.#rollback = database.prepare('ROLLBACK')
     this.#countChanges = database.prepare<[], number>('SELECT total_changes()').pluck()
+    this.#askVersion = database.prepare<[], number>('PRAGMA data_version').pluck()
+    this.#version = this.#askVersion.get() as number
   }
 
   /**
@@ -57,8 +89,11 @@ export class GroupCommit {
    */
   run<T>(operation: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (this.#queue.length === 0) setImmediate(this.#flush)
-      const context = this.#observer?.callContext()
+      if (this.#queue.length === 0) {
+        if (performance.now() < this.#leaveAloneUntil) setTimeout(this.#flush, leaveAloneMs)
+        else setImmediate(this.#flush)
+      }
+      const context = this.#options.observer?.callContext()
       this.#queue.push({ operation, resolve: resolve as (value: unknown) => void, reject, context })
     })
   }
@@ -79,21 +114,62 @@ export class GroupCommit {
     await Promise.allSettled(this.#unfinished)
     // It comes after all others, whether or not the store can still be used.
     await Promise.allSettled([this.run(() => undefined)])
+    while (this.#waiting.length > 0) await sleep(askAgainMs)
   }
 
   readonly #flush = (): void => {
-    const batch = this.#queue
+    clearTimeout(this.#askingAgain)
+    const arrived = this.#queue
     this.#queue = []
+    if (this.#lockForWaiting()) {
+      this.#settle([...this.#waiting.splice(0), ...arrived])
+    } else {
+      const before = this.#waiting.length
+      this.#settle(arrived)
+      // Maybe nobody has the lock: what writes after it read what others have changed since is refused too.
+      if (this.#waiting.length > before && this.#lockForWaiting()) this.#settle(this.#waiting.splice(0))
+    }
+    this.#giveUp()
+    if (this.#waiting.length > 0) this.#askingAgain = setTimeout(this.#flush, askAgainMs)
+  }
+
+  /** Begins to write, where anything waits to and no other process does. */
+  #lockForWaiting(): boolean {
+    if (this.#waiting.length === 0) return false
+    try {
+      this.#files.checkNowAndThen()
+      this.#beginImmediate.run()
+      return true
+    } catch (error) {
+      // What else is wrong the transaction meets again, and tells.
+      return !isBusy(error)
+    }
+  }
+
+  #giveUp(): void {
+    const now = performance.now()
+    this.#waiting = this.#waiting.filter(({ patientUntil, reject, error }) => {
+      if (now < patientUntil) return true
+      reject(faultOf(error))
+      return false
+    })
+  }
+
+  #settle(batch: readonly (Pending | Waiting)[]): void {
+    if (batch.length === 0) return
     const results = this.#runTogether(batch)
-    batch.forEach(({ resolve, reject }, i) => {
+    batch.forEach((pending, i) => {
       const result = results[i] as Result
-      if ('value' in result) resolve(result.value)
-      else reject(faultOf(result.error))
+      if ('value' in result) pending.resolve(result.value)
+      else if (isBusy(result.error)) {
+        const patientUntil = performance.now() + this.#options.lockTimeoutMs
+        this.#waiting.push({ patientUntil, ...pending, error: result.error })
+      } else pending.reject(faultOf(result.error))
     })
   }
 
   #runTogether(batch: readonly Pending[]): Result[] {
-    const end = this.#observer?.begin(
+    const end = this.#options.observer?.begin(
       'transaction',
       batch.map(({ context }) => context),
     )
@@ -104,7 +180,7 @@ export class GroupCommit {
     } catch (error) {
       end?.(true)
       const isOfOne = error instanceof OperationError
-      // The transaction itself failed, for all alike: trying each alone would only wait for the lock again and again.
+      // The transaction itself failed, for all alike.
       if (!isOfOne && !isOfSomeStatements(error)) return batch.map(() => ({ error }))
       if (batch.length === 1) return [{ error: isOfOne ? error.cause : error }]
       // One operation failed, or those that write, and took the batch with them: each on its own, only those at fault fail.
@@ -113,32 +189,31 @@ export class GroupCommit {
   }
 
   #transaction(batch: readonly Pending[]): Result[] {
-    this.#files.checkNowAndThen()
-    const results = this.#attemptTwice(batch)
+    if (!this.#database.inTransaction) this.#files.checkNowAndThen()
+    const results = this.#attempt(batch)
     const changes = this.#countChanges.get() as number
     if (changes !== this.#changes) {
       this.#files.check()
       this.#checkpointer.afterCommit()
+      this.#takeTurns()
     }
     this.#changes = changes
     return results
   }
 
-  #attemptTwice(batch: readonly Pending[]): Result[] {
-    try {
-      return this.#attempt(this.#begin, batch)
-    } catch (error) {
-      // A turn of reads alone takes no lock. One that writes finds out here that another process was writing: it
-      // starts over, waiting for the lock first.
-      if (!isBusy(error)) throw error
-      return this.#attempt(this.#beginImmediate, batch)
-    }
+  /** After a commit that wrote: without a pause, whoever writes without end would keep all others from it. */
+  #takeTurns(): void {
+    const now = performance.now()
+    const version = this.#askVersion.get() as number
+    if (version !== this.#version) this.#othersWroteAt = now
+    else if (now - this.#othersWroteAt < othersWriteMs) this.#leaveAloneUntil = now + leaveAloneMs
+    this.#version = version
   }
 
-  #attempt(begin: Statement, batch: readonly Pending[]): Result[] {
-    begin.run()
+  #attempt(batch: readonly Pending[]): Result[] {
     try {
-      const results = batch.map(({ operation }) => ({ value: runOperation(operation) }))
+      if (!this.#database.inTransaction) this.#begin.run()
+      const results = batch.map(({ operation }) => runOperation(operation))
       this.#commit.run()
       return results
     } catch (error) {
@@ -162,10 +237,12 @@ class OperationError extends Error {
   override readonly name = 'OperationError'
 }
 
-function runOperation(operation: () => unknown): unknown {
+function runOperation(operation: () => unknown): Result {
   try {
-    return operation()
+    return { value: operation() }
   } catch (error) {
+    // Another process writes. Only the first change of a transaction meets that: nothing was changed yet.
+    if (isBusy(error)) return { error }
     throw isOfTransaction(error) ? error : new OperationError('an operation failed', { cause: error })
   }
 }

@@ -71,7 +71,7 @@ export interface SqliteOptions {
 export function openSqliteStore(path: string, options: SqliteOptions): Store {
   const database = openDatabase(path, options)
   const guards = { files: new StoreFiles(database, path), checkpointer: new Checkpointer(database, path) }
-  return new SqliteStore(database, guards, options.observer)
+  return new SqliteStore(database, guards, options)
 }
 
 /** @throws StoreError */
@@ -169,11 +169,11 @@ class SqliteStore implements Store {
   constructor(
     database: Database,
     guards: { readonly files: StoreFiles; readonly checkpointer: Checkpointer },
-    observer: BatchObserver | undefined,
+    options: SqliteOptions,
   ) {
     this.#database = database
     this.#checkpointer = guards.checkpointer
-    this.#batch = new GroupCommit(database, guards, observer)
+    this.#batch = new GroupCommit(database, guards, options)
     this.#audit = new AuditLog(database)
     this.#dataSources = new DataSources(database, this.#audit)
     this.#userGroups = new UserGroups(database, this.#dataSources, this.#audit)

@@ -80,17 +80,9 @@ export class StoreFiles {
    * database, and both are made anew. Where another process has the database open that cannot be.
    */
   #mendLog(): void {
-    const database = this.#database
-    const patience = Number(database.pragma('busy_timeout', { simple: true }))
-    // Another process that has it open has it for long.
-    database.pragma('busy_timeout = 0')
-    try {
-      if (this.#makeLogAnew()) return
-      // What is in the log is at least brought home.
-      database.pragma('wal_checkpoint')
-    } finally {
-      database.pragma(`busy_timeout = ${patience}`)
-    }
+    if (this.#makeLogAnew()) return
+    // What is in the log is at least brought home.
+    this.#database.pragma('wal_checkpoint')
     throw this.#lost(
       'the log was removed; stop every process that has the database open, by SIGTERM, and start again',
     )
