@@ -45,14 +45,24 @@ export interface Service {
   readonly readMetrics?: () => Promise<Snapshot>
 }
 
+/** What a process does besides answering calls. */
+interface Role {
+  /** Whoever supervises this process serves its metrics. */
+  readonly isSupervised: boolean
+  /** It does, now and then, what one process does for all that share the store. */
+  readonly keepsHouse: boolean
+}
+
 /**
  * Starts the service: configuration, store, application, listener; before all of it the metrics, which end last.
- * @param isSupervised whoever supervises this process serves its metrics
  * @throws MetricsServerError, StoreError, SecretKeyError, or the system's error where it cannot listen
  */
-export async function serve(config: Config, isSupervised = false): Promise<Service> {
+export async function serve(
+  config: Config,
+  { isSupervised, keepsHouse }: Role = { isSupervised: false, keepsHouse: true },
+): Promise<Service> {
   const { UGS_METRICS_PORT: port, UGS_METRICS_HOST: host } = config
-  if (port === undefined) return start(config)
+  if (port === undefined) return start(config, keepsHouse)
   let service: StartedService | undefined
   const isReady = () => service?.isReady() ?? Promise.resolve(false)
   // As with traces: loaded where it is asked for.
@@ -64,7 +74,7 @@ export async function serve(config: Config, isSupervised = false): Promise<Servi
     await server?.close()
   }
   try {
-    const started = (service = await start(config, metrics))
+    const started = (service = await start(config, keepsHouse, metrics))
     return {
       ...started,
       metricsUrl: server?.url,
@@ -88,7 +98,7 @@ interface StartedService extends Service {
   readonly isReady: () => Promise<boolean>
 }
 
-async function start(config: Config, metrics?: Metrics): Promise<StartedService> {
+async function start(config: Config, keepsHouse: boolean, metrics?: Metrics): Promise<StartedService> {
   const logger = makeLogger(config.LOG_LEVEL)
   const accessLog =
     config.UGS_ACCESS_LOG === undefined ? null : { ...makeAccessLogger(logger), share: config.UGS_ACCESS_LOG }
@@ -170,11 +180,13 @@ async function start(config: Config, metrics?: Metrics): Promise<StartedService>
     const { server } = listening
     const origin = originOf(server.address() as AddressInfo)
     const notes = await prepareFirstCall(config, store, origin)
-    const housekeeping = keepHouse(store, warn('what has expired could not be removed'))
+    const housekeeping = keepsHouse
+      ? keepHouse(store, warn('what has expired could not be removed'))
+      : undefined
     const writing = setInterval(() => void writeUses(), minuteMs)
     const sharing = setInterval(() => void shareLimits(), sharingIntervalMs)
     const counting = countSealedTokensHourly(
-      { store, keyring, metrics },
+      { store, keyring, metrics: keepsHouse ? metrics : undefined },
       warn('the sealed tokens could not be counted'),
     )
     const stopWatching = watchSecretKeys(

@@ -4,12 +4,20 @@ import { Fault } from '../domain/fault.ts'
 import { MetricsServerError } from '../metrics/metrics-server.ts'
 import { SecretKeyError } from '../secret-keys.ts'
 import { StoreError } from '../store/store-error.ts'
+import { WorkersError } from '../workers.ts'
 import { CommandError, UsageError } from './errors.ts'
 import { withoutSecrets } from './output.ts'
 import { errorCodeOf } from '../domain/error-code.ts'
 
 /** Errors whose message was written for the operator. */
-const operatorErrors = [CommandError, ConfigError, MetricsServerError, StoreError, SecretKeyError]
+const operatorErrors = [
+  CommandError,
+  ConfigError,
+  MetricsServerError,
+  StoreError,
+  SecretKeyError,
+  WorkersError,
+]
 
 /**
  * Tells the operator what went wrong, on standard error: never a stack, nor the words of a driver or of the system.

@@ -4,7 +4,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import { readConfig, settings, type Config } from '../config.ts'
 import type { Service } from '../main.ts'
 import { serveMetrics } from '../metrics/metrics-server.ts'
-import { superviseWorkers, tellSupervisor, toldBySupervisor } from '../workers.ts'
+import { isFirstWorker, superviseWorkers, tellSupervisor, toldBySupervisor } from '../workers.ts'
 import { complainOf } from './exit-code.ts'
 import { parseCount } from './options.ts'
 
@@ -42,14 +42,17 @@ async function serveByWorkers(config: Config, count: number): Promise<void> {
   const { makeLogger } = await import('../logger.ts')
   const toldToStop = firstSignal(config.UGS_DRAIN_MS)
   const metrics = await serveMetricsOfWorkers(config)
-  process.exitCode = await superviseWorkers({
-    count,
-    logger: makeLogger(config.LOG_LEVEL),
-    onListening: (listening) => tellWhere({ ...listening, metricsUrl: metrics?.url }),
-    onWorker: (worker) => metrics?.add(worker),
-    toldToStop,
-  })
-  await metrics?.close()
+  try {
+    process.exitCode = await superviseWorkers({
+      count,
+      logger: makeLogger(config.LOG_LEVEL),
+      onListening: (listening) => tellWhere({ ...listening, metricsUrl: metrics?.url }),
+      onWorker: (worker) => metrics?.add(worker),
+      toldToStop,
+    })
+  } finally {
+    await metrics?.close()
+  }
 }
 
 async function serveMetricsOfWorkers({ UGS_METRICS_HOST: host, UGS_METRICS_PORT: port }: Config) {
@@ -66,7 +69,7 @@ async function serveAsWorker(config: Config): Promise<void> {
   const toldToStop = toldBySupervisor()
   try {
     const { serve } = await import('../main.ts')
-    const service = await serve(config, true)
+    const service = await serve(config, { isSupervised: true, keepsHouse: isFirstWorker() })
     if (service.readMetrics !== undefined) {
       const { answerSupervisor } = await import('../metrics/worker-metrics.ts')
       answerSupervisor(service.readMetrics)
