@@ -14,11 +14,11 @@ interface Stop {
 
 /** A worker that died is replaced after the first pause, in milliseconds; one that dies soon each time after twice as long each time. */
 const firstPauseMs = 500
-const longestPauseMs = 30_000
+const longestPauseMs = 10_000
 /** One that has lived for as long, in milliseconds, did not die soon. */
 const soonMs = 10_000
 /** Where no worker listens, and each of them has failed to start so many times on end, no more are started. */
-const mostFailedStarts = 5
+const mostFailedStarts = 4
 /** Tells a worker which of them it is, from 0 on; one in the place of another has its number. */
 const numberVariable = 'UGS_WORKER_NUMBER'
 

@@ -1,41 +1,13 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { call } from '../support/http.ts'
 import { metricsUrlOf, scrape } from '../support/metrics.ts'
 import { runUgs, startService, temporaryFolder, type RunningService } from '../support/service.ts'
 import { userApi } from '../support/user-api.ts'
-
-/** The process ids of its workers. */
-async function workersOf({ pid }: RunningService): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(pid)]).catch(() => ({
-    stdout: '',
-  }))
-  const ids = stdout.split('\n').map(Number)
-  // `ps` itself is no child of the service.
-  return ids.filter((id) => id > 0)
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await sleep(20)
-}
-
-/** How many workers have begun to listen so far. */
-function listenings(service: RunningService): number {
-  return service.stderr().match(/Server listening/g)?.length ?? 0
-}
-
-function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch {
-    return true
-  }
-}
+import { isGone, listenings, until, workersOf } from '../support/workers.ts'
 
 describe('ugs serve --workers', () => {
   it('runs as many, which answer on one port as one service', async (t) => {
@@ -70,6 +42,41 @@ describe('ugs serve --workers', () => {
     const { status } = await call(service.origin, { path: '/readyz' })
     assert.equal(status, 200)
     assert.equal(await service.stop(), 0)
+  })
+
+  /** The pauses before workers are replaced, so far, in milliseconds. */
+  const pauses = (service: RunningService) =>
+    [...service.stderr().matchAll(/"pause_ms":(\d+),"msg":"worker died"/g)].map(([, ms]) => Number(ms))
+
+  it('tries to replace one that cannot start, after longer and longer', async (t) => {
+    const service = await startService(t, {}, ['--workers', '2'])
+    const api = userApi(service.origin, service.tokens.Testing)
+    const keys = join(service.dataFolder, 'secret-keys')
+    const good = readFileSync(keys)
+    writeFileSync(keys, 'no key')
+    const [victim] = await workersOf(service)
+    process.kill(victim as number, 'SIGKILL')
+    await until(() => pauses(service).length === 3)
+    assert.deepEqual(pauses(service), [500, 1000, 2000])
+    // The other one has the keys still.
+    assert.equal((await api.get({ user_group_id: 'a', name: 'A' })).status, 200)
+    writeFileSync(keys, good)
+    await until(() => listenings(service) === 3)
+    assert.equal(await service.stop(), 0)
+  })
+
+  it('ends, and says why, where none can start any more', async (t) => {
+    const service = await startService(t, {}, ['--workers', '2'])
+    writeFileSync(join(service.dataFolder, 'secret-keys'), 'no key')
+    for (const worker of await workersOf(service)) process.kill(worker, 'SIGKILL')
+    await until(() => isGone(service.pid))
+    assert.equal(await service.stop(), 1)
+    const lines = service.stderr().trimEnd().split('\n')
+    assert.equal(
+      lines.at(-1),
+      'ugs: no worker can be started: each failed 4 times on end, and said why above',
+    )
+    assert.ok(lines.filter((line) => /^ugs: .*secret-keys: /.test(line)).length >= 8)
   })
 
   it('serves the metrics of all of them as one, and forgets nothing when one dies', async (t) => {

@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Answer } from './http.ts'
+import type { RunningService } from './service.ts'
+
+/** The process ids of its workers. */
+export async function workersOf({ pid }: RunningService): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(pid)]).catch(() => ({
+    stdout: '',
+  }))
+  const ids = stdout.split('\n').map(Number)
+  // `ps` itself is no child of the service.
+  return ids.filter((id) => id > 0)
+}
+
+/** How many workers have begun to listen so far. */
+export function listenings(service: RunningService): number {
+  return service.stderr().match(/Server listening/g)?.length ?? 0
+}
+
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(20)
+}
+
+export function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** Which worker it was: the ids of its requests begin alike. */
+export function workerIn({ headers }: Answer): string {
+  return (headers['x-request-id'] ?? '').replace(/-[^-]*$/, '')
+}
+
+/** Makes a call until as many workers have answered it; returns an answer of each. */
+export async function fromEach(count: number, ask: () => Promise<Answer>): Promise<Answer[]> {
+  const answers = new Map<string, Answer>()
+  while (answers.size < count) {
+    const answer = await ask()
+    answers.set(workerIn(answer), answer)
+  }
+  return [...answers.values()]
+}
