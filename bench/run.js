@@ -17,6 +17,7 @@ import { strictJson } from './cases/strict-json.js'
 import { getCreate, getUnchanged } from './cases/side-by-side.js'
 import { start } from './cases/start.js'
 import { traces } from './cases/traces.js'
+import { postgresWorkers, workers } from './cases/workers.js'
 
 /**
  * @typedef {object} Report
@@ -42,6 +43,7 @@ const cases = {
   'metrics-check': metricsCheck,
   overload,
   start,
+  workers,
   'postgres-get-unchanged': postgresGetUnchanged,
   'postgres-get-create': postgresGetCreate,
   'postgres-introspect': postgresIntrospect,
@@ -52,6 +54,7 @@ const cases = {
   'postgres-overload': postgresOverload,
   'postgres-drivers': postgresDrivers,
   'postgres-size': postgresSize,
+  'postgres-workers': postgresWorkers,
 }
 
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(cases)

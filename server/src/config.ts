@@ -118,7 +118,7 @@ export const settings = {
     max: 600_000,
   }),
   UGS_LOCK_TIMEOUT_MS: integer(
-    "Time to wait for another process's lock: on the whole database with SQLite, where all calls wait meanwhile, on a row with PostgreSQL.",
+    "Time to wait for another process's lock: on the whole database with SQLite, where changes wait and reads do not, on a row with PostgreSQL.",
     { default: 2000, min: 0, max: 20_000 },
   ),
   UGS_POSTGRES_POOL_SIZE: integer('Connections to PostgreSQL, at most, of each process.', {

@@ -32,13 +32,13 @@ export class StoreMetrics implements BatchObserver {
     })
     this.#waits = new Histogram({
       name: 'ugs_store_batch_wait_seconds',
-      help: 'Time that the first call of a batch waited until the batch began.',
+      help: "Time that the first call of a batch waited until the batch began, with SQLite for another process's lock too.",
       bounds: durationBounds(0.0001, 10),
       registry,
     })
     this.#durations = new Histogram({
       name: 'ugs_store_batch_duration_seconds',
-      help: 'Time that a batch took, waiting for a connection or a lock included.',
+      help: 'Time that a batch took, with PostgreSQL waiting for a connection or a lock included.',
       bounds: durationBounds(0.0001, 10),
       registry,
     })

@@ -1,0 +1,81 @@
+import { loadavg } from 'node:os'
+import { bodySizes } from '../lib/bodies.js'
+import { compare, httpFigures } from '../lib/compare.js'
+import { freshIds, knownIds } from '../lib/ids.js'
+import { connections, loadRound } from '../lib/load.js'
+import { findPgbench, startDatabase } from '../lib/postgres.js'
+import { createGroups } from '../lib/seed.js'
+import { startService } from '../lib/service.js'
+
+const seconds = 3
+/** @type {import('../lib/bodies.js').BodySize} */
+const size = 'typical'
+const counts = ['1', '2']
+
+const kinds = {
+  unchanged: () => ({
+    ...{ ids: knownIds, order: /** @type {const} */ ('random') },
+    expected: '"new_user_group":false',
+  }),
+  create: () => ({
+    ...{ ids: freshIds(), order: /** @type {const} */ ('once') },
+    expected: '"new_user_group":true',
+  }),
+}
+
+/**
+ * What a second process brings, in views and in creations.
+ * @type {import('../run.js').Case}
+ */
+export const workers = () => compareCounts(undefined)
+
+/** @type {import('../run.js').Case} */
+export async function postgresWorkers() {
+  // Said before anything is started, where there is none.
+  findPgbench()
+  const database = await startDatabase()
+  try {
+    return await compareCounts(database.url)
+  } finally {
+    await database.stop()
+  }
+}
+
+/**
+ * @param {string | undefined} databaseUrl
+ * @returns {ReturnType<import('../run.js').Case>}
+ */
+async function compareCounts(databaseUrl) {
+  const servers = []
+  try {
+    for (const count of counts) {
+      const server = await startService(databaseUrl, ['--workers', count])
+      servers.push({ count, server })
+      // On PostgreSQL they have one database.
+      if (databaseUrl === undefined || servers.length === 1) await createGroups(server, size, knownIds)
+    }
+    const rows = []
+    for (const [kind, load] of Object.entries(kinds)) {
+      const contestants = servers.map(({ count, server }) => ({
+        name: nameOf(kind, count),
+        round: async () => httpFigures(await loadRound(server, { size, seconds, ...load() })),
+      }))
+      rows.push(...(await compare(contestants, { baselines: [nameOf(kind, '1')] })).rows)
+    }
+    return {
+      title: `GET of user groups that stay as they are, and GET that creates one (body of ${bodySizes[size]}), ${connections} connections`,
+      rows,
+      notes: [`The load has a process of its own. Load average at the end: ${loadavg()[0]?.toFixed(1)}.`],
+    }
+  } finally {
+    for (const { server } of servers) await server.stop()
+  }
+}
+
+/**
+ * @param {string} kind
+ * @param {string} count
+ */
+function nameOf(kind, count) {
+  return `${kind}, --workers ${count}`
+}
