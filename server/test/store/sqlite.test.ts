@@ -98,6 +98,46 @@ describe('SQLite: the file', () => {
     await store.close()
   })
 
+  it('answers what reads while what writes waits for another process, and writes once that is done', async () => {
+    const path = freshPath()
+    const store = await open(path)
+    await store.getOrCreateUserGroup(create('a'))
+    const other = new BetterSqlite3(path)
+    other.exec("BEGIN IMMEDIATE; UPDATE user_group SET name = 'Not yet'")
+    let written = false
+    // One turn has all of them.
+    const writing = store.getOrCreateUserGroup(create('b')).then(({ outcome }) => {
+      written = true
+      return outcome
+    })
+    const reads = [store.getOrCreateUserGroup(create('a')), store.getOrCreateUserGroup(create('a'))]
+    assert.deepEqual(
+      (await Promise.all(reads)).map(({ outcome }) => outcome),
+      ['unchanged', 'unchanged'],
+    )
+    assert.equal((await store.findUserGroup(key('a')))?.name, 'A')
+    assert.equal(written, false)
+    other.exec('COMMIT')
+    assert.equal(await writing, 'created')
+    assert.equal((await store.findUserGroup(key('a')))?.name, 'Not yet')
+    other.close()
+    await store.close()
+  })
+
+  it('is closed once what waited for another process is done', async () => {
+    const path = freshPath()
+    const store = await open(path)
+    const other = new BetterSqlite3(path)
+    other.exec('BEGIN IMMEDIATE')
+    const writing = store.getOrCreateUserGroup(create('a'))
+    await store.findUserGroup(key('a'))
+    const closing = store.close()
+    other.exec('ROLLBACK')
+    assert.equal((await writing).outcome, 'created')
+    await closing
+    other.close()
+  })
+
   it('waits once for all that arrived together, and not for each', async () => {
     const path = freshPath()
     const store = await open(path, 300)
