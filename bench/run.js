@@ -7,14 +7,12 @@ import { audit, postgresAudit } from './cases/audit.js'
 import { bulk, postgresBulk } from './cases/bulk.js'
 import { checkpoints } from './cases/checkpoints.js'
 import { hostileJson } from './cases/hostile-json.js'
-import { introspect, postgresIntrospect } from './cases/introspect.js'
 import { metrics, metricsCheck, postgresMetrics, postgresMetricsCheck } from './cases/metrics.js'
+import { operations, postgresOperations } from './cases/operations.js'
 import { overload, postgresOverload } from './cases/overload.js'
 import { postgresDrivers } from './cases/postgres-drivers.js'
-import { postgresGetCreate, postgresGetUnchanged } from './cases/postgres-requests.js'
 import { postgresSize } from './cases/postgres-size.js'
 import { strictJson } from './cases/strict-json.js'
-import { getCreate, getUnchanged } from './cases/side-by-side.js'
 import { start } from './cases/start.js'
 import { traces } from './cases/traces.js'
 import { postgresWorkers, workers } from './cases/workers.js'
@@ -29,11 +27,10 @@ import { postgresWorkers, workers } from './cases/workers.js'
 
 /** @type {Record<string, Case>} */
 const cases = {
+  operations,
+  'postgres-operations': postgresOperations,
   'strict-json': strictJson,
   'hostile-json': hostileJson,
-  'get-unchanged': getUnchanged,
-  'get-create': getCreate,
-  introspect,
   audit,
   checkpoints,
   'access-log': accessLog,
@@ -44,9 +41,6 @@ const cases = {
   overload,
   start,
   workers,
-  'postgres-get-unchanged': postgresGetUnchanged,
-  'postgres-get-create': postgresGetCreate,
-  'postgres-introspect': postgresIntrospect,
   'postgres-audit': postgresAudit,
   'postgres-bulk': postgresBulk,
   'postgres-metrics': postgresMetrics,

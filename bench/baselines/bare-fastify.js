@@ -1,5 +1,6 @@
 // A GET with a body in Fastify as it comes: same request and response schemas as the service, no authentication, no
-// strict JSON, no store. What the service is measured against.
+// strict JSON, no store. What the service is measured against. With `--together` all answers that became ready in a turn
+// of the event loop are sent by one callback, which costs the kernel and the loop less where many are.
 import Fastify from 'fastify'
 import { GetOrCreateAnswer, UserGroupBody } from '../../server/dist/contract/schemas.js'
 
@@ -16,6 +17,24 @@ const Answer = {
   },
 }
 
+/** @type {(() => void)[]} */
+let ready = []
+const sendReady = () => {
+  const sends = ready
+  ready = []
+  for (const send of sends) send()
+}
+
+/** @type {(send: () => void) => void} */
+const together = (send) => {
+  if (ready.push(send) === 1) setImmediate(sendReady)
+}
+const answer = process.argv.includes('--together')
+  ? together
+  : (/** @type {() => void} */ send) => {
+      send()
+    }
+
 const app = Fastify({ exposeHeadRoutes: false })
 app.addHttpMethod('GET', { hasBody: true, overrideExisting: true })
 app.route({
@@ -24,10 +43,12 @@ app.route({
   schema: { body: UserGroupBody, response: { 200: Answer } },
   handler: (request, reply) => {
     const { user_group_id, name, properties } = /** @type {UserGroupBody} */ (request.body)
-    void reply.send({
-      success: 1,
-      new_user_group: false,
-      user_group: { team_id: 1, token, name, provided_id: user_group_id, properties: properties ?? null },
+    answer(() => {
+      void reply.send({
+        success: 1,
+        new_user_group: false,
+        user_group: { team_id: 1, token, name, provided_id: user_group_id, properties: properties ?? null },
+      })
     })
   },
 })

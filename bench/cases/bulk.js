@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { residentBytes } from '../lib/memory.js'
 import { startDatabase } from '../lib/postgres.js'
 import { startService } from '../lib/service.js'
 import { quantile, summaries } from '../lib/statistics.js'
@@ -55,7 +55,7 @@ async function bulkOf(store, url) {
         throw new Error(`${created} created and ${refused} refused: there is nothing to report`)
       imports.push({ 'rows/s': (count / parts / (performance.now() - started)) * 1000 })
       waits.push(...(await waited))
-      memory.push(residentMB(service.pid))
+      memory.push(residentBytes(service.pid) / 1e6)
     }
     const again = performance.now()
     const { unchanged } = await importRows(service, headers, rowsOf(0, count / parts))
@@ -209,9 +209,4 @@ async function pages({ origin }, headers) {
     rows.push({ name, figures: summaries(rounds) })
   }
   return rows
-}
-
-/** @param {number} pid */
-function residentMB(pid) {
-  return Number(/VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1000
 }

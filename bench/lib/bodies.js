@@ -7,6 +7,8 @@ export const bodySizes = {
   large: 'about 40 KB, nearly all of it properties',
 }
 
+export const exampleName = 'Example customer'
+
 /**
  * The body of a GET, of the same length for all ids of one length.
  * @param {BodySize} size
@@ -14,7 +16,7 @@ export const bodySizes = {
  * @returns {string}
  */
 export function bodyOf(size, id) {
-  return JSON.stringify({ user_group_id: id, name: 'Example customer', ...fieldsOf[size] })
+  return JSON.stringify({ user_group_id: id, name: exampleName, ...fieldsOf[size] })
 }
 
 /** @type {Record<BodySize, { mapping?: object, properties: object }>} */
@@ -41,7 +43,7 @@ const fieldsOf = {
 export function changeOf(size) {
   const { mapping, properties } = fieldsOf[size]
   return {
-    name: 'Example customer',
+    name: exampleName,
     mapping: mapping === undefined ? null : JSON.stringify(mapping),
     properties: JSON.stringify(properties),
   }

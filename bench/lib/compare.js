@@ -1,7 +1,6 @@
+import { rounds } from './rounds.js'
 import { summaries } from './statistics.js'
 import { rotated } from './turns.js'
-
-const rounds = 5
 
 /**
  * One of those that are compared.
@@ -9,18 +8,19 @@ const rounds = 5
  * @property {string} name
  * @property {() => Promise<Record<string, number>>} round the figures of some seconds, throughput first; throws where
  * anything failed
+ * @property {readonly string[]} [against] the names of those that it is measured against, where they are not the baselines
  */
 
 /**
- * In turns; the first round of each warms up. Ratios of throughput are taken within a round, so that what disturbs the
- * machine for longer disturbs both sides.
+ * In turns; the first round of each warms up. Ratios, of throughput and of p50, are taken within a round, so that what
+ * disturbs the machine for longer disturbs both sides.
  * @param {readonly Contestant[]} contestants
- * @param {object} options
- * @param {readonly string[]} options.baselines the names of those that the others are measured against
+ * @param {object} [options]
+ * @param {readonly string[]} [options.baselines] the names of those that the others are measured against
  * @param {() => Promise<unknown>} [options.beforeEach]
  * @returns {Promise<Pick<import('../run.js').Report, 'rows'>>}
  */
-export async function compare(contestants, { baselines, beforeEach }) {
+export async function compare(contestants, { baselines = [], beforeEach } = {}) {
   /** @type {Record<string, Record<string, number>[]>} */
   const results = Object.fromEntries(contestants.map(({ name }) => [name, []]))
   for (let round = 0; round <= rounds; round++) {
@@ -30,33 +30,57 @@ export async function compare(contestants, { baselines, beforeEach }) {
       if (round > 0) results[name]?.push(figures)
     }
   }
-  const throughputs = (/** @type {string} */ name) =>
-    (results[name] ?? []).map((figures) => Object.values(figures)[0] ?? NaN)
-  const compared = contestants.filter(({ name }) => !baselines.includes(name))
+  const compared = contestants.map(({ name, against }) => ({
+    name,
+    against: against ?? (baselines.includes(name) ? [] : baselines),
+  }))
   return {
     rows: [
       ...contestants.map(({ name }) => ({ name, figures: summaries(results[name] ?? []) })),
-      ...compared.map(({ name }) => ({
-        name: `${name}, throughput`,
-        figures: summaries(
-          throughputs(name).map((value, round) =>
-            Object.fromEntries(
-              baselines.map((baseline) => [`÷ ${baseline}`, value / (throughputs(baseline)[round] ?? NaN)]),
+      ...compared
+        .filter(({ against }) => against.length > 0)
+        .map(({ name, against }) => ({
+          name: `${name}, ratios`,
+          figures: summaries(
+            (results[name] ?? []).map((figures, round) =>
+              Object.assign({}, ...against.map((other) => ratios(figures, other, results[other]?.[round]))),
             ),
           ),
-        ),
-      })),
+        })),
     ],
   }
 }
 
+/**
+ * @param {Record<string, number>} figures
+ * @param {string} other
+ * @param {Record<string, number>} [otherFigures]
+ */
+function ratios(figures, other, otherFigures = {}) {
+  const throughput = (/** @type {Record<string, number>} */ of) => Object.values(of)[0] ?? NaN
+  const p50 = (/** @type {Record<string, number>} */ of) => of['p50, ms'] ?? NaN
+  const ratioOfP50 = p50(figures) / p50(otherFigures)
+  return {
+    [`throughput ÷ ${other}`]: throughput(figures) / throughput(otherFigures),
+    ...(!Number.isNaN(ratioOfP50) && { [`p50 ÷ ${other}`]: ratioOfP50 }),
+  }
+}
+
 /** @param {import('./load.js').Round} round */
-export function httpFigures({ requestsPerSecond, p50Ms, p99Ms, cpuMicroseconds, loadCpuMicroseconds }) {
+export function httpFigures({
+  requestsPerSecond,
+  p50Ms,
+  p99Ms,
+  cpuMicroseconds,
+  loadCpuMicroseconds,
+  memoryBytes,
+}) {
   return {
     'requests/s': requestsPerSecond,
     'p50, ms': p50Ms,
     'p99, ms': p99Ms,
     'CPU/request, µs': cpuMicroseconds,
     'load, µs': loadCpuMicroseconds,
+    'memory, MB': memoryBytes / 1e6,
   }
 }

@@ -12,6 +12,22 @@ export const knownIds = { prefix: 'customer-', first: 10_000, count: 1024 }
 /** Numbers alone: pgbench can draw them. @type {Ids} */
 export const manyKnownIds = { prefix: '', first: 1_000_000, count: 100_000 }
 
+/** Seeded beside them: those that are changed over and over. @type {Ids} */
+export const changedIds = { prefix: '', first: 2_000_000, count: 100_000 }
+
+/** And those whose tokens are rotated, each once: a share of them for each round. @type {Ids} */
+export const rotatedIds = { prefix: '', first: 3_000_000, count: 500_000 }
+
+const rotatedInARound = 20_000
+let rotated = 0
+
+/** @returns {Ids} whose token nobody has rotated */
+export function idsToRotate() {
+  const first = rotatedIds.first + rotated
+  rotated += rotatedInARound
+  return { ...rotatedIds, first, count: rotatedInARound }
+}
+
 let rounds = 0
 
 /**

@@ -1,14 +1,18 @@
 import { cpuTimeOfFamily } from './cpu.js'
+import { residentBytes } from './memory.js'
 import { startWorker } from './worker.js'
 
+/** @typedef {'get' | 'put' | 'rotate' | 'introspect'} Operation */
+
 /**
- * Requests: GETs of /api/user with a body, or, where there are tokens, introspections.
+ * Requests of one operation. Those that send tokens are about user groups that were seeded.
  * @typedef {object} Load
  * @property {string} origin
  * @property {string} token
+ * @property {string} [head] the request line, and what says who calls, of a server that is called in another way
+ * @property {Operation} [operation] where it is not `get`
  * @property {import('./bodies.js').BodySize} size
  * @property {import('./ids.js').Ids} ids whom the requests are about
- * @property {readonly string[]} [tokens] the user group tokens of those, in their order
  * @property {'random' | 'once'} order
  * @property {number} seconds after which no more are sent
  * @property {number} [connections] where not as many as ever
@@ -39,6 +43,7 @@ import { startWorker } from './worker.js'
  * @property {number} cpuMicroseconds of the server, for each request
  * @property {number} cpuShare of one core, that the server was busy: well below 1, the load was the limit
  * @property {number} loadCpuMicroseconds of the load, for each request
+ * @property {number} memoryBytes resident, of the process of the server that was started first, at the end
  */
 
 export const connections = 32
@@ -49,16 +54,16 @@ let worker
 /**
  * Loads a server for some seconds, from a process of its own.
  * @param {import('./service.js').Server} server
- * @param {Omit<Load, 'origin' | 'token'>} load
+ * @param {Omit<Load, 'origin' | 'token' | 'head'>} load
  * @returns {Promise<Round>}
  * @throws {Error} where any answer was an error: its speed is no figure to report
  */
-export async function loadRound({ origin, pid, token }, load) {
+export async function loadRound({ origin, pid, token, head }, load) {
   worker ??= startWorker('load.js')
   // With `--workers` the service is a family of processes.
   const before = cpuTimeOfFamily(pid)
   const { answers, failures, seconds, p50, p95, p99, cpuMicroseconds } = /** @type {LoadResult} */ (
-    await worker.ask({ origin, token, ...load })
+    await worker.ask({ origin, token, head, ...load })
   )
   const cpu = cpuTimeOfFamily(pid) - before
   if (failures > 0 || answers === 0) {
@@ -73,5 +78,6 @@ export async function loadRound({ origin, pid, token }, load) {
     cpuMicroseconds: cpu / answers,
     cpuShare: cpu / 1e6 / seconds,
     loadCpuMicroseconds: cpuMicroseconds / answers,
+    memoryBytes: residentBytes(pid),
   }
 }

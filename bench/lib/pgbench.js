@@ -71,3 +71,13 @@ export async function pgbenchRound(database, { script, variables = {}, clients, 
     serverCpuMicroseconds: (database.cpuTime() - serverBefore) / transactions,
   }
 }
+
+/** @param {PgbenchRound} round */
+export function pgbenchFigures(round) {
+  return {
+    'transactions/s': round.transactionsPerSecond,
+    'average, ms': round.averageMs,
+    'CPU/transaction, µs': round.cpuMicroseconds,
+    'PostgreSQL, µs': round.serverCpuMicroseconds,
+  }
+}

@@ -1,33 +1,77 @@
-import { bodyOf } from './bodies.js'
+import { bodyOf, exampleName } from './bodies.js'
 import { idAt } from './ids.js'
+import { seededToken } from './tokens.js'
+
+/**
+ * What differs between the requests of one operation: a text of the first that others write theirs over.
+ * @typedef {{ first: string, next: (index: number) => string }} Difference
+ */
 
 /**
  * One request for all ids of a range: what differs is written over what stood there for the last.
- * @param {Pick<import('./load.js').Load, 'origin' | 'token' | 'size' | 'ids' | 'tokens'>} load
+ * @param {Pick<import('./load.js').Load, 'origin' | 'token' | 'size' | 'operation' | 'head'>} load
  * @param {import('./ids.js').Ids} ids
+ * @returns {(index: number) => Buffer}
  */
-export function requestTemplate({ origin, token, size, ids: all, tokens }, ids) {
-  const host = new URL(origin).host
-  /** @type {(start: string, type: string, body: string) => Buffer} */
-  const request = (start, type, body) =>
-    Buffer.from(
-      `${start} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Token ${token}\r\n` +
-        `Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    )
-  if (tokens !== undefined) {
-    const own = tokens.slice(ids.first - all.first)
-    const body = `token=${own[0]}`
-    const bytes = request('POST /oauth2/introspect', 'application/x-www-form-urlencoded', body)
-    const at = bytes.length - body.length + 'token='.length
-    return (/** @type {number} */ index) => {
-      bytes.write(own[index] ?? '', at, 'latin1')
-      return bytes
-    }
-  }
-  const bytes = request('GET /api/user', 'application/json', bodyOf(size, idAt(ids, 0)))
-  const at = bytes.lastIndexOf(idAt(ids, 0)) + ids.prefix.length
-  return (/** @type {number} */ index) => {
-    bytes.write(String(ids.first + index), at, 'latin1')
+export function requestTemplate({ origin, token, size, operation = 'get', head }, ids) {
+  const { start, type, body, differences } = shapes[operation](size, ids)
+  const bytes = Buffer.from(
+    `${head ?? `${start} HTTP/1.1\r\nAuthorization: Token ${token}`}\r\nHost: ${new URL(origin).host}\r\n` +
+      `Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+  const places = differences.map(({ first, next }) => ({ at: bytes.lastIndexOf(first), next }))
+  return (index) => {
+    for (const { at, next } of places) bytes.write(next(index), at, 'latin1')
     return bytes
   }
+}
+
+/** @typedef {{ start: string, type: string, body: string, differences: Difference[] }} Shape */
+
+/** @type {Record<import('./load.js').Operation, (size: import('./bodies.js').BodySize, ids: import('./ids.js').Ids) => Shape>} */
+const shapes = {
+  get: (size, ids) => ({
+    start: 'GET /api/user',
+    type: 'application/json',
+    body: bodyOf(size, idAt(ids, 0)),
+    differences: [{ first: idAt(ids, 0), next: (index) => idAt(ids, index) }],
+  }),
+  put: (size, ids) => {
+    const shape = shapes.get(size, ids)
+    const name = { first: exampleName, next: anyName }
+    return { ...shape, start: 'PUT /api/user', differences: [...shape.differences, name] }
+  },
+  rotate: (_size, ids) => ({
+    start: 'POST /api/user',
+    type: 'application/json',
+    body: JSON.stringify({ current_token: tokenAt(ids, 0) }),
+    differences: [tokenOf(ids)],
+  }),
+  introspect: (_size, ids) => ({
+    start: 'POST /oauth2/introspect',
+    type: 'application/x-www-form-urlencoded',
+    body: `token=${tokenAt(ids, 0)}`,
+    differences: [tokenOf(ids)],
+  }),
+}
+
+/**
+ * @param {import('./ids.js').Ids} ids
+ * @returns {Difference}
+ */
+function tokenOf(ids) {
+  return { first: tokenAt(ids, 0), next: (index) => tokenAt(ids, index) }
+}
+
+/**
+ * @param {import('./ids.js').Ids} ids
+ * @param {number} index
+ */
+function tokenAt({ first }, index) {
+  return seededToken(first + index)
+}
+
+/** As long as `exampleName`, and nearly always another than the last. */
+function anyName() {
+  return `Example ${10_000_000 + Math.floor(Math.random() * 90_000_000)}`
 }

@@ -1,14 +1,136 @@
+import Sqlite from 'better-sqlite3'
+import { hashToken } from '../../server/dist/domain/token.js'
+import { newEventId } from '../../server/dist/domain/audit.js'
+import { sealingContext } from '../../server/dist/domain/user-group.js'
+import { idAt } from './ids.js'
 import { loadRound } from './load.js'
+import { keyring } from './service.js'
+import { seededToken } from './tokens.js'
+import { typicalRow } from './user-groups.js'
 
 /** More than any of the benchmarks needs; what is not created then is missed later. */
 const seconds = 120
 
 /**
  * Creates the user groups that a load asks for, as any client would.
- * @param {import('./service.js').Server} service
+ * @param {import('./service.js').Server} server
  * @param {import('./bodies.js').BodySize} size
  * @param {import('./ids.js').Ids} ids
  */
-export async function createGroups(service, size, ids) {
-  await loadRound(service, { size, ids, order: 'once', seconds, expected: '"new_user_group":true' })
+export async function createGroups(server, size, ids) {
+  await loadRound(server, { size, ids, order: 'once', seconds, expected: '"new_user_group":true' })
+}
+
+const rowsTogether = 10_000
+
+/**
+ * Writes user groups with a typical body past the service, as many as it may: the rows that it would write for each, its
+ * entries and its event included, with tokens (`seededToken`) that it opens and takes.
+ * @param {string | import('pg').Client} store the file of SQLite, or PostgreSQL
+ * @param {import('./ids.js').Ids} ids
+ */
+export async function seedUserGroups(store, ids) {
+  const { insert, close } = typeof store === 'string' ? sqliteSeeder(store) : postgresSeeder(store)
+  try {
+    for (let done = 0; done < ids.count; done += rowsTogether) {
+      const count = Math.min(rowsTogether, ids.count - done)
+      await insert(Array.from({ length: count }, (_, i) => rowOf(ids, done + i)))
+    }
+  } finally {
+    close()
+  }
+}
+
+/** @typedef {ReturnType<typeof rowOf>} Row */
+/** @typedef {{ insert: (rows: readonly Row[]) => unknown, close: () => void }} Seeder */
+
+const started = Date.now()
+
+/**
+ * @param {import('./ids.js').Ids} ids
+ * @param {number} index
+ */
+function rowOf(ids, index) {
+  const providedId = idAt(ids, index)
+  const token = seededToken(ids.first + index)
+  const context = sealingContext({ workspaceId: 1, environment: 'Testing', providedId })
+  const { keyId, sealed } = keyring.seal(token, context, { isRemembered: false })
+  // One a millisecond, up to now.
+  const at = started - ids.count + index
+  return { providedId, hash: hashToken(token), keyId, sealed, at, eventId: newEventId(at) }
+}
+
+const { name, mapping, properties } = typicalRow
+/** @type {[string, string][]} */
+const entries = Object.entries(JSON.parse(mapping))
+const author = 'api_token:1'
+const requestId = 'k3Jf81Qz-2s'
+
+/**
+ * @param {string} file
+ * @returns {Seeder}
+ */
+function sqliteSeeder(file) {
+  const database = new Sqlite(file, { timeout: 30_000 })
+  // A seed need not be there after the power has failed, and the index of the tokens is written to at random.
+  database.pragma('synchronous = OFF')
+  database.pragma('cache_size = -2000000')
+  const insertGroup = database.prepare(
+    `INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, properties, token_hash, token_key_id,
+                             token_sealed, token_issued_at, created_at, updated_at, updated_by)
+     VALUES (1, 'Testing', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const insertEntry = database.prepare(
+    `INSERT INTO mapping_entry (workspace_id, environment, schema_key, data_source_key, team_id)
+     VALUES (1, 'Testing', ?, ?, ?)`,
+  )
+  const insertEvent = database.prepare(
+    `INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id, team_id, provided_id, details)
+     VALUES (1, 'Testing', ?, 'user_group.created', ?, ?, ?, ?, NULL)`,
+  )
+  const insert = database.transaction((/** @type {readonly Row[]} */ rows) => {
+    for (const { providedId, hash, keyId, sealed, at, eventId } of rows) {
+      const cells = [providedId, name, mapping, properties, hash, keyId, sealed, at, at, at, author]
+      const teamId = insertGroup.run(...cells).lastInsertRowid
+      for (const entry of entries) insertEntry.run(...entry, teamId)
+      insertEvent.run(eventId, author, requestId, teamId, providedId)
+    }
+  })
+  return { insert, close: () => database.close() }
+}
+
+/**
+ * @param {import('pg').Client} client
+ * @returns {Seeder}
+ */
+function postgresSeeder(client) {
+  const statement = `
+    WITH new AS (
+      SELECT * FROM unnest($1::text[], $2::bytea[], $3::text[], $4::bytea[], $5::bigint[], $6::uuid[])
+        AS new (provided_id, token_hash, token_key_id, token_sealed, at, event_id)
+    ), created AS (
+      INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, properties, token_hash, token_key_id,
+                              token_sealed, token_issued_at, created_at, updated_at, updated_by)
+      SELECT 1, 'Testing', provided_id, $7, $8, $9, token_hash, token_key_id, token_sealed, at, at, at, $10 FROM new
+      RETURNING team_id, provided_id
+    ), entries AS (
+      INSERT INTO mapping_entry (workspace_id, environment, schema_key, data_source_key, team_id)
+      SELECT 1, 'Testing', key, value, team_id FROM created, json_each_text($8::json)
+    )
+    INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id, team_id, provided_id)
+    SELECT 1, 'Testing', event_id, 'user_group.created', $10, $11, team_id, provided_id
+    FROM created JOIN new USING (provided_id)`
+  return {
+    insert: (rows) =>
+      client.query(statement, [
+        rows.map((row) => row.providedId),
+        rows.map((row) => row.hash),
+        rows.map((row) => row.keyId),
+        rows.map((row) => row.sealed),
+        rows.map((row) => row.at),
+        rows.map((row) => row.eventId),
+        ...[name, mapping, properties, author, requestId],
+      ]),
+    close: () => undefined,
+  }
 }

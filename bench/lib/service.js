@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { Keyring, parseSecretKeys } from '../../server/dist/domain/keyring.js'
 
 const ugs = fileURLToPath(new URL('../../server/bin/ugs.js', import.meta.url))
-const bareFastify = fileURLToPath(new URL('../baselines/bare-fastify.js', import.meta.url))
 
 /**
  * A server in a process of its own.
@@ -16,15 +16,18 @@ const bareFastify = fileURLToPath(new URL('../baselines/bare-fastify.js', import
  * @property {string} origin
  * @property {number} pid
  * @property {string} token what to send as the API token
+ * @property {string} [head] the request line, and what says who calls, where it is not as the service takes it
  * @property {() => Promise<void>} stop ends the process and removes what it kept
  */
 /**
- * @typedef {Server & { makeToken: (scope: string) => Promise<string>, ugs: (...args: string[]) => Promise<string>, metricsUrl: string | undefined }} Service
- * `makeToken` makes an API token, `ugs` runs a command beside the service
+ * @typedef {Server & { makeToken: (scope: string) => Promise<string>, ugs: (...args: string[]) => Promise<string>, metricsUrl: string | undefined, file: string }} Service
+ * `makeToken` makes an API token, `ugs` runs a command beside the service, `file` is that of its SQLite
  */
 
 /** Several services may share one database. */
 const secretKeys = `bench:${randomBytes(32).toString('base64')}`
+/** Seals and opens as the services do. */
+export const keyring = new Keyring(parseSecretKeys(secretKeys))
 
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set()
@@ -59,6 +62,7 @@ export async function startService(databaseUrl, args = [], nodeArgs = [], enviro
       databaseUrl === undefined
         ? (/uga_testing_\w+/.exec(stdout)?.[0] ?? '')
         : await makeToken(settings, 'write'),
+    file: join(settings.UGS_DATA_DIR, 'ugs.db'),
     makeToken: (scope) => makeToken(settings, scope),
     ugs: (...args) => runUgs(args, settings),
     stop: async () => {
@@ -100,11 +104,14 @@ async function runUgs(args, settings) {
 }
 
 /**
- * What one pays for HTTP, Fastify and the schemas alone.
+ * One of `baselines/`.
+ * @param {string} name
+ * @param {readonly string[]} [args]
  * @returns {Promise<Server>}
  */
-export async function startBareFastify() {
-  const { origin, pid, stop } = await startServer([bareFastify], {})
+export async function startBaseline(name, args = []) {
+  const script = fileURLToPath(new URL(`../baselines/${name}`, import.meta.url))
+  const { origin, pid, stop } = await startServer([script, ...args], {})
   return { origin, pid, token: 'not judged', stop }
 }
 
@@ -112,7 +119,7 @@ export async function startBareFastify() {
  * @param {readonly string[]} command of Node: its options, a script, and the arguments of that
  * @param {Record<string, string>} settings
  */
-async function startServer(command, settings) {
+export async function startServer(command, settings) {
   const child = spawn(process.execPath, [...profiling(), ...command], {
     env: environmentOf(settings),
     stdio: ['ignore', 'pipe', 'pipe'],

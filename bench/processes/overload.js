@@ -1,7 +1,7 @@
 // Calls a server so many times a second, whether or not it keeps up, and tells the parent process what came of it.
-import { readFileSync } from 'node:fs'
 import { HttpConnection } from '../lib/http-connection.js'
 import { indexes } from '../lib/ids.js'
+import { residentBytes } from '../lib/memory.js'
 import { requestTemplate } from '../lib/request-template.js'
 import { percentiles, quantile } from '../lib/statistics.js'
 import { answerEach } from '../lib/worker.js'
@@ -112,7 +112,7 @@ async function run(load) {
       else send()
     }
     await new Promise((resolve) => setTimeout(resolve, 1))
-    mostMemory = Math.max(mostMemory, memoryOf(load.pid))
+    mostMemory = Math.max(mostMemory, residentBytes(load.pid))
   }
   for (const late = performance.now() + patienceMs; free.length < open && performance.now() < late;)
     await new Promise((resolve) => setTimeout(resolve, 10))
@@ -127,11 +127,6 @@ async function run(load) {
     health: timesOf(times.health),
     mostMemory,
   }
-}
-
-/** Resident bytes of a process. @param {number} pid */
-function memoryOf(pid) {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1024
 }
 
 answerEach((load) => run(/** @type {import('../cases/overload.js').Overload} */ (load)))

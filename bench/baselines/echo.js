@@ -1,0 +1,28 @@
+// The least that Node answers a request with a body with: `node:http`, the body read to its end and not looked at, and a
+// text as long as the service's answer.
+import { createServer } from 'node:http'
+
+const answer = JSON.stringify({
+  success: 1,
+  new_user_group: false,
+  user_group: {
+    team_id: 1_000_000,
+    token: 'ugt_testing_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy',
+    name: 'Example customer',
+    provided_id: '1000000',
+    properties: { region: 'EU', plan: 'gold', seats: 25, currency: 'EUR', features: ['export', 'alerts'] },
+  },
+})
+const head = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(answer) }
+
+const server = createServer((request, response) => {
+  request.resume().on('end', () => response.writeHead(200, head).end(answer))
+})
+server.listen(0, '127.0.0.1', () => {
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  console.log(`The echo listens on http://127.0.0.1:${port}`)
+})
+process.once('SIGTERM', () => {
+  server.close()
+  server.closeAllConnections()
+})

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import { bodySizes } from '../lib/bodies.js'
+import { compare, httpFigures } from '../lib/compare.js'
+import { changedIds, freshIds, idsToRotate, manyKnownIds, rotatedIds } from '../lib/ids.js'
+import { loadRound } from '../lib/load.js'
+import { pgbenchFigures, pgbenchRound } from '../lib/pgbench.js'
+import { findPgbench, startDatabase } from '../lib/postgres.js'
+import { seconds } from '../lib/rounds.js'
+import { seedUserGroups } from '../lib/seed.js'
+import { startBaseline, startService } from '../lib/service.js'
+import { countRows, insertUserGroups, readColumns, typicalRow, writtenColumns } from '../lib/user-groups.js'
+
+/** @type {import('../lib/bodies.js').BodySize} */
+const size = 'typical'
+const connectionCounts = [1, 32, 128]
+/** More connections than 100 PostgreSQL refuses by default. */
+const mostClients = 32
+
+/** @typedef {import('../lib/compare.js').Contestant} Contestant */
+
+/**
+ * Each operation of the service beside its baselines, on SQLite.
+ * @type {import('../run.js').Case}
+ */
+export async function operations() {
+  const service = await startService()
+  try {
+    for (const ids of seeded) await seedUserGroups(service.file, ids)
+    const { rows } = await measure(service)
+    return { title: `${title}, SQLite`, rows }
+  } finally {
+    await service.stop()
+  }
+}
+
+/**
+ * The same on PostgreSQL, and pgbench, which selects or inserts, one a transaction, the rows that the service reads or
+ * writes.
+ * @type {import('../run.js').Case}
+ */
+export async function postgresOperations() {
+  // Said before anything is started, where there is none.
+  findPgbench()
+  const database = await startDatabase()
+  const { client, version } = database
+  try {
+    for (const ids of seeded) await seedUserGroups(client, ids)
+    // As many rows as the service starts with, and the same indexes.
+    await client.query('CREATE TABLE baseline (LIKE user_group INCLUDING ALL)')
+    for (const ids of seeded) await insertUserGroups(client, ids, { table: 'baseline' })
+    await client.query('VACUUM (ANALYZE)')
+    const service = await startService(database.url)
+    try {
+      const pgbench = await preparePgbench(database)
+      const { rows, created } = await measure(service, { database, pgbenches: pgbench.contestants })
+      const atFirst = seeded.reduce((sum, { count }) => sum + count, 0)
+      assert.equal(await countRows(client, 'user_group'), atFirst + created)
+      assert.equal(await countRows(client, 'baseline'), atFirst + pgbench.inserted())
+      return { title: `${title}, PostgreSQL ${version}`, rows }
+    } finally {
+      await service.stop()
+    }
+  } finally {
+    await database.stop()
+  }
+}
+
+const seeded = [manyKnownIds, changedIds, rotatedIds]
+const title = `Each operation (body of ${bodySizes[size]}) and what it is measured against`
+
+const views = 'GET, unchanged'
+const creations = 'GET that creates'
+
+/**
+ * @param {import('../lib/service.js').Service} service
+ * @param {{ database?: import('../lib/postgres.js').Database, pgbenches?: Pgbenches }} [beside]
+ */
+async function measure(service, { database, pgbenches = () => ({ select: [], insert: [] }) } = {}) {
+  const renderer = { ...service, token: await service.makeToken('introspect') }
+  const baselines = {
+    echo: await startBaseline('echo.js'),
+    'bare Fastify': await startBaseline('bare-fastify.js'),
+    'bare Fastify together': await startBaseline('bare-fastify.js', ['--together']),
+  }
+  const known = /** @type {const} */ ({ ids: manyKnownIds, order: 'random' })
+  const unchanged = '"new_user_group":false'
+  let created = 0
+  try {
+    const rows = []
+    for (const connections of connectionCounts) {
+      /** @type {(name: string, load: () => OwnLoad, against?: readonly string[], server?: import('../lib/service.js').Server) => Contestant} */
+      const operation = (name, load, against = [views], server = service) => ({
+        name,
+        against,
+        round: async () => {
+          const before = database?.cpuTime() ?? NaN
+          const round = await loadRound(server, { size, seconds, connections, ...load() })
+          if (name === creations) created += round.answers
+          const cpuOfDatabase = (database?.cpuTime() ?? NaN) - before
+          return {
+            ...httpFigures(round),
+            ...(database && { 'PostgreSQL, µs': cpuOfDatabase / round.answers }),
+          }
+        },
+      })
+      const { select, insert } = pgbenches(connections)
+      const beside = Object.keys(baselines)
+      const contestants = [
+        ...select,
+        operation(views, () => ({ ...known, expected: unchanged }), [...beside, ...namesOf(select)]),
+        ...Object.entries(baselines).map(([name, server]) => ({
+          name,
+          against: [],
+          round: async () =>
+            httpFigures(
+              await loadRound(server, { size, seconds, connections, ...known, expected: unchanged }),
+            ),
+        })),
+        operation(creations, () => ({ ids: freshIds(), order: 'once', expected: '"new_user_group":true' }), [
+          ...beside,
+          ...namesOf(insert),
+        ]),
+        ...insert,
+        operation(
+          'introspection',
+          () => ({
+            ...{ ...known, operation: 'introspect', expected: '"active":true' },
+          }),
+          [views],
+          renderer,
+        ),
+        operation('PUT that changes', () => ({
+          ...{ operation: 'put', ids: changedIds, order: 'random', expected: unchanged },
+        })),
+        operation('POST that rotates', () => ({
+          ...{ operation: 'rotate', ids: idsToRotate(), order: 'once', expected: '"token":"ugt_testing_' },
+        })),
+      ]
+      // Otherwise one contestant's round would pay for the pages that another one changed.
+      const checkpoint = database && { beforeEach: () => database.client.query('CHECKPOINT') }
+      const compared = await compare(contestants, checkpoint)
+      rows.push(...compared.rows.map(({ name, figures }) => ({ name: namedFor(name, connections), figures })))
+    }
+    return { rows, created }
+  } finally {
+    for (const server of Object.values(baselines)) await server.stop()
+  }
+}
+
+/** @typedef {Pick<import('../lib/load.js').Load, 'operation' | 'ids' | 'order' | 'expected'>} OwnLoad */
+
+/**
+ * The name of a row of these cases.
+ * @param {string} name
+ * @param {number} connections
+ */
+export function namedFor(name, connections) {
+  return `${name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`
+}
+
+/** @param {readonly Contestant[]} contestants */
+function namesOf(contestants) {
+  return contestants.map(({ name }) => name)
+}
+
+/** @typedef {(clients: number) => Record<'select' | 'insert', Contestant[]>} Pgbenches */
+
+/**
+ * pgbench with one thread, which is its default, and with two, where its own CPU time is no limit. It reads by the key that
+ * the service reads by, and inserts into a table with the same columns and indexes.
+ * @param {import('../lib/postgres.js').Database} database
+ * @returns {Promise<{ contestants: Pgbenches, inserted: () => number }>}
+ */
+async function preparePgbench(database) {
+  const { first, count } = manyKnownIds
+  const where = "WHERE workspace_id = 1 AND environment = 'Testing' AND provided_id"
+  const select = `SELECT ${readColumns} FROM user_group ${where}`
+  const { rows } = await database.client.query(`EXPLAIN ${select} = '${first}'`)
+  assert.match(JSON.stringify(rows), /Index Scan using user_group_workspace_id_environment_provided_id_key/)
+  const selecting = `\\set id random(${first}, ${first + count - 1})\n${select} = :id;\n`
+  // Every client counts on from a number of its own, as every connection of the load does. The hash, which no two rows
+  // share, is the one value that the server has to make.
+  const inserting = `\\set n :n + 1
+\\set id :first + :client_id * 300000 + :n
+INSERT INTO baseline (workspace_id, environment, ${writtenColumns})
+VALUES (1, 'Testing', :id, :name, :mapping, :properties, sha256(int8send(:id)), :keyId, :sealed, :now, :now, :now);
+`
+  let inserted = 0
+  /** @type {Pgbenches} */
+  const contestants = (clients) => {
+    const threads = [1, 2].filter((threads) => threads <= clients && clients <= mostClients)
+    return {
+      select: threads.map((threads) => ({
+        name: `pgbench select -j ${threads}`,
+        against: [],
+        round: async () =>
+          pgbenchFigures(await pgbenchRound(database, { script: selecting, clients, threads, seconds })),
+      })),
+      insert: threads.map((threads) => ({
+        name: `pgbench insert -j ${threads}`,
+        against: [],
+        round: async () => {
+          const variables = { ...typicalRow, n: 0, first: freshIds().first, now: Date.now() }
+          const round = await pgbenchRound(database, {
+            ...{ script: inserting, variables, clients, threads, seconds },
+          })
+          inserted += round.transactions
+          return pgbenchFigures(round)
+        },
+      })),
+    }
+  }
+  return { contestants, inserted: () => inserted }
+}
