@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { accessLog } from './cases/access-log.js'
+import { postgresAlternatives, sqliteAlternatives } from './cases/alternatives.js'
 import { audit, postgresAudit } from './cases/audit.js'
 import { bulk, postgresBulk } from './cases/bulk.js'
 import { checkpoints } from './cases/checkpoints.js'
@@ -29,6 +30,8 @@ import { postgresWorkers, workers } from './cases/workers.js'
 const cases = {
   operations,
   'postgres-operations': postgresOperations,
+  alternatives: sqliteAlternatives,
+  'postgres-alternatives': postgresAlternatives,
   'strict-json': strictJson,
   'hostile-json': hostileJson,
   audit,

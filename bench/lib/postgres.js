@@ -16,7 +16,8 @@ import { migrate } from './service.js'
  * @property {string} version of the server
  * @property {pg.Client} client
  * @property {() => number} cpuTime microseconds that the server has used since it started; NaN where it is not ours
- * @property {() => Promise<void>} stop removes the database, and the server where it is ours
+ * @property {() => Promise<string>} createEmpty makes a database without tables on the same server, and gives its URL
+ * @property {() => Promise<void>} stop removes the databases, and the server where it is ours
  */
 
 /** Where Debian and Ubuntu keep the programs of each version. */
@@ -30,26 +31,34 @@ const ownServer = fileURLToPath(new URL('../processes/postgres.js', import.meta.
  */
 export async function startDatabase() {
   const { url: serverUrl, pid, stop } = await startServer()
-  const name = `ugs_bench_${randomUUID().replaceAll('-', '')}`
   const admin = await connected(serverUrl)
-  await admin.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`)
-  const url = new URL(serverUrl)
-  url.pathname = name
-  await migrate(url.href)
-  const client = await connected(url.href)
+  /** @type {string[]} */
+  const names = []
+  const create = async () => {
+    const name = `ugs_bench_${randomUUID().replaceAll('-', '')}`
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`)
+    names.push(name)
+    const url = new URL(serverUrl)
+    url.pathname = name
+    return url.href
+  }
+  const url = await create()
+  await migrate(url)
+  const client = await connected(url)
   const { rows } = await client.query(
     "SELECT current_setting('server_version') AS version, current_setting('fsync') || current_setting('synchronous_commit') AS durability",
   )
   const { version, durability } = /** @type {{ version: string, durability: string }} */ (rows[0])
   if (durability !== 'onon') throw new Error('the server does not write to its disk as it does by default')
   return {
-    url: url.href,
+    url,
     version,
     client,
+    createEmpty: create,
     cpuTime: () => (pid === undefined ? NaN : cpuTimeOfFamily(pid)),
     stop: async () => {
       await client.end()
-      await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
+      for (const name of names) await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
       await admin.end()
       await stop()
     },
