@@ -1,5 +1,6 @@
-// Runs the benchmarks: `npm run bench`, or `npm run bench -- CASE…` for some of them. Prints a table for each and writes
-// all figures to results/. Runs on Linux only.
+// Runs the benchmarks: `npm run bench`, or `npm run bench -- CASE…` for some of them; `goals` is those that decide most of
+// the goals, and `pictures` draws what was measured last. Prints a table for each and writes all figures to results/. Runs on
+// Linux only.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { accessLog } from './cases/access-log.js'
@@ -7,6 +8,8 @@ import { postgresAlternatives, sqliteAlternatives } from './cases/alternatives.j
 import { audit, postgresAudit } from './cases/audit.js'
 import { bulk, postgresBulk } from './cases/bulk.js'
 import { checkpoints } from './cases/checkpoints.js'
+import { byBodySize, byConnections, memory, postgresRows, rows, rowsLarge } from './cases/growth.js'
+import { drawFlameGraph } from './cases/flame-graph.js'
 import { hostileJson } from './cases/hostile-json.js'
 import { metrics, metricsCheck, postgresMetrics, postgresMetricsCheck } from './cases/metrics.js'
 import { operations, postgresOperations } from './cases/operations.js'
@@ -17,6 +20,9 @@ import { strictJson } from './cases/strict-json.js'
 import { start } from './cases/start.js'
 import { traces } from './cases/traces.js'
 import { postgresWorkers, workers } from './cases/workers.js'
+import { judge } from './goals.js'
+import { drawPictures, resultFolder } from './lib/pictures.js'
+import { isTrial } from './lib/rounds.js'
 
 /**
  * @typedef {object} Report
@@ -32,6 +38,14 @@ const cases = {
   'postgres-operations': postgresOperations,
   alternatives: sqliteAlternatives,
   'postgres-alternatives': postgresAlternatives,
+  start,
+  memory,
+  rows,
+  'rows-large': rowsLarge,
+  'postgres-rows': postgresRows,
+  connections: byConnections,
+  'body-size': byBodySize,
+  'flame-graph': drawFlameGraph,
   'strict-json': strictJson,
   'hostile-json': hostileJson,
   audit,
@@ -42,7 +56,6 @@ const cases = {
   metrics,
   'metrics-check': metricsCheck,
   overload,
-  start,
   workers,
   'postgres-audit': postgresAudit,
   'postgres-bulk': postgresBulk,
@@ -54,28 +67,49 @@ const cases = {
   'postgres-workers': postgresWorkers,
 }
 
-const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(cases)
+const goalCases = ['operations', 'postgres-operations', 'alternatives', 'postgres-alternatives', 'start']
+/** Seeding it takes longer than all others together. */
+const onlyByName = 'rows-large'
+
+const names = process.argv.slice(2)
+const wanted = [
+  ...new Set(
+    names.length === 0
+      ? Object.keys(cases).filter((name) => name !== onlyByName)
+      : names.flatMap((name) => (name === 'goals' ? goalCases : name === 'pictures' ? [] : name)),
+  ),
+]
 const unknown = wanted.filter((name) => !(name in cases))
 if (unknown.length > 0) {
-  console.error(`no such case: ${unknown.join(', ')}; there are ${Object.keys(cases).join(', ')}`)
+  console.error(
+    `no such case: ${unknown.join(', ')}; there are goals, pictures, ${Object.keys(cases).join(', ')}`,
+  )
   process.exit(1)
 }
 
-const machine = `Node ${process.versions.node}, ${cpus().length} cores`
-/** @type {Record<string, Report>} */
-const reports = {}
-for (const name of wanted) {
-  const report = await /** @type {Case} */ (cases[name])()
-  reports[name] = report
-  print(name, report)
-}
+/** What is too short to be reported is kept apart. */
+const filePrefix = isTrial ? 'trial-' : '2'
+if (wanted.length > 0) await run()
+if (names.length === 0 || names.includes('pictures')) drawPictures(filePrefix)
 
-const folder = new URL('results/', import.meta.url)
-mkdirSync(folder, { recursive: true })
-const at = new Date().toISOString()
-const file = new URL(`${at.replaceAll(':', '-')}.json`, folder)
-writeFileSync(file, `${JSON.stringify({ at, machine, reports }, null, 2)}\n`)
-console.log(`\n${machine}; all figures are in ${file.pathname}`)
+async function run() {
+  const machine = `Node ${process.versions.node}, ${cpus().length} cores`
+  /** @type {Record<string, Report>} */
+  const reports = {}
+  for (const name of wanted) {
+    const report = await /** @type {Case} */ (cases[name])()
+    reports[name] = report
+    print(name, report)
+  }
+  const goals = judge(reports)
+  if (goals.length > 0) printGoals(goals)
+  mkdirSync(resultFolder, { recursive: true })
+  const at = new Date().toISOString()
+  const file = new URL(`${isTrial ? 'trial-' : ''}${at.replaceAll(':', '-')}.json`, resultFolder)
+  writeFileSync(file, `${JSON.stringify({ at, machine, reports, goals }, null, 2)}\n`)
+  console.log(`\n${machine}; all figures are in ${file.pathname}`)
+  if (isTrial) console.log('Fewer than five rounds: a trial, and nothing to report.')
+}
 
 /**
  * One line a figure: the median of the rounds, and between which values they were.
@@ -92,15 +126,33 @@ function print(name, { title, rows, notes = [] }) {
       `${readable(min)} to ${readable(max)}`,
     ]),
   )
-  const table = [['', '', 'median', 'rounds'], ...lines]
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((line) => line[column]?.length ?? 0)))
+  printTable([['', '', 'median', 'rounds'], ...lines])
+  for (const note of notes) console.log(`\n  ${note}`)
+}
+
+/** @param {readonly import('./goals.js').Judgement[]} goals */
+function printGoals(goals) {
+  console.log('\ngoals, judged by the median of the rounds\n')
+  printTable([
+    ['', '', 'goal', 'figure', 'rounds'],
+    ...goals.map(({ what, goal, figure: { median, min, max }, isMet }) => [
+      ...[what, isMet ? 'met' : 'missed', goal],
+      ...[readable(median), `${readable(min)} to ${readable(max)}`],
+    ]),
+  ])
+}
+
+/** @param {readonly string[][]} table its first two columns are texts */
+function printTable(table) {
+  const widths = (table[0] ?? []).map((_, column) =>
+    Math.max(...table.map((line) => line[column]?.length ?? 0)),
+  )
   for (const line of table) {
     const cells = line.map((cell, column) =>
       column < 2 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
     )
     console.log(`  ${cells.join('   ')}`)
   }
-  for (const note of notes) console.log(`\n  ${note}`)
 }
 
 /** @param {number} value */

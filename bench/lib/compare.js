@@ -43,7 +43,7 @@ export async function compare(contestants, { baselines = [], beforeEach } = {}) 
           name: `${name}, ratios`,
           figures: summaries(
             (results[name] ?? []).map((figures, round) =>
-              Object.assign({}, ...against.map((other) => ratios(figures, other, results[other]?.[round]))),
+              Object.fromEntries(against.flatMap((other) => ratios(figures, other, results[other]?.[round]))),
             ),
           ),
         })),
@@ -55,15 +55,16 @@ export async function compare(contestants, { baselines = [], beforeEach } = {}) 
  * @param {Record<string, number>} figures
  * @param {string} other
  * @param {Record<string, number>} [otherFigures]
+ * @returns {[name: string, ratio: number][]}
  */
 function ratios(figures, other, otherFigures = {}) {
   const throughput = (/** @type {Record<string, number>} */ of) => Object.values(of)[0] ?? NaN
   const p50 = (/** @type {Record<string, number>} */ of) => of['p50, ms'] ?? NaN
   const ratioOfP50 = p50(figures) / p50(otherFigures)
-  return {
-    [`throughput ÷ ${other}`]: throughput(figures) / throughput(otherFigures),
-    ...(!Number.isNaN(ratioOfP50) && { [`p50 ÷ ${other}`]: ratioOfP50 }),
-  }
+  return [
+    [`throughput ÷ ${other}`, throughput(figures) / throughput(otherFigures)],
+    .../** @type {[string, number][]} */ (Number.isNaN(ratioOfP50) ? [] : [[`p50 ÷ ${other}`, ratioOfP50]]),
+  ]
 }
 
 /** @param {import('./load.js').Round} round */

@@ -61,8 +61,9 @@ function rowOf(ids, index) {
 }
 
 const { name, mapping, properties } = typicalRow
-/** @type {[string, string][]} */
-const entries = Object.entries(JSON.parse(mapping))
+/** @type {Record<string, string>} */
+const parsedMapping = JSON.parse(mapping)
+const entries = Object.entries(parsedMapping)
 const author = 'api_token:1'
 const requestId = 'k3Jf81Qz-2s'
 

@@ -1,0 +1,64 @@
+/**
+ * What V8 writes with --cpu-prof.
+ * @typedef {object} CpuProfile
+ * @property {{ id: number, callFrame: { functionName: string, url: string }, children?: number[] }[]} nodes
+ * @property {number[]} samples the id of the node that ran, for each sample
+ * @property {number[]} timeDeltas microseconds since the sample before
+ * @property {number} startTime microseconds of the clock that `process.hrtime` reads
+ */
+
+/** @typedef {import('./flame-graph.js').Frame} Frame */
+
+/**
+ * The calls of a profile between two times, without what passed idle.
+ * @param {CpuProfile} profile
+ * @param {number} from
+ * @param {number} to
+ * @returns {{ root: Frame, own: Map<string, number> }} `own`: the samples of each place, without those whom it called
+ */
+export function callsOf({ nodes, samples, timeDeltas, startTime }, from, to) {
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])))
+  const root = frameOf('all', 'v8')
+  /** @type {Map<string, number>} */
+  const own = new Map()
+  let time = startTime
+  for (const [index, sample] of samples.entries()) {
+    time += timeDeltas[index] ?? 0
+    const leaf = byId.get(sample)
+    if (time < from || time > to || leaf === undefined || leaf.callFrame.functionName === '(idle)') continue
+    const stack = []
+    for (let id = parents.get(sample); id !== undefined; id = parents.get(id)) stack.unshift(byId.get(id))
+    root.samples++
+    let frame = root
+    // The first is the root that every stack has.
+    for (const node of [...stack.slice(1), leaf]) {
+      const { functionName = '', url = '' } = node?.callFrame ?? {}
+      const name = functionName || '(anonymous)'
+      const place = placeOf(url)
+      const key = `${name} ${place}`
+      const callee = frame.callees.get(key) ?? frameOf(name, place)
+      frame.callees.set(key, callee)
+      callee.samples++
+      frame = callee
+    }
+    own.set(frame.place, (own.get(frame.place) ?? 0) + 1)
+  }
+  return { root, own }
+}
+
+/**
+ * @param {string} name
+ * @param {string} place
+ * @returns {Frame}
+ */
+function frameOf(name, place) {
+  return { name, place, samples: 0, callees: new Map() }
+}
+
+/** @param {string} url */
+function placeOf(url) {
+  if (url === '') return 'v8'
+  if (url.startsWith('node:')) return 'node'
+  return /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? 'service'
+}
