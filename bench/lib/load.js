@@ -18,6 +18,7 @@ import { startWorker } from './worker.js'
  * @property {number} [connections] where not as many as ever
  * @property {number} [pauseMs] between an answer and the next request of a connection, in the mean; random, as callers are
  * @property {string} expected what each answer must hold
+ * @property {boolean} [mayBeShed] where 503 that says when to come again is no failure
  */
 
 /**
@@ -25,6 +26,7 @@ import { startWorker } from './worker.js'
  * @typedef {object} LoadResult
  * @property {number} answers
  * @property {number} failures anything but 200 with what was expected: other statuses, lost connections, timeouts
+ * @property {number} shed
  * @property {number} seconds
  * @property {number} p50 milliseconds
  * @property {number} p95 milliseconds
@@ -43,6 +45,7 @@ import { startWorker } from './worker.js'
  * @property {number} cpuMicroseconds of the server, for each request
  * @property {number} cpuShare of one core, that the server was busy: well below 1, the load was the limit
  * @property {number} loadCpuMicroseconds of the load, for each request
+ * @property {number} shedShare of all answers
  * @property {number} memoryBytes resident, of the process of the server that was started first, at the end
  */
 
@@ -62,7 +65,7 @@ export async function loadRound({ origin, pid, token, head }, load) {
   worker ??= startWorker('load.js')
   // With `--workers` the service is a family of processes.
   const before = cpuTimeOfFamily(pid)
-  const { answers, failures, seconds, p50, p95, p99, cpuMicroseconds } = /** @type {LoadResult} */ (
+  const { answers, failures, shed, seconds, p50, p95, p99, cpuMicroseconds } = /** @type {LoadResult} */ (
     await worker.ask({ origin, token, head, ...load })
   )
   const cpu = cpuTimeOfFamily(pid) - before
@@ -78,6 +81,7 @@ export async function loadRound({ origin, pid, token, head }, load) {
     cpuMicroseconds: cpu / answers,
     cpuShare: cpu / 1e6 / seconds,
     loadCpuMicroseconds: cpuMicroseconds / answers,
+    shedShare: shed / (answers + shed),
     memoryBytes: residentBytes(pid),
   }
 }

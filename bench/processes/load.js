@@ -14,7 +14,7 @@ const patienceMs = 30_000
  * One connection: sends a request once the one before is answered, until the time or the ids are over or one fails.
  * @param {import('../lib/load.js').Load} load
  * @param {import('../lib/ids.js').Ids} ids
- * @param {(isGood: boolean, milliseconds: number) => void} count
+ * @param {(verdict: 'good' | 'shed' | 'failed', milliseconds: number) => void} count
  * @returns {Promise<void>}
  */
 function keepAsking(load, ids, count) {
@@ -25,10 +25,11 @@ function keepAsking(load, ids, count) {
     const end = sent + load.seconds * 1000
     const connection = new HttpConnection(new URL(load.origin), {
       expected: load.expected,
-      onAnswer: (isGood) => {
+      onAnswer: (isGood, isShed) => {
         const now = performance.now()
-        count(isGood, now - sent)
-        if (load.pauseMs === undefined || !isGood) ask(isGood ? now : Infinity)
+        const goesOn = isGood || (isShed && load.mayBeShed === true)
+        count(isGood ? 'good' : goesOn ? 'shed' : 'failed', now - sent)
+        if (load.pauseMs === undefined || !goesOn) ask(goesOn ? now : Infinity)
         else setTimeout(() => ask(performance.now()), -Math.log(Math.random()) * load.pauseMs)
       },
     })
@@ -56,12 +57,14 @@ async function run(load) {
   /** @type {number[]} */
   const latencies = []
   let failures = 0
+  let shed = 0
   const cpuBefore = process.cpuUsage()
   const started = performance.now()
   await Promise.all(
     shares(load.ids, load.connections ?? connections).map((ids) =>
-      keepAsking(load, ids, (isGood, milliseconds) => {
-        if (isGood) latencies.push(milliseconds)
+      keepAsking(load, ids, (verdict, milliseconds) => {
+        if (verdict === 'good') latencies.push(milliseconds)
+        else if (verdict === 'shed') shed++
         else failures++
       }),
     ),
@@ -71,6 +74,7 @@ async function run(load) {
   return {
     answers: latencies.length,
     failures,
+    shed,
     seconds,
     ...percentiles(latencies),
     cpuMicroseconds: user + system,
