@@ -6,6 +6,7 @@ import { startDatabase } from '../lib/postgres.js'
 import { seconds } from '../lib/rounds.js'
 import { createGroups, seedUserGroups } from '../lib/seed.js'
 import { startService } from '../lib/service.js'
+import { namedFor } from './operations.js'
 
 /** @typedef {Partial<import('../lib/load.js').Load>} OwnLoad */
 
@@ -86,8 +87,11 @@ export async function byConnections() {
     const contestants = [1, 32, 128, 512].flatMap((connections) => {
       const load = { connections, mayBeShed: true }
       return [
-        { name: `GET, unchanged, ${connections}`, round: unchanged(service, { ids: manyKnownIds, ...load }) },
-        { name: `GET that creates, ${connections}`, round: creations(service, load) },
+        {
+          name: namedFor('GET, unchanged', connections),
+          round: unchanged(service, { ids: manyKnownIds, ...load }),
+        },
+        { name: namedFor('GET that creates', connections), round: creations(service, load) },
       ]
     })
     return { title: 'GET by the number of connections, SQLite', ...(await compare(contestants)) }

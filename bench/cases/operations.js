@@ -154,7 +154,7 @@ async function measure(service, { database, pgbenches = () => ({ select: [], ins
  * @param {string} name
  * @param {number} connections
  */
-function namedFor(name, connections) {
+export function namedFor(name, connections) {
   return `${name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`
 }
 

@@ -4,7 +4,7 @@ import { rectangleAt, svg, textAt } from './svg.js'
 /** @typedef {{ name: string, bars: Bar[] }} BarGroup */
 
 const width = 760
-const labelWidth = 230
+const labelWidth = 250
 const barHeight = 15
 const step = 20
 const groupGap = 30
@@ -22,8 +22,10 @@ export function barChart(title, groups) {
   const elements = [textAt(title, { x: 0, y: 16, className: 'title' })]
   let y = 30
   for (const { name, bars } of groups) {
-    elements.push(textAt(name, { x: 0, y: y + 14, className: 'faint' }))
-    y += step
+    if (name !== '') {
+      elements.push(textAt(name, { x: 0, y: y + 14, className: 'faint' }))
+      y += step
+    }
     for (const { name, summary, isService } of bars) {
       const { median, min, max } = summary
       const fill = isService ? colours.service : colours.other

@@ -14,7 +14,8 @@
  * @param {CpuProfile} profile
  * @param {number} from
  * @param {number} to
- * @returns {{ root: Frame, own: Map<string, number> }} `own`: the samples of each place, without those whom it called
+ * @returns {{ root: Frame, own: Map<string, number> }} `own`: the samples of each place, and of
+ * what V8 does besides, without those whom it called
  */
 export function callsOf({ nodes, samples, timeDeltas, startTime }, from, to) {
   const byId = new Map(nodes.map((node) => [node.id, node]))
@@ -42,7 +43,9 @@ export function callsOf({ nodes, samples, timeDeltas, startTime }, from, to) {
       callee.samples++
       frame = callee
     }
-    own.set(frame.place, (own.get(frame.place) ?? 0) + 1)
+    // V8 names what is no function in parentheses.
+    const owner = frame.name.startsWith('(') && frame.name !== '(anonymous)' ? frame.name : frame.place
+    own.set(owner, (own.get(owner) ?? 0) + 1)
   }
   return { root, own }
 }

@@ -9,6 +9,8 @@ export const imageFolder = new URL('../../docs/images/', import.meta.url)
 /** What a name ends with, which is what its group is called. */
 const byConnections = /, (\d+ connections?)$/
 const byOperation = /: (.+)$/
+/** Or begins with. */
+const byRequest = /^(GET, unchanged|GET that creates), /
 
 /** @type {Record<string, { file: string, title: string, groupBy?: RegExp, isService: (name: string) => boolean }>} */
 const pictures = {
@@ -30,8 +32,14 @@ const pictures = {
     isService: (name) => name === 'service',
   },
   rows: { file: 'rows.svg', title: 'SQLite: GET, unchanged, requests a second', isService: () => true },
-  connections: { file: 'connections.svg', title: 'SQLite: requests a second', isService: () => true },
-  'body-size': { file: 'body-size.svg', title: 'SQLite: requests a second', isService: () => true },
+  connections: {
+    ...{ file: 'connections.svg', title: 'SQLite: requests a second', groupBy: byConnections },
+    isService: () => true,
+  },
+  'body-size': {
+    ...{ file: 'body-size.svg', title: 'SQLite: requests a second', groupBy: byRequest },
+    isService: () => true,
+  },
 }
 
 /** @param {string} name */
