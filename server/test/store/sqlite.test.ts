@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import { readMigrations } from '../../src/store/migrations.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -132,6 +133,8 @@ describe('SQLite: the file', () => {
     const writing = store.getOrCreateUserGroup(create('a'))
     await store.findUserGroup(key('a'))
     const closing = store.close()
+    // All that was begun after it is over by then.
+    for (let turn = 0; turn < 10; turn++) await nextTurn()
     other.exec('ROLLBACK')
     assert.equal((await writing).outcome, 'created')
     await closing
