@@ -22,7 +22,7 @@ import { makeAccessLogger, makeLogger } from './logger.ts'
 import { serveMetrics } from './metrics/metrics-server.ts'
 import type { Metrics, Snapshot } from './metrics/metrics.ts'
 import { openConfiguredStore, userGroupServiceOf } from './parts.ts'
-import { openKeyring, SecretKeyError, watchSecretKeys } from './secret-keys.ts'
+import { areSecretKeysExposed, openKeyring, SecretKeyError, watchSecretKeys } from './secret-keys.ts'
 import { version } from './version.ts'
 
 const minuteMs = 60 * 1000
@@ -150,6 +150,15 @@ async function start(config: Config, keepsHouse: boolean, metrics?: Metrics): Pr
     let draining = false
     const isDraining = () => draining
     const keyring = await openKeyring(config, store)
+    const tellOfKeys = (message: string) => {
+      logger.info({ sealing_key_id: keyring.sealingKeyId }, message)
+      if (areSecretKeysExposed(config))
+        logger.warn(
+          { file: config.secretKeyFile },
+          'others than its owner may read the file of secret keys, and open all tokens: run `chmod 600` on it',
+        )
+    }
+    tellOfKeys('the secret keys were read')
     const listening = await buildApp({
       store,
       userGroups: userGroupServiceOf(config, store, keyring),
@@ -193,8 +202,7 @@ async function start(config: Config, keepsHouse: boolean, metrics?: Metrics): Pr
       config,
       { store, keyring },
       {
-        onChange: () =>
-          logger.info({ sealing_key_id: keyring.sealingKeyId }, 'the secret keys were read anew'),
+        onChange: () => tellOfKeys('the secret keys were read anew'),
         onFailure: (error) =>
           logger.error(
             { reason: error instanceof SecretKeyError ? error.message : reasonOf(error) },

@@ -14,7 +14,7 @@ export class SecretKeyError extends Error {
   override readonly name = 'SecretKeyError'
 }
 
-type SecretKeyStore = Pick<Store, 'listSecretKeyChecks' | 'addSecretKeyCheck'>
+type SecretKeyStore = Pick<Store, 'listSecretKeyChecks' | 'addSecretKeyCheck' | 'listRetiredSecretKeys'>
 
 type Source = Pick<Config, 'UGS_SECRET_KEYS' | 'UGS_SECRET_KEYS_FILE' | 'secretKeyFile'>
 
@@ -83,6 +83,12 @@ export async function secretKeyFileSettled({ UGS_SECRET_KEYS, secretKeyFile }: S
   if (ago < settledAfterMs) await sleep(settledAfterMs - ago)
 }
 
+/** Whether the keys are in a file that others than its owner may read or change. */
+export function areSecretKeysExposed({ UGS_SECRET_KEYS, secretKeyFile }: Source): boolean {
+  if (UGS_SECRET_KEYS !== undefined) return false
+  return ((statSync(secretKeyFile, { throwIfNoEntry: false })?.mode ?? 0) & 0o066) !== 0
+}
+
 /** Null where they are to be in a file that is not there. @throws SecretKeyError */
 export function readSecretKeys(config: Source): readonly SecretKey[] | null {
   if (config.UGS_SECRET_KEYS !== undefined) return config.UGS_SECRET_KEYS
@@ -107,6 +113,11 @@ async function checkSecretKeys(
     const ids = missing.map(({ keyId }) => `"${keyId}"`).join(', ')
     throw new SecretKeyError(
       `${source}: ${ids} is missing, which this store's tokens are sealed with; put it back`,
+    )
+  }
+  if ((await store.listRetiredSecretKeys()).includes(keyring.sealingKeyId)) {
+    throw new SecretKeyError(
+      `${source}: "${keyring.sealingKeyId}" is retired, and seals nothing more; put the key first that the other processes have first`,
     )
   }
   // A key is needed from when it first seals. One that only stands behind it can be taken away again.

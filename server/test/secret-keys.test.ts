@@ -90,6 +90,7 @@ describe('a service that follows the file', () => {
         return store.listSecretKeyChecks()
       },
       addSecretKeyCheck: store.addSecretKeyCheck.bind(store),
+      listRetiredSecretKeys: store.listRetiredSecretKeys.bind(store),
     }
     const config = { UGS_SECRET_KEYS: undefined, UGS_SECRET_KEYS_FILE: file, secretKeyFile: file }
     return {

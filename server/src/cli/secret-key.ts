@@ -57,6 +57,10 @@ export function addSecretKeyCommands(program: Command): void {
       'Take away a secret key that nothing is sealed with any more. Backups from before need it: keep it with them.',
     )
     .argument('<id>', 'its id, as `ugs secret-key list` shows it', parseKeyId)
+    .option(
+      '--stop-sealing',
+      'where something is sealed with it: have nothing more be. Creations and rotations of a process that has it first fail',
+    )
     .addOption(jsonOption())
     .action(retire)
 }
@@ -75,10 +79,12 @@ async function add({ id, print, json }: JsonOption & { id?: string; print?: bool
   const added = await withStore(async (store) => {
     // What is wrong with the keys is found before they change.
     await openKeyring(config, store)
+    const retired = await store.listRetiredSecretKeys()
     const [first] = changed(config, (keys) => {
-      if (keys.some((key) => key.id === id))
-        throw new UsageError(`there is a secret key "${id}" already; give the new one another id`)
-      return [generateSecretKey(id ?? dateId(keys)), ...keys]
+      const taken = [...retired, ...keys.map((key) => key.id)]
+      if (id !== undefined && taken.includes(id))
+        throw new UsageError(`there is a secret key "${id}" already, or was; give the new one another id`)
+      return [generateSecretKey(id ?? dateId(taken)), ...keys]
     })
     await openKeyring(config, store)
     return (first as SecretKey).id
@@ -124,13 +130,16 @@ async function list({ json }: JsonOption): Promise<void> {
 
 async function reseal({ json }: JsonOption): Promise<void> {
   const config = readConfig(process.env)
-  const { keyId, resealed, unopened } = await withStore(async (store) => {
+  const { keyId, resealed, unopened, sealedMeanwhile } = await withStore(async (store) => {
     const keyring = await openKeyring(config, store)
     const total = sum(await countSealedTokens(store))
     const bar = new ProgressBar('tokens')
     try {
-      const outcome = await resealTokens(store, keyring, (done, pass) =>
-        bar.show(pass === 1 ? 're-sealing' : 'checking', done, total),
+      const outcome = await resealTokens(
+        store,
+        keyring,
+        (done, pass) => bar.show(pass === 1 ? 're-sealing' : 'checking', done, total),
+        () => secretKeyFileSettled(config),
       )
       return { keyId: keyring.sealingKeyId, ...outcome }
     } finally {
@@ -146,6 +155,10 @@ async function reseal({ json }: JsonOption): Promise<void> {
     }))
     printJson({ id: keyId, resealed, unopened: rows })
   } else console.error(`Sealed ${resealed} tokens anew, with "${keyId}".`)
+  if (sealedMeanwhile > 0)
+    throw new CommandError(
+      `meanwhile ${sealedMeanwhile} tokens were sealed with another key: a process has other secret keys than these. The log of each process tells its "sealing_key_id" when it starts. Give that one these keys, or end it; or have it fail, by \`ugs secret-key retire ID --stop-sealing\`. Then run this again`,
+    )
   if (unopened.length > 0) {
     const named = unopened
       .slice(0, mostNamed)
@@ -158,7 +171,10 @@ async function reseal({ json }: JsonOption): Promise<void> {
   }
 }
 
-async function retire(id: string, { json }: JsonOption): Promise<void> {
+async function retire(
+  id: string,
+  { json, stopSealing }: JsonOption & { stopSealing?: boolean },
+): Promise<void> {
   const config = readConfig(process.env)
   const keys = readSecretKeys(config) ?? []
   await withStore(async (store) => {
@@ -168,10 +184,18 @@ async function retire(id: string, { json }: JsonOption): Promise<void> {
       throw new CommandError(`there is no secret key "${id}"; \`ugs secret-key list\` shows those there are`)
     // Until then a service may still seal with it.
     await secretKeyFileSettled(config)
-    const left = (await countSealedTokens(store)).get(id) ?? 0
+    const count = async () => (await countSealedTokens(store)).get(id) ?? 0
+    const left = stopSealing === true ? 0 : await count()
     if (left > 0)
       throw new CommandError(
-        `${left} user group tokens are sealed with "${id}": run \`ugs secret-key reseal\`. Where it was run, a service that still has "${id}" first is running`,
+        `${left} user group tokens are sealed with "${id}": run \`ugs secret-key reseal\`. Where it was run, a process that still has "${id}" first is running; with --stop-sealing, what it seals is refused`,
+      )
+    // Only from here on can there be no more of them.
+    await store.retireSecretKey(id)
+    const last = await count()
+    if (last > 0)
+      throw new CommandError(
+        `nothing more is sealed with "${id}", and ${last} user group tokens are: run \`ugs secret-key reseal\`, then this again`,
       )
     await store.deleteSecretKeyCheck(id)
     if (isKnown && config.UGS_SECRET_KEYS === undefined)
@@ -219,10 +243,9 @@ function sum(counts: ReadonlyMap<string, number>): number {
 }
 
 /** The date, and where a key has that already, with a number. */
-function dateId(keys: readonly SecretKey[]): string {
+function dateId(taken: readonly string[]): string {
   const date = new Date().toISOString().slice(0, 10)
-  const isTaken = (candidate: string) => keys.some(({ id }) => id === candidate)
   let id = date
-  for (let number = 2; isTaken(id); number++) id = `${date}-${number}`
+  for (let number = 2; taken.includes(id); number++) id = `${date}-${number}`
   return id
 }

@@ -25,6 +25,12 @@ export interface Sealed {
 /** A text could not be opened: its key is not in the keyring, or it is not what was sealed. */
 export class UnsealError extends Error {
   override readonly name = 'UnsealError'
+  readonly isKeyMissing: boolean
+
+  constructor(message: string, { isKeyMissing }: { readonly isKeyMissing: boolean }) {
+    super(message)
+    this.isKeyMissing = isKeyMissing
+  }
 }
 
 /** The secret keys of one service: the first seals, all of them open. */
@@ -98,13 +104,16 @@ export class Keyring {
       decipher.setAuthTag(bytes.subarray(-tagLength))
       return decipher.update(bytes.subarray(ivLength, -tagLength), undefined, 'utf8') + decipher.final('utf8')
     } catch {
-      throw new UnsealError(`what was sealed with the secret key "${keyId}" cannot be opened with it`)
+      throw new UnsealError(`what was sealed with the secret key "${keyId}" cannot be opened with it`, {
+        isKeyMissing: false,
+      })
     }
   }
 
   #key(keyId: string): KeyObject {
     const key = this.#keys.get(keyId) ?? keyObjects(this.#readAgain()).get(keyId)
-    if (key === undefined) throw new UnsealError(`the secret key "${keyId}" is not in the keyring`)
+    if (key === undefined)
+      throw new UnsealError(`the secret key "${keyId}" is missing`, { isKeyMissing: true })
     return key
   }
 }

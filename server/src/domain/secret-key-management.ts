@@ -19,7 +19,12 @@ export interface Resealing {
   readonly resealed: number
   /** Those that the keyring does not open: they stay as they are. */
   readonly unopened: readonly SealedToken[]
+  /** How many were found in the last pass: a process seals with another key, and there is no end to it. */
+  readonly sealedMeanwhile: number
 }
+
+/** One seals anew, the next takes along what was under way, or sealed before its process had read the file. */
+const mostPasses = 4
 
 /**
  * How many user group tokens are sealed with each secret key, by its id.
@@ -41,20 +46,24 @@ export async function countSealedTokens(
 type Report = (done: number, pass: number) => void
 
 /**
- * Has every user group token sealed with the key that seals, some at a time, until nothing else is found. It may be ended
- * at any time, and goes on when it is run again: what is done is not done twice.
+ * Has every user group token sealed with the key that seals, some at a time, until nothing else is found, or what is found
+ * is new each time. It may be ended at any time, and goes on when it is run again: what is done is not done twice.
+ * @param settled resolves once every process that has the same source of keys seals with the same one
  * @throws Fault `unavailable`
  */
 export async function resealTokens(
   store: SealedTokens,
   keyring: Keyring,
   report: Report,
+  settled: () => Promise<void>,
 ): Promise<Resealing> {
   let resealed = 0
   for (let pass = 1; ; pass++) {
     const outcome = await resealOnce(store, keyring, (done) => report(done, pass))
     resealed += outcome.resealed
-    if (outcome.resealed === 0) return { resealed, unopened: outcome.unopened }
+    if (outcome.resealed === 0 || pass === mostPasses)
+      return { resealed, unopened: outcome.unopened, sealedMeanwhile: outcome.resealed }
+    if (pass === 1) await settled()
   }
 }
 
@@ -63,7 +72,7 @@ async function resealOnce(
   store: SealedTokens,
   keyring: Keyring,
   report: (done: number) => void,
-): Promise<Resealing> {
+): Promise<Omit<Resealing, 'sealedMeanwhile'>> {
   const unopened: SealedToken[] = []
   let resealed = 0
   let done = 0

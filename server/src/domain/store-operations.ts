@@ -65,12 +65,19 @@ export type GetOrCreateOutcome =
   | { readonly outcome: 'unchanged'; readonly userGroup: UserGroupView }
   | { readonly outcome: 'name_required' | 'write_required' }
   | UnregisteredMapping
+  | SecretKeyRetired
 
 /** The mapping that was sent names what is not registered. Only with the mode `registered`. */
 export interface UnregisteredMapping {
   readonly outcome: 'mapping_unregistered'
   /** Those at fault. */
   readonly entries: readonly ResolvedEntry[]
+}
+
+/** The token that was minted is sealed with a secret key that is to seal nothing more. */
+export interface SecretKeyRetired {
+  readonly outcome: 'secret_key_retired'
+  readonly keyId: string
 }
 
 /** Which user group a change is meant for, as the caller knows it: another one, or a later revision, is left alone. */
@@ -160,6 +167,7 @@ export type RotateOutcome =
   | { readonly outcome: 'rotated' | 'replayed'; readonly userGroup: RotatedUserGroup }
   | { readonly outcome: 'superseded' | 'not_found' | 'idempotency_key_reused' }
   | RevisionMismatch
+  | SecretKeyRetired
 
 /** A token's user group, as it is now. */
 export interface TokenOwner {

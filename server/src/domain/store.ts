@@ -227,11 +227,20 @@ export interface Store {
   /** Whether or not there is one. */
   deleteSecretKeyCheck(keyId: string): Promise<void>
 
+  /**
+   * Has a secret key seal nothing more, in whatever process. When this resolves, what was sealed with it before can be
+   * found, and what would be from then on is `secret_key_retired`.
+   */
+  retireSecretKey(keyId: string): Promise<void>
+
+  /** By their ids. */
+  listRetiredSecretKeys(): Promise<string[]>
+
   /** All that is sealed, page by page. What is sealed or moved meanwhile may be missed. */
   listSealedTokens(query: ListSealedTokens): Promise<SealedTokenPage>
 
   /**
-   * In the place of those that are still so; what another call works on may be left. No token and no revision changes.
+   * In the place of those that are still so; what another call works on may be left, and what is sealed with a retired key is not taken. No token and no revision changes.
    * Returns how many.
    */
   replaceSealedTokens(tokens: readonly ResealedToken[]): Promise<number>

@@ -16,6 +16,7 @@ import type {
   RotatedUserGroup,
   RotateOutcome,
   RotateUserGroupToken,
+  SecretKeyRetired,
   Store,
   TokenOwner,
 } from './store.ts'
@@ -209,6 +210,8 @@ export class UserGroupService {
         )
       case 'revision_mismatch':
         throw revisionMismatch()
+      case 'secret_key_retired':
+        throw secretKeyRetired(result)
       case 'idempotency_key_reused':
         throw new Fault(
           'idempotency_key_reused',
@@ -320,8 +323,7 @@ export class UserGroupService {
     } catch (error) {
       if (!(error instanceof UnsealError)) throw error
       throw new Fault('unavailable', 'The token of this user group cannot be shown at the moment', {
-        reason:
-          'TOKEN_SEALED: what the store has does not open; restore a backup, or put its secret key back',
+        reason: `TOKEN_SEALED: ${error.message}; ${error.isKeyMissing ? 'put that key last into UGS_SECRET_KEYS, or into the file that this process reads its keys from' : 'restore a backup, or rotate the token'}`,
       })
     }
   }
@@ -347,9 +349,17 @@ function refusalOf(result: GetOrCreateOutcome): Fault | null {
       )
     case 'mapping_unregistered':
       return mappingUnregistered(result.entries)
+    case 'secret_key_retired':
+      return secretKeyRetired(result)
     default:
       return null
   }
+}
+
+function secretKeyRetired({ keyId }: SecretKeyRetired): Fault {
+  return new Fault('unavailable', 'A token cannot be made at the moment', {
+    reason: `SECRET_KEY_RETIRED: the secret key "${keyId}", which this process seals with, is retired; give this process the secret keys that the others have`,
+  })
 }
 
 function nameRequired(): Fault {

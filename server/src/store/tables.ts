@@ -204,6 +204,7 @@ export const tables: readonly Table[] = [
     },
     keyLength: 3,
   },
+  { name: 'retired_secret_key', columns: { key_id: 'text' }, keyLength: 1 },
   { name: 'secret_key_check', columns: { key_id: 'text', sealed: 'bytea' }, keyLength: 1 },
 ]
 

@@ -186,6 +186,7 @@ describe('ugs store copy', () => {
         ['idempotency_key', 1],
         ['console_session', 1],
         ['audit_event', events],
+        ['retired_secret_key', 0],
         ['secret_key_check', 2],
       ],
     )

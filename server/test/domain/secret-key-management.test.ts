@@ -9,6 +9,7 @@ import { defaults } from '../store/store-options.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const caller = { workspaceId: 1, environment: 'Testing', author: 'api_token:1', requestId: null } as const
+const settled = () => Promise.resolve()
 const [old, lost, sealing] = ['old', 'lost', 'sealing'].map(generateSecretKey) as [Key, Key, Key]
 type Key = ReturnType<typeof generateSecretKey>
 
@@ -35,7 +36,7 @@ describe('sealing anew', () => {
     const token = await tokenWith([old], 'a')
     await tokenWith([lost], 'b')
     const keyring = new Keyring([sealing, old])
-    const { resealed, unopened } = await resealTokens(store, keyring, () => undefined)
+    const { resealed, unopened } = await resealTokens(store, keyring, () => undefined, settled)
     assert.deepEqual([resealed, unopened.map(({ userGroup }) => userGroup.providedId)], [1, ['b']])
     assert.deepEqual(
       await countSealedTokens(store),
@@ -61,11 +62,45 @@ describe('sealing anew', () => {
         return store.replaceSealedTokens(...tokens)
       },
     }
-    const { resealed } = await resealTokens(over, new Keyring([sealing, old]), (done, pass) => {
-      progress.push([pass, done])
-    })
-    assert.equal(resealed, 451)
+    const report = (done: number, pass: number) => void progress.push([pass, done])
+    const { resealed, sealedMeanwhile } = await resealTokens(
+      over,
+      new Keyring([sealing, old]),
+      report,
+      settled,
+    )
+    assert.deepEqual([resealed, sealedMeanwhile], [451, 0])
     assert.deepEqual(await countSealedTokens(store), new Map([['sealing', 451]]))
     assert.deepEqual(progress.filter(([pass]) => pass === 2).at(-1), [2, 451])
+  })
+
+  it('ends, and tells of it, where a process goes on sealing with the old key', async () => {
+    const { store, tokenWith } = await freshStore()
+    let made = 0
+    let passes = 0
+    const over = {
+      listSealedTokens: async (...query: Parameters<typeof store.listSealedTokens>) => {
+        await tokenWith([old], `group ${made++}`)
+        return store.listSealedTokens(...query)
+      },
+      replaceSealedTokens: store.replaceSealedTokens.bind(store),
+    }
+    const report = (_done: number, pass: number) => void (passes = pass)
+    const outcome = await resealTokens(over, new Keyring([sealing, old]), report, settled)
+    assert.ok(outcome.sealedMeanwhile > 0)
+    assert.equal(passes, 4)
+    assert.equal((await countSealedTokens(store)).get('sealing'), outcome.resealed)
+  })
+
+  it('looks again only once every process is to seal with the same key', async () => {
+    const { store, tokenWith } = await freshStore()
+    await tokenWith([old], 'before')
+    const { resealed } = await resealTokens(
+      store,
+      new Keyring([sealing, old]),
+      () => undefined,
+      async () => void (await tokenWith([old], 'meanwhile')),
+    )
+    assert.equal(resealed, 2)
   })
 })

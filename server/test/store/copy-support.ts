@@ -66,6 +66,7 @@ async function fill(store: Store, userGroups: number): Promise<void> {
   await store.revokeApiToken({ id, author: 'cli:root', requestId: null, now: 1500 })
   await store.addSecretKeyCheck({ keyId: 'one', sealed: randomBytes(40) })
   await store.addSecretKeyCheck({ keyId: 'two', sealed: randomBytes(40) })
+  await store.retireSecretKey('retired')
   await Promise.all(Array.from({ length: userGroups - 2 }, () => store.getOrCreateUserGroup(creation())))
   for (const providedId of ['sales', 'support']) {
     await store.createSchema({
@@ -114,6 +115,7 @@ export function rowsOfSource(userGroups: number): Record<string, number> {
     idempotency_key: 2,
     console_session: 1,
     audit_event: userGroups + 18,
+    retired_secret_key: 1,
     secret_key_check: 2,
   }
 }

@@ -72,6 +72,8 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   endGracePeriod: (store) => store.endGracePeriod({ ...realm, tokenHash: hashOf(token), ...origin, now: 1 }),
   listSecretKeyChecks: (store) => store.listSecretKeyChecks(),
   addSecretKeyCheck: (store) => store.addSecretKeyCheck({ keyId: 'k1', sealed: randomBytes(3) }),
+  retireSecretKey: (store) => store.retireSecretKey('k2'),
+  listRetiredSecretKeys: (store) => store.listRetiredSecretKeys(),
   ping: (store) => store.ping(),
 }
 

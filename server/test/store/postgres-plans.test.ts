@@ -69,6 +69,7 @@ const values: Record<keyof typeof statements, (session: Session) => unknown[]> =
     ...[bytes('key'), bytes('fingerprint'), each(3), 2, each(null)],
     ...[eventIds, each('api_token:1'), each(null)],
   ],
+  selectRetiredSecretKey: () => ['k'],
   selectPage: () => [...realm, 'customer 5', 10],
   selectAuditEvents: () => [...realm, firstEventId(2000), firstEventId(9000), 10],
   selectAuditEventsOfUserGroup: ({ teamIds }) => [

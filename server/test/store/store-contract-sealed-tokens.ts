@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { SealedToken, SealedTokenCursor } from '../../src/domain/sealed-token.ts'
-import type { Store } from '../../src/domain/store.ts'
+import type { MintToken, Store } from '../../src/domain/store.ts'
 import type { UserGroup } from '../../src/domain/user-group.ts'
 import { deletion, freshKey, hashOf, mint, newWorkspace, origin } from './store-fixtures.ts'
 import { madeBy } from './made-user-group.ts'
@@ -137,6 +137,47 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
       assert.ok(!(await store.listSecretKeyChecks()).some(({ keyId }) => keyId === 'retired'))
       const again = await store.addSecretKeyCheck({ ...check, sealed: Buffer.from('b') })
       assert.equal(Buffer.from(again.sealed).toString(), 'b')
+    })
+
+    it('has a retired secret key seal nothing more', async () => {
+      const sealedBefore = await create()
+      const mintToken: MintToken = (key) => ({ ...mint(key), keyId: 'retired for good' })
+      const rotation = {
+        ...origin,
+        ...{ workspaceId: sealedBefore.workspaceId, environment: sealedBefore.environment },
+        ...{ target: { tokenHash: hashOf(sealedBefore.token) }, oldTokenValidUntil: 2000, now: 2000 },
+      }
+      const command = { change: { name: 'A name' }, mayWrite: true, mintToken, ...origin, now: 1000 }
+      const made = await store.getOrCreateUserGroup({ ...command, key: freshKey() })
+      assert.ok('userGroup' in made)
+      const [sealed] = (await all()).filter(
+        ({ userGroup }) => userGroup.providedId === made.userGroup.providedId,
+      )
+      assert.ok(sealed !== undefined)
+
+      await store.retireSecretKey('retired for good')
+      await store.retireSecretKey('retired for good')
+      assert.ok((await store.listRetiredSecretKeys()).includes('retired for good'))
+      const refusal = { outcome: 'secret_key_retired', keyId: 'retired for good' }
+      const key = freshKey()
+      assert.deepEqual(await store.getOrCreateUserGroup({ ...command, key }), refusal)
+      assert.equal(await store.findUserGroup(key), null)
+      assert.deepEqual(await store.rotateUserGroupToken({ ...rotation, mintToken }), refusal)
+      const replacement = { ...sealed.token, sealed: Buffer.from('anew') }
+      assert.equal(await store.replaceSealedTokens([{ replaced: sealed, token: replacement }]), 0)
+
+      // What needs no token goes on, and so does who seals with another key.
+      const update = { ...command, key: made.userGroup, change: { name: 'Another' } }
+      assert.equal((await store.getOrCreateUserGroup(update)).outcome, 'updated')
+      const outcomes = await store.getOrCreateUserGroups([
+        { ...command, key },
+        { ...command, key: freshKey(), mintToken: mint },
+      ])
+      assert.deepEqual(
+        outcomes.map(({ outcome }) => outcome),
+        ['secret_key_retired', 'created'],
+      )
+      assert.equal((await store.rotateUserGroupToken({ ...rotation, mintToken: mint })).outcome, 'rotated')
     })
   })
 }

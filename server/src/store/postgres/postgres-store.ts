@@ -362,6 +362,14 @@ class PostgresStore implements Store {
     return this.#secretKeyChecks.delete(keyId)
   }
 
+  retireSecretKey(keyId: string) {
+    return this.#secretKeyChecks.retire(keyId)
+  }
+
+  listRetiredSecretKeys() {
+    return this.#secretKeyChecks.listRetired()
+  }
+
   listSealedTokens(query: ListSealedTokens) {
     return this.#sealedTokens.list(query)
   }

@@ -61,7 +61,8 @@ function updateOf(place: SealedTokenPlace): string {
       SELECT * FROM unnest(${parameters.join(', ')}) AS new (${key.join(', ')}, replaced, key_id, sealed)
     ), locked AS (
       SELECT ${key.join(', ')}, key_id, sealed FROM ${place} JOIN new USING (${key.join(', ')})
-      WHERE token_sealed = replaced FOR NO KEY UPDATE OF ${place} SKIP LOCKED
+      WHERE token_sealed = replaced AND key_id <> ALL (SELECT retired.key_id FROM retired_secret_key AS retired)
+      FOR NO KEY UPDATE OF ${place} SKIP LOCKED
     )
     UPDATE ${place} SET token_key_id = key_id, token_sealed = sealed FROM locked
     WHERE ${key.map((column) => `${place}.${column} = locked.${column}`).join(' AND ')}

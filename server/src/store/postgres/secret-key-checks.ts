@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecretKeyCheck } from '../../domain/store.ts'
 import type { Primary } from './primary.ts'
 import type { Retry } from './retry.ts'
@@ -6,6 +7,14 @@ interface SecretKeyCheckRow {
   readonly key_id: string
   readonly sealed: Uint8Array
 }
+
+/** How often, in milliseconds, it is looked whether those that were writing have ended. */
+const lookForWritersMs = 20
+
+/** A statement takes the lock on its table before it looks at any row: whoever takes it later sees what was there by then. */
+const selectWriters = `SELECT virtualtransaction AS id FROM pg_locks
+  WHERE relation = 'user_group'::regclass AND mode = 'RowExclusiveLock' AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
 export class SecretKeyChecks {
   readonly #primary: Primary
@@ -46,6 +55,35 @@ export class SecretKeyChecks {
     await this.#retry.run(() =>
       this.#primary.query('DELETE FROM secret_key_check WHERE key_id = $1', [keyId]),
     )
+  }
+
+  retire(keyId: string): Promise<void> {
+    return this.#retry.run(async (attempt) => {
+      await this.#primary.query(
+        'INSERT INTO retired_secret_key (key_id) VALUES ($1) ON CONFLICT (key_id) DO NOTHING',
+        [keyId],
+      )
+      // What was begun before may not have seen it.
+      let writing = await this.#listWriters()
+      while (writing.length > 0 && !attempt.isOver) {
+        await sleep(lookForWritersMs)
+        const now = await this.#listWriters()
+        writing = writing.filter((id) => now.includes(id))
+      }
+    })
+  }
+
+  listRetired(): Promise<string[]> {
+    return this.#retry.run(async () => {
+      const rows = await this.#primary.query<{ key_id: string }>(
+        'SELECT key_id FROM retired_secret_key ORDER BY key_id',
+      )
+      return rows.map(({ key_id }) => key_id)
+    })
+  }
+
+  async #listWriters(): Promise<string[]> {
+    return (await this.#primary.query<{ id: string }>(selectWriters)).map(({ id }) => id)
   }
 }
 

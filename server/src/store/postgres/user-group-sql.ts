@@ -108,6 +108,14 @@ const isMappingAllowed = (row: string) => `(NOT ${row}.checks_mapping OR NOT EXI
      SELECT 1 FROM ${entriesOf(`${row}.mapping`)} AS entry ${resolveEntries} WHERE data_source.data_source_id IS NULL
    ))`
 
+/** Holds for a row whose token is sealed with a key that may seal. */
+const isKeyAllowed = (row: string) => `${row}.token_key_id <> ALL (SELECT key_id FROM retired_secret_key)`
+
+export const selectRetiredSecretKey: Statement<unknown> = prepared(
+  'retired_secret_key_select',
+  'SELECT 1 FROM retired_secret_key WHERE key_id = $1',
+)
+
 // The order in which rows are inserted and locked is the same in every statement, so that no two wait for each other.
 export const insert: Statement<Pick<UserGroupRow, 'team_id' | 'provided_id'>> = prepared(
   'user_group_insert',
@@ -123,7 +131,7 @@ export const insert: Statement<Pick<UserGroupRow, 'team_id' | 'provided_id'>> = 
      SELECT $1, $2, new.provided_id, new.name, new.mapping, new.properties,
             new.token_hash, new.token_key_id, new.token_sealed, new.now, new.now, new.now, new.author
      FROM new
-     WHERE ${isMappingAllowed('new')}
+     WHERE ${isKeyAllowed('new')} AND ${isMappingAllowed('new')}
      ORDER BY new.provided_id COLLATE "C"
      ON CONFLICT (workspace_id, environment, provided_id) DO NOTHING
      RETURNING team_id, provided_id, mapping
@@ -222,7 +230,7 @@ export const replaceToken: Statement<UserGroupRow> = prepared(
                           key_hash, fingerprint, key_expires_at, expected_revision, event_id, author, request_id)
          ), locked AS (
            SELECT rotation.*, user_group.*
-           FROM (SELECT * FROM rotation ORDER BY team_id) AS rotation
+           FROM (SELECT * FROM rotation WHERE ${isKeyAllowed('rotation')} ORDER BY team_id) AS rotation
            CROSS JOIN LATERAL (
              SELECT workspace_id, provided_id, name, token_issued_at AS old_issued_at
              FROM user_group

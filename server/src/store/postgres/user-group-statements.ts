@@ -67,10 +67,10 @@ export class UserGroupStatements {
   readonly selectBySupersededToken: Coalescer<ByHash, SupersededTokenRow | null>
   readonly selectIdempotencyKey: Coalescer<ByHash, IdempotencyRow | null>
   readonly resolveMapping: Coalescer<MappingToResolve, ResolvedMapping>
-  /** Null where there is one already (another call made it), or where its mapping is not registered and must be. */
+  /** Null where there is one already (another call made it), where its mapping is not registered and must be, or its key is retired. */
   readonly insert: Coalescer<Creation, UserGroupRow | null>
   readonly update: Coalescer<Change, UserGroupRow | null>
-  /** Null where the token is no longer the old one, or the idempotency key is in use. */
+  /** Null where the token is no longer the old one, the idempotency key is in use, or the secret key is retired. */
   readonly replaceToken: Coalescer<Rotation, UserGroupRow | null>
 
   readonly #query: Query

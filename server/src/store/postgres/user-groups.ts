@@ -13,6 +13,7 @@ import type {
   MintedToken,
   RotateOutcome,
   RotateUserGroupToken,
+  SecretKeyRetired,
   SuspendOutcome,
   SuspendUserGroup,
   TokenOwner,
@@ -39,7 +40,13 @@ import {
   type TokenlessRow,
   type UserGroupRow,
 } from '../user-group-row.ts'
-import { selectPage, type IdempotencyRow, type SupersededTokenRow, type TokenRow } from './user-group-sql.ts'
+import {
+  selectPage,
+  selectRetiredSecretKey,
+  type IdempotencyRow,
+  type SupersededTokenRow,
+  type TokenRow,
+} from './user-group-sql.ts'
 import type { ByHash, UserGroupStatements } from './user-group-statements.ts'
 
 /**
@@ -64,7 +71,7 @@ export class UserGroups {
     // Drawn once: by its token a user group is known as this call's, should its creation be in doubt.
     let token: MintedToken | undefined
     return this.#retry.run(async (attempt) => {
-      for (;;) {
+      for (let isRepeated = false; ; isRepeated = true) {
         const row = await this.#statements.selectView.add(key, attempt)
         if (row === null) {
           if (!mayWrite) return { outcome: 'write_required' }
@@ -72,6 +79,8 @@ export class UserGroups {
           const refusal = await this.#checkMapping(command, attempt)
           if (refusal !== null) return refusal
           token ??= mintToken(key)
+          const retired = isRepeated ? await this.#checkSecretKey(token) : null
+          if (retired !== null) return retired
           const { name } = change
           const creation = { ...key, name, change, mappingMode, token, author, requestId, now }
           const created = await attempt.change((sent) => this.#statements.insert.add(creation, attempt, sent))
@@ -148,7 +157,7 @@ export class UserGroups {
     const realm = { workspaceId, environment }
     let token: MintedToken | undefined
     return this.#retry.run(async (attempt) => {
-      for (;;) {
+      for (let isRepeated = false; ; isRepeated = true) {
         const found = await this.#findTarget(realm, target, attempt)
         // After the row: should the first try have happened only just now, the row may be from before it or after it.
         if (attempt.isInDoubt && token !== undefined) {
@@ -169,6 +178,8 @@ export class UserGroups {
         const mismatch = mismatchOf(row, expected)
         if (mismatch !== null) return { outcome: mismatch }
         token ??= mintToken({ ...realm, providedId: row.provided_id })
+        const retired = isRepeated ? await this.#checkSecretKey(token) : null
+        if (retired !== null) return retired
         const rotation = {
           ...command,
           teamId: row.team_id,
@@ -278,6 +289,12 @@ export class UserGroups {
     const resolved = await this.#statements.resolveMapping.add({ ...realmOf(key), mapping }, attempt)
     const entries = resolved.entries.filter((entry) => !isRegistered(entry))
     return entries.length === 0 ? null : { outcome: 'mapping_unregistered', entries }
+  }
+
+  /** Asked where nothing came of a creation or a rotation, and nobody else's is there. */
+  async #checkSecretKey({ keyId }: MintedToken): Promise<SecretKeyRetired | null> {
+    const isRetired = (await this.#primary.query(selectRetiredSecretKey, [keyId])).length > 0
+    return isRetired ? { outcome: 'secret_key_retired', keyId } : null
   }
 
   #change(

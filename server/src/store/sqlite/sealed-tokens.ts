@@ -29,10 +29,13 @@ export class SealedTokens {
     for (const [place, ofPlace] of byPlace(tokens)) {
       const key = keyColumns(sealedTokenTable(place)).map((column) => `${column} = ?`)
       const update = this.#database.prepare(
-        `UPDATE ${place} SET token_key_id = ?, token_sealed = ? WHERE ${key.join(' AND ')} AND token_sealed = ?`,
+        `UPDATE ${place} SET token_key_id = ?, token_sealed = ?
+         WHERE ${key.join(' AND ')} AND token_sealed = ? AND ? NOT IN (SELECT key_id FROM retired_secret_key)`,
       )
       for (const { replaced, token } of ofPlace)
-        count += update.run(token.keyId, token.sealed, ...replaced.rowKey, replaced.token.sealed).changes
+        count += update.run(
+          ...[token.keyId, token.sealed, ...replaced.rowKey, replaced.token.sealed, token.keyId],
+        ).changes
     }
     return count
   }

@@ -11,6 +11,8 @@ export class SecretKeyChecks {
   readonly #select: Statement<[string], Row>
   readonly #selectAll: Statement<[], Row>
   readonly #delete: Statement<[string]>
+  readonly #retire: Statement<[string]>
+  readonly #selectRetired: Statement<[], string>
 
   constructor(database: Database) {
     this.#insert = database.prepare(
@@ -19,6 +21,12 @@ export class SecretKeyChecks {
     this.#select = database.prepare('SELECT * FROM secret_key_check WHERE key_id = ?')
     this.#selectAll = database.prepare('SELECT * FROM secret_key_check ORDER BY key_id')
     this.#delete = database.prepare('DELETE FROM secret_key_check WHERE key_id = ?')
+    this.#retire = database.prepare(
+      'INSERT INTO retired_secret_key (key_id) VALUES (?) ON CONFLICT (key_id) DO NOTHING',
+    )
+    this.#selectRetired = database
+      .prepare<[], string>('SELECT key_id FROM retired_secret_key ORDER BY key_id')
+      .pluck()
   }
 
   list(): SecretKeyCheck[] {
@@ -32,6 +40,15 @@ export class SecretKeyChecks {
 
   delete(keyId: string): void {
     this.#delete.run(keyId)
+  }
+
+  /** One transaction writes at a time: what was begun before is there, or finds this when it writes. */
+  retire(keyId: string): void {
+    this.#retire.run(keyId)
+  }
+
+  listRetired(): string[] {
+    return this.#selectRetired.all()
   }
 }
 

@@ -388,6 +388,14 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#secretKeyChecks.delete(keyId))
   }
 
+  retireSecretKey(keyId: string) {
+    return this.#batch.run(() => this.#secretKeyChecks.retire(keyId))
+  }
+
+  listRetiredSecretKeys() {
+    return this.#batch.run(() => this.#secretKeyChecks.listRetired())
+  }
+
   listSealedTokens(query: ListSealedTokens) {
     return this.#batch.run(() => this.#sealedTokens.list(query))
   }

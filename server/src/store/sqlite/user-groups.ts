@@ -12,6 +12,7 @@ import type {
   MintedToken,
   RotateOutcome,
   RotateUserGroupToken,
+  SecretKeyRetired,
   SuspendOutcome,
   SuspendUserGroup,
   TokenOwner,
@@ -62,6 +63,7 @@ export class UserGroups {
   >
   readonly #endGracePeriod: Statement<[number, number, Uint8Array, number]>
   readonly #selectPage: Statement<[number, Environment, string, number], UserGroupRow>
+  readonly #selectRetiredSecretKey: Statement<[string]>
   readonly #insert: Statement
   readonly #selectById: Statement<[number, number, Environment], UserGroupRow>
   readonly #update: Statement<[string, string | null, string | null, number, Author, number], UserGroupRow>
@@ -104,6 +106,7 @@ export class UserGroups {
       `SELECT * FROM user_group WHERE workspace_id = ? AND environment = ? AND provided_id > ?
        ORDER BY provided_id LIMIT ?`,
     )
+    this.#selectRetiredSecretKey = database.prepare('SELECT 1 FROM retired_secret_key WHERE key_id = ?')
     this.#insert = database.prepare(
       `INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, properties,
                                token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at,
@@ -161,9 +164,10 @@ export class UserGroups {
     if (row === undefined && change.name === undefined) return { outcome: 'name_required' }
     const refusal = this.#checkMapping(key, change, mappingMode)
     if (refusal !== null) return refusal
-    return row === undefined
-      ? { outcome: 'created', userGroup: this.#create(command, mintToken(key)) }
-      : { outcome: 'updated', userGroup: this.#change(this.#selectRow(key) as UserGroupRow, command) }
+    if (row !== undefined)
+      return { outcome: 'updated', userGroup: this.#change(this.#selectRow(key) as UserGroupRow, command) }
+    const token = mintToken(key)
+    return this.#checkSecretKey(token) ?? { outcome: 'created', userGroup: this.#create(command, token) }
   }
 
   update(command: UpdateUserGroup): UpdateOutcome {
@@ -193,7 +197,7 @@ export class UserGroups {
   }
 
   rotateToken(command: RotateUserGroupToken): RotateOutcome {
-    const { workspaceId, environment, target, idempotency, now } = command
+    const { workspaceId, environment, target, idempotency, mintToken, now } = command
     const realm = { workspaceId, environment }
     if (idempotency !== undefined) {
       const known = this.#selectIdempotencyKey.get(workspaceId, environment, idempotency.keyHash, now)
@@ -215,7 +219,11 @@ export class UserGroups {
     }
     const mismatch = 'providedId' in target ? mismatchOf(row, target.expected) : null
     if (mismatch !== null) return { outcome: mismatch }
-    const userGroup = rotatedUserGroupOf(realm, row, this.#replaceToken(row, command))
+    const token = mintToken({ ...realm, providedId: row.provided_id })
+    const retired = this.#checkSecretKey(token)
+    if (retired !== null) return retired
+    this.#replaceToken(row, token, command)
+    const userGroup = rotatedUserGroupOf(realm, row, token)
     if (idempotency !== undefined) {
       this.#saveIdempotencyKey.run(
         workspaceId,
@@ -299,6 +307,11 @@ export class UserGroups {
     return entries.length === 0 ? null : { outcome: 'mapping_unregistered', entries }
   }
 
+  #checkSecretKey({ keyId }: MintedToken): SecretKeyRetired | null {
+    const isRetired = this.#selectRetiredSecretKey.get(keyId) !== undefined
+    return isRetired ? { outcome: 'secret_key_retired', keyId } : null
+  }
+
   #tokenOwnerOf(
     realm: Realm,
     row: TokenlessRow,
@@ -349,9 +362,8 @@ export class UserGroups {
     return userGroupOf(key, changed)
   }
 
-  #replaceToken(row: UserGroupRow, command: RotateUserGroupToken): MintedToken {
-    const { workspaceId, environment, mintToken, oldTokenValidUntil, now } = command
-    const token = mintToken({ workspaceId, environment, providedId: row.provided_id })
+  #replaceToken(row: UserGroupRow, token: MintedToken, command: RotateUserGroupToken): void {
+    const { workspaceId, oldTokenValidUntil, now } = command
     this.#insertSupersededToken.run(
       workspaceId,
       row.token_hash,
@@ -363,7 +375,6 @@ export class UserGroups {
     this.#updateToken.run(token.hash, token.keyId, token.sealed, now, row.team_id)
     const details = { grace_period_seconds: Math.round((oldTokenValidUntil - now) / 1000) }
     this.#audit.append('user_group.token_rotated', command, { userGroup: subjectOf(row), details })
-    return token
   }
 }
 
