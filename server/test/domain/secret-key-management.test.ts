@@ -99,7 +99,9 @@ describe('sealing anew', () => {
       store,
       new Keyring([sealing, old]),
       () => undefined,
-      async () => void (await tokenWith([old], 'meanwhile')),
+      async () => {
+        await tokenWith([old], 'meanwhile')
+      },
     )
     assert.equal(resealed, 2)
   })
