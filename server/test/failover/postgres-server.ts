@@ -37,7 +37,12 @@ export class PostgresServer {
     if (uid !== undefined && gid !== undefined) chownSync(this.#folder, uid, gid)
   }
 
-  static async startPrimary(belongings: Belongings, name: string): Promise<PostgresServer> {
+  /** @param walFolder where its log is to be, if not with its data */
+  static async startPrimary(
+    belongings: Belongings,
+    name: string,
+    walFolder?: string,
+  ): Promise<PostgresServer> {
     const server = new PostgresServer(belongings, name, await freePort(), randomUUID())
     const passwordFile = join(server.#folder, 'password')
     writeFileSync(passwordFile, server.#password)
@@ -45,6 +50,7 @@ export class PostgresServer {
       'initdb',
       ...['--pgdata=data', '--no-sync', '--encoding=UTF8', '--locale=C'],
       ...['--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256'],
+      ...(walFolder === undefined ? [] : [`--waldir=${walFolder}`, '--wal-segsize=1']),
     )
     await server.start()
     await server.writable()
@@ -99,6 +105,13 @@ export class PostgresServer {
     this.#belongings.child(child, 'SIGQUIT')
     this.#child = child
     await this.#network.open()
+  }
+
+  /** Resolves once it has ended by itself. */
+  async ended(): Promise<void> {
+    const child = this.#child as ChildProcess
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    this.#network.cut()
   }
 
   /** Ends all of its processes at once, and the network to it. */

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { chownSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { Belongings } from '../failover/belongings.ts'
 import { PostgresServer } from '../failover/postgres-server.ts'
-import { findPrograms, type Programs } from '../failover/programs.ts'
 import { createApiToken } from '../support/command.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
 import { smallDisk } from '../support/small-disk.ts'
 import { assertSuccess } from '../support/user-api.ts'
 import { Acknowledged, apiOf, readiness } from './acknowledged.ts'
+import { programsOrSkip } from './programs.ts'
 
 test("a full disk under PostgreSQL's tables is 503 for what writes, loses nothing, and is over once there is room", async (t) => {
   const programs = programsOrSkip(t)
@@ -51,14 +51,3 @@ test("a full disk under PostgreSQL's tables is 503 for what writes, loses nothin
   await acknowledged.createSome(service)
   await acknowledged.assertKept(service)
 })
-
-function programsOrSkip(t: TestContext): Programs | null {
-  try {
-    return findPrograms()
-  } catch (error) {
-    if (process.env.CI === 'true') throw error
-    console.error(`SKIPPED, as PostgreSQL's programs are missing: ${t.name}`)
-    t.skip("PostgreSQL's programs are missing")
-    return null
-  }
-}

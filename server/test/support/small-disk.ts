@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { errorCodeOf } from '../../src/domain/error-code.ts'
 
@@ -29,6 +29,37 @@ export function readOnlyView(t: TestContext, folder: string): string | null {
   if (!isMounted(t, ['--bind', folder, view], view)) return null
   execFileSync('mount', ['-o', 'remount,ro,bind', view])
   return view
+}
+
+/** A file system that an error can turn read-only, as it does when a disk fails. */
+export interface FailingDisk {
+  readonly folder: string
+  readonly fail: () => void
+  /** Nothing else makes it writable again; nobody may be using it. */
+  readonly mountAgain: () => void
+}
+
+/** Null as above. */
+export function failingDisk(t: TestContext): FailingDisk | null {
+  const folder = mkdtempSync(join(tmpdir(), 'ugs-failing-disk-'))
+  const image = `${folder}.ext4`
+  t.after(() => rmSync(image))
+  writeFileSync(image, '')
+  truncateSync(image, 40 * 1024 * 1024)
+  execFileSync('mkfs.ext4', ['-q', '-F', image])
+  const mounting = ['-o', 'loop,errors=remount-ro', image, folder]
+  if (!isMounted(t, mounting, folder)) return null
+  return {
+    folder,
+    fail: () => {
+      const device = execFileSync('findmnt', ['-n', '-o', 'SOURCE', folder], { encoding: 'utf8' })
+      writeFileSync(`/sys/fs/ext4/${basename(device.trim())}/trigger_fs_error`, '1')
+    },
+    mountAgain: () => {
+      execFileSync('umount', [folder])
+      execFileSync('mount', mounting)
+    },
+  }
 }
 
 function isMounted(t: TestContext, args: readonly string[], folder: string): boolean {

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { chownSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { Belongings } from '../failover/belongings.ts'
+import { PostgresServer } from '../failover/postgres-server.ts'
+import { createApiToken } from '../support/command.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
+import { smallDisk } from '../support/small-disk.ts'
+import { assertFault } from '../support/user-api.ts'
+import { Acknowledged, apiOf, readiness } from './acknowledged.ts'
+import { programsOrSkip } from './programs.ts'
+
+test("no room for PostgreSQL's own log ends it: all is 503, nothing is lost, and the service is back once it is", async (t) => {
+  const programs = programsOrSkip(t)
+  const disk = programs && smallDisk(t, 64)
+  if (programs === null || disk === null) return
+  const belongings = new Belongings()
+  t.after(() => belongings.end())
+  const log = join(disk.folder, 'wal')
+  mkdirSync(log)
+  const { uid, gid } = programs.user
+  if (uid !== undefined && gid !== undefined) chownSync(log, uid, gid)
+  const server = await PostgresServer.startPrimary(belongings, 'one', log)
+  await server.query('CREATE DATABASE ugs')
+  const started = await startService(t, {
+    DATABASE_URL: `postgres://${server.credentials}@${server.host}/ugs`,
+    UGS_DATA_DIR: temporaryFolder(t),
+    UGS_POSTGRES_DEADLINE_MS: '2000',
+  })
+  const token = await createApiToken(started, 'Testing')
+  const service = { ...started, tokens: { Customer: token, Testing: token } }
+  const acknowledged = new Acknowledged()
+  await acknowledged.createSome(service)
+
+  disk.fill()
+  while (await acknowledged.create(service));
+  // It restarts by itself, and finds no room to end its recovery in.
+  await server.ended()
+  const [id = ''] = acknowledged.tokens.keys()
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, i) => {
+      if (i % 2 === 0) assertFault(await apiOf(service).get({ user_group_id: id }), 'unavailable')
+      else assert.equal(await acknowledged.create(service), false)
+    }),
+  )
+  assert.equal(await readiness(service), 503)
+  assert.doesNotMatch(service.stderr(), /"code":"internal"/)
+
+  disk.free()
+  await server.start()
+  await server.writable()
+  await acknowledged.createSome(service)
+  await acknowledged.assertKept(service)
+  assert.equal(await readiness(service), 200)
+})
