@@ -41,6 +41,17 @@ describe('the first start', () => {
     assert.equal(answer.status, 200)
   })
 
+  it('prints the same with workers, once', async (t) => {
+    const printed = async (...args: string[]) => {
+      const { origin, dataFolder, stdout } = await startService(t, {}, args)
+      return stdout()
+        .replaceAll(origin, 'ORIGIN')
+        .replaceAll(dataFolder, 'FOLDER')
+        .replace(/(uga_(customer|testing)_)\w+/g, '$1…')
+    }
+    assert.equal(await printed('--workers', '2'), await printed())
+  })
+
   it('keeps everything to its owner', async (t) => {
     const service = await startService(t)
     await call(service.origin, { token: service.tokens.Customer, body: { user_group_id: 'a', name: 'A' } })
