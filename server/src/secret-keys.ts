@@ -1,4 +1,4 @@
-import { statSync, unwatchFile, watchFile } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from './config.ts'
@@ -65,13 +65,30 @@ export function watchSecretKeys(
       if (error instanceof Fault) again = setTimeout(onChange, watchEveryMs).unref()
     })
   }
-  watchFile(config.secretKeyFile, { interval: watchEveryMs, persistent: false }, onChange)
+  // Node's own `watchFile` looks for the first time some moments after it was called, and misses what changes before that.
+  let seen = stateOf(config.secretKeyFile)
+  const looking = setInterval(() => {
+    const state = stateOf(config.secretKeyFile)
+    if (state === seen) return
+    seen = state
+    onChange()
+  }, watchEveryMs).unref()
   // What was changed since they were read is no change to who begins to watch.
   const ids = readOrNothing(config.secretKeyFile).map(({ id }) => id)
   if (ids.join() !== keyring.keyIds.join()) onChange()
   return () => {
-    unwatchFile(config.secretKeyFile, onChange)
+    clearInterval(looking)
     clearTimeout(again)
+  }
+}
+
+/** Another text whenever the file was written, replaced, or is no longer there. */
+function stateOf(file: string): string {
+  try {
+    const { ino, size, mtimeNs } = statSync(file, { bigint: true })
+    return `${ino} ${size} ${mtimeNs}`
+  } catch (error) {
+    return errorCodeOf(error) ?? 'unknown'
   }
 }
 
