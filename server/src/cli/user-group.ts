@@ -110,17 +110,18 @@ async function show(id: string, options: RealmOptions & { showToken?: boolean })
 
 async function getOrCreate(id: string, options: FieldOptions): Promise<void> {
   const { providedId, change } = await readFields(id, options)
-  const { created, userGroup } = await withUserGroups(async (userGroups, store) => {
+  const { created, token, whole } = await withUserGroups(async (userGroups, store) => {
     const caller = await callerOf(store, options)
-    const { created } = await userGroups.getOrCreate(caller, providedId, change, true)
-    return { created, userGroup: await userGroups.show(caller, providedId) }
+    const { created, userGroup } = await userGroups.getOrCreate(caller, providedId, change, true)
+    const whole = options.json ? await userGroups.show(caller, providedId) : null
+    return { created, token: userGroup.token, whole }
   })
-  if (options.json) {
-    printJson({ new_user_group: created, user_group: shownWithToken(userGroup) })
+  if (whole !== null) {
+    printJson({ new_user_group: created, user_group: shownWithToken(whole) })
     return
   }
-  printLine(userGroup.token)
-  console.error(`${created ? 'Created' : 'Found'} the user group "${userGroup.providedId}".`)
+  printLine(token)
+  console.error(`${created ? 'Created' : 'Found'} the user group "${providedId}".`)
 }
 
 async function update(id: string, options: FieldOptions): Promise<void> {

@@ -7,7 +7,7 @@ const ivLength = 12
 const tagLength = 16
 const secretKeyLength = 32
 /** Opening a token costs a view more than its look-up. Twice as many are some 20 MB. */
-const openedSize = 40_000
+const openedSize = 20_000
 
 /** A key that user group tokens are sealed with. Its id is public and stands beside what it sealed. */
 export interface SecretKey {
