@@ -3,6 +3,7 @@ import { errorAnswer, errorTable } from '../contract/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { endingWithRequest, hasUnreadBody } from './answer.ts'
 import { closeInDoubt } from './check-message.ts'
+import { comeFirst, type HandleRequest } from './come-first.ts'
 import type { LastAnswers } from './protocol-errors.ts'
 
 /** For how long the event loop takes on calls before it looks for others, in milliseconds. */
@@ -31,8 +32,6 @@ const smallBody = 16 * 1024
 /** What a load balancer and an orchestrator ask for: they are to learn that the service is alive, above all under load. */
 const probes: readonly (string | undefined)[] = ['/healthz', '/readyz']
 
-type Handle = (request: IncomingMessage, response: ServerResponse) => void
-
 interface Waiting {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -50,7 +49,7 @@ export interface AdmissionOptions extends LastAnswers {
  * others it refuses: that costs a part of a call, and waiting with all would leave each too late (decision 0021).
  */
 export class Admission {
-  readonly #handle: Handle
+  readonly #handle: HandleRequest
   readonly #options: AdmissionOptions
   readonly #waiting: Waiting[] = []
   readonly #refused: Waiting[] = []
@@ -70,13 +69,8 @@ export class Admission {
 
   /** Comes before what handles the requests of a server so far. */
   constructor(server: Server, options: AdmissionOptions) {
-    const listeners = server.listeners('request') as Handle[]
-    this.#handle = (request, response) => {
-      for (const listener of listeners) listener.call(server, request, response)
-    }
     this.#options = options
-    server.removeAllListeners('request')
-    server.on('request', this.#receive)
+    this.#handle = comeFirst(server, (request, response) => this.#receive(request, response))
     server.on('connection', () => (this.#turnMs = turnWithConnectionMs))
   }
 
@@ -104,7 +98,7 @@ export class Admission {
     this.#bodies.delete(request)
   }
 
-  readonly #receive = (request: IncomingMessage, response: ServerResponse): void => {
+  #receive(request: IncomingMessage, response: ServerResponse): void {
     if ((this.#waiting.length === 0 && this.#hasTime()) || probes.includes(request.url)) {
       this.#handle(request, response)
       return

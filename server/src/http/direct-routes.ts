@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { CallWatch } from './call-watch.ts'
 import { checkMessage } from './check-message.ts'
+import { comeFirst } from './come-first.ts'
 import { Exchange } from './exchange.ts'
 import { failureAnswer } from './fault-answer.ts'
 
@@ -29,8 +30,6 @@ export interface DirectRoutesOptions {
   readonly watch: CallWatch | undefined
 }
 
-type Handle = (request: IncomingMessage, response: ServerResponse) => void
-
 /** Serves some routes before Fastify sees the request, where it is written as it is documented; in other spellings after it. */
 export class DirectRoutes {
   readonly #routes = new Map<string | undefined, DirectRoute>()
@@ -39,14 +38,11 @@ export class DirectRoutes {
   /** Comes before what handles the requests of a server so far. */
   constructor(app: FastifyInstance, options: DirectRoutesOptions) {
     this.#options = options
-    const { server } = app
-    const listeners = server.listeners('request') as Handle[]
-    server.removeAllListeners('request')
-    server.on('request', (request, response) => {
+    const handleOthers = comeFirst(app.server, (request, response) => {
       const route = this.#routes.get(request.url)
       if (route?.methods.includes(request.method ?? '')) {
         this.#serve(route, options.nextRequestId(), request, response)
-      } else for (const listener of listeners) listener.call(server, request, response)
+      } else handleOthers(request, response)
     })
     app.addHook('onRequest', (request, reply, done) => {
       const { direct } = request.routeOptions.config

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
-import { chownSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { Belongings } from '../failover/belongings.ts'
 import { PostgresServer } from '../failover/postgres-server.ts'
-import { createApiToken } from '../support/command.ts'
-import { startService, temporaryFolder } from '../support/service.ts'
 import { smallDisk } from '../support/small-disk.ts'
 import { assertSuccess } from '../support/user-api.ts'
-import { Acknowledged, apiOf, readiness } from './acknowledged.ts'
+import { apiOf, readiness } from './acknowledged.ts'
+import { folderFor, startOn } from './postgres-on-small-disk.ts'
 import { programsOrSkip } from './programs.ts'
 
 test("a full disk under PostgreSQL's tables is 503 for what writes, loses nothing, and is over once there is room", async (t) => {
@@ -18,21 +15,11 @@ test("a full disk under PostgreSQL's tables is 503 for what writes, loses nothin
   const belongings = new Belongings()
   t.after(() => belongings.end())
   const server = await PostgresServer.startPrimary(belongings, 'one')
-  const space = join(disk.folder, 'space')
-  mkdirSync(space)
-  const { uid, gid } = programs.user
-  if (uid !== undefined && gid !== undefined) chownSync(space, uid, gid)
+  const space = folderFor(programs, disk.folder, 'space')
   // Where its own log has no room, PostgreSQL ends: that is an outage like any other.
   await server.query(`CREATE TABLESPACE small LOCATION '${space}'`)
   await server.query('CREATE DATABASE ugs TABLESPACE small')
-  const started = await startService(t, {
-    DATABASE_URL: `postgres://${server.credentials}@${server.host}/ugs`,
-    UGS_DATA_DIR: temporaryFolder(t),
-  })
-  const token = await createApiToken(started, 'Testing')
-  const service = { ...started, tokens: { Customer: token, Testing: token } }
-  const acknowledged = new Acknowledged()
-  await acknowledged.createSome(service)
+  const { service, acknowledged } = await startOn(t, server)
 
   disk.fill()
   while (await acknowledged.create(service));

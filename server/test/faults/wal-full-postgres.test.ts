@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
-import { chownSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { Belongings } from '../failover/belongings.ts'
 import { PostgresServer } from '../failover/postgres-server.ts'
-import { createApiToken } from '../support/command.ts'
-import { startService, temporaryFolder } from '../support/service.ts'
 import { smallDisk } from '../support/small-disk.ts'
 import { assertFault } from '../support/user-api.ts'
-import { Acknowledged, apiOf, readiness } from './acknowledged.ts'
+import { apiOf, readiness } from './acknowledged.ts'
+import { folderFor, startOn } from './postgres-on-small-disk.ts'
 import { programsOrSkip } from './programs.ts'
 
 test("no room for PostgreSQL's own log ends it: all is 503, nothing is lost, and the service is back once it is", async (t) => {
@@ -17,21 +14,10 @@ test("no room for PostgreSQL's own log ends it: all is 503, nothing is lost, and
   if (programs === null || disk === null) return
   const belongings = new Belongings()
   t.after(() => belongings.end())
-  const log = join(disk.folder, 'wal')
-  mkdirSync(log)
-  const { uid, gid } = programs.user
-  if (uid !== undefined && gid !== undefined) chownSync(log, uid, gid)
+  const log = folderFor(programs, disk.folder, 'wal')
   const server = await PostgresServer.startPrimary(belongings, 'one', log)
   await server.query('CREATE DATABASE ugs')
-  const started = await startService(t, {
-    DATABASE_URL: `postgres://${server.credentials}@${server.host}/ugs`,
-    UGS_DATA_DIR: temporaryFolder(t),
-    UGS_POSTGRES_DEADLINE_MS: '2000',
-  })
-  const token = await createApiToken(started, 'Testing')
-  const service = { ...started, tokens: { Customer: token, Testing: token } }
-  const acknowledged = new Acknowledged()
-  await acknowledged.createSome(service)
+  const { service, acknowledged } = await startOn(t, server, { UGS_POSTGRES_DEADLINE_MS: '2000' })
 
   disk.fill()
   while (await acknowledged.create(service));
