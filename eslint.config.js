@@ -8,10 +8,10 @@ import tseslint from 'typescript-eslint'
 const importRule = {
   domain: {},
   contract: { parts: ['domain'], packages: ['typebox', 'ajv'] },
-  store: { parts: ['domain'], packages: ['better-sqlite3', 'pg'] },
+  store: { parts: ['domain', 'package-folder.ts'], packages: ['better-sqlite3', 'pg'] },
   http: {
     parts: ['domain', 'contract'],
-    packages: ['fastify', '@fastify/static', '@fastify/swagger', '@fastify/swagger-ui'],
+    packages: ['fastify', '@fastify/static'],
   },
   'app.ts': { parts: ['http', 'contract', 'domain'], packages: ['fastify', 'pino'] },
   'database-url.ts': { types: ['store'] },
@@ -22,7 +22,8 @@ const importRule = {
   'parts.ts': { parts: ['config.ts', 'data-folder.ts', 'domain', 'secret-keys.ts', 'store'] },
   'operator.ts': { types: ['domain'] },
   'first-start.ts': { parts: ['config.ts', 'domain', 'operator.ts'] },
-  'version.ts': {},
+  'package-folder.ts': {},
+  'version.ts': { parts: ['package-folder.ts'] },
   'listening-origin.ts': {},
   metrics: { parts: ['domain', 'listening-origin.ts'], packages: ['prom-client'], types: ['http', 'store'] },
   'logger.ts': { packages: ['pino'] },
@@ -120,7 +121,7 @@ function importsOf([part, { parts: open = [], packages = [], types = [] }]) {
 }
 
 export default defineConfig(
-  globalIgnores(['**/dist/', '**/data/', 'client/src/wire.ts']),
+  globalIgnores(['**/bundle/', '**/dist/', '**/data/', 'client/src/wire.ts']),
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

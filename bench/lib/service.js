@@ -9,6 +9,8 @@ import { promisify } from 'node:util'
 import { Keyring, parseSecretKeys } from '../../server/dist/domain/keyring.js'
 
 const ugs = fileURLToPath(new URL('../../server/bin/ugs.js', import.meta.url))
+/** The same, each of its modules in a file of its own. */
+const ugsInModules = fileURLToPath(new URL('../../server/dist/cli/ugs.js', import.meta.url))
 
 /**
  * A server in a process of its own.
@@ -53,7 +55,9 @@ export async function startService(databaseUrl, args = [], nodeArgs = [], enviro
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
     ...environment,
   }
-  const { stdout, ...server } = await startServer([...nodeArgs, ugs, 'serve', ...args], settings)
+  // What replaces a part of it, or tells where its time goes, needs to know the parts.
+  const script = nodeArgs.length === 0 ? ugs : ugsInModules
+  const { stdout, ...server } = await startServer([...nodeArgs, script, 'serve', ...args], settings)
   return {
     ...server,
     metricsUrl: /^Metrics are at (\S+)$/m.exec(stdout)?.[1],

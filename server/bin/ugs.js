@@ -2,9 +2,9 @@
 // Committed rather than compiled, so that npm can link `ugs` before the first build; until then it runs the sources.
 import { existsSync } from 'node:fs'
 
-const built = new URL('../dist/cli/ugs.js', import.meta.url)
-if (existsSync(built)) {
-  await import(built.href)
+const bundled = new URL('../bundle/ugs.js', import.meta.url)
+if (existsSync(bundled)) {
+  await import(bundled.href)
 } else {
   const { register } = await import('tsx/esm/api')
   register()

@@ -21,9 +21,9 @@ export interface ConsoleRoutesParts {
   readonly folder: string
 }
 
-/** Stands in the page for a nonce that each answer has its own of. */
 /** Far more than an API token takes. */
 const maxSignInBytes = 16 * 1024
+/** Stands in the page for a nonce that each answer has its own of. */
 const noncePlaceholder = 'CSP_NONCE'
 
 const validateSignIn: (value: unknown) => asserts value is SignInBody = compileValidator(SignInBody)

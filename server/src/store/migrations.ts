@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { packageFolder } from '../package-folder.ts'
 import { StoreError } from './store-error.ts'
 
 /** `auto` brings the tables up to date; `check` refuses those that are not, and leaves it to `ugs migrate`. */
@@ -12,7 +13,7 @@ export interface Migration {
 
 /** The numbered SQL files of a dialect (`migrations/<dialect>/0001-name.sql`), in order, without a gap. */
 export function readMigrations(dialect: 'sqlite' | 'postgres'): Migration[] {
-  const folder = new URL(`../../migrations/${dialect}/`, import.meta.url)
+  const folder = new URL(`migrations/${dialect}/`, packageFolder)
   return readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .sort()

@@ -42,7 +42,7 @@ test('the API reference renders in a browser, whole and from this service alone'
   assert.deepEqual(complaints, [])
   const elsewhere = urls.filter((url) => !url.startsWith('data:') && new URL(url).origin !== origin)
   assert.deepEqual(elsewhere, [])
-  assert.ok(urls.includes(`${origin}/docs/json`), urls.join('\n'))
+  assert.ok(urls.includes(`${origin}/openapi.json`), urls.join('\n'))
 })
 
 async function openPage(t: TestContext, executablePath: string): Promise<Page> {

@@ -26,7 +26,12 @@ interface Line {
 
 const service = await startService(
   { after },
-  { UGS_ACCESS_LOG: 'full', LOG_LEVEL: 'fatal', UGS_REQUEST_TIMEOUT_MS: '300' },
+  {
+    UGS_ACCESS_LOG: 'full',
+    LOG_LEVEL: 'fatal',
+    UGS_REQUEST_TIMEOUT_MS: '300',
+    UGS_API_TOKEN_CACHE_MS: '5000',
+  },
 )
 const { Customer, Testing } = service.tokens
 const reader = await createApiToken(service, 'Testing', '--scopes', 'read')
@@ -169,10 +174,12 @@ for (const [what, [sent, expected]] of Object.entries(refused)) {
 describe('a client that leaves', () => {
   it('in its body: its call is a line that says so', async () => {
     const { hostname, port } = new URL(service.origin)
+    // From here on its API token is known, and need not be looked up.
+    await answersTo(service.origin, requestText({ token: Testing, body: '{}' }))
     const socket = connect(Number(port), hostname)
     const headers = ['Expect: 100-continue', 'Content-Length: 20']
     socket.write(requestText({ token: Testing, headers }))
-    // Now it is being handled.
+    // So it is being handled.
     assert.match(String(await once(socket, 'data')), / 100 Continue/)
     socket.resetAndDestroy()
     await service.logged('"cut_off":true')
