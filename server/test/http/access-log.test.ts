@@ -175,7 +175,10 @@ describe('a client that leaves', () => {
   it('in its body: its call is a line that says so', async () => {
     const { hostname, port } = new URL(service.origin)
     // From here on its API token is known, and need not be looked up.
-    await answersTo(service.origin, requestText({ token: Testing, body: '{}' }))
+    await answersTo(
+      service.origin,
+      requestText({ token: Testing, headers: ['Connection: close'], body: '{}' }),
+    )
     const socket = connect(Number(port), hostname)
     const headers = ['Expect: 100-continue', 'Content-Length: 20']
     socket.write(requestText({ token: Testing, headers }))
