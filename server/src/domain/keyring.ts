@@ -1,13 +1,11 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
-import { Cache } from './cache.ts'
+import { OpenedTexts } from './opened-texts.ts'
 import { randomBytes } from './random.ts'
 
 const algorithm = 'aes-256-gcm'
 const ivLength = 12
 const tagLength = 16
 const secretKeyLength = 32
-/** Opening a token costs a view more than its look-up. Twice as many are some 20 MB. */
-const openedSize = 20_000
 
 /** A key that user group tokens are sealed with. Its id is public and stands beside what it sealed. */
 export interface SecretKey {
@@ -36,7 +34,7 @@ export class UnsealError extends Error {
 /** The secret keys of one service: the first seals, all of them open. */
 export class Keyring {
   readonly #readAgain: () => readonly SecretKey[]
-  readonly #opened = new Cache<string>(openedSize)
+  readonly #opened = new OpenedTexts()
   #keys = new Map<string, KeyObject>()
   #sealingKeyId = ''
 
@@ -78,31 +76,31 @@ export class Keyring {
     const cipher = createCipheriv(algorithm, this.#key(keyId), iv)
     cipher.setAAD(Buffer.from(context))
     const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
-    if (isRemembered) this.#opened.set(cacheKeyOf(keyId, sealed, context), text)
+    if (isRemembered) this.#opened.set({ keyId, sealed }, context, text)
     return { keyId, sealed }
   }
 
   /** @throws UnsealError */
-  open({ keyId, sealed }: Sealed, context: string): string {
-    const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
+  open(sealed: Sealed, context: string): string {
     // What was sealed opens to the same text for ever: each sealing has a nonce of its own.
-    const cacheKey = cacheKeyOf(keyId, bytes, context)
-    const known = this.#opened.get(cacheKey)
+    const known = this.#opened.get(sealed, context)
     if (known !== undefined) return known
-    const text = this.#decrypt(keyId, bytes, context)
-    this.#opened.set(cacheKey, text)
+    const text = this.#decrypt(sealed, context)
+    this.#opened.set(sealed, context, text)
     return text
   }
 
-  #decrypt(keyId: string, bytes: Buffer, context: string): string {
+  #decrypt({ keyId, sealed }: Sealed, context: string): string {
     const key = this.#key(keyId)
     try {
-      const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivLength), {
+      const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivLength), {
         authTagLength: tagLength,
       })
       decipher.setAAD(Buffer.from(context))
-      decipher.setAuthTag(bytes.subarray(-tagLength))
-      return decipher.update(bytes.subarray(ivLength, -tagLength), undefined, 'utf8') + decipher.final('utf8')
+      decipher.setAuthTag(sealed.subarray(-tagLength))
+      return (
+        decipher.update(sealed.subarray(ivLength, -tagLength), undefined, 'utf8') + decipher.final('utf8')
+      )
     } catch {
       throw new UnsealError(`what was sealed with the secret key "${keyId}" cannot be opened with it`, {
         isKeyMissing: false,
@@ -120,10 +118,6 @@ export class Keyring {
 
 function keyObjects(keys: readonly SecretKey[]): Map<string, KeyObject> {
   return new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]))
-}
-
-function cacheKeyOf(keyId: string, sealed: Buffer, context: string): string {
-  return `${keyId}/${context}/${sealed.toString('latin1')}`
 }
 
 export function isSecretKeyId(text: string): boolean {

@@ -8,8 +8,11 @@ import type { LastAnswers } from './protocol-errors.ts'
 
 /** For how long the event loop takes on calls before it looks for others, in milliseconds. */
 const turnMs = 15
-/** The same while connections come in: of those, libuv accepts one a turn. */
+/** The same while connections come in: of those, libuv accepts one a turn, so that at first no turn does anything else. */
 const turnWithConnectionMs = 1
+const onlyConnectionsMs = 50
+/** After so long without a connection, those that come are new ones. */
+const newConnectionsMs = 200
 /** A turn takes on no more calls than it takes so long to answer, what the store does included, in milliseconds. */
 const wholeTurnMs = 30
 /** But for these: the more share a commit, the less it costs each. */
@@ -59,6 +62,8 @@ export class Admission {
   /** When the event loop began with what came in; 0 where nothing has. */
   #turnBegan = 0
   #turnMs = turnMs
+  #connectionsSince = -Infinity
+  #lastConnectionAt = -Infinity
   #isScheduled = false
   /** When calls were last taken on that had waited, and how many. */
   #last = { at: 0, calls: 0 }
@@ -71,7 +76,7 @@ export class Admission {
   constructor(server: Server, options: AdmissionOptions) {
     this.#options = options
     this.#handle = comeFirst(server, (request, response) => this.#receive(request, response))
-    server.on('connection', () => (this.#turnMs = turnWithConnectionMs))
+    server.on('connection', () => this.#connect())
   }
 
   /** Counts a call that is worked on; false where there are too many. */
@@ -118,6 +123,13 @@ export class Admission {
     this.#isScheduled = true
     this.#last = { at: performance.now(), calls: 0 }
     setImmediate(this.#goOn)
+  }
+
+  #connect(): void {
+    const now = performance.now()
+    if (now - this.#lastConnectionAt > newConnectionsMs) this.#connectionsSince = now
+    this.#lastConnectionAt = now
+    this.#turnMs = now - this.#connectionsSince < onlyConnectionsMs ? 0 : turnWithConnectionMs
   }
 
   #hasTime(): boolean {
