@@ -19,13 +19,15 @@ export const changedIds = { prefix: '', first: 2_000_000, count: 100_000 }
 export const rotatedIds = { prefix: '', first: 3_000_000, count: 500_000 }
 
 const rotatedInARound = 20_000
-let rotated = 0
 
-/** @returns {Ids} whose token nobody has rotated */
-export function idsToRotate() {
-  const first = rotatedIds.first + rotated
-  rotated += rotatedInARound
-  return { ...rotatedIds, first, count: rotatedInARound }
+/** @returns {() => Ids} gives those whose token nobody has rotated, in the store of one case */
+export function rotations() {
+  let rotated = 0
+  return () => {
+    const first = rotatedIds.first + rotated
+    rotated += rotatedInARound
+    return { ...rotatedIds, first, count: rotatedInARound }
+  }
 }
 
 let rounds = 0

@@ -8,7 +8,7 @@ import type { LastAnswers } from './protocol-errors.ts'
 
 /** For how long the event loop takes on calls before it looks for others, in milliseconds. */
 const turnMs = 15
-/** The same while connections come in: of those, libuv accepts one a turn, so that at first no turn does anything else. */
+/** The same while connections come in: of those, libuv accepts one a turn. Where calls come at once, turns do nothing else at first. */
 const turnWithConnectionMs = 1
 const onlyConnectionsMs = 50
 /** After so long without a connection, those that come are new ones. */
@@ -62,6 +62,9 @@ export class Admission {
   /** When the event loop began with what came in; 0 where nothing has. */
   #turnBegan = 0
   #turnMs = turnMs
+  /** How many calls were taken on in this turn, and in the last one in which any were. */
+  #callsOfTurn = 0
+  #callsOfLastTurn = 0
   #connectionsSince = -Infinity
   #lastConnectionAt = -Infinity
   #isScheduled = false
@@ -86,6 +89,21 @@ export class Admission {
     return true
   }
 
+  /**
+   * Counts a call that is worked on while this is done.
+   * @throws Fault `unavailable` where there are too many, and what `work` throws
+   */
+  during<T>(request: IncomingMessage, work: () => T | Promise<T>): T | Promise<T> {
+    if (!this.begin(request)) throw overloaded()
+    let result: T | Promise<T> | undefined
+    try {
+      result = work()
+    } finally {
+      if (!(result instanceof Promise)) this.end(request)
+    }
+    return result instanceof Promise ? result.finally(() => this.end(request)) : result
+  }
+
   /** Counts the bytes of a body that have come so far; false where those of all are too many. */
   hold(request: IncomingMessage, bytes: number): boolean {
     if (bytes <= smallBody) return true
@@ -105,6 +123,7 @@ export class Admission {
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
     if ((this.#waiting.length === 0 && this.#hasTime()) || probes.includes(request.url)) {
+      this.#callsOfTurn++
       this.#handle(request, response)
       return
     }
@@ -129,7 +148,8 @@ export class Admission {
     const now = performance.now()
     if (now - this.#lastConnectionAt > newConnectionsMs) this.#connectionsSince = now
     this.#lastConnectionAt = now
-    this.#turnMs = now - this.#connectionsSince < onlyConnectionsMs ? 0 : turnWithConnectionMs
+    const isFirst = now - this.#connectionsSince < onlyConnectionsMs
+    this.#turnMs = isFirst && this.#callsOfLastTurn > 1 ? 0 : turnWithConnectionMs
   }
 
   #hasTime(): boolean {
@@ -143,6 +163,7 @@ export class Admission {
 
   readonly #endTurn = (): void => {
     this.#turnBegan = 0
+    this.#endCallsOfTurn()
     if (!this.#isScheduled) this.#turnMs = turnMs
   }
 
@@ -157,6 +178,8 @@ export class Admission {
       if (next.request.socket.destroyed) this.#leave(next.request)
       else this.#handle(next.request, next.response)
     }
+    this.#callsOfTurn += calls
+    this.#endCallsOfTurn()
     const lastTurnMs = Math.max(now - this.#last.at, this.#turnMs)
     for (const end = performance.now() + shareOfRefusals * lastTurnMs; performance.now() < end;) {
       const next = this.#refused.shift()
@@ -167,6 +190,11 @@ export class Admission {
     this.#turnMs = turnMs
     this.#isScheduled = this.#waiting.length > 0 || this.#refused.length > 0
     if (this.#isScheduled) setImmediate(this.#goOn)
+  }
+
+  #endCallsOfTurn(): void {
+    if (this.#callsOfTurn > 0) this.#callsOfLastTurn = this.#callsOfTurn
+    this.#callsOfTurn = 0
   }
 
   /** While calls wait, the event loop does nothing but work: by the time that passes, a call takes as long as it takes. */

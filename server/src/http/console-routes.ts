@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { successful } from '../contract/admin-answers.ts'
 import { sessionAnswer, SignInBody } from '../contract/console.ts'
 import { readStrictJson } from '../contract/strict-json.ts'
@@ -40,6 +40,12 @@ export async function addConsoleRoutes(
     return sessionAnswer(session, workspace)
   }
 
+  const signedIn = async (request: FastifyRequest) => {
+    const session = await findSession(request, sessions)
+    if (session === null) throw new Fault('unauthenticated', 'Nobody is signed in')
+    return session
+  }
+
   app.post('/console/session', {
     config: { challenge: 'Token' },
     // Anybody may send one.
@@ -49,29 +55,30 @@ export async function addConsoleRoutes(
       done()
     },
     handler: async (request, reply) => {
-      const session = await withBody(request.raw, bodyReadingOf(request), (body) => {
+      const { secret, json } = await withBody(request.raw, bodyReadingOf(request), async (body) => {
         const { value } = readStrictJson(body)
         validateSignIn(value)
-        return sessions.signIn(value.api_token, request.id)
+        const session = await sessions.signIn(value.api_token, request.id)
+        return { secret: session.secret, json: await answer(session) }
       })
-      keepSecret(request, reply, session.secret)
-      return sendJson(reply, 200, await answer(session))
+      keepSecret(request, reply, secret)
+      return sendJson(reply, 200, json)
     },
   })
   app.get('/console/session', {
     config: { challenge: 'Token' },
     handler: async (request, reply) => {
-      const session = await findSession(request, sessions)
-      if (session === null) throw new Fault('unauthenticated', 'Nobody is signed in')
-      return sendJson(reply, 200, await answer(session))
+      const json = await app.admission.during(request.raw, async () => answer(await signedIn(request)))
+      return sendJson(reply, 200, json)
     },
   })
   app.delete('/console/session', {
     config: { challenge: 'Token' },
     handler: async (request, reply) => {
-      const session = await findSession(request, sessions)
-      if (session === null) throw new Fault('unauthenticated', 'Nobody is signed in')
-      await sessions.signOut(secretOf(request) as string)
+      await app.admission.during(request.raw, async () => {
+        await signedIn(request)
+        await sessions.signOut(secretOf(request) as string)
+      })
       dropSecret(request, reply)
       return sendJson(reply, 200, successful({}))
     },

@@ -35,7 +35,9 @@ export function introspectionRoute({
     challenge: authentication.challenge,
     serve: async (exchange) => {
       const { raw } = exchange
-      const apiToken = await authentication.authenticate(raw.headers.authorization)
+      const apiToken = await bodies.admission.during(raw, () =>
+        authentication.authenticate(raw.headers.authorization),
+      )
       beginCall(exchange, exchange, { apiToken, operation: 'introspect' }, rateLimiter)
       checkBodyHeaders(raw, formType, bodies)
       const owner = await withBody(raw, bodies, (body) => userGroups.introspect(apiToken, tokenOf(body)))

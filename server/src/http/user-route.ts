@@ -64,7 +64,9 @@ export function userRoute({
     // Who calls, what for, and whether it may: all of it is judged before the body is read.
     serve: async (exchange) => {
       const { raw } = exchange
-      const apiToken = await authentication.authenticate(raw.headers.authorization)
+      const apiToken = await bodies.admission.during(raw, () =>
+        authentication.authenticate(raw.headers.authorization),
+      )
       const operation = operationOf(raw)
       beginCall(exchange, exchange, { apiToken, operation }, rateLimiter)
       checkBodyHeaders(raw, 'application/json', bodies)

@@ -68,15 +68,6 @@ const viewColumnNames = [
 ] as const satisfies readonly (keyof UserGroupRow)[]
 
 export type ViewRow = Pick<UserGroupRow, (typeof viewColumnNames)[number]>
-/** The same as a list, in the order of `viewColumns`. */
-export type ViewValues = [
-  teamId: number,
-  name: string,
-  mapping: string | null,
-  properties: string | null,
-  keyId: string,
-  sealed: Uint8Array,
-]
 
 const ofUserGroup = (names: readonly string[]) => names.map((name) => `user_group.${name}`).join(', ')
 
@@ -98,17 +89,9 @@ export function userGroupOf(realm: Realm, row: UserGroupRow): UserGroup {
   return { ...tokenlessUserGroupOf(realm, row), token: tokenOf(row) }
 }
 
-export function viewOf(key: UserGroupKey, row: ViewRow): UserGroupView {
-  const { team_id, name, mapping, properties, token_key_id, token_sealed } = row
-  return viewOfValues(key, [team_id, name, mapping, properties, token_key_id, token_sealed])
-}
-
-export function viewOfValues(
-  { workspaceId, environment, providedId }: UserGroupKey,
-  [teamId, name, mapping, properties, keyId, sealed]: ViewValues,
-): UserGroupView {
-  const token = { keyId, sealed }
-  return { workspaceId, environment, providedId, teamId, name, mapping, properties, token }
+export function viewOf({ workspaceId, environment, providedId }: UserGroupKey, row: ViewRow): UserGroupView {
+  const { team_id: teamId, name, mapping, properties } = row
+  return { workspaceId, environment, providedId, teamId, name, mapping, properties, token: tokenOf(row) }
 }
 
 export function tokenlessUserGroupOf(

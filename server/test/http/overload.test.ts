@@ -59,47 +59,78 @@ test('calls whose client has left take no place', async (t) => {
   while ((await get(body)).status !== 200);
 })
 
-test('a database that does not answer keeps a thousand calls waiting, and no more', async (t) => {
-  const DATABASE_URL = await freshDatabase(t)
-  const service = await startService(t, {
-    ...{ DATABASE_URL, UGS_METRICS_PORT: '0' },
-    ...{ UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '20000', UGS_POSTGRES_DEADLINE_MS: '20000' },
-  })
-  const token = (
-    await service.ugs('api-token', 'create', '--environment', 'Testing', '--name', 'a')
-  ).stdout.trim()
-  const body = JSON.stringify({ user_group_id: 'x', name: 'Name' })
-  const session = await openSession(t, DATABASE_URL)
-  await session.query('BEGIN; LOCK TABLE user_group IN ACCESS EXCLUSIVE MODE')
-  const connections: RawConnection[] = []
-  const answers: Answer[] = []
-  t.after(() => connections.forEach((connection) => connection.close()))
-  const request = requestText({ token, body })
-  while (!answers.some(({ status }) => status === 503)) {
-    assert.ok(connections.length < 1600)
-    for (const connection of await Promise.all(opened(200, service.origin))) {
-      connections.push(connection)
-      void connection
-        .send(request)
-        .answer()
-        .then(
-          (answer) => answers.push(answer),
-          () => undefined,
-        )
+interface WaitingCall {
+  /** What the database does not let anybody read. */
+  readonly table: string
+  readonly scopes: string
+  readonly request: (token: string) => string
+}
+
+const waiting: Record<string, WaitingCall> = {
+  'calls with a body': {
+    table: 'user_group',
+    scopes: 'write',
+    request: (token) => requestText({ token, body: JSON.stringify({ user_group_id: 'x', name: 'Name' }) }),
+  },
+  'calls without a body': {
+    table: 'user_group',
+    scopes: 'admin',
+    request: (token) => requestText({ token, path: '/admin/v1/user-groups' }),
+  },
+  'calls whose API token is looked up': {
+    table: 'api_token',
+    scopes: 'write',
+    request: (token) => requestText({ token, body: JSON.stringify({ user_group_id: 'x', name: 'Name' }) }),
+  },
+  'calls whose session is looked up': {
+    table: 'console_session',
+    scopes: 'write',
+    request: () =>
+      requestText({ path: '/console/session', headers: [`Cookie: ugs_session=${'x'.repeat(43)}`] }),
+  },
+}
+
+for (const [what, { table, scopes, request }] of Object.entries(waiting)) {
+  test(`a database that does not answer keeps a thousand calls waiting, and no more: ${what}`, async (t) => {
+    const DATABASE_URL = await freshDatabase(t)
+    const service = await startService(t, {
+      ...{ DATABASE_URL, UGS_METRICS_PORT: '0' },
+      ...{ UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '20000', UGS_POSTGRES_DEADLINE_MS: '20000' },
+    })
+    const { stdout } = await service.ugs(
+      ...['api-token', 'create', '--environment', 'Testing', '--name', 'a', '--scopes', scopes],
+    )
+    const session = await openSession(t, DATABASE_URL)
+    await session.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
+    const connections: RawConnection[] = []
+    const answers: Answer[] = []
+    t.after(() => connections.forEach((connection) => connection.close()))
+    while (!answers.some(({ status }) => status === 503)) {
+      assert.ok(connections.length < 1600)
+      for (const connection of await Promise.all(opened(200, service.origin))) {
+        connections.push(connection)
+        void connection
+          .send(request(stdout.trim()))
+          .answer()
+          .then(
+            (answer) => answers.push(answer),
+            () => undefined,
+          )
+      }
+      assert.equal((await call(service.origin, { path: '/healthz' })).status, 200)
     }
-    assert.equal((await call(service.origin, { path: '/healthz' })).status, 200)
-  }
-  // All but a thousand are told at once.
-  const refused = () => answers.filter(({ text }) => text.includes(message))
-  while (refused().length < connections.length - 1000) await call(service.origin, { path: '/healthz' })
-  await session.query('ROLLBACK')
-  while (answers.length < connections.length) await call(service.origin, { path: '/healthz' })
-  assert.equal(refused().length, connections.length - 1000)
-  for (const answer of refused()) {
-    assertFault(answer, 'unavailable')
-    assert.equal(answer.headers['retry-after'], '1')
-  }
-  assert.ok(answers.some(({ status }) => status === 200))
-  const { text } = await scrape(service)
-  assert.match(text, /ugs_http_errors_total\{[^}]*code="unavailable"[^}]*\} [1-9]/)
-})
+    // All but a thousand are told at once.
+    const refused = () => answers.filter(({ text }) => text.includes(message))
+    while (refused().length < connections.length - 1000) await call(service.origin, { path: '/healthz' })
+    await session.query('ROLLBACK')
+    while (answers.length < connections.length) await call(service.origin, { path: '/healthz' })
+    assert.equal(refused().length, connections.length - 1000)
+    for (const answer of refused()) {
+      assertFault(answer, 'unavailable')
+      assert.equal(answer.headers['retry-after'], '1')
+    }
+    assert.ok(answers.some(({ status }) => status === (table === 'console_session' ? 401 : 200)))
+    const { text } = await scrape(service)
+    assert.match(text, /ugs_http_errors_total\{[^}]*code="unavailable"[^}]*\} [1-9]/)
+  })
+}
