@@ -118,7 +118,12 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     answerProtocolError(requestTimeout(), socket, lastAnswers),
   )
   closeStuckConnections(app.server, limits.keepAliveTimeout + limits.headersTimeout)
-  const admission = new Admission(app.server, { ...lastAnswers, onWait: watch?.waits, onLeft: watch?.left })
+  const admission = new Admission(app.server, {
+    ...lastAnswers,
+    clock,
+    onWait: watch?.waits,
+    onLeft: watch?.left,
+  })
   app.decorate('admission', admission)
   // Node drops the headers beyond its limit without a word; the limit on their size is enough.
   app.server.maxHeadersCount = 0

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { errorAnswer, errorTable } from '../contract/errors.ts'
+import type { Clock } from '../domain/clock.ts'
 import { Fault } from '../domain/fault.ts'
 import { endingWithRequest, hasUnreadBody } from './answer.ts'
 import { closeInDoubt } from './check-message.ts'
@@ -41,6 +42,7 @@ interface Waiting {
 }
 
 export interface AdmissionOptions extends LastAnswers {
+  readonly clock: Pick<Clock, 'monotonic'>
   /** Is told of a call that has to wait, be it to be refused, when it comes. */
   readonly onWait: ((request: IncomingMessage) => void) | undefined
   /** Is told of a call that was neither taken on nor refused, since its client had left. */
@@ -54,6 +56,7 @@ export interface AdmissionOptions extends LastAnswers {
 export class Admission {
   readonly #handle: HandleRequest
   readonly #options: AdmissionOptions
+  readonly #clock: AdmissionOptions['clock']
   readonly #waiting: Waiting[] = []
   readonly #refused: Waiting[] = []
   #mostWaiting = fewestWaiting
@@ -78,6 +81,7 @@ export class Admission {
   /** Comes before what handles the requests of a server so far. */
   constructor(server: Server, options: AdmissionOptions) {
     this.#options = options
+    this.#clock = options.clock
     this.#handle = comeFirst(server, (request, response) => this.#receive(request, response))
     server.on('connection', () => this.#connect())
   }
@@ -140,12 +144,12 @@ export class Admission {
     } else this.#refused.push({ request, response })
     if (this.#isScheduled) return
     this.#isScheduled = true
-    this.#last = { at: performance.now(), calls: 0 }
+    this.#last = { at: this.#clock.monotonic(), calls: 0 }
     setImmediate(this.#goOn)
   }
 
   #connect(): void {
-    const now = performance.now()
+    const now = this.#clock.monotonic()
     if (now - this.#lastConnectionAt > newConnectionsMs) this.#connectionsSince = now
     this.#lastConnectionAt = now
     const isFirst = now - this.#connectionsSince < onlyConnectionsMs
@@ -153,7 +157,7 @@ export class Admission {
   }
 
   #hasTime(): boolean {
-    const now = performance.now()
+    const now = this.#clock.monotonic()
     if (this.#turnBegan === 0) {
       this.#turnBegan = now
       setImmediate(this.#endTurn)
@@ -169,10 +173,10 @@ export class Admission {
 
   /** Once a turn, while any wait: the event loop reads what has come in, and writes what is answered, in between. */
   readonly #goOn = (): void => {
-    const now = performance.now()
+    const now = this.#clock.monotonic()
     this.#learn(now)
     let calls = 0
-    for (const end = now + this.#turnMs; calls < this.#mostOfTurn && performance.now() < end; calls++) {
+    for (const end = now + this.#turnMs; calls < this.#mostOfTurn && this.#clock.monotonic() < end; calls++) {
       const next = this.#waiting.shift()
       if (next === undefined) break
       if (next.request.socket.destroyed) this.#leave(next.request)
@@ -181,7 +185,7 @@ export class Admission {
     this.#callsOfTurn += calls
     this.#endCallsOfTurn()
     const lastTurnMs = Math.max(now - this.#last.at, this.#turnMs)
-    for (const end = performance.now() + shareOfRefusals * lastTurnMs; performance.now() < end;) {
+    for (const end = this.#clock.monotonic() + shareOfRefusals * lastTurnMs; this.#clock.monotonic() < end;) {
       const next = this.#refused.shift()
       if (next === undefined) break
       this.#refuse(next)

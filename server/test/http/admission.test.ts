@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, IncomingMessage } from 'node:http'
 import { Socket, type AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
+import { systemClock, type Clock } from '../../src/domain/clock.ts'
 import { Admission } from '../../src/http/admission.ts'
 import { CallWatch, type EndedCall } from '../../src/http/call-watch.ts'
 import type { Refusal } from '../../src/http/protocol-errors.ts'
@@ -17,7 +18,7 @@ const work = (ms: number) => {
 }
 
 /** A server on which each call is so much work. */
-async function start(t: Scope, workMs: number) {
+async function start(t: Scope, workMs: number, clock: Pick<Clock, 'monotonic'> = systemClock) {
   const handled: (string | undefined)[] = []
   const refused: Refusal[] = []
   const waited: (string | undefined)[] = []
@@ -31,6 +32,7 @@ async function start(t: Scope, workMs: number) {
   server.keepAliveTimeout = 0
   let ids = 0
   new Admission(server, {
+    clock,
     nextRequestId: () => `id-${ids++}`,
     onRefused: (refusal) => {
       refused.push(refusal)
@@ -62,7 +64,7 @@ async function start(t: Scope, workMs: number) {
   }
   const health = () => answerTo(origin, get('/healthz'))
   const alone = () => answerTo(origin, get('/alone'))
-  return { together, health, alone, handled, refused, waited, ended }
+  return { server, origin, connections, get, together, health, alone, handled, refused, waited, ended }
 }
 
 describe('more calls than can be answered soon', () => {
@@ -144,6 +146,33 @@ describe('more calls than can be answered soon', () => {
   })
 })
 
+describe('connections that come at once, while calls do', () => {
+  /** How many calls were handled between the first and the last of 50, while 20 others make one call after another. */
+  async function handledMeanwhile(t: Scope, clock: Pick<Clock, 'monotonic'>) {
+    const { server, origin, connections, get, handled } = await start(t, 0, clock)
+    const before: number[] = []
+    const calls = connections.slice(0, 20).map(async (connection) => {
+      while (before.length < 50) await connection.send(get('/call')).answer()
+    })
+    while (handled.length < 200) await once(server, 'request')
+    server.on('connection', () => before.push(handled.length))
+    const opened = await Promise.all(Array.from({ length: 50 }, () => RawConnection.open(origin)))
+    await Promise.all(calls)
+    opened.forEach((connection) => connection.close())
+    return (before.at(-1) as number) - (before[0] as number)
+  }
+
+  it('are accepted before any call is taken on', async (t) => {
+    // At one time, since they are so for 50 ms.
+    assert.equal(await handledMeanwhile(t, { monotonic: () => 1000 }), 0)
+  })
+
+  it('do not keep the calls waiting for as long as there are any', async (t) => {
+    let now = 0
+    assert.ok((await handledMeanwhile(t, { monotonic: () => (now += 0.5) })) > 0)
+  })
+})
+
 it('calls that come one after another do not wait', async (t) => {
   const { alone, waited, refused } = await start(t, 0)
   for (let i = 0; i < 50; i++) assert.equal((await alone()).status, 200)
@@ -152,6 +181,7 @@ it('calls that come one after another do not wait', async (t) => {
 
 describe('what is counted until it is done', () => {
   const admission = new Admission(createServer(), {
+    clock: systemClock,
     nextRequestId: () => '',
     onRefused: undefined,
     onWait: undefined,
