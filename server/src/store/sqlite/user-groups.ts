@@ -49,7 +49,7 @@ type IdempotencyRow = Pick<
   'team_id' | 'provided_id' | 'name' | 'token_key_id' | 'token_sealed'
 > & { fingerprint: Uint8Array }
 
-/** `viewColumns`, in their order, the sealed token in hexadecimal digits: a blob comes in memory of its own, which takes as long as all others. */
+/** `viewColumns`, in their order, the sealed token in hexadecimal digits: a blob comes in memory of its own, which is allocated for each. */
 const viewColumnsAsText = viewColumns.replace(/user_group\.token_sealed/, 'hex($&)')
 type ViewValues = [
   teamId: number,
