@@ -26,6 +26,7 @@ const parseServer = new ParseServer({
   // Cloud code does not call the server over HTTP.
   directAccess: true,
   silent: true,
+  logsFolder: null,
   logLevel: 'error',
 })
 
