@@ -76,7 +76,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
       url: `/admin/v1${operation.path.replaceAll(/\{(\w+)\}/g, ':$1(^[1-9]\\d{0,14}$)')}`,
       config: { challenge: authentication.challenge },
       onRequest: async (request, reply) => {
-        const apiToken = await app.admission.during(request.raw, async () => {
+        const apiToken = await app.admission.during(async () => {
           const session = await findSession(request, sessions)
           return session?.apiToken ?? authentication.authenticate(request.raw.headers.authorization)
         })
@@ -101,7 +101,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
         }
         const answer =
           validateBody === undefined
-            ? await app.admission.during(request.raw, () => work(noDocument))
+            ? await app.admission.during(() => work(noDocument))
             : await withBody(request.raw, bodyReadingOf(request), (body) => work(readStrictJson(body)))
         if ('stream' in answer) return reply.type(bulkFormats[answer.format]).send(answer.stream)
         if (answer.userGroup !== undefined) reply.header('etag', etagOf(answer.userGroup))

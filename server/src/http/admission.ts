@@ -41,6 +41,55 @@ interface Waiting {
   readonly response: ServerResponse
 }
 
+/** What the calls that are served take up together. */
+interface Usage {
+  /** That are worked on. */
+  calls: number
+  /** Of bodies that are not small. */
+  bodyBytes: number
+}
+
+/**
+ * What one call takes up of that. Counts alone: a set of requests, of which one comes and one goes with each call, would make
+ * V8 keep what has gone until it collects the old generation.
+ */
+export class Claim {
+  readonly #used: Usage
+  #isAtWork = false
+  #bodyBytes = 0
+
+  constructor(used: Usage) {
+    this.#used = used
+  }
+
+  /** The call is worked on from now on; false where too many are. */
+  begin(): boolean {
+    if (this.#isAtWork) return true
+    if (this.#used.calls >= mostAtWork) return false
+    this.#used.calls++
+    this.#isAtWork = true
+    return true
+  }
+
+  /** So many bytes of its body have come so far; false where those of all calls are too many. */
+  hold(bytes: number): boolean {
+    if (bytes <= smallBody) return true
+    const more = bytes - this.#bodyBytes
+    if (this.#used.bodyBytes + more > mostBodyBytes) return false
+    this.#used.bodyBytes += more
+    this.#bodyBytes = bytes
+    return true
+  }
+
+  /** Gives back whatever it took. */
+  end(): void {
+    if (this.#isAtWork) this.#used.calls--
+    this.#used.bodyBytes -= this.#bodyBytes
+    this.#isAtWork = false
+    this.#bodyBytes = 0
+  }
+}
+
 export interface AdmissionOptions extends LastAnswers {
   readonly clock: Pick<Clock, 'monotonic'>
   /** Is told of a call that has to wait, be it to be refused, when it comes. */
@@ -73,10 +122,7 @@ export class Admission {
   #isScheduled = false
   /** When calls were last taken on that had waited, and how many. */
   #last = { at: 0, calls: 0 }
-  readonly #atWork = new Set<IncomingMessage>()
-  /** Of the calls whose bodies are not small, how large those are. */
-  readonly #bodies = new Map<IncomingMessage, number>()
-  #bodyBytes = 0
+  readonly #used: Usage = { calls: 0, bodyBytes: 0 }
 
   /** Comes before what handles the requests of a server so far. */
   constructor(server: Server, options: AdmissionOptions) {
@@ -86,43 +132,25 @@ export class Admission {
     server.on('connection', () => this.#connect())
   }
 
-  /** Counts a call that is worked on; false where there are too many. */
-  begin(request: IncomingMessage): boolean {
-    if (this.#atWork.size >= mostAtWork) return false
-    this.#atWork.add(request)
-    return true
+  /** What a call takes up; to be ended, whatever came of it. */
+  claim(): Claim {
+    return new Claim(this.#used)
   }
 
   /**
    * Counts a call that is worked on while this is done.
    * @throws Fault `unavailable` where there are too many, and what `work` throws
    */
-  during<T>(request: IncomingMessage, work: () => T | Promise<T>): T | Promise<T> {
-    if (!this.begin(request)) throw overloaded()
+  during<T>(work: () => T | Promise<T>): T | Promise<T> {
+    const claim = this.claim()
+    if (!claim.begin()) throw overloaded()
     let result: T | Promise<T> | undefined
     try {
       result = work()
     } finally {
-      if (!(result instanceof Promise)) this.end(request)
+      if (!(result instanceof Promise)) claim.end()
     }
-    return result instanceof Promise ? result.finally(() => this.end(request)) : result
-  }
-
-  /** Counts the bytes of a body that have come so far; false where those of all are too many. */
-  hold(request: IncomingMessage, bytes: number): boolean {
-    if (bytes <= smallBody) return true
-    const more = bytes - (this.#bodies.get(request) ?? 0)
-    if (this.#bodyBytes + more > mostBodyBytes) return false
-    this.#bodyBytes += more
-    this.#bodies.set(request, bytes)
-    return true
-  }
-
-  /** Whatever was counted of a call counts no longer. */
-  end(request: IncomingMessage): void {
-    this.#atWork.delete(request)
-    this.#bodyBytes -= this.#bodies.get(request) ?? 0
-    this.#bodies.delete(request)
+    return result instanceof Promise ? result.finally(() => claim.end()) : result
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
@@ -135,7 +163,7 @@ export class Admission {
     const isBehind = response.socket === null
     const most = isBehind ? mostWaiting : this.#mostWaiting
     this.#options.onWait?.(request)
-    if (this.#waiting.length < most && this.#atWork.size < mostAtWork) {
+    if (this.#waiting.length < most && this.#used.calls < mostAtWork) {
       this.#waiting.push({ request, response })
     } else if (isBehind) {
       // Node reads no more of a connection on which enough answers wait.

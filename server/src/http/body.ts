@@ -2,7 +2,7 @@ import { MIMEType } from 'node:util'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Fault } from '../domain/fault.ts'
-import { overloaded, type Admission } from './admission.ts'
+import { overloaded, type Admission, type Claim } from './admission.ts'
 import { allowUpload } from './late-requests.ts'
 
 declare module 'fastify' {
@@ -64,13 +64,16 @@ function lengthOf({ headers }: IncomingMessage): number {
  */
 export async function withBody<T>(
   request: IncomingMessage,
-  reading: BodyReading,
+  { admission, bodyLimit }: BodyReading,
   work: (body: Buffer) => T | Promise<T>,
 ): Promise<T> {
+  const claim = admission.claim()
   try {
-    return await work(isHere(request) ? takeBody(request, reading) : await readBody(request, reading))
+    return await work(
+      isHere(request) ? takeBody(request, claim, bodyLimit) : await readBody(request, claim, bodyLimit),
+    )
   } finally {
-    reading.admission.end(request)
+    claim.end()
   }
 }
 
@@ -80,13 +83,13 @@ function isHere(request: IncomingMessage): boolean {
   return complete || (readableLength > 0 && readableLength === lengthOf(request))
 }
 
-function takeBody(request: IncomingMessage, { admission, bodyLimit }: BodyReading): Buffer {
+function takeBody(request: IncomingMessage, claim: Claim, bodyLimit: number): Buffer {
   const body = request.read() as Buffer | null
   // Node is yet to be told that there is no more.
   request.resume()
   if (body === null) throw bodyRequired(request)
   if (body.length > bodyLimit) throw bodyTooLarge(bodyLimit)
-  if (!admission.hold(request, body.length) || !admission.begin(request)) throw overloaded()
+  if (!claim.hold(body.length) || !claim.begin()) throw overloaded()
   return body
 }
 
@@ -94,7 +97,7 @@ function takeBody(request: IncomingMessage, { admission, bodyLimit }: BodyReadin
  * One that turns out too large is refused at once, and the rest of it is read and dropped, so that the client, still
  * sending, gets to see the answer; `UGS_REQUEST_TIMEOUT_MS` bounds how long that may take.
  */
-function readBody(request: IncomingMessage, { admission, bodyLimit }: BodyReading): Promise<Buffer> {
+function readBody(request: IncomingMessage, claim: Claim, bodyLimit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
@@ -106,12 +109,12 @@ function readBody(request: IncomingMessage, { admission, bodyLimit }: BodyReadin
     const take = (chunk: Buffer) => {
       length += chunk.length
       if (length > bodyLimit) refuse(bodyTooLarge(bodyLimit))
-      else if (!admission.hold(request, length)) refuse(overloaded())
+      else if (!claim.hold(length)) refuse(overloaded())
       else chunks.push(chunk)
     }
     const finish = () => {
       if (length === 0) refuse(bodyRequired(request))
-      else if (!admission.begin(request)) refuse(overloaded())
+      else if (!claim.begin()) refuse(overloaded())
       else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
     }
     request.on('data', take)

@@ -68,14 +68,14 @@ export async function addConsoleRoutes(
   app.get('/console/session', {
     config: { challenge: 'Token' },
     handler: async (request, reply) => {
-      const json = await app.admission.during(request.raw, async () => answer(await signedIn(request)))
+      const json = await app.admission.during(async () => answer(await signedIn(request)))
       return sendJson(reply, 200, json)
     },
   })
   app.delete('/console/session', {
     config: { challenge: 'Token' },
     handler: async (request, reply) => {
-      await app.admission.during(request.raw, async () => {
+      await app.admission.during(async () => {
         await signedIn(request)
         await sessions.signOut(secretOf(request) as string)
       })

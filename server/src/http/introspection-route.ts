@@ -35,7 +35,7 @@ export function introspectionRoute({
     challenge: authentication.challenge,
     serve: async (exchange) => {
       const { raw } = exchange
-      const apiToken = await bodies.admission.during(raw, () =>
+      const apiToken = await bodies.admission.during(() =>
         authentication.authenticate(raw.headers.authorization),
       )
       beginCall(exchange, exchange, { apiToken, operation: 'introspect' }, rateLimiter)

@@ -64,7 +64,7 @@ export function userRoute({
     // Who calls, what for, and whether it may: all of it is judged before the body is read.
     serve: async (exchange) => {
       const { raw } = exchange
-      const apiToken = await bodies.admission.during(raw, () =>
+      const apiToken = await bodies.admission.during(() =>
         authentication.authenticate(raw.headers.authorization),
       )
       const operation = operationOf(raw)

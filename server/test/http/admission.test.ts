@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, IncomingMessage } from 'node:http'
-import { Socket, type AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import { systemClock, type Clock } from '../../src/domain/clock.ts'
 import { Admission } from '../../src/http/admission.ts'
@@ -180,36 +180,53 @@ it('calls that come one after another do not wait', async (t) => {
 })
 
 describe('what is counted until it is done', () => {
-  const admission = new Admission(createServer(), {
-    clock: systemClock,
-    nextRequestId: () => '',
-    onRefused: undefined,
-    onWait: undefined,
-    onLeft: undefined,
-  })
-  const request = () => new IncomingMessage(new Socket())
+  const newAdmission = () =>
+    new Admission(createServer(), {
+      clock: systemClock,
+      nextRequestId: () => '',
+      onRefused: undefined,
+      onWait: undefined,
+      onLeft: undefined,
+    })
 
-  it('a thousand calls', () => {
-    const first = request()
-    assert.ok(admission.begin(first))
-    for (let i = 1; i < 1000; i++) assert.ok(admission.begin(request()))
-    assert.ok(!admission.begin(request()))
-    admission.end(first)
-    admission.end(first)
-    assert.ok(admission.begin(request()))
-    assert.ok(!admission.begin(request()))
+  it('a thousand calls, each once', () => {
+    const admission = newAdmission()
+    const first = admission.claim()
+    assert.ok(first.begin() && first.begin())
+    for (let i = 1; i < 1000; i++) assert.ok(admission.claim().begin())
+    assert.ok(!admission.claim().begin())
+    first.end()
+    first.end()
+    assert.ok(admission.claim().begin())
+    assert.ok(!admission.claim().begin())
+  })
+
+  it('what is done at once, or later, or fails', async () => {
+    const admission = newAdmission()
+    const failure = new Error('as it should')
+    for (let i = 0; i < 1000; i++) {
+      assert.equal(
+        admission.during(() => i),
+        i,
+      )
+      assert.throws(() => admission.during(() => assert.fail(failure)), failure)
+      assert.equal(await admission.during(() => Promise.resolve(i)), i)
+      await assert.rejects(async () => admission.during(() => Promise.reject(failure)), failure)
+    }
+    assert.ok(admission.claim().begin())
   })
 
   it('64 MiB of bodies, however small their parts, and no small body', () => {
+    const admission = newAdmission()
     const mebibyte = 1024 * 1024
-    const requests = Array.from({ length: 64 }, request)
-    for (const one of requests) {
-      for (let bytes = 0; bytes <= mebibyte; bytes += 1024) assert.ok(admission.hold(one, bytes))
+    const claims = Array.from({ length: 64 }, () => admission.claim())
+    for (const claim of claims) {
+      for (let bytes = 0; bytes <= mebibyte; bytes += 1024) assert.ok(claim.hold(bytes))
     }
-    assert.ok(!admission.hold(request(), 17_000))
-    assert.ok(admission.hold(request(), 16_000))
-    for (const one of requests.slice(0, 1)) admission.end(one)
-    assert.ok(admission.hold(request(), mebibyte))
-    assert.ok(!admission.hold(request(), 17_000))
+    assert.ok(!admission.claim().hold(17_000))
+    assert.ok(admission.claim().hold(16_000))
+    for (const claim of claims.slice(0, 1)) claim.end()
+    assert.ok(admission.claim().hold(mebibyte))
+    assert.ok(!admission.claim().hold(17_000))
   })
 })
