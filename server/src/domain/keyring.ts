@@ -98,9 +98,10 @@ export class Keyring {
       })
       decipher.setAAD(Buffer.from(context))
       decipher.setAuthTag(sealed.subarray(-tagLength))
-      return (
-        decipher.update(sealed.subarray(ivLength, -tagLength), undefined, 'utf8') + decipher.final('utf8')
-      )
+      const text = decipher.update(sealed.subarray(ivLength, -tagLength))
+      decipher.final()
+      // Only now is it known to be what was sealed.
+      return text.toString()
     } catch {
       throw new UnsealError(`what was sealed with the secret key "${keyId}" cannot be opened with it`, {
         isKeyMissing: false,

@@ -1,15 +1,14 @@
 import type { Sealed } from './keyring.ts'
 
-/** A power of two. */
-const slotCount = 2 ** 17
-/** A text is in one of so many slots, from the one that its nonce names: nine of ten find a place among 100,000. */
-const placesOfOne = 8
+const slotCount = 110_000
+/** A text is in one of so many slots, from the one that its nonce names: of 100,000, nineteen in twenty find a place. */
+const placesOfOne = 16
 /** The longest that are remembered, in bytes: what a token is sealed to, with what key for whom, and the token. */
 const longestSealed = 80
 const longestOwner = 90
 const longestText = 56
 
-// A slot, from its first byte. All of them take 30 MB, once there is as much to remember.
+// A slot, from its first byte. All of them take 26 MB, once there is as much to remember.
 const sealedLengthAt = 0
 const ownerLengthAt = 1
 const textLengthAt = 2
@@ -89,7 +88,7 @@ function isAt(all: Uint8Array, start: number, bytes: Uint8Array, length: number)
 // What is sealed begins with a nonce, which is random.
 
 function firstSlotOf(sealed: Uint8Array): number {
-  return int32At(sealed, 0) & (slotCount - 1)
+  return (int32At(sealed, 0) >>> 0) % slotCount
 }
 
 function tagOf(sealed: Uint8Array): number {

@@ -185,13 +185,17 @@ export class UserGroupService {
    * `idempotency_key_reused`, `unavailable`
    */
   async rotate(caller: Caller, request: RotationRequest): Promise<RotationResult> {
+    const { workspaceId, environment, author, requestId } = caller
     const { target, idempotency } = request
     const wasNeverIssued = 'currentToken' in target && !isWellFormedToken('userGroup', target.currentToken)
     // No need to look it up, unless an earlier answer to the same idempotency key comes first.
     if (wasNeverIssued && idempotency === undefined) throw tokenNotFound()
     const now = this.#clock.now()
     const command: RotateUserGroupToken = {
-      ...caller,
+      workspaceId,
+      environment,
+      author,
+      requestId,
       target: 'currentToken' in target ? { tokenHash: hashToken(target.currentToken) } : target,
       oldTokenValidUntil: now + request.gracePeriodSeconds * 1000,
       mintToken: this.#mintToken,
@@ -296,16 +300,12 @@ export class UserGroupService {
   #commandOf(
     caller: Caller,
     { providedId, change }: UserGroupRequest,
-    rest: Pick<GetOrCreateUserGroup, 'mayWrite' | 'mintToken'>,
+    { mayWrite, mintToken }: Pick<GetOrCreateUserGroup, 'mayWrite' | 'mintToken'>,
   ): GetOrCreateUserGroup {
-    return {
-      key: keyOf(caller, providedId),
-      change,
-      mappingMode: this.#mappingMode,
-      ...originOf(caller),
-      now: this.#clock.now(),
-      ...rest,
-    }
+    const { author, requestId } = caller
+    const key = keyOf(caller, providedId)
+    const now = this.#clock.now()
+    return { key, change, mappingMode: this.#mappingMode, author, requestId, mayWrite, mintToken, now }
   }
 
   readonly #mintToken = (key: UserGroupKey, options?: { isRemembered: boolean }): MintedToken => {
