@@ -1,5 +1,5 @@
 import type { Sealed } from '../domain/keyring.ts'
-import type { RotatedUserGroup } from '../domain/store.ts'
+import type { GetOrCreateUserGroup, RotatedUserGroup } from '../domain/store.ts'
 import type { Author } from '../domain/audit.ts'
 import type {
   DeletedUserGroup,
@@ -87,6 +87,29 @@ export function tokenOf(row: Pick<UserGroupRow, 'token_key_id' | 'token_sealed'>
 
 export function userGroupOf(realm: Realm, row: UserGroupRow): UserGroup {
   return { ...tokenlessUserGroupOf(realm, row), token: tokenOf(row) }
+}
+
+export function createdUserGroupOf(
+  { key, change, author, now }: GetOrCreateUserGroup,
+  teamId: number,
+  { keyId, sealed }: Sealed,
+): UserGroup {
+  return {
+    workspaceId: key.workspaceId,
+    environment: key.environment,
+    providedId: key.providedId,
+    teamId,
+    name: change.name as string,
+    mapping: change.mapping ?? null,
+    properties: change.properties ?? null,
+    token: { keyId, sealed },
+    revision: 1,
+    updatedBy: author,
+    createdAt: now,
+    updatedAt: now,
+    tokenIssuedAt: now,
+    suspendedAt: null,
+  }
 }
 
 export function viewOf({ workspaceId, environment, providedId }: UserGroupKey, row: ViewRow): UserGroupView {

@@ -67,8 +67,8 @@ export class UserGroupStatements {
   readonly selectBySupersededToken: Coalescer<ByHash, SupersededTokenRow | null>
   readonly selectIdempotencyKey: Coalescer<ByHash, IdempotencyRow | null>
   readonly resolveMapping: Coalescer<MappingToResolve, ResolvedMapping>
-  /** Null where there is one already (another call made it), where its mapping is not registered and must be, or its key is retired. */
-  readonly insert: Coalescer<Creation, UserGroupRow | null>
+  /** Its team id; null where there is one already (another call made it), where its mapping is not registered and must be, or its key is retired. */
+  readonly insert: Coalescer<Creation, number | null>
   readonly update: Coalescer<Change, UserGroupRow | null>
   /** Null where the token is no longer the old one, the idempotency key is in use, or the secret key is retired. */
   readonly replaceToken: Coalescer<Rotation, UserGroupRow | null>
@@ -144,10 +144,7 @@ export class UserGroupStatements {
           sent,
         )
         const teamIds = new Map(made.map(({ provided_id, team_id }) => [provided_id, team_id]))
-        return creations.map((creation) => {
-          const teamId = teamIds.get(creation.providedId)
-          return teamId === undefined ? null : rowOf(creation, teamId)
-        })
+        return creations.map(({ providedId }) => teamIds.get(providedId) ?? null)
       },
     })
 
@@ -314,23 +311,4 @@ function byKey<Key, Row>(
 
 function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
-}
-
-function rowOf({ providedId, name, change, token, author, now }: Creation, teamId: number): UserGroupRow {
-  return {
-    team_id: teamId,
-    provided_id: providedId,
-    name,
-    mapping: change.mapping ?? null,
-    properties: change.properties ?? null,
-    token_hash: token.hash,
-    token_key_id: token.keyId,
-    token_sealed: token.sealed,
-    token_issued_at: now,
-    created_at: now,
-    updated_at: now,
-    revision: 1,
-    updated_by: author,
-    suspended_at: null,
-  }
 }

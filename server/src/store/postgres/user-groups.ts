@@ -32,6 +32,7 @@ import type { Attempt, Retry } from './retry.ts'
 import { selectById } from './user-group-archive.ts'
 import {
   columns,
+  createdUserGroupOf,
   rotatedUserGroupOf,
   tokenOf,
   tokenlessUserGroupOf,
@@ -81,10 +82,23 @@ export class UserGroups {
           token ??= mintToken(key)
           const retired = isRepeated ? await this.#checkSecretKey(token) : null
           if (retired !== null) return retired
+          const { workspaceId, environment, providedId } = key
           const { name } = change
-          const creation = { ...key, name, change, mappingMode, token, author, requestId, now }
-          const created = await attempt.change((sent) => this.#statements.insert.add(creation, attempt, sent))
-          if (created !== null) return { outcome: 'created', userGroup: userGroupOf(key, created) }
+          const creation = {
+            workspaceId,
+            environment,
+            providedId,
+            name,
+            change,
+            mappingMode,
+            token,
+            author,
+            requestId,
+            now,
+          }
+          const teamId = await attempt.change((sent) => this.#statements.insert.add(creation, attempt, sent))
+          if (teamId !== null)
+            return { outcome: 'created', userGroup: createdUserGroupOf(command, teamId, token) }
           continue
         }
         const isOurs = attempt.isInDoubt && (await this.#isOf(row, key, token, attempt))

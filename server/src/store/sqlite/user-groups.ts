@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { Author } from '../../domain/audit.ts'
+import type { Author, Origin } from '../../domain/audit.ts'
 import { changedFields } from '../../domain/user-group.ts'
 import { isRegistered, type MappingMode } from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -27,8 +27,10 @@ import {
   type UserGroupKey,
 } from '../../domain/user-group.ts'
 import type { Realm } from '../../domain/user-group-service.ts'
+import type { Change } from '../audit-row.ts'
 import { mismatchOf } from '../expectation.ts'
 import {
+  createdUserGroupOf,
   rotatedUserGroupOf,
   tokenlessColumns,
   tokenlessUserGroupOf,
@@ -203,7 +205,7 @@ export class UserGroups {
       return { outcome: 'unchanged', userGroup: userGroupOf(key, row) }
     const changed = this.#suspend.get(suspended ? now : null, row.team_id) as UserGroupRow
     const action = suspended ? 'user_group.suspended' : 'user_group.resumed'
-    this.#audit.append(action, { ...command, ...key }, { userGroup: subjectOf(row) })
+    this.#audit.append(action, auditedChangeOf(command), { userGroup: subjectOf(row) })
     return { outcome: 'updated', userGroup: userGroupOf(key, changed) }
   }
 
@@ -346,12 +348,8 @@ export class UserGroups {
     )
     const teamId = Number(lastInsertRowid)
     this.#dataSources.replaceEntries(key, teamId, null, mapping)
-    this.#audit.append('user_group.created', { ...command, ...key }, { userGroup: { teamId, providedId } })
-    return {
-      ...key,
-      ...{ teamId, name: name as string, mapping, properties, token: { keyId, sealed }, revision: 1 },
-      ...{ updatedBy: author, createdAt: now, updatedAt: now, tokenIssuedAt: now, suspendedAt: null },
-    }
+    this.#audit.append('user_group.created', auditedChangeOf(command), { userGroup: { teamId, providedId } })
+    return createdUserGroupOf(command, teamId, token)
   }
 
   #change(row: UserGroupRow, command: Omit<UpdateUserGroup, 'expected'>): UserGroup {
@@ -369,7 +367,7 @@ export class UserGroups {
     if (changed.mapping !== row.mapping)
       this.#dataSources.replaceEntries(key, row.team_id, row.mapping, changed.mapping)
     const details = { changed_fields: changedFields(row, changed) }
-    this.#audit.append('user_group.updated', { ...command, ...key }, { userGroup: subjectOf(row), details })
+    this.#audit.append('user_group.updated', auditedChangeOf(command), { userGroup: subjectOf(row), details })
     return userGroupOf(key, changed)
   }
 
@@ -387,6 +385,17 @@ export class UserGroups {
     const details = { grace_period_seconds: Math.round((oldTokenValidUntil - now) / 1000) }
     this.#audit.append('user_group.token_rotated', command, { userGroup: subjectOf(row), details })
   }
+}
+
+/** Field by field: V8 would give each of the objects that are made by spreading so many fields a hidden class of its own. */
+function auditedChangeOf({
+  key,
+  author,
+  requestId,
+  now,
+}: Origin & Pick<UpdateUserGroup, 'key' | 'now'>): Change {
+  const { workspaceId, environment } = key
+  return { workspaceId, environment, author, requestId, now }
 }
 
 /** Whose an audit event is. */
