@@ -50,7 +50,7 @@ interface Usage {
 }
 
 /**
- * What one call takes up of that. Counts alone: a set of requests, of which one comes and one goes with each call, would make
+ * What one call takes up of what all share. Counts alone: a set of requests, of which one comes and one goes with each call, would make
  * V8 keep what has gone until it collects the old generation.
  */
 export class Claim {

@@ -143,8 +143,9 @@ export class UserGroupStatements {
           ],
           sent,
         )
-        const teamIds = new Map(made.map(({ provided_id, team_id }) => [provided_id, team_id]))
-        return creations.map(({ providedId }) => teamIds.get(providedId) ?? null)
+        return byKey(creations.map(idOf), made, ({ provided_id }) => provided_id).map(
+          (row) => row?.team_id ?? null,
+        )
       },
     })
 

@@ -9,6 +9,7 @@ import type {
   RestoreUserGroup,
 } from '../../domain/store.ts'
 import type { DeletedUserGroup, UserGroupVersion } from '../../domain/user-group.ts'
+import { auditedChangeOf } from '../audit-row.ts'
 import { mismatchOf } from '../expectation.ts'
 import {
   deletedUserGroupOf,
@@ -93,7 +94,7 @@ export class UserGroupArchive {
     this.#dataSources.replaceEntries(key, row.team_id, row.mapping, null)
     this.#delete.run(row.team_id)
     const userGroup = { teamId: row.team_id, providedId: row.provided_id }
-    this.#audit.append('user_group.deleted', { ...command, ...key }, { userGroup })
+    this.#audit.append('user_group.deleted', auditedChangeOf(command), { userGroup })
     return 'deleted'
   }
 

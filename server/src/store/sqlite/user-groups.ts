@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { Author, Origin } from '../../domain/audit.ts'
+import type { Author } from '../../domain/audit.ts'
 import { changedFields } from '../../domain/user-group.ts'
 import { isRegistered, type MappingMode } from '../../domain/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -27,7 +27,7 @@ import {
   type UserGroupKey,
 } from '../../domain/user-group.ts'
 import type { Realm } from '../../domain/user-group-service.ts'
-import type { Change } from '../audit-row.ts'
+import { auditedChangeOf } from '../audit-row.ts'
 import { mismatchOf } from '../expectation.ts'
 import {
   createdUserGroupOf,
@@ -385,17 +385,6 @@ export class UserGroups {
     const details = { grace_period_seconds: Math.round((oldTokenValidUntil - now) / 1000) }
     this.#audit.append('user_group.token_rotated', command, { userGroup: subjectOf(row), details })
   }
-}
-
-/** Field by field: V8 would give each of the objects that are made by spreading so many fields a hidden class of its own. */
-function auditedChangeOf({
-  key,
-  author,
-  requestId,
-  now,
-}: Origin & Pick<UpdateUserGroup, 'key' | 'now'>): Change {
-  const { workspaceId, environment } = key
-  return { workspaceId, environment, author, requestId, now }
 }
 
 /** Whose an audit event is. */
