@@ -8,6 +8,7 @@ import { after, describe, it, test } from 'node:test'
 import { createApiToken, runCommand } from '../support/command.ts'
 import { call, type Answer } from '../support/http.ts'
 import { answersTo, RawConnection, requestText } from '../support/raw-connection.ts'
+import { randomPartOf } from '../support/secrets.ts'
 import { startService, temporaryFolder, ugsFile, type RunningService } from '../support/service.ts'
 import { assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
 
@@ -302,7 +303,7 @@ test('nothing of what a call holds is in the log', async () => {
   }
   const log = service.stderr()
   for (const secret of secrets) {
-    const random = secret.split('_')[2] as string
+    const random = randomPartOf(secret)
     assert.ok(!log.includes(random.slice(0, 12)) && !log.includes(random.slice(-12)))
   }
   assert.doesNotMatch(log, /ug[at]_|-of-it|"stack"/)

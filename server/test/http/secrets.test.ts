@@ -4,7 +4,7 @@ import { createApiToken } from '../support/command.ts'
 import { call } from '../support/http.ts'
 import { kept } from '../support/kept.ts'
 import { answersTo, answerTo, requestText } from '../support/raw-connection.ts'
-import { assertNoSecret } from '../support/secrets.ts'
+import { assertNoSecret, randomPartOf, tokenPattern } from '../support/secrets.ts'
 import { startService } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
 
@@ -68,7 +68,7 @@ for (const [what, make] of Object.entries(misplaced)) {
     // The longest part of a token that says nothing: its prefix.
     for (const secret of [Testing, reader, withKey, current]) {
       const { text, headers } = await make(secret)
-      const random = secret.split('_')[2] as string
+      const random = randomPartOf(secret)
       assert.match(text, /"success":0/)
       for (const part of [random.slice(0, 12), random.slice(-12)]) {
         assert.ok(!text.includes(part) && !JSON.stringify(headers).includes(part), text)
@@ -119,7 +119,7 @@ test('the log at its most talkative holds requests, no token and no stack', () =
 })
 
 test('standard output holds no token but those of the first start', () => {
-  const shown = service.stdout().match(/ug[at]_(?:customer|testing)_\w+/g) ?? []
+  const shown = service.stdout().match(tokenPattern) ?? []
   assert.deepEqual(
     shown.filter((token) => token !== Customer && token !== Testing),
     [],

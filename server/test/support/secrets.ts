@@ -4,12 +4,17 @@ import { hash } from 'node:crypto'
 /** A token, shown in full. */
 export const tokenPattern = /ug[at]_(?:customer|testing)_\w+/g
 
+/** What of a secret is random: all but the prefix of a token, that tells its kind. */
+export function randomPartOf(secret: string): string {
+  return secret.replace(/^ug[at]_(?:customer|testing)_/, '')
+}
+
 /** How a secret may stand somewhere: as it is, without the prefix that tells its kind, and in base64 or hex. */
 function formsOf(secret: string): Buffer[] {
   const bytes = Buffer.from(secret)
   // Where it is a part of something longer, the ends are others.
   const base64 = [0, 1, 2].map((start) => bytes.subarray(start).toString('base64').slice(0, -4))
-  const texts = [secret, secret.split('_')[2] ?? secret, bytes.toString('hex'), ...base64]
+  const texts = [secret, randomPartOf(secret), bytes.toString('hex'), ...base64]
   return [...texts.map((text) => Buffer.from(text)), Buffer.from(secret, 'base64url')]
 }
 
