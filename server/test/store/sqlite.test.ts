@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import BetterSqlite3 from 'better-sqlite3'
 import { readMigrations } from '../../src/store/migrations.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -80,6 +82,34 @@ describe('SQLite: the file', () => {
     const found = await second.getOrCreateUserGroup(create('a'))
     await second.close()
     assert.deepEqual(found, unchanged(madeBy(created)))
+  })
+
+  it('is made once where two open it at the same moment', async () => {
+    const files = 60
+    // As many as there are threads have come to a file before it is opened.
+    const arrived = new Int32Array(new SharedArrayBuffer(4 * files))
+    const script = `
+      const { arrived, folder, store, options } = require('node:worker_threads').workerData
+      import(store).then(async ({ openStore }) => {
+        for (let i = 0; i < arrived.length; i++) {
+          Atomics.add(arrived, i, 1)
+          while (Atomics.load(arrived, i) < 2);
+          const store = await openStore({ kind: 'sqlite', path: folder + '/at-once-' + i + '.db' }, options)
+          await store.close()
+        }
+      })`
+    const store = new URL('../../dist/store/open-store.js', import.meta.url).href
+    const open = () =>
+      new Worker(script, {
+        eval: true,
+        execArgv: [],
+        workerData: { arrived, folder, store, options: defaults },
+      })
+    const ends = [open(), open()].map((worker) =>
+      // The other one does not wait for one that failed.
+      once(worker, 'exit').finally(() => arrived.fill(2)),
+    )
+    await Promise.all(ends)
   })
 
   it('waits for another process that is writing, then says that the store cannot be reached', async () => {

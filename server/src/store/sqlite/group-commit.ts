@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import BetterSqlite3, { type Database, type Statement } from 'better-sqlite3'
 import type { BatchObserver } from '../batch-observer.ts'
-import { faultOf, isOfSomeStatements, isUnavailable } from './sqlite-fault.ts'
+import { faultOf, isBusy, isOfSomeStatements, isUnavailable } from './sqlite-fault.ts'
 import type { Checkpointer } from './checkpointer.ts'
 import type { StoreFiles } from './store-files.ts'
 
@@ -250,8 +250,4 @@ function runOperation(operation: () => unknown): Result {
 /** Whether a statement failed for a reason that any other of its transaction would have met too. */
 function isOfTransaction(error: unknown): boolean {
   return error instanceof SqliteError && isUnavailable(error)
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY')
 }

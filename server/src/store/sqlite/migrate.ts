@@ -13,12 +13,14 @@ const applicationId = 0x55475300
 
 /** @throws StoreError where the database is another program's; an empty one is anybody's. */
 export function checkOwner(database: Database): void {
-  if (isOurs(database)) return
-  const owner = database.pragma('application_id', { simple: true })
-  const tables = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get()
-  if (owner !== 0 || tables !== 0) {
-    throw new StoreError('the database belongs to another program: name another file')
-  }
+  // In one look: another process may make the tables in between.
+  const isAnothers = database.transaction(() => {
+    if (isOurs(database)) return false
+    const owner = database.pragma('application_id', { simple: true })
+    const tables = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get()
+    return owner !== 0 || tables !== 0
+  })
+  if (isAnothers()) throw new StoreError('the database belongs to another program: name another file')
 }
 
 /**

@@ -10,6 +10,11 @@ export function isUnavailable({ code }: { readonly code: string }): boolean {
   return unavailable.test(code)
 }
 
+/** Whether another process has the lock. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof BetterSqlite3.SqliteError && error.code.startsWith('SQLITE_BUSY')
+}
+
 /** What of a full disk, a read-only file or a damaged page not every statement meets: reads go on. */
 const ofSome = /^SQLITE_(FULL|READONLY|CORRUPT|IOERR_(WRITE|READ|SHORT_READ|CORRUPTFS|DATA))/
 

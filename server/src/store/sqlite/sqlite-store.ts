@@ -53,7 +53,7 @@ import { LastIntrospections } from './last-introspections.ts'
 import { checkOwner, migrate, refuseNewer } from './migrate.ts'
 import { SealedTokens } from './sealed-tokens.ts'
 import { SecretKeyChecks } from './secret-key-checks.ts'
-import { cureOf } from './sqlite-fault.ts'
+import { cureOf, isBusy } from './sqlite-fault.ts'
 import { refuseLostLog, StoreFiles } from './store-files.ts'
 import { SqliteTableReader } from './table-reader.ts'
 import { UserGroupArchive } from './user-group-archive.ts'
@@ -100,7 +100,7 @@ function openDatabase(path: string, options: SqliteOptions): Database {
     database = new BetterSqlite3(path, { timeout: options.lockTimeoutMs })
     // Before anything is set: another program's database is left as it is.
     checkOwner(database)
-    configure(database)
+    configure(database, options.lockTimeoutMs)
     migrate(database, options.migrate)
     refuseReadOnly(database, options.lockTimeoutMs)
     return database
@@ -110,9 +110,9 @@ function openDatabase(path: string, options: SqliteOptions): Database {
   }
 }
 
-function configure(database: Database): void {
+function configure(database: Database, lockTimeoutMs: number): void {
   // Readers, the `ugs` command among them, do not wait for the writer. SQLite answers what it did, and does not fail.
-  const journalMode = database.pragma('journal_mode = WAL', { simple: true })
+  const journalMode = beginLog(database, lockTimeoutMs)
   if (journalMode !== 'wal') {
     throw new StoreError('the file system does not allow a write-ahead log; use a local disk')
   }
@@ -128,6 +128,22 @@ function configure(database: Database): void {
   database.pragma('cell_size_check = ON')
 }
 
+/** How often a lock is asked for that SQLite does not wait for, in milliseconds. */
+const askAgainMs = 10
+
+/** Where several processes open a new file at once, each is in the way of the others for a moment, and for this SQLite does not wait. */
+function beginLog(database: Database, lockTimeoutMs: number): unknown {
+  const patientUntil = performance.now() + lockTimeoutMs
+  for (;;) {
+    try {
+      return database.pragma('journal_mode = WAL', { simple: true })
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= patientUntil) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, askAgainMs)
+    }
+  }
+}
+
 /** SQLite opens what it may only read too, and would fail at the first change. */
 function refuseReadOnly(database: Database, lockTimeoutMs: number): void {
   database.pragma('busy_timeout = 0')
@@ -136,7 +152,7 @@ function refuseReadOnly(database: Database, lockTimeoutMs: number): void {
     database.exec('BEGIN IMMEDIATE; PRAGMA user_version = 1; ROLLBACK')
   } catch (error) {
     // Whoever holds the lock is the proof that it can be written to.
-    if (!(error instanceof BetterSqlite3.SqliteError) || !error.code.startsWith('SQLITE_BUSY')) throw error
+    if (!isBusy(error)) throw error
   } finally {
     database.pragma(`busy_timeout = ${lockTimeoutMs}`)
   }
