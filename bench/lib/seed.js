@@ -54,7 +54,7 @@ function rowOf(ids, index) {
   const providedId = idAt(ids, index)
   const token = seededToken(ids.first + index)
   const context = sealingContext({ workspaceId: 1, environment: 'Testing', providedId })
-  const { keyId, sealed } = keyring.seal(token, context, { isRemembered: false })
+  const { keyId, sealed } = keyring.seal(token, context)
   // One a millisecond, up to now.
   const at = started - ids.count + index
   return { providedId, hash: hashToken(token), keyId, sealed, at, eventId: newEventId(at) }

@@ -32,6 +32,7 @@ import { addHealthRoutes } from './http/health-routes.ts'
 import { ignoreUpgrades } from './http/ignore-upgrades.ts'
 import { introspectionRoute } from './http/introspection-route.ts'
 import { refuseLateRequests } from './http/late-requests.ts'
+import { RememberedAnswers } from './http/remembered-answers.ts'
 import { closeStuckConnections } from './http/stuck-connections.ts'
 import { answerProtocolError, answerUnusualRequests, requestTimeout } from './http/protocol-errors.ts'
 import { userRoute } from './http/user-route.ts'
@@ -158,7 +159,13 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.decorateRequest('faultCode', undefined)
   app.decorateRequest('traceIds', undefined)
   const authentication = { store, clock, apiTokenUses, cacheMs: limits.apiTokenCache }
-  const direct = { authentication, rateLimiter, userGroups, bodies: { admission, bodyLimit: limits.maxBody } }
+  const direct = {
+    authentication,
+    rateLimiter,
+    userGroups,
+    answers: new RememberedAnswers(store),
+    bodies: { admission, bodyLimit: limits.maxBody },
+  }
   directRoutes.add(app, userRoute(direct))
   directRoutes.add(app, introspectionRoute({ ...direct, introspections }))
   const sessions = new ConsoleSessions({ store, clock, apiTokenUses })

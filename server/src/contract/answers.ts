@@ -23,7 +23,7 @@ export function rotationAnswer(userGroup: RotationResult): string {
 }
 
 /** RFC 7662, section 2.2: what is not active is told nothing else of. Times are in seconds. */
-export function introspectionAnswer(owner: TokenOwner | null): string {
+export function introspectionAnswer(owner: Omit<TokenOwner, 'stamp'> | null): string {
   if (owner === null) return '{"active":false}'
   const { userGroup, issuedAt, validUntil, dataSources } = owner
   const { providedId, teamId, name, environment, mapping, properties } = userGroup

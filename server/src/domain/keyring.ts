@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
-import { OpenedTexts } from './opened-texts.ts'
 import { randomBytes } from './random.ts'
 
 const algorithm = 'aes-256-gcm'
@@ -34,7 +33,6 @@ export class UnsealError extends Error {
 /** The secret keys of one service: the first seals, all of them open. */
 export class Keyring {
   readonly #readAgain: () => readonly SecretKey[]
-  readonly #opened = new OpenedTexts()
   #keys = new Map<string, KeyObject>()
   #sealingKeyId = ''
 
@@ -66,31 +64,18 @@ export class Keyring {
     this.#sealingKeyId = first.id
   }
 
-  /**
-   * `context` is authenticated with the text: what was sealed for one user group does not open for another. What is
-   * remembered opens at once.
-   */
-  seal(text: string, context: string, { isRemembered = true } = {}): Sealed {
+  /** `context` is authenticated with the text: what was sealed for one user group does not open for another. */
+  seal(text: string, context: string): Sealed {
     const keyId = this.sealingKeyId
     const iv = randomBytes(ivLength)
     const cipher = createCipheriv(algorithm, this.#key(keyId), iv)
     cipher.setAAD(Buffer.from(context))
     const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
-    if (isRemembered) this.#opened.set({ keyId, sealed }, context, text)
     return { keyId, sealed }
   }
 
   /** @throws UnsealError */
-  open(sealed: Sealed, context: string): string {
-    // What was sealed opens to the same text for ever: each sealing has a nonce of its own.
-    const known = this.#opened.get(sealed, context)
-    if (known !== undefined) return known
-    const text = this.#decrypt(sealed, context)
-    this.#opened.set(sealed, context, text)
-    return text
-  }
-
-  #decrypt({ keyId, sealed }: Sealed, context: string): string {
+  open({ keyId, sealed }: Sealed, context: string): string {
     const key = this.#key(keyId)
     try {
       const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivLength), {

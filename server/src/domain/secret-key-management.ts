@@ -98,7 +98,7 @@ async function resealOnce(
 function resealedWith(keyring: Keyring, { userGroup, token }: SealedToken): Sealed | null {
   const context = sealingContext(userGroup)
   try {
-    return keyring.seal(keyring.open(token, context), context, { isRemembered: false })
+    return keyring.seal(keyring.open(token, context), context)
   } catch (error) {
     if (error instanceof UnsealError) return null
     throw error

@@ -62,7 +62,7 @@ export interface GetOrCreateUserGroup extends Origin {
 export type GetOrCreateOutcome =
   | { readonly outcome: 'created' | 'updated'; readonly userGroup: UserGroup }
   // Most calls are such: no more is read than is answered.
-  | { readonly outcome: 'unchanged'; readonly userGroup: UserGroupView }
+  | { readonly outcome: 'unchanged'; readonly userGroup: UserGroupView; readonly stamp: Stamp }
   | { readonly outcome: 'name_required' | 'write_required' }
   | UnregisteredMapping
   | SecretKeyRetired
@@ -169,6 +169,12 @@ export type RotateOutcome =
   | RevisionMismatch
   | SecretKeyRetired
 
+/**
+ * What tells the state in which a user group was read, and that of the registry with it, from all earlier and later ones. Without a space;
+ * of use only to the process that read it.
+ */
+export type Stamp = string
+
 /** A token's user group, as it is now. */
 export interface TokenOwner {
   readonly userGroup: TokenlessUserGroup
@@ -177,6 +183,7 @@ export interface TokenOwner {
   readonly validUntil: number | null
   /** Those entries of the user group's mapping that name what is registered. */
   readonly dataSources: readonly RegisteredEntry[]
+  readonly stamp: Stamp
 }
 
 export type NotRegistered = 'provided_id_taken' | 'provided_id_mapped'

@@ -46,6 +46,7 @@ import type {
   SearchUserGroups,
   SecretKeyCheck,
   SharedDataSources,
+  Stamp,
   SuspendOutcome,
   SuspendUserGroup,
   TokenOwner,
@@ -90,6 +91,12 @@ export interface Store {
     tokenHash: Uint8Array,
     now: number,
   ): Promise<TokenOwner | null>
+
+  /**
+   * Whether a user group, and what its mapping resolves to, are still as they were when they were read with this stamp. True only
+   * where they are; false may be said of what was not changed too. Never from a cache.
+   */
+  isUnchanged(workspaceId: number, environment: Environment, teamId: number, stamp: Stamp): Promise<boolean>
 
   /** Whose token this is, or was before it was replaced. */
   identifyToken(

@@ -11,12 +11,12 @@ import type {
   ExpectedUserGroup,
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
-  MintedToken,
   MintToken,
   RotatedUserGroup,
   RotateOutcome,
   RotateUserGroupToken,
   SecretKeyRetired,
+  Stamp,
   Store,
   TokenOwner,
 } from './store.ts'
@@ -96,9 +96,13 @@ export class UserGroupService {
     providedId: string,
     change: UserGroupChange,
     mayWrite: boolean,
-  ): Promise<{ created: boolean; userGroup: Opened<UserGroupView> }> {
-    const { outcome, userGroup } = await this.ensure(caller, providedId, change, mayWrite)
-    return { created: outcome === 'created', userGroup: this.#open(userGroup) }
+  ): Promise<{ created: boolean; userGroup: Opened<UserGroupView>; stamp: Stamp | undefined }> {
+    const ensured = await this.ensure(caller, providedId, change, mayWrite)
+    return {
+      created: ensured.outcome === 'created',
+      userGroup: this.#open(ensured.userGroup),
+      stamp: ensured.outcome === 'unchanged' ? ensured.stamp : undefined,
+    }
   }
 
   /** The same, for who does not need the token. */
@@ -107,9 +111,9 @@ export class UserGroupService {
     providedId: string,
     change: UserGroupChange,
     mayWrite = true,
-  ): Promise<{ outcome: EnsureOutcome; userGroup: UserGroupView }> {
+  ): Promise<Ensured> {
     const outcome = await this.#store.getOrCreateUserGroup(
-      this.#commandOf(caller, { providedId, change }, { mayWrite, mintToken: this.#mintToken }),
+      this.#commandOf(caller, { providedId, change }, mayWrite),
     )
     const refusal = refusalOf(outcome)
     if (refusal !== null) throw refusal
@@ -124,10 +128,8 @@ export class UserGroupService {
     caller: Caller,
     requests: readonly UserGroupRequest[],
   ): Promise<readonly (EnsureOutcome | Fault)[]> {
-    // Nobody is about to ask for these tokens, and many could push those out that are asked for.
-    const mintToken: MintToken = (key) => this.#mintToken(key, { isRemembered: false })
     const outcomes = await this.#store.getOrCreateUserGroups(
-      requests.map((request) => this.#commandOf(caller, request, { mayWrite: true, mintToken })),
+      requests.map((request) => this.#commandOf(caller, request, true)),
     )
     return outcomes.map((outcome) => refusalOf(outcome) ?? (outcome as Ensured).outcome)
   }
@@ -300,17 +302,19 @@ export class UserGroupService {
   #commandOf(
     caller: Caller,
     { providedId, change }: UserGroupRequest,
-    { mayWrite, mintToken }: Pick<GetOrCreateUserGroup, 'mayWrite' | 'mintToken'>,
+    mayWrite: boolean,
   ): GetOrCreateUserGroup {
     const { author, requestId } = caller
     const key = keyOf(caller, providedId)
     const now = this.#clock.now()
+    const mintToken = this.#mintToken
     return { key, change, mappingMode: this.#mappingMode, author, requestId, mayWrite, mintToken, now }
   }
 
-  readonly #mintToken = (key: UserGroupKey, options?: { isRemembered: boolean }): MintedToken => {
+  readonly #mintToken: MintToken = (key) => {
     const token = generateToken('userGroup', key.environment)
-    return { hash: hashToken(token), ...this.#keyring.seal(token, sealingContext(key), options) }
+    const { keyId, sealed } = this.#keyring.seal(token, sealingContext(key))
+    return { hash: hashToken(token), keyId, sealed }
   }
 
   #open<Shown extends UserGroupView>(userGroup: Shown): Opened<Shown> {

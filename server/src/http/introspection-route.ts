@@ -1,6 +1,7 @@
 import { introspectionAnswer } from '../contract/answers.ts'
 import { validationFailed } from '../domain/fault.ts'
 import type { RateLimiter } from '../domain/rate-limit.ts'
+import type { Stamp, TokenOwner } from '../domain/store.ts'
 import type { Uses } from '../domain/use-log.ts'
 import type { TokenlessUserGroup } from '../domain/user-group.ts'
 import type { UserGroupService } from '../domain/user-group-service.ts'
@@ -8,6 +9,7 @@ import { Authentication, type AuthenticationParts } from './authentication.ts'
 import { checkBodyHeaders, withBody, type BodyReading } from './body.ts'
 import { beginCall } from './call.ts'
 import type { DirectRoute } from './direct-routes.ts'
+import type { RememberedAnswers } from './remembered-answers.ts'
 
 const formType = 'application/x-www-form-urlencoded'
 
@@ -15,6 +17,7 @@ export interface IntrospectionRouteParts {
   readonly authentication: AuthenticationParts
   readonly rateLimiter: RateLimiter
   readonly userGroups: UserGroupService
+  readonly answers: RememberedAnswers
   readonly introspections: Uses<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>
   readonly bodies: BodyReading
 }
@@ -24,6 +27,7 @@ export function introspectionRoute({
   authentication: parts,
   rateLimiter,
   userGroups,
+  answers,
   introspections,
   bodies,
 }: IntrospectionRouteParts): DirectRoute {
@@ -40,14 +44,25 @@ export function introspectionRoute({
       )
       beginCall(exchange, exchange, { apiToken, operation: 'introspect' }, rateLimiter)
       checkBodyHeaders(raw, formType, bodies)
-      const owner = await withBody(raw, bodies, (body) => userGroups.introspect(apiToken, tokenOf(body)))
-      if (owner !== null) {
-        const { workspaceId, teamId } = owner.userGroup
-        introspections.note({ workspaceId, teamId })
-      }
-      return introspectionAnswer(owner)
+      const { json, teamId } = await withBody(raw, bodies, (body) =>
+        answers.get('introspect', apiToken, body, async () => {
+          const owner = await userGroups.introspect(apiToken, tokenOf(body))
+          return {
+            json: introspectionAnswer(owner),
+            teamId: owner?.userGroup.teamId ?? null,
+            stamp: stampOf(owner),
+          }
+        }),
+      )
+      if (teamId !== null) introspections.note({ workspaceId: apiToken.workspaceId, teamId })
+      return json
     },
   }
+}
+
+/** A grace period ends without a change. */
+function stampOf(owner: TokenOwner | null): Stamp | undefined {
+  return owner?.validUntil === null ? owner.stamp : undefined
 }
 
 /**

@@ -11,11 +11,13 @@ import { checkBodyHeaders, withBody, type BodyReading } from './body.ts'
 import { beginCall, callerOf, type UserOperation } from './call.ts'
 import type { DirectRoute } from './direct-routes.ts'
 import type { Exchange } from './exchange.ts'
+import type { RememberedAnswers } from './remembered-answers.ts'
 
 export interface UserRouteParts {
   readonly authentication: AuthenticationParts
   readonly rateLimiter: RateLimiter
   readonly userGroups: UserGroupService
+  readonly answers: RememberedAnswers
   readonly bodies: BodyReading
 }
 
@@ -26,20 +28,25 @@ export function userRoute({
   authentication: parts,
   rateLimiter,
   userGroups,
+  answers,
   bodies,
 }: UserRouteParts): DirectRoute {
   const authentication = new Authentication(['Token'], parts)
   const handlers: Record<UserOperation, Handler> = {
     getOrCreate: async (exchange, apiToken, body) => {
-      const { providedId, change } = readUserGroupBody(body)
-      const mayWrite = apiToken.scopes.includes('write')
-      const { created, userGroup } = await userGroups.getOrCreate(
-        callerOf(exchange),
-        providedId,
-        change,
-        mayWrite,
-      )
-      return getOrCreateAnswer(created, userGroup)
+      const { json } = await answers.get('getOrCreate', apiToken, body, async () => {
+        const { providedId, change } = readUserGroupBody(body)
+        const mayWrite = apiToken.scopes.includes('write')
+        const { created, userGroup, stamp } = await userGroups.getOrCreate(
+          callerOf(exchange),
+          providedId,
+          change,
+          mayWrite,
+        )
+        const { teamId, properties } = userGroup
+        return { json: getOrCreateAnswer(created, userGroup), teamId, stamp, properties }
+      })
+      return json
     },
     update: async (exchange, _apiToken, body) => {
       const { providedId, change } = readUserGroupBody(body)

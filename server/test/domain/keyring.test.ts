@@ -70,7 +70,7 @@ describe('the keyring', () => {
 describe('a keyring that is given other keys', () => {
   it('seals with the first of them, and still opens what it opens', () => {
     const keyring = new Keyring([a])
-    const sealed = keyring.seal('a secret', 'context', { isRemembered: false })
+    const sealed = keyring.seal('a secret', 'context')
     keyring.replace([b, a])
     assert.equal(keyring.seal('x', 'context').keyId, 'b')
     assert.deepEqual([keyring.sealingKeyId, keyring.keyIds], ['b', ['b', 'a']])

@@ -45,6 +45,7 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   updateUserGroup: (store) => store.updateUserGroup({ key, change: { name: 'B' }, ...origin, now: 1 }),
   rotateUserGroupToken: (store) => store.rotateUserGroupToken(rotation(token)),
   findByToken: (store) => store.findByToken(1, 'Customer', hashOf(token), 1),
+  isUnchanged: (store) => store.isUnchanged(1, 'Customer', 1, '1/1'),
   findUserGroup: (store) => store.findUserGroup(key),
   listUserGroups: (store) =>
     store.listUserGroups({ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 5 }),

@@ -48,6 +48,7 @@ interface Session {
 const values: Record<keyof typeof statements, (session: Session) => unknown[]> = {
   select: () => [...realm, providedIds],
   selectView: () => [...realm, providedIds],
+  selectUnchanged: ({ teamIds }) => [...realm, teamIds, each('1/1')],
   selectByToken: ({ hashes }) => [...realm, hashes],
   selectBySupersededToken: ({ hashes }) => [...realm, hashes],
   selectIdempotencyKey: ({ hashes }) => [...realm, hashes],

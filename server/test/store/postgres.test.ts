@@ -6,10 +6,13 @@ import { openPostgres, placeOf, rowsOf, suiteScope } from './postgres-support.ts
 import { describeStore } from './store-contract.ts'
 import { describeMappingEntries } from './store-mapping-entries.ts'
 import { describeProcesses } from './store-processes.ts'
+import { describeUnchanged } from './store-unchanged.ts'
 
 const scope = suiteScope()
 
 describeStore('PostgreSQL', async () => openPostgres({ after: () => undefined }, await freshDatabase(scope)))
+
+describeUnchanged('PostgreSQL', () => freshDatabase(scope))
 
 describeProcesses('PostgreSQL', {
   dialect: 'postgres',

@@ -12,8 +12,9 @@ import { StoreError } from '../../src/store/store-error.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { describeStore } from './store-contract.ts'
 import { describeMappingEntries } from './store-mapping-entries.ts'
-import { madeBy, unchanged } from './made-user-group.ts'
+import { madeBy, unchanged, unstamped } from './made-user-group.ts'
 import { describeProcesses } from './store-processes.ts'
+import { describeUnchanged } from './store-unchanged.ts'
 import { mint, origin } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
@@ -26,6 +27,8 @@ const open = (path: string, lockTimeoutMs = 5000) =>
 describeStore('SQLite', () => open(freshPath()))
 
 const pathOf = (url: string) => url.replace('sqlite:', '')
+
+describeUnchanged('SQLite', () => `sqlite:${freshPath()}`)
 
 describeProcesses('SQLite', {
   dialect: 'sqlite',
@@ -81,7 +84,7 @@ describe('SQLite: the file', () => {
     const second = await open(path)
     const found = await second.getOrCreateUserGroup(create('a'))
     await second.close()
-    assert.deepEqual(found, unchanged(madeBy(created)))
+    assert.deepEqual(unstamped(found), unchanged(madeBy(created)))
   })
 
   it('is made once where two open it at the same moment', async () => {

@@ -29,6 +29,7 @@ import type {
   RotateUserGroupToken,
   SearchUserGroups,
   SecretKeyCheck,
+  Stamp,
   Store,
   SuspendUserGroup,
   UpdateUserGroup,
@@ -192,6 +193,10 @@ class PostgresStore implements Store {
 
   findByToken(workspaceId: number, environment: Environment, tokenHash: Uint8Array, now: number) {
     return this.#userGroups.findByToken({ workspaceId, environment }, tokenHash, now)
+  }
+
+  isUnchanged(workspaceId: number, environment: Environment, teamId: number, stamp: Stamp) {
+    return this.#userGroups.isUnchanged({ workspaceId, environment, teamId, stamp })
   }
 
   identifyToken(workspaceId: number, environment: Environment, tokenHash: Uint8Array) {

@@ -1,3 +1,4 @@
+import type { Stamp } from '../../domain/store.ts'
 import { auditColumns } from '../audit-row.ts'
 import { revisionsKept } from '../versions.ts'
 import { entriesOf, resolveEntries } from './data-source-sql.ts'
@@ -16,8 +17,14 @@ export interface Positioned {
   readonly position: number
 }
 
+export interface Stamped extends Positioned {
+  readonly stamp: Stamp
+}
+
 /** Of a token: `registry_version` is null where no schema was ever registered. */
-export type TokenRow = TokenlessRow & Positioned & { readonly registry_version: string | null }
+export type TokenRow = TokenlessRow & Stamped & { readonly registry_version: string | null }
+
+export type StampedViewRow = ViewRow & Stamped
 
 export type SupersededTokenRow = TokenRow & {
   readonly issued_at: number
@@ -53,17 +60,34 @@ export const select: Statement<UserGroupRow & Positioned> = prepared(
   `SELECT wanted.position, ${columns} ${wantedById}`,
 )
 
-export const selectView: Statement<ViewRow & Positioned> = prepared(
+const registryVersion = '(SELECT version FROM registry WHERE workspace_id = $1 AND environment = $2)'
+
+// Each change of a user group is a revision. After a failover that lost some, or a restore, revisions are counted again from an earlier one:
+// the times of the changes tell those apart. All of them, since clocks differ.
+const stamp = `concat_ws('/', user_group.revision, user_group.updated_at, user_group.token_issued_at,
+                             coalesce(user_group.suspended_at, 0), ${registryVersion})`
+
+export const selectView: Statement<StampedViewRow> = prepared(
   'user_group_select_view',
-  `SELECT wanted.position, ${viewColumns} ${wantedById}`,
+  `SELECT wanted.position, ${viewColumns}, ${stamp} AS stamp ${wantedById}`,
 )
 
-const registryVersion =
-  '(SELECT version FROM registry WHERE workspace_id = $1 AND environment = $2) AS registry_version'
+/** Those that are still as they were. */
+export const selectUnchanged: Statement<Positioned> = prepared(
+  'user_group_select_unchanged',
+  `SELECT wanted.position
+         FROM unnest($3::bigint[], $4::text[]) WITH ORDINALITY AS wanted (team_id, stamp, position)
+         CROSS JOIN LATERAL (
+           SELECT ${stamp} AS stamp FROM user_group
+           WHERE workspace_id = $1 AND team_id = wanted.team_id AND environment = $2
+           LIMIT 1
+         ) AS user_group
+         WHERE user_group.stamp = wanted.stamp`,
+)
 
 export const selectByToken: Statement<TokenRow> = prepared(
   'user_group_select_by_token',
-  `SELECT wanted.position, ${tokenlessColumns}, ${registryVersion}
+  `SELECT wanted.position, ${tokenlessColumns}, ${registryVersion} AS registry_version, ${stamp} AS stamp
          FROM unnest($3::bytea[]) WITH ORDINALITY AS wanted (token_hash, position)
          CROSS JOIN LATERAL (
            SELECT * FROM user_group WHERE workspace_id = $1 AND token_hash = wanted.token_hash LIMIT 1
@@ -74,7 +98,7 @@ export const selectByToken: Statement<TokenRow> = prepared(
 export const selectBySupersededToken: Statement<SupersededTokenRow> = prepared(
   'user_group_select_by_superseded_token',
   `SELECT wanted.position, superseded_token.issued_at, superseded_token.valid_until,
-          ${tokenlessColumns}, ${registryVersion}
+          ${tokenlessColumns}, ${registryVersion} AS registry_version, ${stamp} AS stamp
          FROM unnest($3::bytea[]) WITH ORDINALITY AS wanted (token_hash, position)
          CROSS JOIN LATERAL (
            SELECT * FROM superseded_token WHERE workspace_id = $1 AND token_hash = wanted.token_hash LIMIT 1
@@ -98,7 +122,7 @@ export const selectIdempotencyKey: Statement<IdempotencyRow> = prepared(
 
 export const resolveEntry: Statement<EntryRow> = prepared(
   'mapping_entry_resolve',
-  `SELECT ${registryVersion}, entry.position, schema.schema_id, data_source.*
+  `SELECT ${registryVersion} AS registry_version, entry.position, schema.schema_id, data_source.*
    FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS entry (key, value, position)
    ${resolveEntries}`,
 )

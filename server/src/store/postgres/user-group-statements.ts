@@ -7,15 +7,22 @@ import {
 import { newEventId, type Origin } from '../../domain/audit.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { JsonText } from '../../domain/json-text.ts'
-import type { MintedToken, RotateUserGroupToken } from '../../domain/store.ts'
+import type { MintedToken, RotateUserGroupToken, Stamp } from '../../domain/store.ts'
 import type { UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
 import type { Realm } from '../../domain/user-group-service.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import { Coalescer, type CoalescerOptions } from './coalescer.ts'
 import type { Primary, Query, Statement } from './primary.ts'
-import type { UserGroupRow, ViewRow } from '../user-group-row.ts'
+import type { UserGroupRow } from '../user-group-row.ts'
 import * as sql from './user-group-sql.ts'
-import type { EntryRow, IdempotencyRow, Positioned, SupersededTokenRow, TokenRow } from './user-group-sql.ts'
+import type {
+  EntryRow,
+  IdempotencyRow,
+  Positioned,
+  StampedViewRow,
+  SupersededTokenRow,
+  TokenRow,
+} from './user-group-sql.ts'
 
 export interface Creation extends Realm, Origin {
   readonly providedId: string
@@ -56,13 +63,20 @@ export interface ByHash extends Realm {
   readonly hash: Uint8Array
 }
 
+/** A user group that was read. */
+export interface Known extends Realm {
+  readonly teamId: number
+  readonly stamp: Stamp
+}
+
 /** How many statements of a kind may be under way in a workspace and environment: more only makes them smaller. */
 const maxInFlightOfGroup = 2
 
 /** The statements on user groups that many calls share. A result is null where there is no such row. */
 export class UserGroupStatements {
   readonly select: Coalescer<UserGroupKey, (UserGroupRow & Positioned) | null>
-  readonly selectView: Coalescer<UserGroupKey, (ViewRow & Positioned) | null>
+  readonly selectView: Coalescer<UserGroupKey, StampedViewRow | null>
+  readonly isUnchanged: Coalescer<Known, boolean>
   readonly selectByToken: Coalescer<ByHash, TokenRow | null>
   readonly selectBySupersededToken: Coalescer<ByHash, SupersededTokenRow | null>
   readonly selectIdempotencyKey: Coalescer<ByHash, IdempotencyRow | null>
@@ -100,6 +114,16 @@ export class UserGroupStatements {
     const idOf = ({ providedId }: UserGroupKey) => providedId
     this.select = readingBy('read', sql.select, idOf)
     this.selectView = readingBy('view', sql.selectView, idOf)
+    this.isUnchanged = reading<Known, boolean>({
+      kind: 'check_unchanged',
+      keysOf: ({ teamId, stamp }) => [`${teamId}/${stamp}`],
+      run: async (realm, known) => {
+        const unchanged = new Array<boolean>(known.length).fill(false)
+        const values = [...realm, known.map(({ teamId }) => teamId), known.map(({ stamp }) => stamp)]
+        for (const { position } of await query(sql.selectUnchanged, values)) unchanged[position - 1] = true
+        return unchanged
+      },
+    })
     this.selectByToken = readingBy('find_by_token', sql.selectByToken, hashOf)
     this.selectBySupersededToken = readingBy('find_by_replaced_token', sql.selectBySupersededToken, hashOf)
     this.selectIdempotencyKey = readingBy('find_idempotency_key', sql.selectIdempotencyKey, hashOf)

@@ -48,7 +48,7 @@ import {
   type SupersededTokenRow,
   type TokenRow,
 } from './user-group-sql.ts'
-import type { ByHash, UserGroupStatements } from './user-group-statements.ts'
+import type { ByHash, Known, UserGroupStatements } from './user-group-statements.ts'
 
 /**
  * The operations on user groups and their tokens: each reads, decides, and makes one change, and may be repeated at any
@@ -103,7 +103,7 @@ export class UserGroups {
         }
         const isOurs = attempt.isInDoubt && (await this.#isOf(row, key, token, attempt))
         if (changesNothing(row, change)) {
-          if (!isOurs) return { outcome: 'unchanged', userGroup: viewOf(key, row) }
+          if (!isOurs) return { outcome: 'unchanged', userGroup: viewOf(key, row), stamp: row.stamp }
           const created = await this.#statements.select.add(key, attempt)
           if (created !== null) return { outcome: 'created', userGroup: userGroupOf(key, created) }
           continue
@@ -219,9 +219,14 @@ export class UserGroups {
         const dataSources = await this.#selectRegistered(realm, row, attempt)
         if (dataSources === null) continue
         const issuedAt = 'issued_at' in row ? row.issued_at : row.token_issued_at
-        return { userGroup: tokenlessUserGroupOf(realm, row), issuedAt, validUntil, dataSources }
+        const userGroup = tokenlessUserGroupOf(realm, row)
+        return { userGroup, issuedAt, validUntil, dataSources, stamp: row.stamp }
       }
     })
+  }
+
+  isUnchanged(known: Known): Promise<boolean> {
+    return this.#retry.run((attempt) => this.#statements.isUnchanged.add(known, attempt))
   }
 
   identifyToken(realm: Realm, hash: Uint8Array): Promise<IssuedToken | null> {

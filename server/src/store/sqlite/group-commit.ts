@@ -3,6 +3,7 @@ import BetterSqlite3, { type Database, type Statement } from 'better-sqlite3'
 import type { BatchObserver } from '../batch-observer.ts'
 import { faultOf, isBusy, isOfSomeStatements, isUnavailable } from './sqlite-fault.ts'
 import type { Checkpointer } from './checkpointer.ts'
+import type { Stamps } from './stamps.ts'
 import type { StoreFiles } from './store-files.ts'
 
 const { SqliteError } = BetterSqlite3
@@ -53,24 +54,29 @@ export class GroupCommit {
   readonly #countChanges: Statement<[], number>
   /** As it was counted last. */
   #changes = 0
-  /** Changes when another connection has written. */
-  readonly #askVersion: Statement<[], number>
+  /** Of the data, as it was after the last commit that wrote. */
   #version: number
   #othersWroteAt = -Infinity
   #leaveAloneUntil = -Infinity
   readonly #files: StoreFiles
   readonly #checkpointer: Checkpointer
+  readonly #stamps: Stamps
   readonly #database: Database
   readonly #options: GroupCommitOptions
 
   constructor(
     database: Database,
-    guards: { readonly files: StoreFiles; readonly checkpointer: Checkpointer },
+    guards: {
+      readonly files: StoreFiles
+      readonly checkpointer: Checkpointer
+      readonly stamps: Stamps
+    },
     options: GroupCommitOptions,
   ) {
     this.#database = database
     this.#files = guards.files
     this.#checkpointer = guards.checkpointer
+    this.#stamps = guards.stamps
     this.#options = options
     // SQLite would wait for a lock by sleeping, and all calls with it.
     database.pragma('busy_timeout = 0')
@@ -79,8 +85,7 @@ export class GroupCommit {
     this.#commit = database.prepare('COMMIT')
     this.#rollback = database.prepare('ROLLBACK')
     this.#countChanges = database.prepare<[], number>('SELECT total_changes()').pluck()
-    this.#askVersion = database.prepare<[], number>('PRAGMA data_version').pluck()
-    this.#version = this.#askVersion.get() as number
+    this.#version = this.#stamps.look()
   }
 
   /**
@@ -204,7 +209,7 @@ export class GroupCommit {
   /** After a commit that wrote: without a pause, whoever writes without end would keep all others from it. */
   #takeTurns(): void {
     const now = performance.now()
-    const version = this.#askVersion.get() as number
+    const version = this.#stamps.look()
     if (version !== this.#version) this.#othersWroteAt = now
     else if (now - this.#othersWroteAt < othersWriteMs) this.#leaveAloneUntil = now + leaveAloneMs
     this.#version = version
@@ -213,6 +218,8 @@ export class GroupCommit {
   #attempt(batch: readonly Pending[]): Result[] {
     try {
       if (!this.#database.inTransaction) this.#begin.run()
+      // Before anything is read: with it the transaction begins to see the data as they are.
+      this.#stamps.look()
       const results = batch.map(({ operation }) => runOperation(operation))
       this.#commit.run()
       return results

@@ -32,6 +32,7 @@ import type {
   RotateUserGroupToken,
   SearchUserGroups,
   SecretKeyCheck,
+  Stamp,
   Store,
   SuspendUserGroup,
   UpdateUserGroup,
@@ -55,6 +56,7 @@ import { SealedTokens } from './sealed-tokens.ts'
 import { SecretKeyChecks } from './secret-key-checks.ts'
 import { cureOf, isBusy } from './sqlite-fault.ts'
 import { refuseLostLog, StoreFiles } from './store-files.ts'
+import { Stamps } from './stamps.ts'
 import { SqliteTableReader } from './table-reader.ts'
 import { UserGroupArchive } from './user-group-archive.ts'
 import { UserGroupSearch } from './user-group-search.ts'
@@ -173,6 +175,7 @@ class SqliteStore implements Store {
   readonly #database: Database
   readonly #checkpointer: Checkpointer
   readonly #batch: GroupCommit
+  readonly #stamps: Stamps
   readonly #userGroups: UserGroups
   readonly #dataSources: DataSources
   readonly #archive: UserGroupArchive
@@ -192,10 +195,11 @@ class SqliteStore implements Store {
   ) {
     this.#database = database
     this.#checkpointer = guards.checkpointer
-    this.#batch = new GroupCommit(database, guards, options)
+    this.#stamps = new Stamps(database)
+    this.#batch = new GroupCommit(database, { ...guards, stamps: this.#stamps }, options)
     this.#audit = new AuditLog(database)
     this.#dataSources = new DataSources(database, this.#audit)
-    this.#userGroups = new UserGroups(database, this.#dataSources, this.#audit)
+    this.#userGroups = new UserGroups(database, this.#stamps, this.#dataSources, this.#audit)
     this.#archive = new UserGroupArchive(database, this.#dataSources, this.#audit)
     this.#search = new UserGroupSearch(database)
     this.#lastIntrospections = new LastIntrospections(database)
@@ -233,6 +237,10 @@ class SqliteStore implements Store {
 
   findByToken(workspaceId: number, environment: Environment, tokenHash: Uint8Array, now: number) {
     return this.#batch.run(() => this.#userGroups.findByToken(workspaceId, environment, tokenHash, now))
+  }
+
+  isUnchanged(_workspaceId: number, _environment: Environment, teamId: number, stamp: Stamp) {
+    return this.#batch.run(() => this.#stamps.isUnchanged(teamId, stamp))
   }
 
   identifyToken(workspaceId: number, environment: Environment, tokenHash: Uint8Array) {

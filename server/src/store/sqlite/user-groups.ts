@@ -45,6 +45,7 @@ import {
 import { revisionsKept } from '../versions.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { DataSources } from './data-sources.ts'
+import type { Stamps } from './stamps.ts'
 
 type IdempotencyRow = Pick<
   UserGroupRow,
@@ -65,6 +66,7 @@ type ViewValues = [
 /** The operations on user groups and their tokens. Each runs inside a transaction of `GroupCommit`. */
 export class UserGroups {
   readonly #audit: AuditLog
+  readonly #stamps: Stamps
   readonly #dataSources: DataSources
   readonly #select: Statement<[number, Environment, string], UserGroupRow>
   readonly #selectView: Statement<[number, Environment, string], ViewValues>
@@ -89,7 +91,8 @@ export class UserGroups {
   readonly #saveIdempotencyKey: Statement
   readonly #deleteExpiredIdempotencyKeys: Statement<[number]>
 
-  constructor(database: Database, dataSources: DataSources, audit: AuditLog) {
+  constructor(database: Database, stamps: Stamps, dataSources: DataSources, audit: AuditLog) {
+    this.#stamps = stamps
     this.#dataSources = dataSources
     this.#audit = audit
     this.#select = database.prepare(
@@ -171,7 +174,9 @@ export class UserGroups {
     const row = this.#selectView.get(key.workspaceId, key.environment, key.providedId)
     if (row !== undefined) {
       const userGroup = viewOf(key, viewRowOf(row))
-      if (changesNothing(userGroup, change)) return { outcome: 'unchanged', userGroup }
+      if (changesNothing(userGroup, change)) {
+        return { outcome: 'unchanged', userGroup, stamp: this.#stamps.current }
+      }
     }
     if (!mayWrite) return { outcome: 'write_required' }
     if (row === undefined && change.name === undefined) return { outcome: 'name_required' }
@@ -334,7 +339,7 @@ export class UserGroups {
     if (row.suspended_at !== null) return null
     const userGroup = tokenlessUserGroupOf(realm, row)
     const dataSources = this.#dataSources.findRegistered(realm, row.mapping)
-    return { userGroup, issuedAt, validUntil, dataSources }
+    return { userGroup, issuedAt, validUntil, dataSources, stamp: this.#stamps.current }
   }
 
   #create(command: GetOrCreateUserGroup, token: MintedToken): UserGroup {
