@@ -1,3 +1,4 @@
+import pg from 'pg'
 import type { Primary, Statement } from '../../src/store/postgres/primary.ts'
 
 const rows = 20_000
@@ -52,12 +53,19 @@ export const fill = `
     UNION ALL SELECT 1, 'Customer', ${eventId('2000 + i')}, 'console_session.created', 'api_token:1', null, null
     FROM generate_series(1, ${rows}) AS i;`
 
+/** What PostgreSQL may know of them: it then keeps its plans, or makes each anew. */
+export const knowledge = {
+  'while it has no statistics of tables that have grown': '',
+  'by plans that it keeps, with statistics of user groups alone': 'ANALYZE user_group',
+  'by plans that it keeps, with statistics of all tables': 'ANALYZE',
+}
+
 interface Plan {
   readonly 'Shared Hit Blocks': number
   readonly 'Shared Read Blocks': number
 }
 
-/** How many pages a statement reads; what it changes is undone. */
+/** How many pages a statement reads, as it is planned for this connection; what it changes is undone. */
 export async function pagesOf(
   primary: Primary,
   statement: Statement<unknown> | string,
@@ -65,10 +73,12 @@ export async function pagesOf(
 ): Promise<number> {
   const text = typeof statement === 'string' ? statement : statement.text
   const work = primary.transaction(async (query) => {
+    await query(`PREPARE measured AS ${text}`)
+    const given = values.length === 0 ? '' : `(${values.map(literalOf).join()})`
     const [row] = await query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
-      values,
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE measured ${given}`,
     )
+    await query('DEALLOCATE measured')
     throw new Measured(row?.['QUERY PLAN'][0].Plan)
   })
   const plan = await work.catch((error: unknown) => {
@@ -87,4 +97,10 @@ class Measured extends Error {
     super()
     this.plan = plan
   }
+}
+
+function literalOf(value: unknown): string {
+  const prepared: unknown = pg.utils.prepareValue(value)
+  if (prepared === null) return 'NULL'
+  return pg.escapeLiteral(Buffer.isBuffer(prepared) ? `\\x${prepared.toString('hex')}` : String(prepared))
 }

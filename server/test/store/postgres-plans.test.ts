@@ -16,7 +16,7 @@ import { deleteUserGroup, restoreUserGroup } from '../../src/store/postgres/user
 import * as sql from '../../src/store/postgres/user-group-sql.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openSession } from '../support/session.ts'
-import { fill, pagesOf } from './postgres-grown.ts'
+import { fill, knowledge, pagesOf } from './postgres-grown.ts'
 import { openPostgres, suiteScope } from './postgres-support.ts'
 import { defaults } from './store-options.ts'
 
@@ -82,38 +82,47 @@ const values: Record<keyof typeof statements, (session: Session) => unknown[]> =
   deleteAuditEvents: () => [...realm, firstEventId(1001)],
 }
 
-describe('PostgreSQL: while it has no statistics of tables that have grown,', () => {
-  let primary: Primary
-  let session: Client
-  let known: Session
-  const scope = suiteScope()
-  before(async () => {
-    const url = await freshDatabase(scope)
-    await openPostgres(scope, url)
-    session = await openSession(scope, url)
-    await session.query(fill)
-    const { rows: found } = await session.query<{ token_hash: Buffer; team_id: string }>(
-      'SELECT token_hash, team_id FROM user_group WHERE provided_id = ANY ($1)',
-      [providedIds],
-    )
-    known = {
-      hashes: found.map(({ token_hash }) => token_hash),
-      teamIds: found.map(({ team_id }) => Number(team_id)),
-    }
-    const location = parseDatabaseUrl(url)
-    assert.ok(location.kind === 'postgres')
-    primary = new Primary(location.server, defaults)
-  })
-  after(() => primary.close())
-
-  for (const [name, statement] of Object.entries(statements) as [
-    keyof typeof statements,
-    Statement<unknown>,
-  ][]) {
-    it(`${name} reads a few pages`, async () => {
-      const pages = await pagesOf(primary, statement, values[name](known))
-      // All of the smallest table are some 200.
-      assert.ok(pages > 0 && pages < 150, `${pages} pages`)
+for (const [when, learn] of Object.entries(knowledge)) {
+  describe(`PostgreSQL: ${when},`, () => {
+    let primary: Primary
+    let session: Client
+    let known: Session
+    const scope = suiteScope()
+    before(async () => {
+      const url = await freshDatabase(scope)
+      await openPostgres(scope, url)
+      session = await openSession(scope, url)
+      await session.query(fill)
+      await session.query(learn)
+      const { rows: found } = await session.query<{ token_hash: Buffer; team_id: string }>(
+        'SELECT token_hash, team_id FROM user_group WHERE provided_id = ANY ($1)',
+        [providedIds],
+      )
+      known = {
+        hashes: found.map(({ token_hash }) => token_hash),
+        teamIds: found.map(({ team_id }) => Number(team_id)),
+      }
+      const location = parseDatabaseUrl(url)
+      assert.ok(location.kind === 'postgres')
+      primary = new Primary(location.server, defaults)
     })
-  }
-})
+    after(() => primary.close())
+
+    it('has plans made anew, or kept', async () => {
+      const [row] = await primary.query('SHOW plan_cache_mode')
+      const mode = learn === '' ? 'force_custom_plan' : 'force_generic_plan'
+      assert.deepEqual(row, { plan_cache_mode: mode })
+    })
+
+    for (const [name, statement] of Object.entries(statements) as [
+      keyof typeof statements,
+      Statement<unknown>,
+    ][]) {
+      it(`${name} reads a few pages`, async () => {
+        const pages = await pagesOf(primary, statement, values[name](known))
+        // All of the smallest table are some 200.
+        assert.ok(pages > 0 && pages < 150, `${pages} pages`)
+      })
+    }
+  })
+}
