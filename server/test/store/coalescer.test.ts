@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { Coalescer, type CoalescerOptions } from '../../src/store/postgres/coalescer.ts'
 import { PostgresFailure } from '../../src/store/postgres/postgres-fault.ts'
 import { Attempt } from '../../src/store/postgres/retry.ts'
@@ -30,6 +30,7 @@ function coalescing(over: Partial<CoalescerOptions<Item, string>> = {}) {
     sameKey: 'share',
     maxInFlightOfGroup: 2,
     maxInFlight: 5,
+    collectingMs: 0,
     run: (items) =>
       new Promise((resolve, reject) => {
         const number = statements.length
@@ -92,6 +93,39 @@ describe('the coalescer', () => {
     statement(0).succeed()
     statement(2).succeed()
     assert.deepEqual(await Promise.all(results), ['a in 0', 'b in 1', 'c in 2', 'd in 2', 'e in 2'])
+  })
+
+  it('begins no second statement for a few, while they may be collected', async () => {
+    const { add, keys, statement } = coalescing({ collectingMs: 2 ** 31 - 1 })
+    const results = [add(item('a'))]
+    await keys()
+    for (let i = 0; i < 31; i++) results.push(add(item(`b${i}`)))
+    assert.deepEqual((await keys()).length, 1)
+    results.push(add(item('b31')), add(item('c', { group: 'other' })))
+    assert.deepEqual(
+      (await keys()).map(({ length }) => length),
+      [1, 32, 1],
+    )
+    results.push(add(item('d')))
+    statement(1).succeed()
+    assert.equal((await keys()).length, 3)
+    statement(0).succeed()
+    assert.deepEqual((await keys())[3], ['d'])
+    statement(2).succeed()
+    statement(3).succeed()
+    assert.equal((await Promise.all(results)).at(-1), 'd in 3')
+  })
+
+  it('begins one for a few where the first is not answered for longer', async () => {
+    const { add, keys, statement } = coalescing({ collectingMs: 1 })
+    const first = add(item('a'))
+    await keys()
+    const second = add(item('b'))
+    while ((await keys()).length < 2) await sleep(1)
+    statement(1).succeed()
+    assert.equal(await second, 'b in 1')
+    statement(0).succeed()
+    await first
   })
 
   it('gives those with the same key the same result, where they share', async () => {

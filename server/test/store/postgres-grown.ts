@@ -100,7 +100,14 @@ class Measured extends Error {
 }
 
 function literalOf(value: unknown): string {
-  const prepared: unknown = pg.utils.prepareValue(value)
-  if (prepared === null) return 'NULL'
-  return pg.escapeLiteral(Buffer.isBuffer(prepared) ? `\\x${prepared.toString('hex')}` : String(prepared))
+  if (value === null) return 'NULL'
+  const isArray = Array.isArray(value)
+  const elements = (isArray ? value : []).map((each) =>
+    each === null ? 'NULL' : JSON.stringify(textOf(each)),
+  )
+  return pg.escapeLiteral(isArray ? `{${elements.join()}}` : textOf(value))
+}
+
+function textOf(value: unknown): string {
+  return Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : String(value)
 }

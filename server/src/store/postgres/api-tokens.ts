@@ -162,6 +162,7 @@ export class ApiTokens {
       },
       maxInFlightOfGroup: 1,
       maxInFlight: 1,
+      collectingMs: 0,
     })
   }
 

@@ -30,10 +30,18 @@ export interface CoalescerOptions<Item, Result> {
   readonly maxInFlightOfGroup: number
   /** How many of all groups: about as many as there are connections. */
   readonly maxInFlight: number
+  /** For how long, in milliseconds, fewer than make a statement of their own wait for one that is under way. */
+  readonly collectingMs: number
 }
 
-/** Fewer are not worth a statement of their own, while another can take them along. */
-const minItems = 8
+interface UnderWay {
+  readonly count: number
+  /** When the last was begun, by `performance.now`. */
+  readonly begunAt: number
+}
+
+/** Fewer are not worth a statement of their own, while another can take them along or is under way. */
+const minItems = 32
 /** A statement has an end: its arrays, and how long the others wait for it. */
 const maxItems = 1000
 /** Once a statement weighs as much, no more go with it. */
@@ -48,9 +56,10 @@ const apartAtOnce = 8
 export class Coalescer<Item, Result> {
   readonly #options: CoalescerOptions<Item, Result>
   readonly #queues = new Map<string, Pending<Item, Result>[]>()
-  readonly #inFlightOf = new Map<string, number>()
+  readonly #underWayOf = new Map<string, UnderWay>()
   #inFlight = 0
   #isScheduled = false
+  #isFlushDue = false
 
   constructor(options: CoalescerOptions<Item, Result>) {
     this.#options = options
@@ -78,26 +87,43 @@ export class Coalescer<Item, Result> {
     for (const [group, queue] of this.#queues) {
       const { maxInFlight, maxInFlightOfGroup } = this.#options
       const freeInAll = maxInFlight - this.#inFlight
-      const free = Math.min(freeInAll, maxInFlightOfGroup - (this.#inFlightOf.get(group) ?? 0))
+      const underWay = this.#underWayOf.get(group)
+      const free = Math.min(freeInAll, maxInFlightOfGroup - (underWay?.count ?? 0))
       if (freeInAll === 0) return
-      if (free === 0) continue
+      if (free === 0 || this.#isCollecting(queue, underWay)) continue
       const { batch, rest } = this.#split(queue.filter(isAwaited), free)
       this.#queues.delete(group)
       if (rest.length > 0) this.#queues.set(group, rest)
       if (batch.length === 0) continue
-      this.#count(group, 1)
+      this.#inFlight++
+      this.#underWayOf.set(group, { count: (underWay?.count ?? 0) + 1, begunAt: performance.now() })
       void this.#runTogether(batch).then(() => {
-        this.#count(group, -1)
+        this.#end(group)
         this.#flush()
       })
     }
   }
 
-  #count(group: string, change: 1 | -1): void {
-    this.#inFlight += change
-    const ofGroup = (this.#inFlightOf.get(group) ?? 0) + change
-    if (ofGroup === 0) this.#inFlightOf.delete(group)
-    else this.#inFlightOf.set(group, ofGroup)
+  #end(group: string): void {
+    this.#inFlight--
+    const { count, begunAt } = this.#underWayOf.get(group) as UnderWay
+    if (count === 1) this.#underWayOf.delete(group)
+    else this.#underWayOf.set(group, { count: count - 1, begunAt })
+  }
+
+  /** Not for long: one that waits for a lock, or for a server far away, must not hold up the others. */
+  #isCollecting(queue: readonly unknown[], underWay: UnderWay | undefined): boolean {
+    if (underWay === undefined || queue.length >= minItems) return false
+    const { collectingMs } = this.#options
+    if (performance.now() - underWay.begunAt >= collectingMs) return false
+    if (!this.#isFlushDue) {
+      this.#isFlushDue = true
+      setTimeout(() => {
+        this.#isFlushDue = false
+        this.#flush()
+      }, collectingMs).unref()
+    }
+    return true
   }
 
   /** `free`: how many more statements of the group may be under way. */

@@ -71,6 +71,8 @@ export interface Known extends Realm {
 
 /** How many statements of a kind may be under way in a workspace and environment: more only makes them smaller. */
 const maxInFlightOfGroup = 2
+/** About as long as a statement takes where all is well, its flush to the disk included. */
+const collectingMs = 5
 
 /** The statements on user groups that many calls share. A result is null where there is no such row. */
 export class UserGroupStatements {
@@ -316,6 +318,7 @@ function coalescers(maxInFlight: number, observer: BatchObserver | undefined) {
       },
       maxInFlightOfGroup,
       maxInFlight,
+      collectingMs,
     })
   return {
     /** Calls that read the same share the result. */
