@@ -41,7 +41,7 @@ export class RememberedAnswers {
     if (body.length > longestText) return answer()
     const asked = Buffer.concat([Buffer.from(`${operation}/${workspaceId}/${environment}/`), body])
     // Of 128 bits: nobody finds another body that has the key of this one.
-    const key = hash('sha256', asked, 'buffer').subarray(0, keyBytes)
+    const key = Buffer.from(hash('sha256', asked, 'binary').slice(0, keyBytes), 'binary')
     const text = this.#texts.get(key)
     if (text !== undefined) {
       const known = parse(text)
