@@ -3,6 +3,8 @@ import type { Clock } from './clock.ts'
 const minuteMs = 60_000
 /** More than these are not held: they are written before the minute is over. */
 const mostHeld = 50_000
+/** Of so many ids in a row it is known whether they were noted in this minute. */
+const places = 2 ** 18
 /** How many go to the store at a time: others wait for it no longer than for a creation or two. */
 const batchSize = 200
 
@@ -23,6 +25,9 @@ export class UseLog<Thing> {
   readonly #idOf: (thing: Thing) => number
   readonly #record: (uses: readonly Use<Thing>[]) => Promise<void>
   readonly #onLoss: (error: unknown) => void
+  /** What was noted lately, by the remainder of its id: of two that have the same, the last. */
+  readonly #lastIds = new Float64Array(places)
+  readonly #lastTimes = new Float64Array(places)
   #noted = new Map<number, Use<Thing>>()
 
   /** `onLoss` is told why what was noted could not be written. */
@@ -42,7 +47,11 @@ export class UseLog<Thing> {
     const now = this.#clock.now()
     const usedAt = now - (now % minuteMs)
     const id = this.#idOf(thing)
-    if (this.#noted.get(id)?.usedAt !== usedAt) this.#noted.set(id, { of: thing, usedAt })
+    const place = id % places
+    if (this.#lastIds[place] === id && this.#lastTimes[place] === usedAt) return
+    this.#lastIds[place] = id
+    this.#lastTimes[place] = usedAt
+    this.#noted.set(id, { of: thing, usedAt })
     if (this.#noted.size >= mostHeld) void this.write()
   }
 
@@ -53,6 +62,7 @@ export class UseLog<Thing> {
     try {
       for (let i = 0; i < noted.length; i += batchSize) await this.#record(noted.slice(i, i + batchSize))
     } catch (error) {
+      this.#lastIds.fill(0)
       this.#onLoss(error)
     }
   }

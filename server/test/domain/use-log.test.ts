@@ -63,6 +63,28 @@ describe('the log of uses', () => {
     assert.deepEqual(batches[1], [{ of: thing(1), usedAt: hour + minuteMs }])
   })
 
+  it('writes a thing once in a minute, though it was written in between', async () => {
+    const { log, time, batches } = makeLog()
+    // The last two share a place, and so may be written more often.
+    const ids = [1, 2, 3, 3 + 2 ** 18]
+    for (const now of [hour, hour + 1, hour + minuteMs, hour + minuteMs + 1]) {
+      time.now = now
+      for (const id of ids) log.note(thing(id))
+      await log.write()
+    }
+    const written = batches.flat().filter(({ of }) => of.id < 3)
+    assert.deepEqual(
+      written.map(({ of, usedAt }) => [of.id, usedAt - hour]),
+      [0, minuteMs].flatMap((usedAt) => [1, 2].map((id) => [id, usedAt])),
+    )
+    for (const id of ids.slice(2)) {
+      const times = new Set(
+        batches.flatMap((batch) => batch.filter(({ of }) => of.id === id)).map(({ usedAt }) => usedAt),
+      )
+      assert.deepEqual([...times], [hour, hour + minuteMs])
+    }
+  })
+
   it('keeps what is noted while it writes for the next time', async () => {
     const { log, batches } = makeLog()
     log.note(thing(1))

@@ -21,7 +21,8 @@ export class LastIntrospections {
          FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS new (workspace_id, team_id, introspected_at)
          GROUP BY workspace_id, team_id ORDER BY workspace_id, team_id
          ON CONFLICT (workspace_id, team_id)
-         DO UPDATE SET introspected_at = greatest(last_introspection.introspected_at, excluded.introspected_at)`,
+         DO UPDATE SET introspected_at = excluded.introspected_at
+         WHERE last_introspection.introspected_at < excluded.introspected_at`,
         [
           introspections.map(({ workspaceId }) => workspaceId),
           introspections.map(({ teamId }) => teamId),

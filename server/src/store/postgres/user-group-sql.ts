@@ -63,8 +63,8 @@ export const select: Statement<UserGroupRow & Positioned> = prepared(
 const registryVersion = '(SELECT version FROM registry WHERE workspace_id = $1 AND environment = $2)'
 
 // Each change of a user group is a revision. After a failover that lost some, or a restore, revisions are counted again from an earlier one:
-// the times of the changes tell those apart. All of them, since clocks differ.
-const stamp = `concat_ws('/', user_group.revision, user_group.updated_at, user_group.token_issued_at,
+// the times of the changes tell those apart. All of them, since clocks differ; the second by its distance to the first, which is short.
+const stamp = `concat_ws('/', user_group.revision, user_group.updated_at, user_group.token_issued_at - user_group.updated_at,
                              coalesce(user_group.suspended_at, 0), ${registryVersion})`
 
 export const selectView: Statement<StampedViewRow> = prepared(

@@ -10,7 +10,7 @@ export class LastIntrospections {
     this.#upsert = database.prepare(
       `INSERT INTO last_introspection (workspace_id, team_id, introspected_at) VALUES (?, ?, ?)
        ON CONFLICT (workspace_id, team_id)
-       DO UPDATE SET introspected_at = max(introspected_at, excluded.introspected_at)`,
+       DO UPDATE SET introspected_at = excluded.introspected_at WHERE introspected_at < excluded.introspected_at`,
     )
     this.#select = database
       .prepare<[number, number], number>(
