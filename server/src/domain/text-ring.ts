@@ -5,9 +5,9 @@ const headBytes = keyBytes + lengthBytes
 
 /** A key is in one of so many slots, from the one that it names on. */
 const placesOfOne = 16
-const slotCount = 20_000 * placesOfOne
-/** All texts with their keys, in bytes: some 200,000 of 160 bytes. */
-const capacity = 32 * 1024 * 1024
+const slotCount = 15_000 * placesOfOne
+/** All texts with their keys, in bytes: some 200,000 of 120 bytes. */
+const capacity = 24 * 1024 * 1024
 /** So that a few do not push out all others. */
 export const longestText = 16 * 1024
 
