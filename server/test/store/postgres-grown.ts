@@ -1,14 +1,12 @@
 import pg from 'pg'
 import type { Primary, Statement } from '../../src/store/postgres/primary.ts'
 
-const rows = 20_000
-
 /** The id of an event, at a time. */
 const eventId = (time: string) =>
   `(lpad(to_hex(${time}), 12, '0') || '70008' || substr(md5(random()::text), 1, 15))::uuid`
 
-/** Tables that have grown since they were made, and of which PostgreSQL knows nothing: no vacuum has come by yet. */
-export const fill = `
+/** Tables of so many rows that have grown since they were made, and of which PostgreSQL knows nothing: no vacuum has come by yet. */
+export const fill = (rows: number) => `
   ALTER TABLE user_group SET (autovacuum_enabled = false);
   ALTER TABLE superseded_token SET (autovacuum_enabled = false);
   ALTER TABLE idempotency_key SET (autovacuum_enabled = false);
@@ -53,6 +51,8 @@ export const fill = `
     UNION ALL SELECT 1, 'Customer', ${eventId('2000 + i')}, 'console_session.created', 'api_token:1', null, null
     FROM generate_series(1, ${rows}) AS i;`
 
+export const many = 20_000
+
 /** What PostgreSQL may know of them: it then keeps its plans, or makes each anew. */
 export const knowledge = {
   'while it has no statistics of tables that have grown': '',
@@ -63,14 +63,30 @@ export const knowledge = {
 interface Plan {
   readonly 'Shared Hit Blocks': number
   readonly 'Shared Read Blocks': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly Plans?: readonly Plan[]
 }
 
 /** How many pages a statement reads, as it is planned for this connection; what it changes is undone. */
-export async function pagesOf(
+export async function pagesOf(...parts: Parameters<typeof planOf>): Promise<number> {
+  const plan = await planOf(...parts)
+  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+}
+
+/** How many rows it reads that are not what it is after. */
+export async function rowsInVain(...parts: Parameters<typeof planOf>): Promise<number> {
+  const inVain = (plan: Plan): number =>
+    (plan['Rows Removed by Filter'] ?? 0) * plan['Actual Loops'] +
+    (plan.Plans ?? []).reduce((sum, each) => sum + inVain(each), 0)
+  return inVain(await planOf(...parts))
+}
+
+async function planOf(
   primary: Primary,
   statement: Statement<unknown> | string,
   values: readonly unknown[] = [],
-): Promise<number> {
+): Promise<Plan> {
   const text = typeof statement === 'string' ? statement : statement.text
   const work = primary.transaction(async (query) => {
     await query(`PREPARE measured AS ${text}`)
@@ -86,7 +102,7 @@ export async function pagesOf(
     throw error
   })
   if (plan === undefined) throw new Error('there is no plan')
-  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+  return plan
 }
 
 /** Has the transaction rolled back. */

@@ -12,7 +12,7 @@ import { UserGroupStatements } from '../../src/store/postgres/user-group-stateme
 import { UserGroups } from '../../src/store/postgres/user-groups.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openSession } from '../support/session.ts'
-import { fill, knowledge, pagesOf } from './postgres-grown.ts'
+import { fill, knowledge, many, pagesOf } from './postgres-grown.ts'
 import { openPostgres, suiteScope } from './postgres-support.ts'
 import { origin } from './store-fixtures.ts'
 import { defaults } from './store-options.ts'
@@ -47,7 +47,7 @@ for (const [when, learn] of Object.entries(knowledge)) {
       const url = await freshDatabase(scope)
       await openPostgres(scope, url)
       const session = await openSession(scope, url)
-      await session.query(fill)
+      await session.query(fill(many))
       await session.query(learn)
       const location = parseDatabaseUrl(url)
       assert.ok(location.kind === 'postgres')

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Client } from 'pg'
 import { parseDatabaseUrl } from '../../src/database-url.ts'
-import { Primary, type Statement } from '../../src/store/postgres/primary.ts'
+import { Primary } from '../../src/store/postgres/primary.ts'
 import { firstEventId } from '../../src/domain/audit.ts'
 import {
   deleteAuditEvents,
@@ -16,7 +15,7 @@ import { deleteUserGroup, restoreUserGroup } from '../../src/store/postgres/user
 import * as sql from '../../src/store/postgres/user-group-sql.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openSession } from '../support/session.ts'
-import { fill, knowledge, pagesOf } from './postgres-grown.ts'
+import { fill, knowledge, many, pagesOf, rowsInVain } from './postgres-grown.ts'
 import { openPostgres, suiteScope } from './postgres-support.ts'
 import { defaults } from './store-options.ts'
 
@@ -32,7 +31,7 @@ const statements = { ...sql, deleteUserGroup, restoreUserGroup, ...ofAuditLog }
 
 const realm = [1, 'Customer']
 const deletedTeamId = 1_000_007
-const ids = [7, 10_007]
+const ids = [7, 1007]
 const providedIds = ids.map((id) => `customer ${id}`)
 /** Of all arrays of a statement, the elements that are alike. */
 const each = <T>(value: T) => ids.map(() => value)
@@ -52,7 +51,7 @@ const values: Record<keyof typeof statements, (session: Session) => unknown[]> =
   selectByToken: ({ hashes }) => [...realm, hashes],
   selectBySupersededToken: ({ hashes }) => [...realm, hashes],
   selectIdempotencyKey: ({ hashes }) => [...realm, hashes],
-  resolveEntry: () => [...realm, ['many', 's10007', '20'], ['d7', 'd10007', '19']],
+  resolveEntry: () => [...realm, ['many', 's1007', '20'], ['d7', 'd1007', '19']],
   insert: () => [
     ...[...realm, ['new 1', 'new 2'], each('New'), each('{"many":"20019","s7":"d7","9":"8"}'), each(null)],
     ...[bytes('token'), each('k'), bytes('sealed'), each(1), each(true), each('api_token:1')],
@@ -82,46 +81,63 @@ const values: Record<keyof typeof statements, (session: Session) => unknown[]> =
   deleteAuditEvents: () => [...realm, firstEventId(1001)],
 }
 
+/** A database with so many rows of each kind, of which PostgreSQL then learns. */
+function grown(rows: number, learn: string) {
+  const scope = suiteScope()
+  const made = {} as { primary: Primary; known: Session }
+  before(async () => {
+    const url = await freshDatabase(scope)
+    await openPostgres(scope, url)
+    const session = await openSession(scope, url)
+    await session.query(fill(rows))
+    await session.query(learn)
+    const { rows: found } = await session.query<{ token_hash: Buffer; team_id: string }>(
+      'SELECT token_hash, team_id FROM user_group WHERE provided_id = ANY ($1)',
+      [providedIds],
+    )
+    made.known = {
+      hashes: found.map(({ token_hash }) => token_hash),
+      teamIds: found.map(({ team_id }) => Number(team_id)),
+    }
+    const location = parseDatabaseUrl(url)
+    assert.ok(location.kind === 'postgres')
+    made.primary = new Primary(location.server, defaults)
+  })
+  after(() => made.primary.close())
+  return made
+}
+
+const names = Object.keys(statements) as (keyof typeof statements)[]
+
 for (const [when, learn] of Object.entries(knowledge)) {
   describe(`PostgreSQL: ${when},`, () => {
-    let primary: Primary
-    let session: Client
-    let known: Session
-    const scope = suiteScope()
-    before(async () => {
-      const url = await freshDatabase(scope)
-      await openPostgres(scope, url)
-      session = await openSession(scope, url)
-      await session.query(fill)
-      await session.query(learn)
-      const { rows: found } = await session.query<{ token_hash: Buffer; team_id: string }>(
-        'SELECT token_hash, team_id FROM user_group WHERE provided_id = ANY ($1)',
-        [providedIds],
-      )
-      known = {
-        hashes: found.map(({ token_hash }) => token_hash),
-        teamIds: found.map(({ team_id }) => Number(team_id)),
-      }
-      const location = parseDatabaseUrl(url)
-      assert.ok(location.kind === 'postgres')
-      primary = new Primary(location.server, defaults)
-    })
-    after(() => primary.close())
+    const made = grown(many, learn)
 
     it('has plans made anew, or kept', async () => {
-      const [row] = await primary.query('SHOW plan_cache_mode')
+      const [row] = await made.primary.query('SHOW plan_cache_mode')
       const mode = learn === '' ? 'force_custom_plan' : 'force_generic_plan'
       assert.deepEqual(row, { plan_cache_mode: mode })
     })
 
-    for (const [name, statement] of Object.entries(statements) as [
-      keyof typeof statements,
-      Statement<unknown>,
-    ][]) {
+    for (const name of names) {
       it(`${name} reads a few pages`, async () => {
-        const pages = await pagesOf(primary, statement, values[name](known))
+        const pages = await pagesOf(made.primary, statements[name], values[name](made.known))
         // All of the smallest table are some 200.
         assert.ok(pages > 0 && pages < 150, `${pages} pages`)
+      })
+    }
+  })
+}
+
+// As soon as plans are kept, and so for tables that grow from there on.
+for (const learn of ['VACUUM user_group', 'VACUUM', 'ANALYZE user_group', 'ANALYZE']) {
+  describe(`PostgreSQL: by plans that it keeps of small tables, after ${learn},`, () => {
+    const made = grown(1100, learn)
+
+    for (const name of names) {
+      it(`${name} reads hardly a row in vain`, async () => {
+        const rows = await rowsInVain(made.primary, statements[name], values[name](made.known))
+        assert.ok(rows < 50, `${rows} rows`)
       })
     }
   })

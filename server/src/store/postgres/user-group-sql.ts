@@ -78,11 +78,9 @@ export const selectUnchanged: Statement<Positioned> = prepared(
   `SELECT wanted.position
          FROM unnest($3::bigint[], $4::text[]) WITH ORDINALITY AS wanted (team_id, stamp, position)
          CROSS JOIN LATERAL (
-           SELECT ${stamp} AS stamp FROM user_group
-           WHERE workspace_id = $1 AND team_id = wanted.team_id AND environment = $2
-           LIMIT 1
+           SELECT * FROM user_group WHERE workspace_id = $1 AND team_id = wanted.team_id LIMIT 1
          ) AS user_group
-         WHERE user_group.stamp = wanted.stamp`,
+         WHERE environment = $2 AND ${stamp} = wanted.stamp`,
 )
 
 export const selectByToken: Statement<TokenRow> = prepared(
