@@ -17,7 +17,7 @@ export interface Positioned {
   readonly position: number
 }
 
-export interface Stamped extends Positioned {
+interface Stamped extends Positioned {
   readonly stamp: Stamp
 }
 
