@@ -122,9 +122,9 @@ function configure(database: Database, lockTimeoutMs: number): void {
   database.pragma('synchronous = FULL')
   // Pages that many commits change are brought home once: the log is up to 16 MB long, by default 4 MB.
   database.pragma(`wal_autocheckpoint = ${commitPages}`)
-  // In KiB. Twice as much, better-sqlite3's default, makes no view faster, since the system keeps the file in memory too, and
+  // In KiB. Four times as much, better-sqlite3's default, makes no view faster, since the system keeps the file in memory too, and
   // creations slower: SQLite looks through all pages that it keeps at each commit that split one.
-  database.pragma('cache_size = -8000')
+  database.pragma('cache_size = -4000')
   database.pragma('foreign_keys = ON')
   // A damaged page is noticed when it is read, and not when what it says was believed.
   database.pragma('cell_size_check = ON')
