@@ -70,7 +70,7 @@ function rowsOfFile(path: string): Rows {
   const database = new BetterSqlite3(path, { readonly: true })
   const names = database
     .prepare<[], string>(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'schema_migration'",
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT IN ('schema_migration', 'change_count')",
     )
     .pluck()
     .all()

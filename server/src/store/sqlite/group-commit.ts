@@ -58,8 +58,8 @@ export class GroupCommit {
   #version: number
   #othersWroteAt = -Infinity
   #leaveAloneUntil = -Infinity
-  readonly #files: StoreFiles
-  readonly #checkpointer: Checkpointer
+  readonly #files: Pick<StoreFiles, 'check' | 'checkNowAndThen'>
+  readonly #checkpointer: Pick<Checkpointer, 'afterCommit'>
   readonly #stamps: Stamps
   readonly #database: Database
   readonly #options: GroupCommitOptions
@@ -67,8 +67,8 @@ export class GroupCommit {
   constructor(
     database: Database,
     guards: {
-      readonly files: StoreFiles
-      readonly checkpointer: Checkpointer
+      readonly files: Pick<StoreFiles, 'check' | 'checkNowAndThen'>
+      readonly checkpointer: Pick<Checkpointer, 'afterCommit'>
       readonly stamps: Stamps
     },
     options: GroupCommitOptions,
@@ -85,7 +85,7 @@ export class GroupCommit {
     this.#commit = database.prepare('COMMIT')
     this.#rollback = database.prepare('ROLLBACK')
     this.#countChanges = database.prepare<[], number>('SELECT total_changes()').pluck()
-    this.#version = this.#stamps.look()
+    this.#version = this.#stamps.version
   }
 
   /**
@@ -199,17 +199,26 @@ export class GroupCommit {
     const changes = this.#countChanges.get() as number
     if (changes !== this.#changes) {
       this.#files.check()
-      this.#checkpointer.afterCommit()
-      this.#takeTurns()
+      this.#afterCommit()
     }
     this.#changes = changes
     return results
   }
 
-  /** After a commit that wrote: without a pause, whoever writes without end would keep all others from it. */
+  /** What fails here does not make what is committed fail: it would be run again. What is wrong the next transaction meets, and tells. */
+  #afterCommit(): void {
+    try {
+      this.#checkpointer.afterCommit()
+      this.#takeTurns()
+    } catch {
+      this.#othersWroteAt = performance.now()
+    }
+  }
+
+  /** Without a pause, whoever writes without end would keep all others from it. */
   #takeTurns(): void {
     const now = performance.now()
-    const version = this.#stamps.look()
+    const { version } = this.#stamps
     if (version !== this.#version) this.#othersWroteAt = now
     else if (now - this.#othersWroteAt < othersWriteMs) this.#leaveAloneUntil = now + leaveAloneMs
     this.#version = version
@@ -221,6 +230,7 @@ export class GroupCommit {
       // Before anything is read: with it the transaction begins to see the data as they are.
       this.#stamps.look()
       const results = batch.map(({ operation }) => runOperation(operation))
+      this.#stamps.beforeCommit()
       this.#commit.run()
       return results
     } catch (error) {
@@ -231,6 +241,7 @@ export class GroupCommit {
 
   /** Leaves no transaction open. What made it fail is what is told, whatever the rollback says. */
   #undo(): void {
+    this.#stamps.afterRollback()
     try {
       if (this.#database.inTransaction) this.#rollback.run()
     } catch {

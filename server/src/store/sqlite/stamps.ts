@@ -6,8 +6,8 @@ const slotCount = 65_536
 
 /**
  * Knows of each user group whether it was changed since it was read, without reading it again. Changes are counted. Those of this
- * connection are told by triggers of its own, whatever statement makes them; that another made some, SQLite tells, but not which: they
- * count for all user groups.
+ * connection are told by triggers of its own, whatever statement makes them. That another made some, the file tells, but not of which
+ * user groups: they count for all.
  */
 export class Stamps {
   #count = 0
@@ -15,17 +15,22 @@ export class Stamps {
   #lastOfAny = 0
   /** The last one of the user groups of each slot. */
   readonly #lastOf = new Float64Array(slotCount)
-  /** Changes when another connection has written. */
+  /** Changes when another connection has written, whatever that was. */
   readonly #askVersion: Statement<[], number>
   #version: number
+  /** Of all connections. */
+  readonly #askChanges: Statement<[], number>
+  #changes: number
+  /** Of this connection there may be more, or fewer, than `#changes` has. */
+  #hasChanged = false
 
   constructor(database: Database) {
     database.function('user_group_changed', (teamId: number) => {
-      this.#lastOf[teamId % slotCount] = ++this.#count
+      this.#lastOf[teamId % slotCount] = this.#change()
       return null
     })
     database.function('registry_changed', () => {
-      this.#lastOfAny = ++this.#count
+      this.#lastOfAny = this.#change()
       return null
     })
     // One that is made anew was deleted before. A schema or data source is not changed without the version of its registry.
@@ -37,7 +42,14 @@ export class Stamps {
        CREATE TEMP TRIGGER registry_deleted AFTER DELETE ON main.registry BEGIN SELECT registry_changed(); END`,
     )
     this.#askVersion = database.prepare<[], number>('PRAGMA data_version').pluck()
-    this.#version = this.#askVersion.get() as number
+    this.#askChanges = database.prepare<[], number>('SELECT count FROM change_count').pluck()
+    this.#version = this.version
+    this.#changes = this.#askChanges.get() as number
+  }
+
+  /** Of the data: another one where another connection has written. */
+  get version(): number {
+    return this.#askVersion.get() as number
   }
 
   /** Of what is read now. To be compared by `isUnchanged`. */
@@ -50,14 +62,32 @@ export class Stamps {
     return count >= this.#lastOfAny && count >= (this.#lastOf[teamId % slotCount] as number)
   }
 
-  /**
-   * To be called first in each transaction, which then reads nothing older than what is looked at here. Tells the version of the data,
-   * which is another one where another connection has written.
-   */
-  look(): number {
-    const version = this.#askVersion.get() as number
-    if (version !== this.#version) this.#lastOfAny = ++this.#count
+  /** To be called first in each transaction, which then reads nothing older than what is looked at here. */
+  look(): void {
+    const { version } = this
+    const hasAnotherWritten = version !== this.#version
     this.#version = version
-    return version
+    if (!hasAnotherWritten && !this.#hasChanged) return
+    const changes = this.#askChanges.get() as number
+    if (hasAnotherWritten && (this.#hasChanged || changes !== this.#changes)) this.#lastOfAny = ++this.#count
+    this.#changes = changes
+    this.#hasChanged = false
+  }
+
+  /** To be called last in each transaction: nobody else writes before it is committed, so that what is counted is its own. */
+  beforeCommit(): void {
+    if (!this.#hasChanged) return
+    this.#changes = this.#askChanges.get() as number
+    this.#hasChanged = false
+  }
+
+  /** To be called where a transaction was not committed. */
+  afterRollback(): void {
+    this.#hasChanged = true
+  }
+
+  #change(): number {
+    this.#hasChanged = true
+    return ++this.#count
   }
 }
