@@ -128,6 +128,22 @@ describe('the coalescer', () => {
     await first
   })
 
+  it('begins each at once where the first is not answered for long, whatever was answered since', async () => {
+    const collectingMs = 100
+    const { add, keys, statement } = coalescing({ collectingMs })
+    const stuck = add(item('a'))
+    await keys()
+    await sleep(collectingMs + 10)
+    for (const [i, key] of ['b', 'c', 'd'].entries()) {
+      const result = add(item(key))
+      assert.deepEqual((await keys()).at(-1), [key])
+      statement(i + 1).succeed()
+      assert.equal(await result, `${key} in ${i + 1}`)
+    }
+    statement(0).succeed()
+    await stuck
+  })
+
   it('gives those with the same key the same result, where they share', async () => {
     const { add, keys, statement } = coalescing()
     const results = Promise.all(['a', 'b', 'a', 'a'].map((key) => add(item(key))))

@@ -34,12 +34,6 @@ export interface CoalescerOptions<Item, Result> {
   readonly collectingMs: number
 }
 
-interface UnderWay {
-  readonly count: number
-  /** When the last was begun, by `performance.now`. */
-  readonly begunAt: number
-}
-
 /** Fewer are not worth a statement of their own, while another can take them along or is under way. */
 const minItems = 32
 /** A statement has an end: its arrays, and how long the others wait for it. */
@@ -56,10 +50,12 @@ const apartAtOnce = 8
 export class Coalescer<Item, Result> {
   readonly #options: CoalescerOptions<Item, Result>
   readonly #queues = new Map<string, Pending<Item, Result>[]>()
-  readonly #underWayOf = new Map<string, UnderWay>()
+  /** When each statement of a group that is under way was begun, the oldest first, by `performance.now`. */
+  readonly #underWayOf = new Map<string, readonly number[]>()
+  /** The groups that are looked at again once they have collected for long enough. */
+  readonly #collecting = new Set<string>()
   #inFlight = 0
   #isScheduled = false
-  #isFlushDue = false
 
   constructor(options: CoalescerOptions<Item, Result>) {
     this.#options = options
@@ -87,41 +83,42 @@ export class Coalescer<Item, Result> {
     for (const [group, queue] of this.#queues) {
       const { maxInFlight, maxInFlightOfGroup } = this.#options
       const freeInAll = maxInFlight - this.#inFlight
-      const underWay = this.#underWayOf.get(group)
-      const free = Math.min(freeInAll, maxInFlightOfGroup - (underWay?.count ?? 0))
+      const underWay = this.#underWayOf.get(group) ?? []
+      const free = Math.min(freeInAll, maxInFlightOfGroup - underWay.length)
       if (freeInAll === 0) return
-      if (free === 0 || this.#isCollecting(queue, underWay)) continue
+      if (free === 0 || this.#isCollecting(group, queue, underWay)) continue
       const { batch, rest } = this.#split(queue.filter(isAwaited), free)
       this.#queues.delete(group)
       if (rest.length > 0) this.#queues.set(group, rest)
       if (batch.length === 0) continue
       this.#inFlight++
-      this.#underWayOf.set(group, { count: (underWay?.count ?? 0) + 1, begunAt: performance.now() })
+      const begunAt = performance.now()
+      this.#underWayOf.set(group, [...underWay, begunAt])
       void this.#runTogether(batch).then(() => {
-        this.#end(group)
+        this.#end(group, begunAt)
         this.#flush()
       })
     }
   }
 
-  #end(group: string): void {
+  #end(group: string, begunAt: number): void {
     this.#inFlight--
-    const { count, begunAt } = this.#underWayOf.get(group) as UnderWay
-    if (count === 1) this.#underWayOf.delete(group)
-    else this.#underWayOf.set(group, { count: count - 1, begunAt })
+    const underWay = this.#underWayOf.get(group) as readonly number[]
+    if (underWay.length === 1) this.#underWayOf.delete(group)
+    else this.#underWayOf.set(group, underWay.toSpliced(underWay.indexOf(begunAt), 1))
   }
 
-  /** Not for long: one that waits for a lock, or for a server far away, must not hold up the others. */
-  #isCollecting(queue: readonly unknown[], underWay: UnderWay | undefined): boolean {
-    if (underWay === undefined || queue.length >= minItems) return false
-    const { collectingMs } = this.#options
-    if (performance.now() - underWay.begunAt >= collectingMs) return false
-    if (!this.#isFlushDue) {
-      this.#isFlushDue = true
+  /** Not for long: one that waits for a lock, or for a server far away, must not hold up the others, whatever else goes meanwhile. */
+  #isCollecting(group: string, queue: readonly unknown[], [oldest]: readonly number[]): boolean {
+    if (oldest === undefined || queue.length >= minItems) return false
+    const leftMs = oldest + this.#options.collectingMs - performance.now()
+    if (leftMs <= 0) return false
+    if (!this.#collecting.has(group)) {
+      this.#collecting.add(group)
       setTimeout(() => {
-        this.#isFlushDue = false
+        this.#collecting.delete(group)
         this.#flush()
-      }, collectingMs).unref()
+      }, leftMs).unref()
     }
     return true
   }
