@@ -4,6 +4,7 @@ import { freshDatabase } from '../support/database.ts'
 import { pgbouncer, startPgBouncer } from '../support/pgbouncer.ts'
 import { openSession } from '../support/session.ts'
 import { findTool } from '../support/tool.ts'
+import { fill } from './postgres-grown.ts'
 import {
   created,
   creation,
@@ -20,7 +21,22 @@ const scope = suiteScope()
 
 const command = findTool({ name: 'PostgreSQL behind PgBouncer', skip: () => undefined }, pgbouncer)
 // Fewer connections than one store would like to have.
-if (command !== undefined) describeBehind(await startPgBouncer(scope, command, 3))
+if (command !== undefined) {
+  describeBehind(await startPgBouncer(scope, command, 3))
+  const ignoring = await startPgBouncer(scope, command, 1, {
+    ignore_startup_parameters: 'options,statement_timeout,lock_timeout,idle_in_transaction_session_timeout',
+  })
+
+  it('PostgreSQL behind a PgBouncer that ignores what it is asked for: sessions stay as others have them', async (t) => {
+    const url = await freshDatabase(t)
+    await openPostgres(t, url)
+    await (await openSession(t, url)).query(`${fill(2000)}; ANALYZE`)
+    const store = await openPostgres(t, ignoring(url))
+    await created(store)
+    const { rows } = await (await openSession(t, ignoring(url))).query('SHOW plan_cache_mode')
+    assert.deepEqual(rows, [{ plan_cache_mode: 'auto' }])
+  })
+}
 
 function describeBehind(behind: (databaseUrl: string) => string): void {
   describeStore('PostgreSQL behind PgBouncer', async () =>

@@ -15,12 +15,14 @@ export const pgbouncer: Tool = {
 
 /**
  * Starts a PgBouncer that gives a server connection to a client for one transaction at a time. It listens in a folder of
- * its own. Returns the URL of any database of the server by way of it.
+ * its own. What it is asked for with a connection it refuses, unless `more` settings have it ignored. Returns the URL of any database of
+ * the server by way of it.
  */
 export async function startPgBouncer(
   t: Scope,
   command: string,
   poolSize: number,
+  more: Record<string, string> = {},
 ): Promise<(databaseUrl: string) => string> {
   const folder = temporaryFolder(t)
   // It refuses to run as root, and its folder must be its own.
@@ -40,6 +42,7 @@ export async function startPgBouncer(
     auth_type: 'any',
     default_pool_size: poolSize,
     max_client_conn: 500,
+    ...more,
   }
   const file = join(folder, 'pgbouncer.ini')
   writeFileSync(file, iniOf({ databases: { '*': parametersOf(server) }, pgbouncer: settings }))

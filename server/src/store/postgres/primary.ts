@@ -192,7 +192,11 @@ export class Primary {
       this.#keepsPlans = await hasStatistics(client)
     }
     if (this.#keepsPlans && !this.#keepingPlans.has(client)) {
-      await client.query('SET plan_cache_mode = force_generic_plan')
+      // Where PgBouncer ignored what was asked for with the connection, the session is not this service's alone.
+      await client.query(
+        `SELECT set_config('plan_cache_mode', 'force_generic_plan', false)
+         WHERE current_setting('plan_cache_mode') = 'force_custom_plan'`,
+      )
       this.#keepingPlans.add(client)
     }
   }
