@@ -182,8 +182,9 @@ function namesOf(contestants) {
 /** @typedef {(clients: number) => Record<'select' | 'insert', Contestant[]>} Pgbenches */
 
 /**
- * pgbench with one thread, which is its default, and with two, where its own CPU time is no limit. It reads by the key that
- * the service reads by, and inserts into a table with the same columns and indexes.
+ * pgbench with one thread, which is its default, and with two, where its own CPU time is no limit. It reads by the key by which the service finds a
+ * user group that it does not remember, or, as `select 1`, only whether it is there, by the key by which it has an answer that it does remember
+ * confirmed; and it inserts into a table with the same columns and indexes.
  * @param {import('../lib/postgres.js').Database} database
  * @returns {Promise<{ contestants: Pgbenches, inserted: () => number }>}
  */
@@ -194,6 +195,14 @@ async function preparePgbench(database) {
   const { rows } = await database.client.query(`EXPLAIN ${select} = '${first}'`)
   assert.match(JSON.stringify(rows), /Index Scan using user_group_workspace_id_environment_provided_id_key/)
   const selecting = `\\set id random(${first}, ${first + count - 1})\n${select} = :id;\n`
+  /** @type {{ rows: { least: number, greatest: number }[] }} */
+  const { rows: teamIds } = await database.client.query(
+    `SELECT min(team_id)::int AS least, max(team_id)::int AS greatest FROM user_group ${where} BETWEEN $1 AND $2`,
+    [String(first), String(first + count - 1)],
+  )
+  const { least = 0, greatest = 0 } = teamIds[0] ?? {}
+  assert.equal(greatest - least, count - 1)
+  const confirming = `\\set id random(${least}, ${greatest})\nSELECT 1 FROM user_group WHERE workspace_id = 1 AND team_id = :id;\n`
   // Every client counts on from a number of its own, as every connection of the load does. The hash, which no two rows
   // share, is the one value that the server has to make.
   const inserting = `\\set n :n + 1
@@ -206,12 +215,14 @@ VALUES (1, 'Testing', :id, :name, :mapping, :properties, sha256(int8send(:id)), 
   const contestants = (clients) => {
     const threads = [1, 2].filter((threads) => threads <= clients && clients <= mostClients)
     return {
-      select: threads.map((threads) => ({
-        name: `pgbench select -j ${threads}`,
-        against: [],
-        round: async () =>
-          pgbenchFigures(await pgbenchRound(database, { script: selecting, clients, threads, seconds })),
-      })),
+      select: Object.entries({ select: selecting, 'select 1': confirming }).flatMap(([name, script]) =>
+        threads.map((threads) => ({
+          name: `pgbench ${name} -j ${threads}`,
+          against: [],
+          round: async () =>
+            pgbenchFigures(await pgbenchRound(database, { script, clients, threads, seconds })),
+        })),
+      ),
       insert: threads.map((threads) => ({
         name: `pgbench insert -j ${threads}`,
         against: [],

@@ -1,6 +1,6 @@
 import { changeOf } from './bodies.js'
 
-/** What the service reads of a user group. */
+/** What the service can read of a user group. */
 export const readColumns =
   'team_id, provided_id, name, mapping, properties, token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at'
 
@@ -8,7 +8,7 @@ export const readColumns =
 export const writtenColumns =
   'provided_id, name, mapping, properties, token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at'
 
-/** How the store reads and writes many at once (server/src/store/postgres/user-group-statements.ts). */
+/** Statements for many at once, in their simplest form; those of the store (server/src/store/postgres/user-group-statements.ts) do more. */
 export const coalescedSelect = `SELECT ${readColumns}
   FROM unnest($3::text[]) AS wanted (provided_id) JOIN user_group USING (provided_id)
   WHERE workspace_id = $1 AND environment = $2`
