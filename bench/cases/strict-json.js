@@ -19,7 +19,10 @@ export async function strictJson() {
   for (const size of /** @type {import('../lib/bodies.js').BodySize[]} */ (Object.keys(bodySizes))) {
     rows.push({ name: bodySizes[size], figures: summaries(await measure(size)) })
   }
-  return { title: 'What strict JSON reading adds to a GET of an unchanged user group that is not remembered', rows }
+  return {
+    title: 'What strict JSON reading adds to a GET of an unchanged user group that is not remembered',
+    rows,
+  }
 }
 
 /** @param {import('../lib/bodies.js').BodySize} size */
