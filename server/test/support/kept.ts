@@ -43,7 +43,7 @@ export type KeptRow = Readonly<Record<string, unknown>> & { readonly table: stri
 
 /**
  * All rows of all tables, by themselves as a text, and in the order of these, since PostgreSQL moves a row that it
- * writes; but for what is written when there is time: when who was last used.
+ * writes; but for what is written when there is time, when who was last used, and for what SQLite counts for itself.
  */
 export async function rowsOf({ dataFolder, databaseUrl }: RunningService): Promise<Map<string, KeptRow>> {
   const rows = databaseUrl === undefined ? sqliteRows(dataFolder) : await postgresRows(databaseUrl)
@@ -62,7 +62,7 @@ function sqliteRows(dataFolder: string): KeptRow[] {
       .pluck()
       .all()
     return names
-      .filter((table) => table !== lastIntrospections)
+      .filter((table) => !notKept.includes(table))
       .flatMap((table) => database.prepare(`SELECT * FROM ${table}`).all().map(keptRow(table)))
   } finally {
     database.close()
@@ -75,7 +75,7 @@ async function postgresRows(url: string): Promise<KeptRow[]> {
   try {
     const { rows: names } = await client.query<{ name: string }>(tableNames)
     const all: KeptRow[] = []
-    for (const { name } of names.filter(({ name }) => !name.endsWith(`.${lastIntrospections}`)))
+    for (const { name } of names.filter(({ name }) => !notKept.some((table) => name.endsWith(`.${table}`))))
       all.push(...(await client.query(`SELECT * FROM ${name}`)).rows.map(keptRow(name)))
     return all
   } finally {
@@ -83,7 +83,7 @@ async function postgresRows(url: string): Promise<KeptRow[]> {
   }
 }
 
-const lastIntrospections = 'last_introspection'
+const notKept = ['last_introspection', 'change_count']
 
 function keptRow(table: string): (row: unknown) => KeptRow {
   return (row) => ({ ...(row as object), table, last_used_at: undefined })
