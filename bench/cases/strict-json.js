@@ -28,12 +28,12 @@ export async function strictJson() {
 /** @param {import('../lib/bodies.js').BodySize} size */
 async function measure(size) {
   const service = await startService()
-  const updated = { ...service, head: `PUT /api/user HTTP/1.1\r\nAuthorization: Token ${service.token}` }
+  const updating = { ...service, head: `PUT /api/user HTTP/1.1\r\nAuthorization: Token ${service.token}` }
   const reader = startWorker('json-reading.js')
   try {
     await createGroups(service, size, knownIds)
     const load = () =>
-      loadRound(updated, {
+      loadRound(updating, {
         size,
         ids: knownIds,
         order: 'random',

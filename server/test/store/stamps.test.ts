@@ -71,4 +71,28 @@ describe('the stamps of one process, where another one writes too:', () => {
     transaction(own, stamps, () => rename(own, ids[0]), 'COMMIT')
     assert.equal(stamps.isUnchanged(ids[1] as number, current), false)
   })
+
+  it('one of the other is noticed in the next transaction, where the first could not look', (t) => {
+    const { own, other, stamps, ids } = twoProcesses(t)
+    const { current } = stamps
+    rename(other, ids[1])
+    // Hides that of the file from this connection.
+    own.exec('CREATE TEMP TABLE change_count (something TEXT)')
+    assert.throws(() => transaction(own, stamps, () => undefined, 'COMMIT'), /no such column/)
+    own.exec('ROLLBACK')
+    stamps.afterRollback()
+    own.exec('DROP TABLE temp.change_count')
+    transaction(own, stamps, () => undefined, 'COMMIT')
+    assert.equal(stamps.isUnchanged(ids[1] as number, current), false)
+  })
+
+  it('one of the other is noticed where none are counted any more', (t) => {
+    const { own, other, stamps, ids } = twoProcesses(t)
+    other.exec('DELETE FROM change_count')
+    transaction(own, stamps, () => undefined, 'COMMIT')
+    const { current } = stamps
+    rename(other, ids[1])
+    transaction(own, stamps, () => undefined, 'COMMIT')
+    assert.equal(stamps.isUnchanged(ids[1] as number, current), false)
+  })
 })

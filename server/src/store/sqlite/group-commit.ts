@@ -30,6 +30,13 @@ export interface GroupCommitOptions {
   readonly lockTimeoutMs: number
 }
 
+/** What looks after the database while it is written to. */
+export interface GroupCommitGuards {
+  readonly files: Pick<StoreFiles, 'check' | 'checkNowAndThen'>
+  readonly checkpointer: Pick<Checkpointer, 'afterCommit'>
+  readonly stamps: Stamps
+}
+
 /** A lock that another process has is asked for so often, in milliseconds. */
 const askAgainMs = 1
 /** For as long this process leaves the lock alone after it had it, where others want it: longer than they wait to ask again. */
@@ -58,21 +65,13 @@ export class GroupCommit {
   #version: number
   #othersWroteAt = -Infinity
   #leaveAloneUntil = -Infinity
-  readonly #files: Pick<StoreFiles, 'check' | 'checkNowAndThen'>
-  readonly #checkpointer: Pick<Checkpointer, 'afterCommit'>
+  readonly #files: GroupCommitGuards['files']
+  readonly #checkpointer: GroupCommitGuards['checkpointer']
   readonly #stamps: Stamps
   readonly #database: Database
   readonly #options: GroupCommitOptions
 
-  constructor(
-    database: Database,
-    guards: {
-      readonly files: Pick<StoreFiles, 'check' | 'checkNowAndThen'>
-      readonly checkpointer: Pick<Checkpointer, 'afterCommit'>
-      readonly stamps: Stamps
-    },
-    options: GroupCommitOptions,
-  ) {
+  constructor(database: Database, guards: GroupCommitGuards, options: GroupCommitOptions) {
     this.#database = database
     this.#files = guards.files
     this.#checkpointer = guards.checkpointer
@@ -211,7 +210,7 @@ export class GroupCommit {
       this.#checkpointer.afterCommit()
       this.#takeTurns()
     } catch {
-      this.#othersWroteAt = performance.now()
+      // Neither is owed to anybody.
     }
   }
 

@@ -18,11 +18,9 @@ export class Stamps {
   /** Changes when another connection has written, whatever that was. */
   readonly #askVersion: Statement<[], number>
   #version: number
-  /** Of all connections. */
   readonly #askChanges: Statement<[], number>
+  /** Of all connections, as the file counted them last; NaN, which equals nothing, where that is not known. */
   #changes: number
-  /** Of this connection there may be more, or fewer, than `#changes` has. */
-  #hasChanged = false
 
   constructor(database: Database) {
     database.function('user_group_changed', (teamId: number) => {
@@ -44,7 +42,7 @@ export class Stamps {
     this.#askVersion = database.prepare<[], number>('PRAGMA data_version').pluck()
     this.#askChanges = database.prepare<[], number>('SELECT count FROM change_count').pluck()
     this.#version = this.version
-    this.#changes = this.#askChanges.get() as number
+    this.#changes = this.#countChanges()
   }
 
   /** Of the data: another one where another connection has written. */
@@ -65,29 +63,31 @@ export class Stamps {
   /** To be called first in each transaction, which then reads nothing older than what is looked at here. */
   look(): void {
     const { version } = this
-    const hasAnotherWritten = version !== this.#version
-    this.#version = version
-    if (!hasAnotherWritten && !this.#hasChanged) return
-    const changes = this.#askChanges.get() as number
-    if (hasAnotherWritten && (this.#hasChanged || changes !== this.#changes)) this.#lastOfAny = ++this.#count
+    if (version === this.#version && !Number.isNaN(this.#changes)) return
+    const changes = this.#countChanges()
+    if (version !== this.#version && changes !== this.#changes) this.#lastOfAny = ++this.#count
     this.#changes = changes
-    this.#hasChanged = false
+    // Last: where counting fails, the next transaction finds it still to be done.
+    this.#version = version
   }
 
   /** To be called last in each transaction: nobody else writes before it is committed, so that what is counted is its own. */
   beforeCommit(): void {
-    if (!this.#hasChanged) return
-    this.#changes = this.#askChanges.get() as number
-    this.#hasChanged = false
+    if (Number.isNaN(this.#changes)) this.#changes = this.#countChanges()
   }
 
   /** To be called where a transaction was not committed. */
   afterRollback(): void {
-    this.#hasChanged = true
+    this.#changes = NaN
   }
 
+  /** One of this connection. */
   #change(): number {
-    this.#hasChanged = true
+    this.#changes = NaN
     return ++this.#count
+  }
+
+  #countChanges(): number {
+    return this.#askChanges.get() ?? NaN
   }
 }
