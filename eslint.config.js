@@ -3,76 +3,43 @@ import js from '@eslint/js'
 import { defineConfig, globalIgnores } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
-// Who may import whom (docs/decisions/0001). Each part of server/src by what it may import besides itself: other
-// parts, packages, and parts of which it may import types only. `node:*` is open to all.
+// Import rule (docs/decisions/0001): what each part of server/src may import besides itself and `node:*`. `types` may be
+// imported as types only.
 const importRule = {
   domain: {},
   contract: { parts: ['domain'], packages: ['typebox', 'ajv'] },
   store: { parts: ['domain', 'package-folder.ts'], packages: ['better-sqlite3', 'pg'] },
-  http: {
-    parts: ['domain', 'contract'],
-    packages: ['fastify', '@fastify/static'],
+  http: { parts: ['domain', 'contract'], packages: ['fastify', '@fastify/static'] },
+  'app.ts': {
+    parts: ['http', 'contract', 'domain', 'observability'],
+    packages: ['fastify', 'pino'],
   },
-  'app.ts': { parts: ['http', 'contract', 'domain'], packages: ['fastify', 'pino'] },
-  'database-url.ts': { types: ['store'] },
-  'config.ts': { parts: ['domain', 'database-url.ts'], types: ['store'] },
-  'data-folder.ts': { parts: ['domain', 'store'] },
-  'secret-key-file.ts': { parts: ['domain'] },
-  'secret-keys.ts': { parts: ['domain', 'data-folder.ts', 'secret-key-file.ts'], types: ['config.ts'] },
-  'parts.ts': { parts: ['config.ts', 'data-folder.ts', 'domain', 'secret-keys.ts', 'store'] },
-  'operator.ts': { types: ['domain'] },
-  'first-start.ts': { parts: ['config.ts', 'domain', 'operator.ts'] },
-  'package-folder.ts': {},
-  'version.ts': { parts: ['package-folder.ts'] },
-  'listening-origin.ts': {},
-  metrics: { parts: ['domain', 'listening-origin.ts'], packages: ['prom-client'], types: ['http', 'store'] },
-  'logger.ts': { packages: ['pino'] },
-  'traces.ts': {
+  config: { parts: ['domain', 'store'] },
+  observability: {
+    parts: ['domain', 'http'],
     packages: [
+      'fastify',
+      'pino',
+      'prom-client',
       '@opentelemetry/api',
       '@opentelemetry/core',
       '@opentelemetry/exporter-trace-otlp-http',
       '@opentelemetry/resources',
       '@opentelemetry/sdk-trace-base',
     ],
-    types: ['http', 'store'],
+    types: ['store'],
   },
-  'workers.ts': { packages: ['pino'] },
-  'main.ts': {
-    parts: [
-      'app.ts',
-      'config.ts',
-      'domain',
-      'first-start.ts',
-      'listening-origin.ts',
-      'logger.ts',
-      'metrics',
-      'parts.ts',
-      'secret-keys.ts',
-      'version.ts',
-    ],
+  runtime: {
+    parts: ['app.ts', 'config', 'domain', 'http', 'observability', 'store', 'version.ts'],
     packages: ['fastify', 'pino'],
   },
   cli: {
-    parts: [
-      'config.ts',
-      'contract',
-      'data-folder.ts',
-      'database-url.ts',
-      'domain',
-      'logger.ts',
-      'main.ts',
-      'metrics',
-      'operator.ts',
-      'parts.ts',
-      'secret-key-file.ts',
-      'secret-keys.ts',
-      'store',
-      'version.ts',
-      'workers.ts',
-    ],
+    parts: ['config', 'contract', 'domain', 'observability', 'runtime', 'store', 'version.ts'],
     packages: ['cli-progress', 'commander'],
   },
+  'main.ts': { parts: ['cli'] },
+  'package-folder.ts': {},
+  'version.ts': { parts: ['package-folder.ts'] },
 }
 
 const parts = Object.keys(importRule)
@@ -110,7 +77,7 @@ function importsOf([part, { parts: open = [], packages = [], types = [] }]) {
       '@typescript-eslint/no-restricted-imports': ['error', { patterns }],
       // The rule above does not see them. Loading takes time: the command line loads what few commands need only when
       // they do, the store only the driver of the one that is chosen, and the service traces only where they are on.
-      ...(!['cli', 'store', 'main.ts'].includes(part) && {
+      ...(!['cli', 'runtime', 'store'].includes(part) && {
         'no-restricted-syntax': [
           'error',
           { selector: 'ImportExpression', message: `${part} may import in the usual way only.` },

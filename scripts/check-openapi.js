@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openApiDocument } from '../server/dist/contract/openapi.js'
+import { openApiDocument } from '../server/dist/contract/openapi/openapi.js'
 
 /**
  * @typedef {{

@@ -19,7 +19,7 @@ console.log(`${values.cases} cases, seed ${values.seed}`)
 const needsPostgres = stores.includes('postgres') && !process.env.TEST_DATABASE_URL
 const postgres = needsPostgres ? await startPostgres() : undefined
 try {
-  await run('server/test/contract/strict-json.property.test.ts', {})
+  await run('server/test/contract/json/strict-json.property.test.ts', {})
   for (const store of stores) {
     console.log(`\n# ${store}`)
     await run('server/test/hostile/user-api.property.test.ts', { UGS_TEST_STORE: store })

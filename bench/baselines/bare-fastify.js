@@ -2,7 +2,7 @@
 // strict JSON, no store. What the service is measured against. With `--together` all answers that became ready in a turn
 // of the event loop are sent by one callback, which costs the kernel and the loop less where many are.
 import Fastify from 'fastify'
-import { GetOrCreateAnswer, UserGroupBody } from '../../server/dist/contract/schemas.js'
+import { GetOrCreateAnswer, UserGroupBody } from '../../server/dist/contract/user/schemas.js'
 
 const token = 'ugt_testing_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy'
 

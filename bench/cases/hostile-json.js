@@ -1,4 +1,4 @@
-import { readRotationBody, readUserGroupBody } from '../../server/dist/contract/bodies.js'
+import { readRotationBody, readUserGroupBody } from '../../server/dist/contract/user/bodies.js'
 import { summaries } from '../lib/statistics.js'
 
 const rounds = 7

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { Keyring, parseSecretKeys } from '../../server/dist/domain/keyring.js'
+import { Keyring, parseSecretKeys } from '../../server/dist/domain/secret-key/keyring.js'
 
 const ugs = fileURLToPath(new URL('../../server/bin/ugs.js', import.meta.url))
 /** The same, each of its modules in a file of its own. */
-const ugsInModules = fileURLToPath(new URL('../../server/dist/cli/ugs.js', import.meta.url))
+const ugsInModules = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url))
 
 /**
  * A server in a process of its own.

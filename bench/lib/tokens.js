@@ -12,7 +12,7 @@ export function seededToken(number) {
   return unchecked + checksum(unchecked)
 }
 
-/** As the service takes it (server/src/domain/token.ts). @param {string} text */
+/** As the service takes it (server/src/domain/token/token.ts). @param {string} text */
 function checksum(text) {
   let rest = crc32(text)
   let digits = ''

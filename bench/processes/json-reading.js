@@ -1,6 +1,6 @@
 // Reads the bodies that the load sends, strictly and plainly, and tells the parent process what each costs. One round a
 // message, so that the parent can put rounds of load between them.
-import { readStrictJson } from '../../server/dist/contract/strict-json.js'
+import { readStrictJson } from '../../server/dist/contract/json/strict-json.js'
 import { bodyOf } from '../lib/bodies.js'
 import { idAt, knownIds } from '../lib/ids.js'
 import { answerEach } from '../lib/worker.js'

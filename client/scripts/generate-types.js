@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import openapiTypes, { astToString } from 'openapi-typescript'
 import { format, resolveConfig } from 'prettier'
 import ts from 'typescript'
-import { openApiDocument } from '../../server/dist/contract/openapi.js'
+import { openApiDocument } from '../../server/dist/contract/openapi/openapi.js'
 
 const file = fileURLToPath(new URL('../src/wire.ts', import.meta.url))
 const head = '// Generated from the OpenAPI document by client/scripts/generate-types.js. Do not edit.\n\n'

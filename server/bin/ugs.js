@@ -8,5 +8,5 @@ if (existsSync(bundled)) {
 } else {
   const { register } = await import('tsx/esm/api')
   register()
-  await import(new URL('../src/cli/ugs.ts', import.meta.url).href)
+  await import(new URL('../src/main.ts', import.meta.url).href)
 }

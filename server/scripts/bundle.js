@@ -8,7 +8,7 @@ const server = fileURLToPath(new URL('../', import.meta.url))
 rmSync(`${server}/bundle`, { recursive: true, force: true })
 await build({
   absWorkingDir: server,
-  entryPoints: ['dist/cli/ugs.js', 'dist/store/sqlite/checkpoint-thread.js'],
+  entryPoints: { ugs: 'dist/main.js', 'checkpoint-thread': 'dist/store/sqlite/checkpoint-thread.js' },
   outdir: 'bundle',
   // All files lie side by side, so that what they find by their own place is where it is for `dist/`.
   entryNames: '[name]',

@@ -23,23 +23,23 @@ async function judge(file: string, line: string): Promise<string[]> {
 
 describe('the import rule (docs/decisions/0001)', () => {
   const forbidden: [file: string, line: string][] = [
-    ['domain/token.ts', "import '../store/open-store.ts'"],
-    ['domain/token.ts', "import '../contract/schemas.ts'"],
-    ['domain/token.ts', "import 'typebox'"],
-    ['domain/token.ts', "await import('../store/open-store.ts')"],
-    ['contract/schemas.ts', "import '../http/answer.ts'"],
-    ['contract/schemas.ts', "import 'fastify'"],
-    ['store/open-store.ts', "import '../http/answer.ts'"],
-    ['store/sqlite/sqlite-store.ts', "import '../../contract/schemas.ts'"],
-    ['store/sqlite/sqlite-store.ts', "import '../../config.ts'"],
-    ['http/answer.ts', "import '../store/open-store.ts'"],
-    ['http/answer.ts', "import 'better-sqlite3'"],
-    ['http/answer.ts', "import '../config.ts'"],
+    ['domain/fault.ts', "import '../store/open-store.ts'"],
+    ['domain/fault.ts', "import '../contract/limits.ts'"],
+    ['domain/fault.ts', "import 'typebox'"],
+    ['domain/fault.ts', "await import('../store/open-store.ts')"],
+    ['contract/limits.ts', "import '../http/response.ts'"],
+    ['contract/limits.ts', "import 'fastify'"],
+    ['store/open-store.ts', "import '../http/response.ts'"],
+    ['store/sqlite/sqlite-store.ts', "import '../../contract/limits.ts'"],
+    ['store/sqlite/sqlite-store.ts', "import '../../config/settings.ts'"],
+    ['http/response.ts', "import '../store/open-store.ts'"],
+    ['http/response.ts', "import 'better-sqlite3'"],
+    ['http/response.ts', "import '../config/settings.ts'"],
     ['app.ts', "import './store/open-store.ts'"],
-    ['app.ts', "import './config.ts'"],
-    ['main.ts', "import './cli/program.ts'"],
-    ['config.ts', "import { openStore } from './store/open-store.ts'"],
-    ['cli/program.ts', "import '../http/answer.ts'"],
+    ['app.ts', "import './config/settings.ts'"],
+    ['runtime/service.ts', "import '../cli/program.ts'"],
+    ['observability/traces.ts', "import { openStore } from '../store/open-store.ts'"],
+    ['cli/program.ts', "import '../http/response.ts'"],
     ['cli/program.ts', "import '../app.ts'"],
     ['cli/program.ts', "import 'fastify'"],
   ]
@@ -50,15 +50,15 @@ describe('the import rule (docs/decisions/0001)', () => {
   }
 
   const allowed: [file: string, line: string][] = [
-    ['domain/token.ts', "import 'node:crypto'"],
-    ['domain/token.ts', "import './fault.ts'"],
-    ['contract/schemas.ts', "import 'typebox'"],
+    ['domain/fault.ts', "import 'node:crypto'"],
+    ['domain/fault.ts', "import './fault.ts'"],
+    ['contract/limits.ts', "import 'typebox'"],
     ['store/sqlite/sqlite-store.ts', "import 'better-sqlite3'"],
     ['store/sqlite/sqlite-store.ts', "import '../../domain/store.ts'"],
-    ['http/answer.ts', "import '../contract/errors.ts'"],
-    ['config.ts', "import type { StoreLocation } from './store/open-store.ts'"],
-    ['main.ts', "import './app.ts'"],
-    ['cli/program.ts', "import '../main.ts'"],
+    ['http/response.ts', "import '../contract/errors.ts'"],
+    ['observability/traces.ts', "import type { StoreLocation } from '../store/open-store.ts'"],
+    ['runtime/service.ts', "import '../app.ts'"],
+    ['cli/program.ts', "import '../runtime/service.ts'"],
   ]
   for (const [file, line] of allowed) {
     it(`allows in ${file}: ${line}`, async () => {

@@ -7,12 +7,12 @@ import {
   scopes,
   type ApiToken,
   type Scope,
-} from '../domain/api-token.ts'
-import { makeApiToken, rotateApiToken } from '../domain/api-token-management.ts'
+} from '../domain/api-token/api-token.ts'
+import { makeApiToken, rotateApiToken } from '../domain/api-token/api-token-management.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Store } from '../domain/store.ts'
-import { parseRateLimit, rateLimitText, type RateLimit } from '../domain/rate-limit.ts'
-import { operator } from '../operator.ts'
+import { parseRateLimit, rateLimitText, type RateLimit } from '../domain/api-token/rate-limit.ts'
+import { operator } from '../runtime/operator.ts'
 import { CommandError } from './errors.ts'
 import {
   environmentOption,

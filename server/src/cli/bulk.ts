@@ -2,11 +2,15 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Option, type Command } from 'commander'
-import { importResultJson, importSummaryJson } from '../contract/admin-answers.ts'
-import type { BulkFormat, RowWriter } from '../contract/import-rows.ts'
-import { systemClock } from '../domain/clock.ts'
-import { UserGroupImport, type ImportResult, type ImportSummary } from '../domain/user-group-import.ts'
-import { UserGroupManagement } from '../domain/user-group-management.ts'
+import { importResultJson, importSummaryJson } from '../contract/admin/admin-responses.ts'
+import type { BulkFormat, RowWriter } from '../contract/import/import-rows.ts'
+import { systemClock } from '../domain/util/clock.ts'
+import {
+  UserGroupImport,
+  type ImportResult,
+  type ImportSummary,
+} from '../domain/user-group/user-group-import.ts'
+import { UserGroupManagement } from '../domain/user-group/user-group-management.ts'
 import { CommandError, UsageError } from './errors.ts'
 import { realmCommand } from './options.ts'
 import { printLine, printable } from './output.ts'
@@ -62,7 +66,7 @@ async function importFile(file: string, options: ImportOptions): Promise<void> {
 
 /** Only now: most commands have no rows, and the schemas take long to load. */
 function loadForms() {
-  return import('../contract/import-rows.ts')
+  return import('../contract/import/import-rows.ts')
 }
 
 interface Source {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { schemaOfKey, type DataSource, type Schema } from '../domain/data-source.ts'
+import { schemaOfKey, type DataSource, type Schema } from '../domain/data-source/data-source.ts'
 import type { DeleteOutcome, DeleteRegistered, Store } from '../domain/store.ts'
 import { CommandError } from './errors.ts'
 import { parseCount, parseName, realmCommand } from './options.ts'

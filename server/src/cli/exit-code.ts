@@ -1,13 +1,13 @@
 import { CommanderError } from 'commander'
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../config/settings.ts'
 import { Fault } from '../domain/fault.ts'
-import { MetricsServerError } from '../metrics/metrics-server.ts'
-import { SecretKeyError } from '../secret-keys.ts'
+import { MetricsServerError } from '../observability/metrics/metrics-server.ts'
+import { SecretKeyError } from '../config/secret-keys.ts'
 import { StoreError } from '../store/store-error.ts'
-import { WorkersError } from '../workers.ts'
+import { WorkersError } from '../runtime/workers.ts'
 import { CommandError, UsageError } from './errors.ts'
 import { withoutSecrets } from './output.ts'
-import { errorCodeOf } from '../domain/error-code.ts'
+import { errorCodeOf } from '../domain/util/error-code.ts'
 
 /** Errors whose message was written for the operator. */
 const operatorErrors = [

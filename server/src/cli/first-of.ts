@@ -1,4 +1,4 @@
-import type { Page } from '../domain/user-group-management.ts'
+import type { Page } from '../domain/user-group/user-group-management.ts'
 
 /** As many items of a list as are asked for, of as many pages as it takes: one may have fewer, or none, before the last. */
 export async function firstOf<Item>(

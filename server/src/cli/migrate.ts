@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { readConfig } from '../config.ts'
-import { openConfiguredStore } from '../parts.ts'
+import { readConfig } from '../config/settings.ts'
+import { openConfiguredStore } from '../runtime/configured-store.ts'
 
 export function addMigrateCommand(program: Command): void {
   program

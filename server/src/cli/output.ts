@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { CommandError } from './errors.ts'
-import { errorCodeOf } from '../domain/error-code.ts'
+import { errorCodeOf } from '../domain/util/error-code.ts'
 import { withoutTokens } from '../domain/fault.ts'
 
 /** Writes one value as JSON, for a program. */

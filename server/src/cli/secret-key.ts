@@ -1,10 +1,15 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { readConfig, type Config } from '../config.ts'
-import { errorCodeOf } from '../domain/error-code.ts'
-import { formatSecretKey, generateSecretKey, isSecretKeyId, type SecretKey } from '../domain/keyring.ts'
-import { countSealedTokens, resealTokens } from '../domain/secret-key-management.ts'
-import { changeSecretKeyFile, LockedFileError } from '../secret-key-file.ts'
-import { openKeyring, readSecretKeys, secretKeyFileSettled } from '../secret-keys.ts'
+import { readConfig, type Config } from '../config/settings.ts'
+import { errorCodeOf } from '../domain/util/error-code.ts'
+import {
+  formatSecretKey,
+  generateSecretKey,
+  isSecretKeyId,
+  type SecretKey,
+} from '../domain/secret-key/keyring.ts'
+import { countSealedTokens, resealTokens } from '../domain/secret-key/secret-key-management.ts'
+import { changeSecretKeyFile, LockedFileError } from '../config/secret-key-file.ts'
+import { openKeyring, readSecretKeys, secretKeyFileSettled } from '../config/secret-keys.ts'
 import { CommandError, UsageError } from './errors.ts'
 import { jsonOption } from './options.ts'
 import { printJson, printLine, printTable } from './output.ts'

@@ -1,10 +1,10 @@
 import cluster, { type Worker } from 'node:cluster'
 import { availableParallelism } from 'node:os'
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { readConfig, settings, type Config } from '../config.ts'
-import type { Service } from '../main.ts'
-import { serveMetrics } from '../metrics/metrics-server.ts'
-import { isFirstWorker, superviseWorkers, tellSupervisor, toldBySupervisor } from '../workers.ts'
+import { readConfig, settings, type Config } from '../config/settings.ts'
+import type { Service } from '../runtime/service.ts'
+import { serveMetrics } from '../observability/metrics/metrics-server.ts'
+import { isFirstWorker, superviseWorkers, tellSupervisor, toldBySupervisor } from '../runtime/workers.ts'
 import { complainOf } from './exit-code.ts'
 import { parseCount } from './options.ts'
 
@@ -28,7 +28,7 @@ export function addServeCommand(program: Command): void {
 
 async function serveAlone(config: Config): Promise<void> {
   // Only now: no other command needs the HTTP server, and loading it takes most of the time that they take.
-  const { serve } = await import('../main.ts')
+  const { serve } = await import('../runtime/service.ts')
   // From here on a signal stops the service in good order, even one that comes while it starts.
   const toldToStop = firstSignal(config.UGS_DRAIN_MS)
   const service = await serve(config)
@@ -39,7 +39,7 @@ async function serveAlone(config: Config): Promise<void> {
 }
 
 async function serveByWorkers(config: Config, count: number): Promise<void> {
-  const { makeLogger } = await import('../logger.ts')
+  const { makeLogger } = await import('../observability/logger.ts')
   const toldToStop = firstSignal(config.UGS_DRAIN_MS)
   const metrics = await serveMetricsOfWorkers(config)
   try {
@@ -57,7 +57,7 @@ async function serveByWorkers(config: Config, count: number): Promise<void> {
 
 async function serveMetricsOfWorkers({ UGS_METRICS_HOST: host, UGS_METRICS_PORT: port }: Config) {
   if (port === undefined) return undefined
-  const { WorkerMetrics } = await import('../metrics/worker-metrics.ts')
+  const { WorkerMetrics } = await import('../observability/metrics/worker-metrics.ts')
   const metrics = new WorkerMetrics()
   const server = await serveMetrics({ host, port, read: () => metrics.text() })
   return { ...server, add: (worker: Worker) => metrics.add(worker) }
@@ -68,10 +68,10 @@ async function serveAsWorker(config: Config): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => undefined)
   const toldToStop = toldBySupervisor()
   try {
-    const { serve } = await import('../main.ts')
+    const { serve } = await import('../runtime/service.ts')
     const service = await serve(config, { isSupervised: true, keepsHouse: isFirstWorker() })
     if (service.readMetrics !== undefined) {
-      const { answerSupervisor } = await import('../metrics/worker-metrics.ts')
+      const { answerSupervisor } = await import('../observability/metrics/worker-metrics.ts')
       answerSupervisor(service.readMetrics)
     }
     tellSupervisor(service)

@@ -8,14 +8,14 @@ import {
   userGroupJson,
   versionJson,
   viewAnswer,
-} from '../contract/admin-answers.ts'
-import { systemClock } from '../domain/clock.ts'
-import { stepsOfPointer } from '../domain/json-pointer.ts'
-import { Promotion } from '../domain/promotion.ts'
+} from '../contract/admin/admin-responses.ts'
+import { systemClock } from '../domain/util/clock.ts'
+import { stepsOfPointer } from '../domain/json/json-pointer.ts'
+import { Promotion } from '../domain/user-group/promotion.ts'
 import type { Store } from '../domain/store.ts'
-import type { UserGroupVersion } from '../domain/user-group.ts'
-import { UserGroupManagement, type UserGroupSearch } from '../domain/user-group-management.ts'
-import type { Caller, UserGroupService } from '../domain/user-group-service.ts'
+import type { UserGroupVersion } from '../domain/user-group/user-group.ts'
+import { UserGroupManagement, type UserGroupSearch } from '../domain/user-group/user-group-management.ts'
+import type { Caller, UserGroupService } from '../domain/user-group/user-group-service.ts'
 import { CommandError, UsageError } from './errors.ts'
 import { firstOf } from './first-of.ts'
 import {

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { limits } from '../contract/limits.ts'
-import { readStrictJson } from '../contract/strict-json.ts'
+import { readStrictJson } from '../contract/json/strict-json.ts'
 import { Fault } from '../domain/fault.ts'
-import type { UserGroup } from '../domain/user-group.ts'
-import type { OpenedUserGroup, UserGroupRequest } from '../domain/user-group-service.ts'
+import type { UserGroup } from '../domain/user-group/user-group.ts'
+import type { OpenedUserGroup, UserGroupRequest } from '../domain/user-group/user-group-service.ts'
 import { addUserGroupManagementCommands } from './user-group-management.ts'
 import { parseCount, parseDuration, realmCommand, userGroupCommand } from './options.ts'
 import { formatTime, printJson, printLine, printTable } from './output.ts'
@@ -172,7 +172,7 @@ async function readFields(
   if (mapping !== undefined) members.push(`"mapping":${mapping}`)
   if (properties !== undefined) members.push(`"properties":${properties}`)
   // Only now: most commands have no fields to read, and the schemas take long to load.
-  const { readUserGroupBody } = await import('../contract/bodies.ts')
+  const { readUserGroupBody } = await import('../contract/user/bodies.ts')
   return readUserGroupBody(Buffer.from(`{${members.join()}}`))
 }
 

@@ -1,10 +1,10 @@
-import { readConfig } from '../config.ts'
+import { readConfig } from '../config/settings.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Store } from '../domain/store.ts'
-import type { Caller, UserGroupService } from '../domain/user-group-service.ts'
+import type { Caller, UserGroupService } from '../domain/user-group/user-group-service.ts'
 import type { Workspace } from '../domain/workspace.ts'
-import { operator } from '../operator.ts'
-import { openConfiguredStore, openUserGroupService } from '../parts.ts'
+import { operator } from '../runtime/operator.ts'
+import { openConfiguredStore, openUserGroupService } from '../runtime/configured-store.ts'
 import { UsageError } from './errors.ts'
 
 /** Opens the store that the environment names for as long as `work` takes. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { operator } from '../operator.ts'
+import { operator } from '../runtime/operator.ts'
 import type { Workspace } from '../domain/workspace.ts'
 import { CommandError } from './errors.ts'
 import { jsonOption, parseName } from './options.ts'

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { validationFailed, type FieldFault } from '../domain/fault.ts'
-import { shownPointer, stepsOfPointer } from '../domain/json-pointer.ts'
+import { shownPointer, stepsOfPointer } from '../domain/json/json-pointer.ts'
 import { limits } from './limits.ts'
 import {
   moment,
@@ -10,7 +10,7 @@ import {
   wholeNumber,
   withoutControlCharacters,
   withoutNul,
-} from './schemas.ts'
+} from './user/schemas.ts'
 
 // Nothing is coerced, filled in or removed: a value is as it was sent, or refused. `strict` also finds a schema that
 // does not mean what it says.

@@ -1,5 +1,5 @@
-import type { ApiToken } from './api-token.ts'
-import type { Origin } from './audit.ts'
+import type { ApiToken } from './api-token/api-token.ts'
+import type { Origin } from './audit/audit-event.ts'
 import type {
   DataSource,
   MappingEntry,
@@ -7,16 +7,16 @@ import type {
   RegisteredEntry,
   ResolvedEntry,
   Schema,
-} from './data-source.ts'
+} from './data-source/data-source.ts'
 import type { Environment } from './environment.ts'
-import type { Sealed } from './keyring.ts'
+import type { Sealed } from './secret-key/keyring.ts'
 import type {
   TokenlessUserGroup,
   UserGroup,
   UserGroupChange,
   UserGroupKey,
   UserGroupView,
-} from './user-group.ts'
+} from './user-group/user-group.ts'
 import type { Workspace } from './workspace.ts'
 
 /** A session of the console, as it is kept: found by the SHA-256 of its secret. */

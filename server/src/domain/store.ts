@@ -1,10 +1,10 @@
-import type { ApiToken } from './api-token.ts'
-import type { Booking, SharedBooking } from './rate-limit.ts'
-import type { AuditEvent } from './audit.ts'
-import type { DataSource, MappingEntry, ResolvedEntry, Schema } from './data-source.ts'
+import type { ApiToken } from './api-token/api-token.ts'
+import type { Booking, SharedBooking } from './api-token/rate-limit.ts'
+import type { AuditEvent } from './audit/audit-event.ts'
+import type { DataSource, MappingEntry, ResolvedEntry, Schema } from './data-source/data-source.ts'
 import type { Environment } from './environment.ts'
-import type { ListSealedTokens, ResealedToken, SealedTokenPage } from './sealed-token.ts'
-import type { DeletedUserGroup, UserGroup, UserGroupKey, UserGroupVersion } from './user-group.ts'
+import type { ListSealedTokens, ResealedToken, SealedTokenPage } from './token/encrypted-token.ts'
+import type { DeletedUserGroup, UserGroup, UserGroupKey, UserGroupVersion } from './user-group/user-group.ts'
 import type { Workspace } from './workspace.ts'
 import type {
   ApiTokenUse,

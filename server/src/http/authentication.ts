@@ -1,10 +1,10 @@
-import { isUsable, type ApiToken } from '../domain/api-token.ts'
-import { Cache } from '../domain/cache.ts'
-import type { Clock } from '../domain/clock.ts'
+import { isUsable, type ApiToken } from '../domain/api-token/api-token.ts'
+import { Cache } from '../domain/util/cache.ts'
+import type { Clock } from '../domain/util/clock.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Store } from '../domain/store.ts'
-import { hashToken, isWellFormedToken } from '../domain/token.ts'
-import type { Uses } from '../domain/use-log.ts'
+import { hashToken, isWellFormedToken } from '../domain/token/token.ts'
+import type { Uses } from '../domain/api-token/last-used-tracker.ts'
 
 export interface AuthenticationParts {
   readonly store: Pick<Store, 'findApiToken'>

@@ -1,5 +1,5 @@
-import type { ApiToken } from '../domain/api-token.ts'
-import type { RateLimit } from '../domain/rate-limit.ts'
+import type { ApiToken } from '../domain/api-token/api-token.ts'
+import type { RateLimit } from '../domain/api-token/rate-limit.ts'
 
 /** The cells of an API token's own limit, in the order of their columns. */
 export function limitCells({

@@ -1,4 +1,4 @@
-import type { ApiToken } from '../domain/api-token.ts'
+import type { ApiToken } from '../domain/api-token/api-token.ts'
 import {
   firstEventId,
   newEventId,
@@ -6,12 +6,12 @@ import {
   type AuditEvent,
   type Author,
   type Origin,
-} from '../domain/audit.ts'
+} from '../domain/audit/audit-event.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { JsonText } from '../domain/json-text.ts'
-import { rateLimitText } from '../domain/rate-limit.ts'
+import type { JsonText } from '../domain/json/json-text.ts'
+import { rateLimitText } from '../domain/api-token/rate-limit.ts'
 import type { ListAuditEvents, NewConsoleSession } from '../domain/store.ts'
-import type { Realm } from '../domain/user-group-service.ts'
+import type { Realm } from '../domain/user-group/user-group-service.ts'
 
 export interface AuditRow {
   readonly workspace_id: number

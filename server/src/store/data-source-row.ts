@@ -1,4 +1,4 @@
-import type { DataSource, Schema } from '../domain/data-source.ts'
+import type { DataSource, Schema } from '../domain/data-source/data-source.ts'
 import type { Environment } from '../domain/environment.ts'
 
 // The rows of schemas and data sources, which either dialect has in the same shape.

@@ -1,7 +1,7 @@
-import { Cache } from '../domain/cache.ts'
-import type { RegisteredEntry } from '../domain/data-source.ts'
+import { Cache } from '../domain/util/cache.ts'
+import type { RegisteredEntry } from '../domain/data-source/data-source.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { JsonText } from '../domain/json-text.ts'
+import type { JsonText } from '../domain/json/json-text.ts'
 
 /** A mapping, and by what version of its workspace's and environment's registry it is looked up. */
 export interface VersionedMapping {

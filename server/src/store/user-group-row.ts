@@ -1,6 +1,6 @@
-import type { Sealed } from '../domain/keyring.ts'
+import type { Sealed } from '../domain/secret-key/keyring.ts'
 import type { GetOrCreateUserGroup, RotatedUserGroup } from '../domain/store.ts'
-import type { Author } from '../domain/audit.ts'
+import type { Author } from '../domain/audit/audit-event.ts'
 import type {
   DeletedUserGroup,
   TokenlessUserGroup,
@@ -8,8 +8,8 @@ import type {
   UserGroupKey,
   UserGroupVersion,
   UserGroupView,
-} from '../domain/user-group.ts'
-import type { Realm } from '../domain/user-group-service.ts'
+} from '../domain/user-group/user-group.ts'
+import type { Realm } from '../domain/user-group/user-group-service.ts'
 
 // The rows of user groups, which either dialect has in the same shape, and what they are in the domain.
 

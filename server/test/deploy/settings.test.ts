@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { settings } from '../../src/config.ts'
+import { settings } from '../../src/config/settings.ts'
 import { deployFolder, readDeployed } from './deploy-folder.ts'
 
 const stopMs = Number(settings.UGS_DRAIN_MS.default) + Number(settings.UGS_CLOSE_TIMEOUT_MS.default)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { settings } from '../../src/config.ts'
+import { settings } from '../../src/config/settings.ts'
 import { runUgs } from '../support/service.ts'
 import { readPage, readTable } from './support.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { environments } from '../../src/domain/environment.ts'
-import { generateToken, isWellFormedToken } from '../../src/domain/token.ts'
+import { generateToken, isWellFormedToken } from '../../src/domain/token/token.ts'
 import { readPage, readTable } from './support.ts'
 
 const page = readPage('docs/tokens.md')

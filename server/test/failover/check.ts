@@ -1,4 +1,4 @@
-import { hashToken } from '../../src/domain/token.ts'
+import { hashToken } from '../../src/domain/token/token.ts'
 import type { Answered, Call } from './ledger.ts'
 
 /** What the database holds of a user group, once all is over; tokens by their hashes. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { makeApiToken } from '../../src/domain/api-token-management.ts'
+import { makeApiToken } from '../../src/domain/api-token/api-token-management.ts'
 import { Authentication } from '../../src/http/authentication.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { defaults } from '../store/store-options.ts'
-import { origin } from '../store/store-fixtures.ts'
+import { origin } from '../store/contract/store-fixtures.ts'
 
 const cacheMs = 5000
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { AdminOperationId } from '../../src/contract/admin-operations.ts'
-import { scopes } from '../../src/domain/api-token.ts'
+import type { AdminOperationId } from '../../src/contract/admin/admin-operations.ts'
+import { scopes } from '../../src/domain/api-token/api-token.ts'
 import type { FaultCode } from '../../src/domain/fault.ts'
 import {
   adminApi,

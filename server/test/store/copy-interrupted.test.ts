@@ -15,7 +15,7 @@ import {
   startCopy,
 } from '../support/store-copy.ts'
 import { changing, rowsOfSource, sourceFile } from './copy-support.ts'
-import { created, placeOf, rowsOf, terminateOthers, waitingForLocks } from './postgres-support.ts'
+import { created, placeOf, rowsOf, terminateOthers, waitingForLocks } from './postgres/postgres-support.ts'
 
 const userGroups = 2500
 const source = await sourceFile({ after }, userGroups)

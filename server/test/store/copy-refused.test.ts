@@ -11,8 +11,8 @@ import { openSession } from '../support/session.ts'
 import { runUgs, temporaryFolder } from '../support/service.ts'
 import { assertCopyFails, copiedTables, copyStore, stateOf } from '../support/store-copy.ts'
 import { changing, markUnfinished, sourceFile, type SourceFile } from './copy-support.ts'
-import { created, placeOf } from './postgres-support.ts'
-import { newWorkspace, origin } from './store-fixtures.ts'
+import { created, placeOf } from './postgres/postgres-support.ts'
+import { newWorkspace, origin } from './contract/store-fixtures.ts'
 
 describe('ugs store copy: a target', async () => {
   const source = await sourceFile({ after })

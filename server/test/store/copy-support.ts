@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Client } from 'pg'
-import { parseDatabaseUrl } from '../../src/database-url.ts'
+import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Scope } from '../support/scope.ts'
 import { temporaryFolder } from '../support/service.ts'
-import { created, creation, rotation } from './postgres-support.ts'
-import { deletion, newSession, newWorkspace, origin } from './store-fixtures.ts'
+import { created, creation, rotation } from './postgres/postgres-support.ts'
+import { deletion, newSession, newWorkspace, origin } from './contract/store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
 export interface SourceFile {

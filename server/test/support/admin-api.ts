@@ -4,11 +4,11 @@ import {
   adminOperations,
   type AdminOperation,
   type AdminOperationId,
-} from '../../src/contract/admin-operations.ts'
-import * as schemas from '../../src/contract/admin-schemas.ts'
-import { bulkFormats } from '../../src/contract/import-rows.ts'
+} from '../../src/contract/admin/admin-operations.ts'
+import * as schemas from '../../src/contract/admin/admin-schemas.ts'
+import { bulkFormats } from '../../src/contract/import/import-rows.ts'
 import { errorTable } from '../../src/contract/errors.ts'
-import { openApiDocument } from '../../src/contract/openapi.ts'
+import { openApiDocument } from '../../src/contract/openapi/openapi.ts'
 import type { FaultCode } from '../../src/domain/fault.ts'
 import { createApiToken } from './command.ts'
 import { call, type Answer } from './http.ts'

@@ -1,4 +1,4 @@
-import { generateToken } from '../../src/domain/token.ts'
+import { generateToken } from '../../src/domain/token/token.ts'
 import { assertAnswers, of, type ManagedEnvironment } from './admin-api.ts'
 import { assertSuccess, tokenIn } from './user-api.ts'
 

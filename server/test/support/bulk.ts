@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { ImportRow } from '../../src/domain/user-group-import.ts'
+import type { ImportRow } from '../../src/domain/user-group/user-group-import.ts'
 import { Fault } from '../../src/domain/fault.ts'
-import { rowReaders, type BulkFormat } from '../../src/contract/import-rows.ts'
+import { rowReaders, type BulkFormat } from '../../src/contract/import/import-rows.ts'
 
 /** A row as a reader gives it: what it says, or the code and message of what is wrong with it. */
 export type ReadRow = readonly [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { AdminOperationId } from '../../src/contract/admin-operations.ts'
+import type { AdminOperationId } from '../../src/contract/admin/admin-operations.ts'
 import { adminPath, operationOf, type AdminInput } from './admin-api.ts'
 import { call, type Answer } from './http.ts'
 

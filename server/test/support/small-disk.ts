@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync, 
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { errorCodeOf } from '../../src/domain/error-code.ts'
+import { errorCodeOf } from '../../src/domain/util/error-code.ts'
 
 /** A file system that is full after some MB. */
 export interface SmallDisk {

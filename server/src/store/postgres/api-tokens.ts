@@ -1,6 +1,6 @@
-import { isScope, isUsable, renewedExpiry, type ApiToken } from '../../domain/api-token.ts'
+import { isScope, isUsable, renewedExpiry, type ApiToken } from '../../domain/api-token/api-token.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Booking, SharedBooking } from '../../domain/rate-limit.ts'
+import type { Booking, SharedBooking } from '../../domain/api-token/rate-limit.ts'
 import type {
   ApiTokenUse,
   LimitApiToken,
@@ -14,7 +14,7 @@ import { appendAuditEvent, eventValues } from './audit-log.ts'
 import { limitCells, longestAheadMs, rateLimitOf } from '../api-token-row.ts'
 import { describedLimit, describedRotation, describedToken } from '../audit-row.ts'
 import { Coalescer } from './coalescer.ts'
-import { prepared, type Primary, type Query, type Statement } from './primary.ts'
+import { prepared, type Primary, type Query, type Statement } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 export interface ApiTokenRow {

@@ -1,4 +1,9 @@
-import { firstEventId, newEventId, type AuditAction, type AuditEvent } from '../../domain/audit.ts'
+import {
+  firstEventId,
+  newEventId,
+  type AuditAction,
+  type AuditEvent,
+} from '../../domain/audit/audit-event.ts'
 import type { ListAuditEvents, PruneAuditEvents } from '../../domain/store.ts'
 import {
   auditCells,
@@ -11,7 +16,7 @@ import {
   type AuditRow,
   type Change,
 } from '../audit-row.ts'
-import { prepared, type Primary, type Query, type Statement } from './primary.ts'
+import { prepared, type Primary, type Query, type Statement } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 const insertAuditEvent = `INSERT INTO audit_event (${auditColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`

@@ -2,7 +2,7 @@ import type { ConsoleSession, NewConsoleSession } from '../../domain/store.ts'
 import { signIn } from '../audit-row.ts'
 import { apiTokenOf, type ApiTokenRow } from './api-tokens.ts'
 import { eventValues } from './audit-log.ts'
-import type { Primary } from './primary.ts'
+import type { Primary } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 type Row = ApiTokenRow & { readonly session_created_at: number; readonly session_last_used_at: number }

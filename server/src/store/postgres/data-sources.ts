@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { idOf, type DataSource, type Schema } from '../../domain/data-source.ts'
+import { idOf, type DataSource, type Schema } from '../../domain/data-source/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type {
   DeleteOutcome,
@@ -11,12 +11,12 @@ import type {
   NotRegistered,
   SharedDataSources,
 } from '../../domain/store.ts'
-import type { Realm } from '../../domain/user-group-service.ts'
+import type { Realm } from '../../domain/user-group/user-group-service.ts'
 import { dataSourceOf, schemaOf, type DataSourceRow, type SchemaRow } from '../data-source-row.ts'
 import { appendAuditEvent } from './audit-log.ts'
 import { entriesOf, resolveEntries } from './data-source-sql.ts'
 import { PostgresFailure } from './postgres-fault.ts'
-import type { Primary, Query } from './primary.ts'
+import type { Primary, Query } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 /** How many data sources one call looks at. */

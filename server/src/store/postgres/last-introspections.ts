@@ -1,5 +1,5 @@
 import type { Introspection } from '../../domain/store.ts'
-import type { Primary } from './primary.ts'
+import type { Primary } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 /** When a renderer last asked about each user group. */

@@ -8,7 +8,7 @@ import {
 import { StoreError } from '../store-error.ts'
 import { tables } from '../tables.ts'
 import { cureOf, isForGood, PostgresFailure } from './postgres-fault.ts'
-import type { Primary, Query } from './primary.ts'
+import type { Primary, Query } from './primary-pool.ts'
 
 /** What processes that migrate one database wait for in turn; any number that nobody else is likely to use. */
 const advisoryLock = 0x55475300

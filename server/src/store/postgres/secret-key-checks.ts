@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecretKeyCheck } from '../../domain/store.ts'
-import type { Primary } from './primary.ts'
+import type { Primary } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 interface SecretKeyCheckRow {

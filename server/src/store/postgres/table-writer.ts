@@ -10,7 +10,7 @@ import {
 } from '../tables.ts'
 import { isBeingFilled, setFilling } from './migrate.ts'
 import { PostgresFailure } from './postgres-fault.ts'
-import type { Primary, UnknownRow } from './primary.ts'
+import type { Primary, UnknownRow } from './primary-pool.ts'
 
 /** Any number that nobody else is likely to use. */
 const beginningLock = 0x55475301

@@ -5,9 +5,9 @@ import type {
   SearchUserGroups,
   UserGroupFilter,
 } from '../../domain/store.ts'
-import { endOfPrefix, numberOf, withoutCase } from '../../domain/user-group-filter.ts'
+import { endOfPrefix, numberOf, withoutCase } from '../../domain/user-group/user-group-filter.ts'
 import { entryCountsOf } from '../entry-counts.ts'
-import type { Primary } from './primary.ts'
+import type { Primary } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 import { columns, userGroupOf, type UserGroupRow } from '../user-group-row.ts'
 

@@ -2,7 +2,7 @@ import type { Stamp } from '../../domain/store.ts'
 import { auditColumns } from '../audit-row.ts'
 import { revisionsKept } from '../versions.ts'
 import { entriesOf, resolveEntries } from './data-source-sql.ts'
-import { prepared, type Statement } from './primary.ts'
+import { prepared, type Statement } from './primary-pool.ts'
 import {
   columns,
   tokenlessColumns,

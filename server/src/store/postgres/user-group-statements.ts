@@ -3,16 +3,16 @@ import {
   type MappingEntry,
   type MappingMode,
   type ResolvedEntry,
-} from '../../domain/data-source.ts'
-import { newEventId, type Origin } from '../../domain/audit.ts'
+} from '../../domain/data-source/data-source.ts'
+import { newEventId, type Origin } from '../../domain/audit/audit-event.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { JsonText } from '../../domain/json-text.ts'
+import type { JsonText } from '../../domain/json/json-text.ts'
 import type { MintedToken, RotateUserGroupToken, Stamp } from '../../domain/store.ts'
-import type { UserGroupChange, UserGroupKey } from '../../domain/user-group.ts'
-import type { Realm } from '../../domain/user-group-service.ts'
+import type { UserGroupChange, UserGroupKey } from '../../domain/user-group/user-group.ts'
+import type { Realm } from '../../domain/user-group/user-group-service.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import { Coalescer, type CoalescerOptions } from './coalescer.ts'
-import type { Primary, Query, Statement } from './primary.ts'
+import type { Primary, Query, Statement } from './primary-pool.ts'
 import type { UserGroupRow } from '../user-group-row.ts'
 import * as sql from './user-group-sql.ts'
 import type {

@@ -3,7 +3,7 @@ import {
   type MappingEntry,
   type RegisteredEntry,
   type ResolvedEntry,
-} from '../../domain/data-source.ts'
+} from '../../domain/data-source/data-source.ts'
 import type {
   EndGracePeriod,
   GetOrCreateOutcome,
@@ -22,14 +22,14 @@ import type {
   UpdateUserGroup,
 } from '../../domain/store.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { changesNothing, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts'
-import type { Realm } from '../../domain/user-group-service.ts'
+import { changesNothing, type UserGroup, type UserGroupKey } from '../../domain/user-group/user-group.ts'
+import type { Realm } from '../../domain/user-group/user-group-service.ts'
 import { mismatchOf } from '../expectation.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
 import { eventValues } from './audit-log.ts'
-import type { Primary, Statement } from './primary.ts'
+import type { Primary, Statement } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
-import { selectById } from './user-group-archive.ts'
+import { selectById } from './user-group-history.ts'
 import {
   columns,
   createdUserGroupOf,

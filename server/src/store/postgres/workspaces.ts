@@ -2,7 +2,7 @@ import type { MadeWorkspace, NewWorkspace } from '../../domain/store.ts'
 import type { Workspace } from '../../domain/workspace.ts'
 import { apiTokenOf, insertApiToken, type ApiTokenRow } from './api-tokens.ts'
 import { appendAuditEvent } from './audit-log.ts'
-import type { Primary, Query } from './primary.ts'
+import type { Primary, Query } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 interface WorkspaceRow {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Database, Statement } from 'better-sqlite3'
-import { isScope, isUsable, renewedExpiry, type ApiToken } from '../../domain/api-token.ts'
+import { isScope, isUsable, renewedExpiry, type ApiToken } from '../../domain/api-token/api-token.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Booking, SharedBooking } from '../../domain/rate-limit.ts'
+import type { Booking, SharedBooking } from '../../domain/api-token/rate-limit.ts'
 import type {
   ApiTokenUse,
   LimitApiToken,

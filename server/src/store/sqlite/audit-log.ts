@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
-import { firstEventId, type AuditAction, type AuditEvent } from '../../domain/audit.ts'
+import { firstEventId, type AuditAction, type AuditEvent } from '../../domain/audit/audit-event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { ListAuditEvents, PruneAuditEvents } from '../../domain/store.ts'
 import {

@@ -6,7 +6,7 @@ import { StoreError } from '../store-error.ts'
 import { isOurs, refuseNewer } from './migrate.ts'
 import { storeErrorOf } from './sqlite-store.ts'
 import { refuseLostLog } from './store-files.ts'
-import { errorCodeOf } from '../../domain/error-code.ts'
+import { errorCodeOf } from '../../domain/util/error-code.ts'
 
 /** How many pages are copied at a time: some milliseconds of work. */
 const pagesAtOnce = 1000

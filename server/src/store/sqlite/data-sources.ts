@@ -10,9 +10,9 @@ import {
   type RegisteredEntry,
   type ResolvedEntry,
   type Schema,
-} from '../../domain/data-source.ts'
+} from '../../domain/data-source/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { JsonText } from '../../domain/json-text.ts'
+import type { JsonText } from '../../domain/json/json-text.ts'
 import type {
   DeleteOutcome,
   DeleteRegistered,
@@ -23,7 +23,7 @@ import type {
   NotRegistered,
   SharedDataSources,
 } from '../../domain/store.ts'
-import type { Realm } from '../../domain/user-group-service.ts'
+import type { Realm } from '../../domain/user-group/user-group-service.ts'
 import { dataSourceOf, schemaOf, type DataSourceRow, type SchemaRow } from '../data-source-row.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
 import type { AuditLog } from './audit-log.ts'

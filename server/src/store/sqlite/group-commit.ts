@@ -3,7 +3,7 @@ import BetterSqlite3, { type Database, type Statement } from 'better-sqlite3'
 import type { BatchObserver } from '../batch-observer.ts'
 import { faultOf, isBusy, isOfSomeStatements, isUnavailable } from './sqlite-fault.ts'
 import type { Checkpointer } from './checkpointer.ts'
-import type { Stamps } from './stamps.ts'
+import type { Stamps } from './change-tracker.ts'
 import type { StoreFiles } from './store-files.ts'
 
 const { SqliteError } = BetterSqlite3

@@ -6,7 +6,7 @@ import type {
   SearchUserGroups,
   UserGroupFilter,
 } from '../../domain/store.ts'
-import { endOfPrefix, hasProperty, withoutCase } from '../../domain/user-group-filter.ts'
+import { endOfPrefix, hasProperty, withoutCase } from '../../domain/user-group/user-group-filter.ts'
 import { entryCountsOf } from '../entry-counts.ts'
 import { userGroupOf, type UserGroupRow } from '../user-group-row.ts'
 

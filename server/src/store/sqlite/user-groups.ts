@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { Author } from '../../domain/audit.ts'
-import { changedFields } from '../../domain/user-group.ts'
-import { isRegistered, type MappingMode } from '../../domain/data-source.ts'
+import type { Author } from '../../domain/audit/audit-event.ts'
+import { changedFields } from '../../domain/user-group/user-group.ts'
+import { isRegistered, type MappingMode } from '../../domain/data-source/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type {
   EndGracePeriod,
@@ -25,8 +25,8 @@ import {
   type UserGroup,
   type UserGroupChange,
   type UserGroupKey,
-} from '../../domain/user-group.ts'
-import type { Realm } from '../../domain/user-group-service.ts'
+} from '../../domain/user-group/user-group.ts'
+import type { Realm } from '../../domain/user-group/user-group-service.ts'
 import { auditedChangeOf } from '../audit-row.ts'
 import { mismatchOf } from '../expectation.ts'
 import {
@@ -45,7 +45,7 @@ import {
 import { revisionsKept } from '../versions.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { DataSources } from './data-sources.ts'
-import type { Stamps } from './stamps.ts'
+import type { Stamps } from './change-tracker.ts'
 
 type IdempotencyRow = Pick<
   UserGroupRow,

@@ -1,0 +1,307 @@
+import { isUtf8 } from 'node:buffer'
+import { Fault } from '../../domain/fault.ts'
+import type { JsonText } from '../../domain/json/json-text.ts'
+import { isExactNumber } from './json-number.ts'
+import { shownPointer } from '../../domain/json/json-pointer.ts'
+import { syntaxErrorOffset } from './json-syntax.ts'
+
+/** A JSON text that was read strictly (I-JSON, RFC 7493): its value, and how its top-level members were written. */
+export interface JsonDocument {
+  readonly value: unknown
+  /** By name; empty where the value is no object. */
+  readonly members: ReadonlyMap<string, JsonMember>
+}
+
+export interface JsonMember {
+  /** The member's value as it was sent, less insignificant white space. */
+  readonly text: JsonText
+  /** How deep its objects and arrays are nested: 0 for a string, number, boolean or null. */
+  readonly depth: number
+  /** Whether a string or key in it holds U+0000. */
+  readonly hasNul: boolean
+}
+
+/** Where a JSON text stands, for the messages about it. */
+interface JsonSource {
+  /** How its whole is called: `The body`. */
+  readonly whole: string
+  /** The number of its first line. */
+  readonly firstLine: number
+}
+
+const body: JsonSource = { whole: 'The body', firstLine: 1 }
+
+/**
+ * Reads a JSON text so that no part of it is lost or altered.
+ * @throws Fault `malformed_json` that says what is wrong and where: what is not UTF-8 or not JSON, a byte order mark,
+ * a duplicate key, a lone surrogate, a number whose value would change when read as an IEEE double.
+ */
+export function readStrictJson(bytes: Buffer, source = body): JsonDocument {
+  if (!isUtf8(bytes)) throw new Fault('malformed_json', `${source.whole} is not valid UTF-8`)
+  const text = bytes.toString('utf8')
+  if (text.charCodeAt(0) === 0xfeff) {
+    throw new Fault('malformed_json', `${source.whole} starts with a byte order mark; send UTF-8 without one`)
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw notJson(text, source)
+  }
+  const scan = new Scan(text, source)
+  scan.run()
+  // JSON.parse keeps one of several equal keys: counting is enough to know, and only then are they compared.
+  if (scan.keyCount !== countKeys(value)) new Scan(text, source, { compareKeys: true }).run()
+  return { value, members: scan.members }
+}
+
+function notJson(text: string, source: JsonSource): Fault {
+  const offset = syntaxErrorOffset(text)
+  const what = offset >= text.length ? 'it ends too early' : 'there is what JSON does not allow'
+  return new Fault(
+    'malformed_json',
+    `${source.whole} is not JSON: ${what}, at ${lineAndColumn(text, offset, source)}`,
+  )
+}
+
+function lineAndColumn(text: string, offset: number, { firstLine }: JsonSource): string {
+  const before = text.slice(0, offset)
+  return `line ${before.split('\n').length - 1 + firstLine}, column ${offset - before.lastIndexOf('\n')}`
+}
+
+function countKeys(root: unknown): number {
+  let count = 0
+  const open = [root]
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value !== 'object' || value === null) continue
+    const children: unknown[] = Array.isArray(value) ? value : Object.values(value)
+    if (children !== value) count += children.length
+    for (const child of children) if (typeof child === 'object') open.push(child)
+  }
+  return count
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const comma = 0x2c
+const colon = 0x3a
+const minus = 0x2d
+
+function isDigit(char: number): boolean {
+  return char >= 0x30 && char <= 0x39
+}
+
+function isWhiteSpace(char: number): boolean {
+  return char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff
+}
+
+/**
+ * One pass over a text that JSON.parse has accepted, for what JSON.parse lets through or forgets. It allocates next to
+ * nothing where all is well: the place of a fault is worked out only when there is one.
+ */
+class Scan {
+  readonly members = new Map<string, JsonMember>()
+  keyCount = 0
+
+  readonly #text: string
+  readonly #source: JsonSource
+  readonly #keysInScope: Set<string>[] | undefined
+  readonly #hasEscapes: boolean
+  #offset = 0
+  #escape = -1
+  #depth = 0
+  #expectsKey = false
+  /** By depth: the offset of the current key in an object, or one's complement of the index in an array. */
+  readonly #steps: number[] = [0, 0, 0, 0]
+
+  #memberName = ''
+  #memberStart = 0
+  #memberDepth = 0
+  #memberHasNul = false
+  #memberHasWhiteSpace = false
+
+  constructor(text: string, source: JsonSource, options: { compareKeys?: boolean } = {}) {
+    this.#text = text
+    this.#source = source
+    this.#hasEscapes = text.includes('\\')
+    this.#keysInScope = options.compareKeys ? [] : undefined
+  }
+
+  run(): void {
+    const text = this.#text
+    while (this.#offset < text.length) {
+      const char = text.charCodeAt(this.#offset)
+      if (char === quote) this.#string()
+      else if (isDigit(char) || char === minus) this.#number()
+      else {
+        if (char === openBrace || char === openBracket) this.#open(char === openBrace)
+        else if (char === closeBrace || char === closeBracket) this.#close()
+        else if (char === comma) this.#next()
+        else if (char === colon) this.#startValue()
+        else if (isWhiteSpace(char)) this.#memberHasWhiteSpace = true
+        this.#offset++
+      }
+    }
+  }
+
+  #open(isObject: boolean): void {
+    this.#depth++
+    this.#steps[this.#depth] = isObject ? 0 : ~0
+    this.#expectsKey = isObject
+    if (isObject && this.#keysInScope) this.#keysInScope[this.#depth] = new Set()
+    if (this.#depth - 1 > this.#memberDepth) this.#memberDepth = this.#depth - 1
+  }
+
+  #close(): void {
+    if (this.#depth === 1) this.#endMember()
+    this.#depth--
+    this.#expectsKey = false
+  }
+
+  #next(): void {
+    if (this.#depth === 1) this.#endMember()
+    const step = this.#steps[this.#depth] as number
+    if (step < 0) this.#steps[this.#depth] = step - 1
+    else this.#expectsKey = true
+  }
+
+  #startValue(): void {
+    this.#expectsKey = false
+    if (this.#depth !== 1) return
+    this.#memberName = this.#keyAt(this.#steps[1] as number)
+    this.#memberStart = this.#offset + 1
+    this.#memberDepth = 0
+    this.#memberHasNul = false
+    this.#memberHasWhiteSpace = false
+  }
+
+  #endMember(): void {
+    if (this.#memberStart === 0) return
+    const text = this.#text.slice(this.#memberStart, this.#offset)
+    this.members.set(this.#memberName, {
+      text: this.#memberHasWhiteSpace ? withoutWhiteSpace(text) : text,
+      depth: this.#memberDepth,
+      hasNul: this.#memberHasNul,
+    })
+    this.#memberStart = 0
+  }
+
+  #string(): void {
+    const start = this.#offset
+    if (this.#expectsKey) {
+      this.keyCount++
+      this.#steps[this.#depth] = start
+    }
+    this.#offset = this.#endOfString(start)
+    if (this.#expectsKey && this.#keysInScope) this.#compareKey(start)
+  }
+
+  #endOfString(start: number): number {
+    const text = this.#text
+    let offset = start + 1
+    let end = -1
+    for (;;) {
+      // Looking for the two characters that matter skips the others in long strings at the speed of memory. Each is looked
+      // for once: a body may be a string of a million escapes.
+      if (end < offset) end = text.indexOf('"', offset)
+      const escape = this.#nextEscape(offset)
+      if (end < escape) return end + 1
+      offset = text[escape + 1] === 'u' ? this.#endOfUnicodeEscape(escape) : escape + 2
+    }
+  }
+
+  /** The offset of the next backslash, or infinity. Offsets only grow, so that each is looked for once. */
+  #nextEscape(offset: number): number {
+    if (this.#escape < offset) {
+      const next = this.#text.indexOf('\\', offset)
+      this.#escape = next === -1 ? Infinity : next
+    }
+    return this.#escape
+  }
+
+  #endOfUnicodeEscape(offset: number): number {
+    const unit = this.#escapedUnit(offset)
+    if (unit === 0) this.#memberHasNul = true
+    if (isHighSurrogate(unit) && isLowSurrogate(this.#escapedUnit(offset + 6))) return offset + 12
+    if (isHighSurrogate(unit) || isLowSurrogate(unit)) {
+      this.#fail(offset, 'has a lone surrogate (half of a character)')
+    }
+    return offset + 6
+  }
+
+  /** The UTF-16 code unit that is escaped at this place, or -1 if none is. */
+  #escapedUnit(offset: number): number {
+    return this.#text.startsWith('\\u', offset)
+      ? Number.parseInt(this.#text.slice(offset + 2, offset + 6), 16)
+      : -1
+  }
+
+  #number(): void {
+    const text = this.#text
+    const start = this.#offset
+    let end = start + 1
+    let hasExponent = false
+    for (; end < text.length; end++) {
+      const char = text.charCodeAt(end)
+      if (char === 0x65 || char === 0x45) hasExponent = true
+      else if (!isDigit(char) && char !== 0x2e && char !== minus && char !== 0x2b) break
+    }
+    // A double holds any 15 significant digits.
+    if ((hasExponent || end - start > 15) && !isExactNumber(text.slice(start, end))) {
+      this.#fail(start, 'is a number that a double cannot hold exactly; send it as a string')
+    }
+    this.#offset = end
+  }
+
+  #compareKey(start: number): void {
+    const keys = this.#keysInScope?.[this.#depth] as Set<string>
+    const key = this.#keyAt(start)
+    if (keys.has(key)) this.#fail(start, 'is a duplicate key')
+    keys.add(key)
+  }
+
+  #keyAt(start: number): string {
+    if (!this.#hasEscapes) return this.#text.slice(start + 1, this.#text.indexOf('"', start + 1))
+    const end = /"[^"\\]*(?:\\.[^"\\]*)*"/y
+    end.lastIndex = start
+    return JSON.parse(end.exec(this.#text)?.[0] ?? '""') as string
+  }
+
+  #fail(offset: number, what: string): never {
+    const path = this.#steps.slice(1, this.#depth + 1).map((step) => (step < 0 ? ~step : this.#keyAt(step)))
+    const pointer = shownPointer(path)
+    throw new Fault(
+      'malformed_json',
+      `${path.length === 0 ? this.#source.whole : pointer} ${what}, at ${lineAndColumn(this.#text, offset, this.#source)}`,
+      { fields: [{ path: pointer, message: what }] },
+    )
+  }
+}
+
+function withoutWhiteSpace(text: string): string {
+  let result = ''
+  let inString = false
+  let start = 0
+  for (let offset = 0; offset < text.length; offset++) {
+    const char = text.charCodeAt(offset)
+    if (inString && char === backslash) offset++
+    else if (char === quote) inString = !inString
+    else if (!inString && isWhiteSpace(char)) {
+      result += text.slice(start, offset)
+      start = offset + 1
+    }
+  }
+  return result + text.slice(start)
+}

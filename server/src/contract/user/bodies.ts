@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto'
+import { validationFailed, type FieldFault } from '../../domain/fault.ts'
+import type { UserGroupChange } from '../../domain/user-group/user-group.ts'
+import type { RotationRequest, UserGroupRequest } from '../../domain/user-group/user-group-service.ts'
+import { limits } from '../limits.ts'
+import { RotationBody, UserGroupBody } from './schemas.ts'
+import { readStrictJson, type JsonDocument, type JsonMember } from '../json/strict-json.ts'
+import { compileValidator, type Validator } from '../validator.ts'
+
+const validateUserGroupBody: Validator<UserGroupBody> = compileValidator(UserGroupBody)
+const validateRotationBody: Validator<RotationBody> = compileValidator(RotationBody)
+
+/**
+ * Reads the body of a get-or-create or an update (specification 2.2).
+ * @throws Fault `malformed_json`, `validation_failed`
+ */
+export function readUserGroupBody(bytes: Buffer): UserGroupRequest {
+  return readUserGroup(readStrictJson(bytes))
+}
+
+/** @throws Fault `validation_failed` */
+export function readUserGroup(document: JsonDocument): UserGroupRequest {
+  const { value } = document
+  validateUserGroupBody(value, faultsOfProperties(document))
+  return { providedId: value.user_group_id, change: changeIn(document) }
+}
+
+/**
+ * What a body that was found valid sets of name, mapping and properties.
+ * @throws Fault `validation_failed`
+ */
+export function readChange(document: JsonDocument): UserGroupChange {
+  const faults = faultsOfProperties(document)
+  if (faults.length > 0) throw validationFailed(faults)
+  return changeIn(document)
+}
+
+function changeIn({ value, members }: JsonDocument): UserGroupChange {
+  const { name, mapping, properties: propertiesValue } = value as Omit<UserGroupBody, 'user_group_id'>
+  const properties = members.get('properties')
+  const change: Writable<UserGroupChange> = {}
+  if (name !== undefined) change.name = name
+  if (mapping !== undefined) change.mapping = mappingText(mapping, members.get('mapping'))
+  if (properties !== undefined) change.properties = propertiesValue === null ? null : properties.text
+  return change
+}
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+/**
+ * Reads the body of a rotation (specification 2.3, contract POST).
+ * @throws Fault `malformed_json`, `validation_failed`
+ */
+export function readRotationBody(bytes: Buffer): Omit<RotationRequest, 'idempotency'> & BodyFingerprint {
+  const { value } = readStrictJson(bytes)
+  validateRotationBody(value)
+  const { current_token, grace_period_seconds } = value
+  return {
+    target: { currentToken: current_token },
+    gracePeriodSeconds: grace_period_seconds ?? 0,
+    fingerprint: hash('sha256', JSON.stringify([current_token, grace_period_seconds]), 'buffer'),
+  }
+}
+
+interface BodyFingerprint {
+  /** Equal for bodies that mean the same JSON value, whatever their white space and order of members. */
+  readonly fingerprint: Uint8Array
+}
+
+/** An empty mapping is none (contract, `/api/user`). */
+function mappingText(value: Record<string, string> | null, member: JsonMember | undefined): string | null {
+  return value === null || Object.keys(value).length === 0 ? null : (member?.text ?? null)
+}
+
+/** What a schema cannot say of them. */
+function faultsOfProperties({ members }: JsonDocument): readonly FieldFault[] {
+  const properties = members.get('properties')
+  const message = properties && faultOfProperties(properties)
+  return message === undefined ? [] : [{ path: '/properties', message }]
+}
+
+function faultOfProperties({ text, depth, hasNul }: JsonMember): string | undefined {
+  if (depth > limits.propertiesDepth) return `must be at most ${limits.propertiesDepth} levels deep`
+  if (hasNul) return 'must not have U+0000 in a key or a string'
+  if (Buffer.byteLength(text) > limits.propertiesBytes) {
+    return `must be at most ${limits.propertiesBytes} bytes (64 KiB) as JSON`
+  }
+  return undefined
+}

@@ -1,0 +1,182 @@
+import { Type, type Static } from 'typebox'
+import { environments } from '../../domain/environment.ts'
+import { limits } from '../limits.ts'
+
+// What goes over the wire. These schemas validate, give the types and stand in the OpenAPI document.
+
+/** No U+0000 to U+001F and no U+007F. Written so that it holds in every dialect of regular expressions. */
+export const withoutControlCharacters = '^[^\\u0000-\\u001f\\u007f]*$'
+/** No U+0000, which no id has. */
+export const withoutNul = '^[^\\u0000]*$'
+/** In a path or a query, where all is text. */
+/** RFC 3339. */
+export const moment =
+  '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$'
+export const wholeNumber = '^[1-9][0-9]{0,14}$'
+/** RFC 6901, of at least one step. */
+export const pointer = '^(/([^~/\\u0000]|~[01])*)+$'
+export const notOnlyWhiteSpace = '^$|\\S' // the empty string is too short, and that is said of it
+
+export const text = (description: string, example: string) =>
+  Type.String({
+    description,
+    minLength: 1,
+    maxLength: limits.textLength,
+    allOf: [{ pattern: withoutControlCharacters }, { pattern: notOnlyWhiteSpace }],
+    examples: [example],
+  })
+
+const mappingText = Type.String({ minLength: 1, maxLength: limits.textLength })
+
+const userGroupId = text(
+  'The id that you use for this user group in your own database. Unique within a workspace and an environment; compared exactly.',
+  'customer-42',
+)
+export const name = text('Name of the user group. Stays as it is where it is left out.', 'Example customer')
+
+export const Mapping = Type.Unsafe<Record<string, string> | null>({
+  type: ['object', 'null'],
+  description:
+    'Schema id to data source: the id of a data source, or the id that you gave it when you created it. Replaced whole; null or {} clears it; stays as it is where it is left out.',
+  maxProperties: limits.mappingEntries,
+  propertyNames: { minLength: 1, maxLength: limits.textLength },
+  additionalProperties: mappingText,
+  examples: [{ '40': '213' }],
+})
+
+const propertiesExample = { region: 'EU', plan: 'gold' }
+
+export const Properties = Type.Unsafe<Record<string, unknown> | null>({
+  type: ['object', 'null'],
+  description:
+    'Available as variables in dashboards and in SQL. At most 64 KiB as JSON, at most 32 levels deep, no U+0000. Replaced whole; null clears it; stays as it is where it is left out.',
+  additionalProperties: true,
+  examples: [propertiesExample],
+})
+
+export const UserGroupBody = Type.Object(
+  {
+    user_group_id: userGroupId,
+    name: Type.Optional(name),
+    mapping: Type.Optional(Mapping),
+    properties: Type.Optional(Properties),
+  },
+  { additionalProperties: false },
+)
+export type UserGroupBody = Static<typeof UserGroupBody>
+
+/** Its checksum is wrong, so that no secret scanner takes it for a real one. */
+export const tokenExample = 'ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy'
+
+export const RotationBody = Type.Object(
+  {
+    current_token: Type.String({
+      description: 'The current token of the user group whose token is replaced.',
+      examples: [tokenExample],
+    }),
+    grace_period_seconds: Type.Optional(
+      Type.Integer({
+        description: 'For how long the old token stays valid for viewing. It can never rotate again.',
+        minimum: 0,
+        maximum: limits.gracePeriodSeconds,
+        default: 0,
+        examples: [3600],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type RotationBody = Static<typeof RotationBody>
+
+export const success = Type.Literal(1, { description: '1: the call succeeded.' })
+const newUserGroup = (description: string) => Type.Boolean({ description, examples: [false] })
+
+export const identity = {
+  team_id: Type.Integer({
+    description: 'Internal id of the user group. There is no need to record it.',
+    minimum: 1,
+    examples: [1],
+  }),
+  token: Type.String({
+    description: 'The user group token to store, and to render embedded dashboards with.',
+    pattern: '^ugt_(customer|testing)_[0-9A-Za-z]{38}$',
+    examples: [tokenExample],
+  }),
+  name: Type.String({ description: 'Name of the user group.', examples: ['Example customer'] }),
+  provided_id: Type.String({ description: 'The user_group_id that was sent.', examples: ['customer-42'] }),
+}
+
+export const properties = Type.Unsafe<Record<string, unknown> | null>({
+  type: ['object', 'null'],
+  description: 'The properties, as they were sent; null where there are none.',
+  additionalProperties: true,
+  examples: [propertiesExample],
+})
+
+export const environmentTag = Type.Enum([...environments], {
+  description: 'The environment of the user group: that of the API token that created it.',
+  examples: ['Customer'],
+})
+
+export const answer = <T extends Parameters<typeof Type.Object>[0]>(members: T) =>
+  Type.Object(members, { additionalProperties: false })
+
+export const GetOrCreateAnswer = answer({
+  success,
+  new_user_group: newUserGroup('Whether this call created the user group.'),
+  user_group: answer({ ...identity, properties }),
+})
+
+export const UpdateAnswer = answer({
+  success,
+  new_user_group: newUserGroup('Always false: this operation never creates.'),
+  user_group: answer({ ...identity, properties, api_environment_tag: environmentTag }),
+})
+
+export const RotationAnswer = answer({
+  success,
+  user_group: answer({ ...identity, api_environment_tag: environmentTag }),
+})
+
+/** RFC 7662, section 2.1, as form fields. */
+export const IntrospectionBody = Type.Object({
+  token: Type.String({
+    description: 'The user group token that a dashboard was opened with.',
+    examples: [tokenExample],
+  }),
+  token_type_hint: Type.Optional(Type.String({ description: 'Is not looked at.', examples: ['user_group'] })),
+})
+
+const seconds = (description: string, example: number) =>
+  Type.Integer({ description: `${description}, in seconds since the Unix epoch.`, examples: [example] })
+
+/** RFC 7662, section 2.2. */
+export const IntrospectionAnswer = Type.Union([
+  answer({
+    active: Type.Literal(true),
+    token_type: Type.Literal('user_group'),
+    sub: Type.String({ description: 'The user_group_id.', examples: ['customer-42'] }),
+    iat: seconds('When the token was made', 1_790_000_000),
+    exp: Type.Optional(
+      seconds('When the token stops; only where it was replaced, with a grace period', 1_790_000_600),
+    ),
+    team_id: identity.team_id,
+    name: identity.name,
+    api_environment_tag: environmentTag,
+    mapping: Mapping,
+    data_sources: Type.Record(
+      Type.String(),
+      answer({
+        id: Type.Integer({ minimum: 1, examples: [213] }),
+        provided_id: Type.String({ examples: ['warehouse-eu'] }),
+        name: Type.String({ examples: ['Warehouse EU'] }),
+      }),
+      {
+        description:
+          'By the keys of the mapping, those entries that name a registered schema and data source.',
+      },
+    ),
+    properties,
+  }),
+  answer({ active: Type.Literal(false, { description: 'Whatever the reason.' }) }),
+])

@@ -1,0 +1,146 @@
+import type { ApiToken, Scope } from './api-token.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Environment } from '../environment.ts'
+import { Fault } from '../fault.ts'
+import type { NewApiToken, NewWorkspace, RotateApiToken, RotateApiTokenOutcome, Store } from '../store.ts'
+import { generateToken, hashToken } from '../token/token.ts'
+import { originOf, type Caller, type Realm } from '../user-group/user-group-service.ts'
+import type { Workspace } from '../workspace.ts'
+
+/** An API token, and what it is itself: nothing keeps that. */
+export interface MadeApiToken {
+  readonly apiToken: ApiToken
+  readonly token: string
+}
+
+/** @throws Fault `unavailable` */
+export async function makeApiToken(
+  store: Store,
+  description: Omit<NewApiToken, 'tokenHash'>,
+): Promise<MadeApiToken> {
+  const token = generateToken('api', description.environment)
+  return { apiToken: await store.createApiToken({ ...description, tokenHash: hashToken(token) }), token }
+}
+
+/** One that took the place of another, which ends when that one says. */
+export interface RotatedApiToken extends MadeApiToken {
+  readonly oldApiToken: ApiToken
+}
+
+/** @throws Fault `unavailable` */
+export async function rotateApiToken(
+  store: Store,
+  { environment, ...command }: Omit<RotateApiToken, 'tokenHash'> & { readonly environment: Environment },
+): Promise<
+  | ({ readonly outcome: 'rotated' } & RotatedApiToken)
+  | Exclude<RotateApiTokenOutcome, { readonly outcome: 'rotated' }>
+> {
+  const token = generateToken('api', environment)
+  const result = await store.rotateApiToken({ ...command, tokenHash: hashToken(token) })
+  return result.outcome === 'rotated' ? { ...result, token } : result
+}
+
+/** The API tokens of a workspace and environment, for those who have one there with the scope `admin`. */
+export class ApiTokenManagement {
+  readonly #store: Store
+  readonly #clock: Pick<Clock, 'now'>
+
+  constructor(parts: { store: Store; clock: Pick<Clock, 'now'> }) {
+    this.#store = parts.store
+    this.#clock = parts.clock
+  }
+
+  /** @throws Fault `unavailable` */
+  async list({ workspaceId, environment }: Realm): Promise<ApiToken[]> {
+    const all = await this.#store.listApiTokens()
+    return all.filter((token) => token.workspaceId === workspaceId && token.environment === environment)
+  }
+
+  /** @throws Fault `unavailable` */
+  create(
+    caller: Caller,
+    { name, scopes, validForMs }: { name: string; scopes: readonly Scope[]; validForMs: number | null },
+  ): Promise<MadeApiToken> {
+    const now = this.#clock.now()
+    const expiresAt = validForMs === null ? null : now + validForMs
+    return makeApiToken(this.#store, { ...caller, name, scopes, createdAt: now, expiresAt })
+  }
+
+  /**
+   * One that takes the place of another, which works on for `overlapMs` at most.
+   * @throws Fault `not_found` (one that has ended, too), `token_superseded`, `unavailable`
+   */
+  async rotate(caller: Caller, id: number, overlapMs: number): Promise<RotatedApiToken> {
+    await this.#checkOurs(caller, id)
+    const now = this.#clock.now()
+    const result = await rotateApiToken(this.#store, {
+      ...originOf(caller),
+      ...{ id, environment: caller.environment, oldTokenValidUntil: now + overlapMs, now },
+    })
+    switch (result.outcome) {
+      case 'rotated':
+        return result
+      case 'superseded':
+        throw new Fault(
+          'token_superseded',
+          `The API token with this id was already replaced, by the one with the id ${result.replacedBy}`,
+        )
+      case 'unusable':
+        throw new Fault('not_found', 'The API token with this id has ended; make another one')
+      case 'not_found':
+        throw noSuchApiToken()
+    }
+  }
+
+  /** @throws Fault `not_found`, `unavailable` */
+  async revoke(caller: Caller, id: number): Promise<ApiToken> {
+    await this.#checkOurs(caller, id)
+    const revoked = await this.#store.revokeApiToken({ id, ...originOf(caller), now: this.#clock.now() })
+    if (revoked === null) throw noSuchApiToken()
+    return revoked
+  }
+
+  /** @throws Fault `unavailable` */
+  async findWorkspaces({ workspaceId }: Realm): Promise<Workspace[]> {
+    return (await this.#store.listWorkspaces()).filter(({ id }) => id === workspaceId)
+  }
+
+  /**
+   * With an API token for it, since whoever makes a workspace has none yet.
+   * @throws Fault `already_exists`, `unavailable`
+   */
+  async createWorkspace(
+    caller: Caller,
+    name: string,
+  ): Promise<MadeApiToken & { readonly workspace: Workspace }> {
+    const { environment } = caller
+    const createdAt = this.#clock.now()
+    const token = generateToken('api', environment)
+    const apiToken: NewWorkspace['apiToken'] = {
+      environment,
+      name: 'admin',
+      scopes: ['admin'],
+      createdAt,
+      expiresAt: null,
+      tokenHash: hashToken(token),
+    }
+    const made = await this.#store.createWorkspace({
+      name,
+      createdAt,
+      environment,
+      apiToken,
+      ...originOf(caller),
+    })
+    if (made === null) throw new Fault('already_exists', 'There is already a workspace with this name')
+    return { workspace: made.workspace, apiToken: made.apiToken as ApiToken, token }
+  }
+
+  /** @throws Fault `not_found`, `unavailable` */
+  async #checkOurs(realm: Realm, id: number): Promise<void> {
+    if (!(await this.list(realm)).some((token) => token.id === id)) throw noSuchApiToken()
+  }
+}
+
+function noSuchApiToken(): Fault {
+  return new Fault('not_found', 'No API token of this environment has this id')
+}

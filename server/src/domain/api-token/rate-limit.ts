@@ -1,0 +1,193 @@
+import type { ApiToken } from './api-token.ts'
+import type { Clock } from '../util/clock.ts'
+
+/** How many calls an API token may make: `perSecond` for as long as it likes, and `burst` at once after a pause. */
+export interface RateLimit {
+  readonly perSecond: number
+  readonly burst: number
+}
+
+const mostPerSecond = 1_000_000
+const mostBurst = 10_000_000
+
+/**
+ * Reads `500`, or `500:2000` with the burst, which else is twice as many.
+ * @throws RangeError whose message follows the name of what was read
+ */
+export function parseRateLimit(text: string): RateLimit {
+  const [, rate, more] = /^([1-9]\d{0,7})(?::([1-9]\d{0,7}))?$/.exec(text) ?? []
+  const perSecond = Number(rate)
+  const burst = more === undefined ? 2 * perSecond : Number(more)
+  if (rate === undefined || perSecond > mostPerSecond || burst < perSecond || burst > mostBurst) {
+    throw new RangeError(
+      `must be calls a second (1 to ${mostPerSecond}), and after a colon how many at once (no fewer, to ${mostBurst}), as in 500:2000`,
+    )
+  }
+  return { perSecond, burst }
+}
+
+export function rateLimitText({ perSecond, burst }: RateLimit): string {
+  return `${perSecond}:${burst}`
+}
+
+/** What a call was answered by the limit. */
+export interface Allowance {
+  readonly limit: RateLimit
+  readonly isAllowed: boolean
+  /** How many more calls may be made at once. */
+  readonly remaining: number
+  /** Milliseconds until the whole burst may be made at once again. */
+  readonly fullInMs: number
+  /** Milliseconds until one more call may be made; 0 where it may now. */
+  readonly retryInMs: number
+}
+
+/**
+ * The calls of an API token that its other processes do not know of yet. As the calls are counted, each takes up its
+ * share of a second, one after another: so many milliseconds in all, and until `aheadMs` from now if they were the only
+ * ones (negative where that is over).
+ */
+export interface Booking {
+  readonly apiTokenId: number
+  readonly costMs: number
+  readonly aheadMs: number
+  /** How far ahead a whole burst goes. */
+  readonly fullMs: number
+}
+
+/** Until how long from now the calls of all processes take up an API token's rate. */
+export type SharedBooking = Pick<Booking, 'apiTokenId' | 'aheadMs'>
+
+/** How often processes tell each other, in milliseconds. */
+export const sharingIntervalMs = 1000
+/** What is less than this share of a second's calls is told later, so that little use costs no writing. */
+const toldFrom = 1 / 64
+/** Nothing is left of calls so long ago. */
+const forgottenAfterMs = 60_000
+
+/** How much of the rate so many calls take up, in milliseconds. */
+function timeOf(calls: number, { perSecond }: RateLimit): number {
+  return (calls * 1000) / perSecond
+}
+
+interface Bucket {
+  limit: RateLimit
+  /** Until when the calls that are known of take up the rate, by the monotonic clock: the bucket is empty `burst` calls ahead. */
+  bookedUntil: number
+  /** Of the calls that were not told yet: until when they would, if they were alone, and how many they are. */
+  untoldUntil: number
+  untold: number
+}
+
+/**
+ * A token bucket for each API token, as the generic cell rate algorithm keeps it: one time, to which each call adds its
+ * share of a second. Each process decides by itself, at once; what it let through it tells the others within a second, by
+ * the store. So all N processes together let through, in any t seconds, no more than
+ * `perSecond * t + burst + (N - 1) * (burst + perSecond * d)` calls, where d is how long telling takes, about a second;
+ * what was too much is taken from what comes next (decision 0020).
+ */
+export class RateLimiter {
+  readonly #limit: RateLimit | null
+  readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #buckets = new Map<number, Bucket>()
+  #isSharing = false
+
+  /** `limit` is that of the API tokens that have none of their own; null where those have none. */
+  constructor(limit: RateLimit | null, clock: Pick<Clock, 'monotonic'>) {
+    this.#limit = limit
+    this.#clock = clock
+  }
+
+  /** Counts a call, unless it is one too many. Null where nothing limits the API token. */
+  take({ id, rateLimit }: Pick<ApiToken, 'id' | 'rateLimit'>): Allowance | null {
+    const limit = rateLimit ?? this.#limit
+    if (limit === null) return null
+    const now = this.#clock.monotonic()
+    const bucket = this.#bucketOf(id, limit)
+    const callMs = timeOf(1, limit)
+    const fullMs = timeOf(limit.burst, limit)
+    const bookedUntil = Math.max(bucket.bookedUntil, now) + callMs
+    // Times are fractions: a burst must not lose its last call to rounding.
+    const isAllowed = bookedUntil - now <= fullMs + callMs / 1000
+    if (isAllowed) {
+      bucket.bookedUntil = bookedUntil
+      bucket.untoldUntil = Math.max(bucket.untoldUntil, now) + callMs
+      bucket.untold++
+    }
+    const aheadMs = Math.max(0, bucket.bookedUntil - now)
+    return {
+      limit,
+      isAllowed,
+      remaining: Math.max(0, Math.floor((fullMs - aheadMs) / callMs + 0.001)),
+      fullInMs: aheadMs,
+      retryInMs: isAllowed ? 0 : bookedUntil - fullMs - now,
+    }
+  }
+
+  /**
+   * Tells the other processes what this one let through, and takes over what they did; nothing while it is being done already.
+   * @throws what `book` throws: then it is told the next time
+   */
+  async share(book: (bookings: readonly Booking[]) => Promise<readonly SharedBooking[]>): Promise<void> {
+    if (this.#isSharing) return
+    this.#isSharing = true
+    const now = this.#clock.monotonic()
+    const told = [...this.#buckets].flatMap(([apiTokenId, bucket]) => {
+      const { limit, untold, untoldUntil, bookedUntil } = bucket
+      if (untold < Math.max(limit.perSecond * toldFrom, 1)) {
+        if (bookedUntil < now - forgottenAfterMs) this.#buckets.delete(apiTokenId)
+        return []
+      }
+      bucket.untold = 0
+      bucket.untoldUntil = -Infinity
+      const fullMs = timeOf(limit.burst, limit)
+      // What could not be told for long is over, but for what one bucket and the time between would take.
+      const costMs = Math.min(timeOf(untold, limit), fullMs + 2 * sharingIntervalMs)
+      return [
+        { bucket, untold, untoldUntil, booking: { apiTokenId, costMs, aheadMs: untoldUntil - now, fullMs } },
+      ]
+    })
+    try {
+      const booked = told.length === 0 ? [] : await book(told.map(({ booking }) => booking))
+      const shared = new Map(booked.map(({ apiTokenId, aheadMs }) => [apiTokenId, aheadMs]))
+      for (const { bucket, booking } of told) {
+        const aheadMs = shared.get(booking.apiTokenId)
+        if (aheadMs !== undefined) this.#takeOver(bucket, now + aheadMs)
+      }
+    } catch (error) {
+      for (const { bucket, untold, untoldUntil } of told) {
+        const since = timeOf(bucket.untold, bucket.limit)
+        bucket.untoldUntil = Math.max(bucket.untoldUntil, untoldUntil + since)
+        bucket.untold += untold
+      }
+      throw error
+    } finally {
+      this.#isSharing = false
+    }
+  }
+
+  /** What came in while it was told stands after it. */
+  #takeOver(bucket: Bucket, bookedUntil: number): void {
+    bucket.bookedUntil = Math.max(bookedUntil + timeOf(bucket.untold, bucket.limit), bucket.untoldUntil)
+  }
+
+  /** What was booked at the old rate keeps nobody waiting for longer than a whole burst of the new one. */
+  #change(bucket: Bucket, limit: RateLimit): void {
+    const full = this.#clock.monotonic() + timeOf(limit.burst, limit)
+    bucket.limit = limit
+    bucket.bookedUntil = Math.min(bucket.bookedUntil, full)
+    bucket.untoldUntil = Math.min(bucket.untoldUntil, full)
+  }
+
+  #bucketOf(id: number, limit: RateLimit): Bucket {
+    const known = this.#buckets.get(id)
+    if (known !== undefined) {
+      if (known.limit.perSecond !== limit.perSecond || known.limit.burst !== limit.burst)
+        this.#change(known, limit)
+      return known
+    }
+    const bucket = { limit, bookedUntil: -Infinity, untoldUntil: -Infinity, untold: 0 }
+    this.#buckets.set(id, bucket)
+    return bucket
+  }
+}

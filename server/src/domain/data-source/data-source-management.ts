@@ -1,0 +1,78 @@
+import type { Clock } from '../util/clock.ts'
+import type { DataSource, Schema } from './data-source.ts'
+import { Fault, validationFailed } from '../fault.ts'
+import type { DeleteOutcome, ListDataSources, NotRegistered, Store } from '../store.ts'
+import type { Caller, Realm } from '../user-group/user-group-service.ts'
+
+/** The schemas and data sources of a workspace and environment. */
+export class DataSourceManagement {
+  readonly #store: Store
+  readonly #clock: Pick<Clock, 'now'>
+
+  constructor(parts: { store: Store; clock: Pick<Clock, 'now'> }) {
+    this.#store = parts.store
+    this.#clock = parts.clock
+  }
+
+  /** @throws Fault `unavailable` */
+  listSchemas({ workspaceId, environment }: Realm): Promise<Schema[]> {
+    return this.#store.listSchemas(workspaceId, environment)
+  }
+
+  /** @throws Fault `already_exists`, `in_use`, `unavailable` */
+  async createSchema(caller: Caller, schema: Pick<Schema, 'providedId' | 'name'>): Promise<Schema> {
+    const createdAt = this.#clock.now()
+    const made = await this.#store.createSchema({ ...caller, ...schema, createdAt })
+    return typeof made === 'string' ? refuse(made) : made
+  }
+
+  /** @throws Fault `not_found`, `in_use`, `unavailable` */
+  async deleteSchema(caller: Caller, id: number): Promise<void> {
+    checkDeleted(
+      await this.#store.deleteSchema({ ...caller, id, now: this.#clock.now() }),
+      'The schema has data sources; remove those first',
+    )
+  }
+
+  /** In the order of ids, `limit` of them at most. @throws Fault `unavailable` */
+  list(
+    { workspaceId, environment }: Realm,
+    page: Pick<ListDataSources, 'schemaId' | 'afterId' | 'limit'>,
+  ): Promise<DataSource[]> {
+    return this.#store.listDataSources({ workspaceId, environment, ...page })
+  }
+
+  /** @throws Fault `validation_failed` (no such schema), `already_exists`, `in_use`, `unavailable` */
+  async create(
+    caller: Caller,
+    dataSource: Pick<DataSource, 'schemaId' | 'providedId' | 'name'>,
+  ): Promise<DataSource> {
+    const createdAt = this.#clock.now()
+    const made = await this.#store.createDataSource({ ...caller, ...dataSource, createdAt })
+    if (made === 'schema_not_found')
+      throw validationFailed([{ path: '/schema_id', message: 'is no schema of this environment' }])
+    return typeof made === 'string' ? refuse(made) : made
+  }
+
+  /** @throws Fault `not_found`, `in_use`, `unavailable` */
+  async delete(caller: Caller, id: number): Promise<void> {
+    checkDeleted(
+      await this.#store.deleteDataSource({ ...caller, id, now: this.#clock.now() }),
+      'User groups are mapped to the data source; map them to others first',
+    )
+  }
+}
+
+function refuse(outcome: NotRegistered): never {
+  throw outcome === 'provided_id_taken'
+    ? new Fault('already_exists', 'provided_id: is taken')
+    : new Fault(
+        'in_use',
+        'provided_id: user groups are mapped to the one whose id is the same text; choose another provided_id',
+      )
+}
+
+function checkDeleted(outcome: DeleteOutcome, inUse: string): void {
+  if (outcome === 'not_found') throw new Fault('not_found', 'There is none with this id in this environment')
+  if (outcome === 'in_use') throw new Fault('in_use', inUse)
+}

@@ -1,0 +1,403 @@
+import { hash } from 'node:crypto'
+import type { Origin } from '../audit/audit-event.ts'
+import type { Clock } from '../util/clock.ts'
+import {
+  isRegistered,
+  mappingEntries,
+  type MappingMode,
+  type ResolvedEntry,
+} from '../data-source/data-source.ts'
+import type { Environment } from '../environment.ts'
+import { Fault, validationFailed } from '../fault.ts'
+import { shownPointer } from '../json/json-pointer.ts'
+import type { JsonText } from '../json/json-text.ts'
+import { UnsealError, type Keyring } from '../secret-key/keyring.ts'
+import type {
+  ExpectedUserGroup,
+  GetOrCreateOutcome,
+  GetOrCreateUserGroup,
+  MintToken,
+  RotatedUserGroup,
+  RotateOutcome,
+  RotateUserGroupToken,
+  SecretKeyRetired,
+  Stamp,
+  Store,
+  TokenOwner,
+} from '../store.ts'
+import { generateToken, hashToken, isWellFormedToken } from '../token/token.ts'
+import {
+  changesNothing,
+  sealingContext,
+  type UserGroup,
+  type UserGroupChange,
+  type UserGroupKey,
+  type UserGroupView,
+} from './user-group.ts'
+
+/** How long a retry with an idempotency key gets the first answer again. */
+const idempotencyWindowMs = 24 * 60 * 60 * 1000
+
+/** How many entries of a mapping are told to be at fault, at most. */
+const faultsShown = 100
+
+/** Whose user groups an operation works on. What is another workspace's or environment's looks absent. */
+export interface Realm {
+  readonly workspaceId: number
+  readonly environment: Environment
+}
+
+/** Who asks for a change, and where. */
+export interface Caller extends Realm, Origin {}
+
+/** A user group with its token open, ready to be shown to its owner. */
+export type OpenedUserGroup = Opened<UserGroup>
+
+type Opened<Shown extends UserGroupView> = Omit<Shown, 'token'> & { readonly token: string }
+
+/** What a user group is to be. */
+export interface UserGroupRequest {
+  readonly providedId: string
+  readonly change: UserGroupChange
+}
+
+type Ensured = Extract<GetOrCreateOutcome, { userGroup: UserGroupView }>
+
+/** What became of a user group that was to be as described. */
+export type EnsureOutcome = Ensured['outcome']
+
+export type RotationResult = Omit<RotatedUserGroup, 'token'> & { readonly token: string }
+
+export interface RotationRequest {
+  readonly target:
+    { readonly currentToken: string } | { readonly providedId: string; readonly expected?: ExpectedUserGroup }
+  readonly gracePeriodSeconds: number
+  readonly idempotency?: { readonly key: string; readonly fingerprint: Uint8Array }
+}
+
+/** The operations of `/api/user` and of `ugs user-group`, the same for both. */
+export class UserGroupService {
+  readonly #store: Store
+  readonly #keyring: Keyring
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #mappingMode: MappingMode
+  readonly #runningIdempotencyKeys = new Set<string>()
+
+  constructor(parts: {
+    store: Store
+    keyring: Keyring
+    clock: Pick<Clock, 'now'>
+    mappingMode: MappingMode
+  }) {
+    this.#store = parts.store
+    this.#keyring = parts.keyring
+    this.#clock = parts.clock
+    this.#mappingMode = parts.mappingMode
+  }
+
+  /** @throws Fault `name_required`, `validation_failed` (an unregistered mapping), `forbidden` (a creation or change without `mayWrite`), `unavailable` */
+  async getOrCreate(
+    caller: Caller,
+    providedId: string,
+    change: UserGroupChange,
+    mayWrite: boolean,
+  ): Promise<{ created: boolean; userGroup: Opened<UserGroupView>; stamp: Stamp | undefined }> {
+    const ensured = await this.ensure(caller, providedId, change, mayWrite)
+    return {
+      created: ensured.outcome === 'created',
+      userGroup: this.#open(ensured.userGroup),
+      stamp: ensured.outcome === 'unchanged' ? ensured.stamp : undefined,
+    }
+  }
+
+  /** The same, for who does not need the token. */
+  async ensure(
+    caller: Caller,
+    providedId: string,
+    change: UserGroupChange,
+    mayWrite = true,
+  ): Promise<Ensured> {
+    const outcome = await this.#store.getOrCreateUserGroup(
+      this.#commandOf(caller, { providedId, change }, mayWrite),
+    )
+    const refusal = refusalOf(outcome)
+    if (refusal !== null) throw refusal
+    return outcome as Ensured
+  }
+
+  /**
+   * The same for many, each on its own: what one is refused for does not stop the others.
+   * @throws Fault `unavailable`
+   */
+  async ensureAll(
+    caller: Caller,
+    requests: readonly UserGroupRequest[],
+  ): Promise<readonly (EnsureOutcome | Fault)[]> {
+    const outcomes = await this.#store.getOrCreateUserGroups(
+      requests.map((request) => this.#commandOf(caller, request, true)),
+    )
+    return outcomes.map((outcome) => refusalOf(outcome) ?? (outcome as Ensured).outcome)
+  }
+
+  /**
+   * What `ensure` would do; it changes nothing.
+   * @throws Fault `name_required`, `validation_failed` (an unregistered mapping), `unavailable`
+   */
+  async preview(caller: Realm, { providedId, change }: UserGroupRequest): Promise<EnsureOutcome> {
+    const userGroup = await this.#store.findUserGroup(keyOf(caller, providedId))
+    if (userGroup !== null && changesNothing(userGroup, change)) return 'unchanged'
+    if (userGroup === null && change.name === undefined) throw nameRequired()
+    await this.#checkMapping(caller, change.mapping ?? null)
+    return userGroup === null ? 'created' : 'updated'
+  }
+
+  /** What `ensureAll` would do. @throws Fault `unavailable` */
+  previewAll(
+    caller: Realm,
+    requests: readonly UserGroupRequest[],
+  ): Promise<readonly (EnsureOutcome | Fault)[]> {
+    return Promise.all(
+      requests.map((request) =>
+        this.preview(caller, request).catch((error: unknown) => {
+          if (error instanceof Fault && error.code !== 'unavailable') return error
+          throw error
+        }),
+      ),
+    )
+  }
+
+  /** @throws Fault `user_group_not_found`, `revision_mismatch`, `validation_failed` (an unregistered mapping), `unavailable` */
+  async update(
+    caller: Caller,
+    providedId: string,
+    change: UserGroupChange,
+    expected?: ExpectedUserGroup,
+  ): Promise<OpenedUserGroup> {
+    const result = await this.#store.updateUserGroup({
+      key: keyOf(caller, providedId),
+      ...(expected !== undefined && { expected }),
+      change,
+      mappingMode: this.#mappingMode,
+      ...originOf(caller),
+      now: this.#clock.now(),
+    })
+    if (result.outcome === 'not_found') throw userGroupNotFound()
+    if (result.outcome === 'revision_mismatch') throw revisionMismatch()
+    if (result.outcome === 'mapping_unregistered') throw mappingUnregistered(result.entries)
+    return this.#open(result.userGroup)
+  }
+
+  /**
+   * @throws Fault `token_not_found` (or, by id, `user_group_not_found`), `token_superseded`, `idempotency_key_in_use`,
+   * `idempotency_key_reused`, `unavailable`
+   */
+  async rotate(caller: Caller, request: RotationRequest): Promise<RotationResult> {
+    const { workspaceId, environment, author, requestId } = caller
+    const { target, idempotency } = request
+    const wasNeverIssued = 'currentToken' in target && !isWellFormedToken('userGroup', target.currentToken)
+    // No need to look it up, unless an earlier answer to the same idempotency key comes first.
+    if (wasNeverIssued && idempotency === undefined) throw tokenNotFound()
+    const now = this.#clock.now()
+    const command: RotateUserGroupToken = {
+      workspaceId,
+      environment,
+      author,
+      requestId,
+      target: 'currentToken' in target ? { tokenHash: hashToken(target.currentToken) } : target,
+      oldTokenValidUntil: now + request.gracePeriodSeconds * 1000,
+      mintToken: this.#mintToken,
+      now,
+    }
+    const result = idempotency
+      ? await this.#rotateOnce(command, idempotency)
+      : await this.#store.rotateUserGroupToken(command)
+    switch (result.outcome) {
+      case 'not_found':
+        throw 'currentToken' in target ? tokenNotFound() : userGroupNotFound()
+      case 'superseded':
+        throw new Fault(
+          'token_superseded',
+          'This token was already replaced and cannot be rotated; GET the user group to learn its current token',
+        )
+      case 'revision_mismatch':
+        throw revisionMismatch()
+      case 'secret_key_retired':
+        throw secretKeyRetired(result)
+      case 'idempotency_key_reused':
+        throw new Fault(
+          'idempotency_key_reused',
+          'Idempotency-Key: this key was used with another body; use a new key for each rotation',
+        )
+      default:
+        return { ...result.userGroup, token: this.#openToken(result.userGroup) }
+    }
+  }
+
+  /**
+   * Whose user group token this is, or was until a grace period is over; null for any other text.
+   * @throws Fault `unavailable`
+   */
+  async introspect({ workspaceId, environment }: Realm, token: string): Promise<TokenOwner | null> {
+    // No need to look up what was never issued.
+    if (!isWellFormedToken('userGroup', token)) return null
+    return this.#store.findByToken(workspaceId, environment, hashToken(token), this.#clock.now())
+  }
+
+  /** @throws Fault `user_group_not_found`, `unavailable` */
+  async show(realm: Realm, providedId: string): Promise<OpenedUserGroup> {
+    const userGroup = await this.#store.findUserGroup(keyOf(realm, providedId))
+    if (userGroup === null) throw userGroupNotFound()
+    return this.#open(userGroup)
+  }
+
+  /** @throws Fault `user_group_not_found`, `unavailable` */
+  async showById({ workspaceId, environment }: Realm, teamId: number): Promise<OpenedUserGroup> {
+    const userGroup = await this.#store.findUserGroupById(workspaceId, environment, teamId)
+    if (userGroup === null) throw userGroupNotFound('team_id')
+    return this.#open(userGroup)
+  }
+
+  /** @throws Fault `user_group_not_found`, `revision_mismatch`, `unavailable` */
+  async delete(caller: Caller, providedId: string, expected?: ExpectedUserGroup): Promise<void> {
+    const outcome = await this.#store.deleteUserGroup({
+      key: keyOf(caller, providedId),
+      ...(expected !== undefined && { expected }),
+      ...originOf(caller),
+      now: this.#clock.now(),
+    })
+    if (outcome === 'not_found') throw userGroupNotFound()
+    if (outcome === 'revision_mismatch') throw revisionMismatch()
+  }
+
+  /** @throws Fault `validation_failed` where no user group could have this mapping, `unavailable` */
+  async #checkMapping({ workspaceId, environment }: Realm, mapping: JsonText | null): Promise<void> {
+    if (this.#mappingMode === 'free' || mapping === null) return
+    const entries = mappingEntries(mapping)
+    const resolved = await this.#store.resolveEntries(workspaceId, environment, entries)
+    const unregistered = resolved.filter((entry) => !isRegistered(entry))
+    if (unregistered.length > 0) throw mappingUnregistered(unregistered)
+  }
+
+  async #rotateOnce(
+    command: RotateUserGroupToken,
+    { key, fingerprint }: { key: string; fingerprint: Uint8Array },
+  ): Promise<RotateOutcome> {
+    const running = `${command.workspaceId}/${command.environment}/${key}`
+    if (this.#runningIdempotencyKeys.has(running)) {
+      throw new Fault(
+        'idempotency_key_in_use',
+        'Idempotency-Key: the first request with this key is still running; retry in a moment',
+      )
+    }
+    this.#runningIdempotencyKeys.add(running)
+    try {
+      return await this.#store.rotateUserGroupToken({
+        ...command,
+        idempotency: {
+          keyHash: hash('sha256', key, 'buffer'),
+          fingerprint,
+          expiresAt: command.now + idempotencyWindowMs,
+        },
+      })
+    } finally {
+      this.#runningIdempotencyKeys.delete(running)
+    }
+  }
+
+  #commandOf(
+    caller: Caller,
+    { providedId, change }: UserGroupRequest,
+    mayWrite: boolean,
+  ): GetOrCreateUserGroup {
+    const { author, requestId } = caller
+    const key = keyOf(caller, providedId)
+    const now = this.#clock.now()
+    const mintToken = this.#mintToken
+    return { key, change, mappingMode: this.#mappingMode, author, requestId, mayWrite, mintToken, now }
+  }
+
+  readonly #mintToken: MintToken = (key) => {
+    const token = generateToken('userGroup', key.environment)
+    const { keyId, sealed } = this.#keyring.seal(token, sealingContext(key))
+    return { hash: hashToken(token), keyId, sealed }
+  }
+
+  #open<Shown extends UserGroupView>(userGroup: Shown): Opened<Shown> {
+    return { ...userGroup, token: this.#openToken(userGroup) }
+  }
+
+  #openToken(userGroup: UserGroupKey & Pick<UserGroup, 'token'>): string {
+    try {
+      return this.#keyring.open(userGroup.token, sealingContext(userGroup))
+    } catch (error) {
+      if (!(error instanceof UnsealError)) throw error
+      throw new Fault('unavailable', 'The token of this user group cannot be shown at the moment', {
+        reason: `TOKEN_SEALED: ${error.message}; ${error.isKeyMissing ? 'put that key last into UGS_SECRET_KEYS, or into the file that this process reads its keys from' : 'restore a backup, or rotate the token'}`,
+      })
+    }
+  }
+}
+
+export function originOf({ author, requestId }: Caller): Origin {
+  return { author, requestId }
+}
+
+function keyOf({ workspaceId, environment }: Realm, providedId: string): UserGroupKey {
+  return { workspaceId, environment, providedId }
+}
+
+/** Why a user group could not be made to be as described. */
+function refusalOf(result: GetOrCreateOutcome): Fault | null {
+  switch (result.outcome) {
+    case 'name_required':
+      return nameRequired()
+    case 'write_required':
+      return new Fault(
+        'forbidden',
+        'This API token may only read, and this call would create or change the user group; use one with the scope "write"',
+      )
+    case 'mapping_unregistered':
+      return mappingUnregistered(result.entries)
+    case 'secret_key_retired':
+      return secretKeyRetired(result)
+    default:
+      return null
+  }
+}
+
+function secretKeyRetired({ keyId }: SecretKeyRetired): Fault {
+  return new Fault('unavailable', 'A token cannot be made at the moment', {
+    reason: `SECRET_KEY_RETIRED: the secret key "${keyId}", which this process seals with, is retired; give this process the secret keys that the others have`,
+  })
+}
+
+function nameRequired(): Fault {
+  return new Fault('name_required', 'name: is required to create a user group, and none has this id yet', {
+    fields: [{ path: '/name', message: 'is required to create a user group' }],
+  })
+}
+
+export function revisionMismatch(): Fault {
+  return new Fault(
+    'revision_mismatch',
+    'If-Match: the user group has been changed since; look at it again before you change it',
+  )
+}
+
+export function userGroupNotFound(id: 'user_group_id' | 'team_id' = 'user_group_id'): Fault {
+  return new Fault('user_group_not_found', `No user group has this ${id} in this environment`)
+}
+
+function mappingUnregistered(entries: readonly ResolvedEntry[]): Fault {
+  return validationFailed(
+    entries.slice(0, faultsShown).map(({ schemaKey, hasSchema }) => ({
+      path: shownPointer(['mapping', schemaKey]),
+      message: hasSchema ? 'is no registered data source of this schema' : 'is no registered schema',
+    })),
+  )
+}
+
+/** The same answer for a token that is malformed, unknown, or of another workspace or environment (contract, POST). */
+function tokenNotFound(): Fault {
+  return new Fault('token_not_found', 'current_token: no user group of this environment has this token')
+}

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { successful } from '../../contract/admin/admin-responses.ts'
+import { sessionAnswer, SignInBody } from '../../contract/console.ts'
+import { readStrictJson } from '../../contract/json/strict-json.ts'
+import { compileValidator } from '../../contract/validator.ts'
+import type { ApiTokenManagement } from '../../domain/api-token/api-token-management.ts'
+import type { ConsoleSessions, OpenSession } from '../../domain/session/console-sessions.ts'
+import { Fault } from '../../domain/fault.ts'
+import { sendJson } from '../response.ts'
+import { bodyReadingOf, checkBodyHeaders, withBody } from '../request-body.ts'
+import { dropSecret, findSession, keepSecret, secretOf } from './console-session.ts'
+
+export interface ConsoleRoutesParts {
+  readonly sessions: ConsoleSessions
+  readonly apiTokens: ApiTokenManagement
+  /** Where its built files are. */
+  readonly folder: string
+}
+
+/** Far more than an API token takes. */
+const maxSignInBytes = 16 * 1024
+/** Stands in the page for a nonce that each answer has its own of. */
+const noncePlaceholder = 'CSP_NONCE'
+
+const validateSignIn: (value: unknown) => asserts value is SignInBody = compileValidator(SignInBody)
+
+/** The web console: its files, its pages, and who is signed in to it. */
+export async function addConsoleRoutes(
+  app: FastifyInstance,
+  { sessions, apiTokens, folder }: ConsoleRoutesParts,
+): Promise<void> {
+  const page = await readFile(join(folder, 'index.html'), 'utf8')
+  const answer = async (session: OpenSession) => {
+    const [workspace] = await apiTokens.findWorkspaces(session.apiToken)
+    if (workspace === undefined) throw new Fault('unauthenticated', 'The session is over; sign in again')
+    return sessionAnswer(session, workspace)
+  }
+
+  const signedIn = async (request: FastifyRequest) => {
+    const session = await findSession(request, sessions)
+    if (session === null) throw new Fault('unauthenticated', 'Nobody is signed in')
+    return session
+  }
+
+  app.post('/console/session', {
+    config: { challenge: 'Token' },
+    // Anybody may send one.
+    bodyLimit: maxSignInBytes,
+    onRequest: (request, _reply, done) => {
+      checkBodyHeaders(request.raw, 'application/json', bodyReadingOf(request))
+      done()
+    },
+    handler: async (request, reply) => {
+      const { secret, json } = await withBody(request.raw, bodyReadingOf(request), async (body) => {
+        const { value } = readStrictJson(body)
+        validateSignIn(value)
+        const session = await sessions.signIn(value.api_token, request.id)
+        return { secret: session.secret, json: await answer(session) }
+      })
+      keepSecret(request, reply, secret)
+      return sendJson(reply, 200, json)
+    },
+  })
+  app.get('/console/session', {
+    config: { challenge: 'Token' },
+    handler: async (request, reply) => {
+      const json = await app.admission.during(async () => answer(await signedIn(request)))
+      return sendJson(reply, 200, json)
+    },
+  })
+  app.delete('/console/session', {
+    config: { challenge: 'Token' },
+    handler: async (request, reply) => {
+      await app.admission.during(async () => {
+        await signedIn(request)
+        await sessions.signOut(secretOf(request) as string)
+      })
+      dropSecret(request, reply)
+      return sendJson(reply, 200, successful({}))
+    },
+  })
+
+  // Their names change with what is in them.
+  await app.register(fastifyStatic, {
+    root: join(folder, 'assets'),
+    prefix: '/console/assets/',
+    immutable: true,
+    maxAge: '365d',
+    index: false,
+    setHeaders: (response) => void response.setHeader('x-content-type-options', 'nosniff'),
+  })
+  for (const url of ['/console', '/console/*']) {
+    app.get(url, (_request, reply) => {
+      const nonce = randomBytes(16).toString('base64')
+      return reply
+        .headers({
+          'content-type': 'text/html; charset=utf-8',
+          'content-security-policy': contentSecurityPolicy(nonce),
+          'referrer-policy': 'no-referrer',
+          'x-content-type-options': 'nosniff',
+        })
+        .send(page.replaceAll(noncePlaceholder, nonce))
+    })
+  }
+}
+
+/** Nothing but what the service itself serves; styles that a component library adds by script, by their nonce. */
+function contentSecurityPolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}

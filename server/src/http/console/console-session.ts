@@ -1,0 +1,61 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import {
+  sessionMaxMs,
+  type ConsoleSessions,
+  type OpenSession,
+} from '../../domain/session/console-sessions.ts'
+import { Fault } from '../../domain/fault.ts'
+
+const cookieName = 'ugs_session'
+const secretPattern = /^[\w-]{43}$/
+
+/** The secret of the session that a request's cookie holds. */
+export function secretOf({ raw }: FastifyRequest): string | undefined {
+  const cookies = raw.headers.cookie?.split(';').map((cookie) => cookie.trim().split('=', 2)) ?? []
+  const secret = cookies.find(([name]) => name === cookieName)?.[1]
+  return secret !== undefined && secretPattern.test(secret) ? secret : undefined
+}
+
+/**
+ * The session that a request is made in; null where it has none, or says by itself who calls.
+ * @throws Fault `unauthenticated` (the session is over), `forbidden` (a change without the session's CSRF token), `unavailable`
+ */
+export async function findSession(
+  request: FastifyRequest,
+  sessions: ConsoleSessions,
+): Promise<OpenSession | null> {
+  const { headers } = request.raw
+  const secret = headers.authorization === undefined ? secretOf(request) : undefined
+  if (secret === undefined) return null
+  const session = await sessions.find(secret)
+  if (session === null) throw new Fault('unauthenticated', 'The session is over; sign in again')
+  // The cookie is SameSite=Strict, but a site is more than an origin.
+  if (request.method !== 'GET' && !isSame(headers['x-csrf-token'], session.csrfToken))
+    throw new Fault('forbidden', 'X-CSRF-Token: must be the csrf_token of the session')
+  return session
+}
+
+/** Takes as long for whatever was sent: it is no way to find out a token piece by piece. */
+function isSame(sent: unknown, expected: string): boolean {
+  const digest = (text: string) => hash('sha256', text, 'buffer')
+  return typeof sent === 'string' && timingSafeEqual(digest(sent), digest(expected))
+}
+
+/** Has the browser hold the secret, out of the reach of scripts and of other sites. */
+export function keepSecret(request: FastifyRequest, reply: FastifyReply, secret: string): void {
+  setCookie(request, reply, secret, sessionMaxMs / 1000)
+}
+
+export function dropSecret(request: FastifyRequest, reply: FastifyReply): void {
+  setCookie(request, reply, '', 0)
+}
+
+function setCookie({ headers }: FastifyRequest, reply: FastifyReply, value: string, maxAge: number): void {
+  // By what the browser says of itself: a proxy before the service may speak TLS for it.
+  const secure = headers.origin?.startsWith('https:') === true ? '; Secure' : ''
+  reply.header(
+    'set-cookie',
+    `${cookieName}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`,
+  )
+}

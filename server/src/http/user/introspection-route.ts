@@ -1,0 +1,84 @@
+import { introspectionAnswer } from '../../contract/user/responses.ts'
+import { validationFailed } from '../../domain/fault.ts'
+import type { RateLimiter } from '../../domain/api-token/rate-limit.ts'
+import type { Stamp, TokenOwner } from '../../domain/store.ts'
+import type { Uses } from '../../domain/api-token/last-used-tracker.ts'
+import type { TokenlessUserGroup } from '../../domain/user-group/user-group.ts'
+import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
+import { Authentication, type AuthenticationParts } from '../authentication.ts'
+import { checkBodyHeaders, withBody, type BodyReading } from '../request-body.ts'
+import { beginCall } from '../request-context.ts'
+import type { DirectRoute } from './fast-path.ts'
+import type { RememberedAnswers } from './response-cache.ts'
+
+const formType = 'application/x-www-form-urlencoded'
+
+export interface IntrospectionRouteParts {
+  readonly authentication: AuthenticationParts
+  readonly rateLimiter: RateLimiter
+  readonly userGroups: UserGroupService
+  readonly answers: RememberedAnswers
+  readonly introspections: Uses<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>
+  readonly bodies: BodyReading
+}
+
+/** Whose token a dashboard was opened with (RFC 7662): what the renderer asks of every view. */
+export function introspectionRoute({
+  authentication: parts,
+  rateLimiter,
+  userGroups,
+  answers,
+  introspections,
+  bodies,
+}: IntrospectionRouteParts): DirectRoute {
+  // Resource servers and gateways send what they were made to send: a bearer token, or a client id and its secret.
+  const authentication = new Authentication(['Token', 'Bearer', 'Basic'], parts)
+  return {
+    methods: ['POST'],
+    url: '/oauth2/introspect',
+    challenge: authentication.challenge,
+    serve: async (exchange) => {
+      const { raw } = exchange
+      const apiToken = await bodies.admission.during(() =>
+        authentication.authenticate(raw.headers.authorization),
+      )
+      beginCall(exchange, exchange, { apiToken, operation: 'introspect' }, rateLimiter)
+      checkBodyHeaders(raw, formType, bodies)
+      const { json, teamId } = await withBody(raw, bodies, (body) =>
+        answers.get('introspect', apiToken, body, async () => {
+          const owner = await userGroups.introspect(apiToken, tokenOf(body))
+          return {
+            json: introspectionAnswer(owner),
+            teamId: owner?.userGroup.teamId ?? null,
+            stamp: stampOf(owner),
+          }
+        }),
+      )
+      if (teamId !== null) introspections.note({ workspaceId: apiToken.workspaceId, teamId })
+      return json
+    },
+  }
+}
+
+/** A grace period ends without a change. */
+function stampOf(owner: TokenOwner | null): Stamp | undefined {
+  return owner?.validUntil === null ? owner.stamp : undefined
+}
+
+/**
+ * Parameters that are not known are ignored, one without a value is none, and none may be given twice (RFC 6749, section
+ * 3.2, as RFC 7662 has it).
+ * @throws Fault `validation_failed`
+ */
+function tokenOf(body: Buffer): string {
+  // A "?" at the start would be taken for that of a URL.
+  const form = new URLSearchParams(`&${body.toString('latin1')}`)
+  for (const name of ['token', 'token_type_hint']) {
+    if (form.getAll(name).length > 1) {
+      throw validationFailed([{ path: `/${name}`, message: 'is given more than once' }])
+    }
+  }
+  const token = form.get('token')
+  if (!token) throw validationFailed([{ path: '/token', message: 'is required' }])
+  return token
+}

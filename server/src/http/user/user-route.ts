@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http'
+import { getOrCreateAnswer, rotationAnswer, updateAnswer } from '../../contract/user/responses.ts'
+import { readRotationBody, readUserGroupBody } from '../../contract/user/bodies.ts'
+import { limits } from '../../contract/limits.ts'
+import type { ApiToken } from '../../domain/api-token/api-token.ts'
+import { Fault } from '../../domain/fault.ts'
+import type { RateLimiter } from '../../domain/api-token/rate-limit.ts'
+import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
+import { Authentication, type AuthenticationParts } from '../authentication.ts'
+import { checkBodyHeaders, withBody, type BodyReading } from '../request-body.ts'
+import { beginCall, callerOf, type UserOperation } from '../request-context.ts'
+import type { DirectRoute } from './fast-path.ts'
+import type { Exchange } from './fast-path-context.ts'
+import type { RememberedAnswers } from './response-cache.ts'
+
+export interface UserRouteParts {
+  readonly authentication: AuthenticationParts
+  readonly rateLimiter: RateLimiter
+  readonly userGroups: UserGroupService
+  readonly answers: RememberedAnswers
+  readonly bodies: BodyReading
+}
+
+/** What answers a call, given its body. */
+type Handler = (exchange: Exchange, apiToken: ApiToken, body: Buffer) => Promise<string>
+
+export function userRoute({
+  authentication: parts,
+  rateLimiter,
+  userGroups,
+  answers,
+  bodies,
+}: UserRouteParts): DirectRoute {
+  const authentication = new Authentication(['Token'], parts)
+  const handlers: Record<UserOperation, Handler> = {
+    getOrCreate: async (exchange, apiToken, body) => {
+      const { json } = await answers.get('getOrCreate', apiToken, body, async () => {
+        const { providedId, change } = readUserGroupBody(body)
+        const mayWrite = apiToken.scopes.includes('write')
+        const { created, userGroup, stamp } = await userGroups.getOrCreate(
+          callerOf(exchange),
+          providedId,
+          change,
+          mayWrite,
+        )
+        const { teamId, properties } = userGroup
+        return { json: getOrCreateAnswer(created, userGroup), teamId, stamp, properties }
+      })
+      return json
+    },
+    update: async (exchange, _apiToken, body) => {
+      const { providedId, change } = readUserGroupBody(body)
+      return updateAnswer(await userGroups.update(callerOf(exchange), providedId, change))
+    },
+    rotate: async (exchange, _apiToken, body) => {
+      const key = idempotencyKeyOf(exchange.raw)
+      const { fingerprint, ...rotation } = readRotationBody(body)
+      return rotationAnswer(
+        await userGroups.rotate(callerOf(exchange), {
+          ...rotation,
+          ...(key !== undefined && { idempotency: { key, fingerprint } }),
+        }),
+      )
+    },
+  }
+
+  return {
+    methods: ['GET', 'POST', 'PUT'],
+    url: '/api/user',
+    challenge: authentication.challenge,
+    // Who calls, what for, and whether it may: all of it is judged before the body is read.
+    serve: async (exchange) => {
+      const { raw } = exchange
+      const apiToken = await bodies.admission.during(() =>
+        authentication.authenticate(raw.headers.authorization),
+      )
+      const operation = operationOf(raw)
+      beginCall(exchange, exchange, { apiToken, operation }, rateLimiter)
+      checkBodyHeaders(raw, 'application/json', bodies)
+      return withBody(raw, bodies, (body) => handlers[operation](exchange, apiToken, body))
+    },
+  }
+}
+
+/** @throws Fault `invalid_method_override` */
+function operationOf({ method, headers }: IncomingMessage): UserOperation {
+  if (method === 'GET') return 'getOrCreate'
+  if (method === 'PUT') return 'update'
+  switch (headers['x-http-method-override']) {
+    case undefined:
+      return 'rotate'
+    case 'GET':
+      return 'getOrCreate'
+    case 'PUT':
+      return 'update'
+    default:
+      throw new Fault('invalid_method_override', 'X-HTTP-Method-Override: must be GET or PUT')
+  }
+}
+
+/** @throws Fault `invalid_idempotency_key` */
+function idempotencyKeyOf({ headers }: IncomingMessage): string | undefined {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
+  // Several such headers arrive joined by a comma and a space, and so are refused too.
+  if (typeof key === 'string' && /^[\x21-\x7e]+$/.test(key) && key.length <= limits.idempotencyKeyLength) {
+    return key
+  }
+  throw new Fault(
+    'invalid_idempotency_key',
+    `Idempotency-Key: must be 1 to ${limits.idempotencyKeyLength} visible ASCII characters`,
+  )
+}

@@ -1,0 +1,29 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { CallObserver, EndedCall } from '../http/server/request-lifecycle.ts'
+
+/** Logs a line for this share of all calls, from 0 to 1, and for every one that failed on our side. */
+export function accessLog(logger: Pick<FastifyBaseLogger, 'info'>, share: number): CallObserver {
+  const end = (call: EndedCall) => {
+    const { status, apiToken, duration } = call
+    if (Math.random() >= share && (status ?? 0) < 500) return
+    logger.info(
+      {
+        request_id: call.requestId,
+        method: call.method,
+        path: call.path,
+        operation: call.operation,
+        status,
+        code: call.code,
+        api_token_id: apiToken?.id ?? null,
+        workspace_id: apiToken?.workspaceId ?? null,
+        environment: apiToken?.environment ?? null,
+        duration_ms: duration === null ? null : Math.round(duration * 1000) / 1000,
+        bytes: call.bytes,
+        ...(call.isCutOff && { cut_off: true }),
+        ...call.traceIds,
+      },
+      'request',
+    )
+  }
+  return { end }
+}

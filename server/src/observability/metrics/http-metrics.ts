@@ -1,0 +1,75 @@
+import { Counter, type Registry } from 'prom-client'
+import type { Operation } from '../../http/request-context.ts'
+import type { CallObserver, EndedCall } from '../../http/server/request-lifecycle.ts'
+import { addGauge } from './gauge.ts'
+import { durationBounds, Histogram, type Series } from './histogram.ts'
+
+/** What was called. Of a request that is not, or not yet, an authenticated call it is where it went, or `none`. */
+type ObservedOperation = Operation | 'health' | 'docs' | 'console' | 'none'
+
+/** Of the requests. */
+export class HttpMetrics implements CallObserver {
+  readonly #durations: Histogram
+  readonly #durationsOf = new Map<ObservedOperation, Map<number, Series>>()
+  readonly #errors: Counter<'operation' | 'code'>
+  readonly #unanswered: Counter<'operation'>
+  #inFlight = 0
+
+  constructor(registry: Registry) {
+    this.#durations = new Histogram({
+      name: 'ugs_http_request_duration_seconds',
+      help: 'Time from the arrival of a request to the end of its answer.',
+      bounds: durationBounds(0.00025, 10),
+      registry,
+    })
+    this.#errors = new Counter({
+      name: 'ugs_http_errors_total',
+      help: 'Error answers, by the code in them.',
+      labelNames: ['operation', 'code'],
+      registers: [registry],
+    })
+    this.#unanswered = new Counter({
+      name: 'ugs_http_requests_unanswered_total',
+      help: 'Requests whose connection was closed before their answer was out.',
+      labelNames: ['operation'],
+      registers: [registry],
+    })
+    addGauge(registry, {
+      name: 'ugs_http_requests_in_flight',
+      help: 'Requests that have arrived and are not answered yet.',
+      read: () => this.#inFlight,
+    })
+  }
+
+  begin(): void {
+    this.#inFlight++
+  }
+
+  end({ operation, path, status, code, duration, isCutOff }: EndedCall): void {
+    const called = operation ?? placeOf(path)
+    if (code !== null) this.#errors.inc({ operation: called, code })
+    // It had not begun.
+    if (duration === null) return
+    this.#inFlight--
+    if (status === null || isCutOff) this.#unanswered.inc({ operation: called })
+    else {
+      const series = this.#durationsOf.get(called)?.get(status) ?? this.#addSeries(called, status)
+      series.observe(duration / 1000)
+    }
+  }
+
+  #addSeries(operation: ObservedOperation, status: number): Series {
+    const series = this.#durations.addSeries({ operation, status: String(status) })
+    const ofOperation = this.#durationsOf.get(operation)
+    if (ofOperation === undefined) this.#durationsOf.set(operation, new Map([[status, series]]))
+    else ofOperation.set(status, series)
+    return series
+  }
+}
+
+/** By the path of a route. */
+function placeOf(path: string | null): ObservedOperation {
+  if (path === '/healthz' || path === '/readyz') return 'health'
+  if (path === '/openapi.json' || path?.startsWith('/docs')) return 'docs'
+  return path?.startsWith('/console') ? 'console' : 'none'
+}

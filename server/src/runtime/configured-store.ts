@@ -1,0 +1,45 @@
+import type { Config } from '../config/settings.ts'
+import { makeDataFolder } from '../config/data-folder.ts'
+import { systemClock } from '../domain/util/clock.ts'
+import type { Keyring } from '../domain/secret-key/keyring.ts'
+import type { Store } from '../domain/store.ts'
+import { UserGroupService } from '../domain/user-group/user-group-service.ts'
+import { openKeyring } from '../config/secret-keys.ts'
+import { bothOf, type BatchObserver } from '../store/batch-observer.ts'
+import { openStore, type StoreOptions } from '../store/open-store.ts'
+
+/** Who watches the store, where anyone does. */
+export interface StoreObservers extends Pick<StoreOptions, 'watchPool'> {
+  readonly observers: readonly (BatchObserver | undefined)[]
+}
+
+/** @throws StoreError */
+export async function openConfiguredStore(config: Config, watched?: StoreObservers): Promise<Store> {
+  if (config.DATABASE_URL === undefined) makeDataFolder(config.UGS_DATA_DIR)
+  return openStore(config.storeLocation, {
+    ...storeOptionsOf(config),
+    observer: watched?.observers.reduce(bothOf, undefined),
+    watchPool: watched?.watchPool,
+  })
+}
+
+export function storeOptionsOf(config: Config): StoreOptions {
+  return {
+    migrate: config.UGS_MIGRATE,
+    lockTimeoutMs: config.UGS_LOCK_TIMEOUT_MS,
+    poolSize: config.UGS_POSTGRES_POOL_SIZE,
+    connectTimeoutMs: config.UGS_POSTGRES_CONNECT_TIMEOUT_MS,
+    statementTimeoutMs: config.UGS_POSTGRES_STATEMENT_TIMEOUT_MS,
+    idleTimeoutMs: config.UGS_POSTGRES_IDLE_TIMEOUT_MS,
+    deadlineMs: config.UGS_POSTGRES_DEADLINE_MS,
+  }
+}
+
+/** @throws StoreError, SecretKeyError, Fault `unavailable` */
+export async function openUserGroupService(config: Config, store: Store): Promise<UserGroupService> {
+  return userGroupServiceOf(config, store, await openKeyring(config, store))
+}
+
+export function userGroupServiceOf(config: Config, store: Store, keyring: Keyring): UserGroupService {
+  return new UserGroupService({ store, keyring, clock: systemClock, mappingMode: config.UGS_MAPPING })
+}

@@ -1,0 +1,71 @@
+import type { Environment } from '../domain/environment.ts'
+import {
+  sealedTokenPlaces,
+  type ResealedToken,
+  type SealedToken,
+  type SealedTokenCursor,
+  type SealedTokenPage,
+  type SealedTokenPlace,
+} from '../domain/token/encrypted-token.ts'
+import { keyColumns, tables, type Table } from './tables.ts'
+
+// The rows that hold a sealed token, of whichever table, and what they are in the domain.
+
+export type SealedTokenRow = Readonly<Record<string, string | number | Uint8Array>> & {
+  readonly workspace_id: number
+  readonly environment: Environment
+  readonly provided_id: string
+  readonly token_key_id: string
+  readonly token_sealed: Uint8Array
+}
+
+const valueColumns = ['workspace_id', 'environment', 'provided_id', 'token_key_id', 'token_sealed']
+
+export function sealedTokenTable(place: SealedTokenPlace): Table {
+  return tables.find(({ name }) => name === place) as Table
+}
+
+/** `parameter` is how the dialect writes the one at an index, from 0: first those of the row to go on after, then the limit. */
+export function selectSealedTokens(
+  { place, after }: SealedTokenCursor,
+  parameter: (index: number) => string,
+): string {
+  const key = keyColumns(sealedTokenTable(place))
+  const columns = [...new Set([...key, ...valueColumns])].join(', ')
+  const start =
+    after === null ? '' : `WHERE (${key.join(', ')}) > (${after.map((_, i) => parameter(i)).join(', ')})`
+  return `SELECT ${columns} FROM ${place} ${start} ORDER BY ${key.join(', ')} LIMIT ${parameter(after?.length ?? 0)}`
+}
+
+export function sealedTokenPage(
+  place: SealedTokenPlace,
+  rows: readonly SealedTokenRow[],
+  limit: number,
+): SealedTokenPage {
+  const key = keyColumns(sealedTokenTable(place))
+  const tokens = rows.map((row): SealedToken => {
+    const { workspace_id, environment, provided_id, token_key_id, token_sealed } = row
+    return {
+      place,
+      rowKey: key.map((column) => row[column] as string | number | Uint8Array),
+      userGroup: { workspaceId: workspace_id, environment, providedId: provided_id },
+      token: { keyId: token_key_id, sealed: token_sealed },
+    }
+  })
+  const last = tokens.at(-1)
+  if (last !== undefined && tokens.length === limit) return { tokens, next: { place, after: last.rowKey } }
+  const nextPlace = sealedTokenPlaces[sealedTokenPlaces.indexOf(place) + 1]
+  return { tokens, next: nextPlace === undefined ? null : { place: nextPlace, after: null } }
+}
+
+/** By the place where they stand, for a statement changes one table. */
+export function byPlace(tokens: readonly ResealedToken[]): Map<SealedTokenPlace, ResealedToken[]> {
+  const places = new Map<SealedTokenPlace, ResealedToken[]>()
+  for (const token of tokens) {
+    const { place } = token.replaced
+    const known = places.get(place)
+    if (known === undefined) places.set(place, [token])
+    else known.push(token)
+  }
+  return places
+}

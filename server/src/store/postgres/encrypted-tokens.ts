@@ -1,0 +1,70 @@
+import type {
+  ListSealedTokens,
+  ResealedToken,
+  SealedTokenPage,
+  SealedTokenPlace,
+} from '../../domain/token/encrypted-token.ts'
+import {
+  byPlace,
+  sealedTokenPage,
+  sealedTokenTable,
+  selectSealedTokens,
+  type SealedTokenRow,
+} from '../encrypted-token-row.ts'
+import type { Primary } from './primary-pool.ts'
+import type { Retry } from './retry.ts'
+import { keyColumns } from '../tables.ts'
+
+/** The user group tokens of all workspaces, for what seals them anew. */
+export class SealedTokens {
+  readonly #primary: Primary
+  readonly #retry: Retry
+
+  constructor(primary: Primary, retry: Retry) {
+    this.#primary = primary
+    this.#retry = retry
+  }
+
+  list({ cursor, limit }: ListSealedTokens): Promise<SealedTokenPage> {
+    return this.#retry.run(async () => {
+      const statement = selectSealedTokens(cursor, (index) => `$${index + 1}`)
+      const rows = await this.#primary.query<SealedTokenRow>(statement, [...(cursor.after ?? []), limit])
+      return sealedTokenPage(cursor.place, rows, limit)
+    })
+  }
+
+  async replace(tokens: readonly ResealedToken[]): Promise<number> {
+    let count = 0
+    for (const [place, ofPlace] of byPlace(tokens)) {
+      const values = [
+        ...(ofPlace[0]?.replaced.rowKey ?? []).map((_, i) =>
+          ofPlace.map(({ replaced }) => replaced.rowKey[i]),
+        ),
+        ofPlace.map(({ replaced }) => replaced.token.sealed),
+        ofPlace.map(({ token }) => token.keyId),
+        ofPlace.map(({ token }) => token.sealed),
+      ]
+      const rows = await this.#retry.run(() => this.#primary.query(updateOf(place), values))
+      count += rows.length
+    }
+    return count
+  }
+}
+
+/** What a call of the service has locked is skipped: neither waits for the other, and it is found the next time. */
+function updateOf(place: SealedTokenPlace): string {
+  const table = sealedTokenTable(place)
+  const key = keyColumns(table)
+  const arrays = [...key.map((column) => table.columns[column] as string), 'bytea', 'text', 'bytea']
+  const parameters = arrays.map((type, i) => `$${i + 1}::${type}[]`)
+  return `WITH new AS (
+      SELECT * FROM unnest(${parameters.join(', ')}) AS new (${key.join(', ')}, replaced, key_id, sealed)
+    ), locked AS (
+      SELECT ${key.join(', ')}, key_id, sealed FROM ${place} JOIN new USING (${key.join(', ')})
+      WHERE token_sealed = replaced AND key_id <> ALL (SELECT retired.key_id FROM retired_secret_key AS retired)
+      FOR NO KEY UPDATE OF ${place} SKIP LOCKED
+    )
+    UPDATE ${place} SET token_key_id = key_id, token_sealed = sealed FROM locked
+    WHERE ${key.map((column) => `${place}.${column} = locked.${column}`).join(' AND ')}
+    RETURNING 1`
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { resolve } from 'node:path'
+import { describe, it } from 'node:test'
+import { ConfigError, readConfig } from '../../src/config/settings.ts'
+
+describe('the configuration', () => {
+  it('has a default for everything, and keeps the store in the data folder', () => {
+    const config = readConfig({})
+    assert.equal(config.HOST, '127.0.0.1')
+    assert.equal(config.PORT, 8080)
+    assert.equal(config.DATABASE_URL, undefined)
+    assert.deepEqual(config.storeLocation, { kind: 'sqlite', path: resolve('data/ugs.db') })
+    assert.ok(Object.isFrozen(config))
+  })
+
+  it('takes an empty variable for an unset one', () => {
+    assert.equal(readConfig({ PORT: '' }).PORT, 8080)
+  })
+
+  const paths: Record<string, string> = {
+    'sqlite:/var/lib/ugs/ugs.db': '/var/lib/ugs/ugs.db',
+    'sqlite:///var/lib/ugs/ugs.db': '/var/lib/ugs/ugs.db',
+    'sqlite:./here.db': resolve('here.db'),
+    'sqlite:here.db': resolve('here.db'),
+  }
+  for (const [url, path] of Object.entries(paths)) {
+    it(`reads ${url}`, () => {
+      const config = readConfig({ DATABASE_URL: url, UGS_DATA_DIR: '/elsewhere' })
+      assert.deepEqual(config.storeLocation, { kind: 'sqlite', path })
+    })
+  }
+
+  it('tells every problem at once, by the name of the setting, and repeats no value', () => {
+    const environment = {
+      PORT: '80a',
+      LOG_LEVEL: 'loud',
+      UGS_ACCESS_LOG: '1.5',
+      UGS_MIGRATE: 'never',
+      DATABASE_URL: 'mysql://user:hunter2@host/db',
+      UGS_SECRET_KEYS: 'k1:aHVudGVyMg==',
+      UGS_REQUEST_TIMEOUT_MS: '-1',
+      UGS_MAX_BODY_BYTES: '2000000',
+    }
+    assert.throws(
+      () => readConfig(environment),
+      (error) => {
+        assert.ok(error instanceof ConfigError)
+        assert.deepEqual(error.problems, [
+          'PORT: must be a whole number from 0 to 65535',
+          'DATABASE_URL: must have the form sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+          'UGS_SECRET_KEYS: the key of entry 1 must be 32 bytes in base64',
+          'UGS_MIGRATE: must be one of auto, check',
+          'LOG_LEVEL: must be one of fatal, error, warn, info, debug, trace, silent',
+          'UGS_ACCESS_LOG: must be off, full, or a share, 0 to 1',
+          'UGS_MAX_BODY_BYTES: must be a whole number from 1024 to 1048576',
+          'UGS_REQUEST_TIMEOUT_MS: must be a whole number from 100 to 28000',
+        ])
+        for (const problem of error.problems) assert.ok(error.message.includes(problem))
+        assert.doesNotMatch(error.message, /hunter2|aHVudGVyMg/)
+        return true
+      },
+    )
+  })
+
+  for (const url of ['sqlite:', 'sqlite::memory:', 'ugs.db', 'sqlite']) {
+    it(`refuses DATABASE_URL=${url}`, () => {
+      assert.throws(() => readConfig({ DATABASE_URL: url }), ConfigError)
+    })
+  }
+})

@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { rowWriters } from '../../../src/contract/import/import-rows.ts'
+import { badRows, readRows, type ReadRow } from '../../support/bulk.ts'
+
+const good = (line: number, id = `g${line}`): ReadRow => [line, id, { name: 'G' }]
+
+/** A body whose odd rows are good, and whose even ones are these. */
+function between(rows: readonly (string | Buffer)[], end: string): Buffer {
+  const goodRow = (line: number) => `{"user_group_id":"g${line}","name":"G"}${end}`
+  return Buffer.concat([
+    Buffer.from(goodRow(1)),
+    ...rows.flatMap((row, i) => [Buffer.from(row), Buffer.from(end + goodRow(i * 2 + 3))]),
+  ])
+}
+
+describe('NDJSON', () => {
+  for (const [name, end] of [
+    ['line feeds', '\n'],
+    ['carriage returns', '\r\n'],
+  ] as const) {
+    it(`is refused in exactly the rows that are bad, with ${name}`, async () => {
+      const rows = await readRows(
+        'ndjson',
+        between(
+          badRows.map(([, row]) => row),
+          end,
+        ),
+      )
+      assert.equal(rows.length, badRows.length * 2 + 1)
+      for (const [i, [line, id, content]] of rows.entries()) {
+        if (i % 2 === 0) assert.deepEqual([line, id, content], good(i + 1))
+        else {
+          const [what, , code, message] = badRows[(i - 1) / 2] as (typeof badRows)[number]
+          assert.ok(Array.isArray(content), what)
+          assert.equal(content[0], code, `${what}: ${content[1]}`)
+          assert.match(String(content[1]), new RegExp(message.source.replace('LINE', String(line))), what)
+          assert.ok(id === null || id === 'bad' || what === 'an id that is too long', `${what}: ${id}`)
+          assert.equal(line, i + 1)
+        }
+      }
+    })
+  }
+
+  it('tells the id of a row that is refused, where it is one', async () => {
+    const rows = await readRows(
+      'ndjson',
+      '{"user_group_id":"known","name":1}\n{"user_group_id":1}\n{"user_group_id":{}}\n[]\n{"user_group_id":"a\\nb"}',
+    )
+    assert.deepEqual(
+      rows.map(([, id]) => id),
+      ['known', null, null, null, 'a\nb'],
+    )
+  })
+
+  it('has no rows in blank lines, and counts them', async () => {
+    const body = '\n \t\n{"user_group_id":"g3","name":"G"}\r\n\r\n\n{"user_group_id":"g6","name":"G"}\n\n'
+    assert.deepEqual(await readRows('ndjson', body), [good(3), good(6)])
+    assert.deepEqual(await readRows('ndjson', '\n\n'), [])
+    assert.deepEqual(await readRows('ndjson', ''), [])
+  })
+
+  it('needs no end of the last line', async () => {
+    assert.deepEqual(await readRows('ndjson', '{"user_group_id":"g1","name":"G"}'), [good(1)])
+  })
+
+  it('takes a row of exactly the greatest size', async () => {
+    const row = '{"user_group_id":"g1","name":"G"}'
+    const padded = row.replace('}', `${' '.repeat(1024 * 1024 - row.length)}}`)
+    assert.deepEqual(await readRows('ndjson', `${padded}\n`), [good(1)])
+  })
+})
+
+/** Rows of CSV that are refused under the columns `user_group_id,name,mapping,properties`. */
+const badRecords: readonly (readonly [
+  what: string,
+  record: string | Buffer,
+  code: string,
+  message: RegExp,
+])[] = [
+  ['a column too many', 'bad,A,,,', 'validation_failed', /^The row has 5 columns, and line 1 has 4$/],
+  ['columns too few', 'bad', 'validation_failed', /^The row has 1 columns, and line 1 has 4$/],
+  ['nothing but commas', ',,,', 'validation_failed', /^user_group_id: is required/],
+  ['a quote within a field', 'bad,A"B,,', 'validation_failed', /^The row has a quote within a field/],
+  ['more after a quote', '"bad"x,A,,', 'validation_failed', /^The row has more after a closing quote/],
+  ['a quote that is not closed', 'bad,"A,,', 'validation_failed', /^The row has more after a closing quote/],
+  [
+    'not UTF-8',
+    Buffer.from('6261642cff2c2c', 'hex'),
+    'malformed_json',
+    /^The column name is not valid UTF-8$/,
+  ],
+  [
+    'a mapping that is not JSON',
+    'bad,A,{,',
+    'malformed_json',
+    /^The column mapping is not JSON: it ends too early, at line LINE, /,
+  ],
+  ['properties with more after them', 'bad,A,,{} {}', 'malformed_json', /^The column properties is not JSON/],
+  [
+    'what would be another column',
+    'bad,A,,"{},""name"":""B"""',
+    'malformed_json',
+    /^The column properties is not JSON/,
+  ],
+  [
+    'a duplicate key',
+    'bad,A,,"{""a"":1,""a"":2}"',
+    'malformed_json',
+    /^\/a is a duplicate key, at line LINE, /,
+  ],
+  [
+    'an inexact number',
+    'bad,A,,{"n":1e400}'.replaceAll('"', '""').replace('{', '"{').replace('}', '}"'),
+    'malformed_json',
+    /^\/n is a number/,
+  ],
+  ['a name that is too long', `bad,${'x'.repeat(256)},,`, 'validation_failed', /^name: /],
+  ['a control character', 'bad,a\u0001,,', 'validation_failed', /^name: /],
+  ['an empty id in quotes', '"",A,,', 'validation_failed', /^user_group_id: is required/],
+  ['a wrong type', 'bad,A,"[""a""]",', 'validation_failed', /^mapping: /],
+  [
+    'a row that is too long',
+    `bad,${'x'.repeat(1024 * 1024)},,`,
+    'validation_failed',
+    /^The row is longer than 1048576 bytes/,
+  ],
+]
+
+const head = 'user_group_id,name,mapping,properties'
+
+describe('CSV rows', () => {
+  for (const end of ['\n', '\r\n']) {
+    it(`are refused in exactly those that are bad, with ${JSON.stringify(end)}`, async () => {
+      const goodRow = (line: number) => `"g${line}",G,,${end}`
+      const body = Buffer.concat([
+        Buffer.from(`${head}${end}${goodRow(2)}`),
+        ...badRecords.flatMap(([, row], i) => [Buffer.from(row), Buffer.from(end + goodRow(i * 2 + 4))]),
+      ])
+      const rows = await readRows('csv', body)
+      assert.equal(rows.length, badRecords.length * 2 + 1)
+      for (const [i, [line, id, content]] of rows.entries()) {
+        assert.equal(line, i + 2)
+        if (i % 2 === 0) assert.deepEqual([line, id, content], good(i + 2))
+        else {
+          const [what, , code, message] = badRecords[(i - 1) / 2] as (typeof badRecords)[number]
+          assert.ok(Array.isArray(content), what)
+          assert.equal(content[0], code, `${what}: ${content[1]}`)
+          assert.match(String(content[1]), new RegExp(message.source.replace('LINE', String(line))), what)
+        }
+      }
+    })
+  }
+
+  it('stand on the line that they start on, after fields of several lines too', async () => {
+    const body = `${head}\na,A,"{\n""x"":\n""y""}",\n\nb,B,,"{\n""p"":\n!}"\n"c\nd",C,,\ne,E,,\n`
+    const rows = await readRows('csv', body)
+    assert.deepEqual(
+      rows.map(([line, id]) => [line, id]),
+      [
+        [2, 'a'],
+        [6, null],
+        [9, 'c\nd'],
+        [11, 'e'],
+      ],
+    )
+    assert.deepEqual(rows[0]?.[2], { name: 'A', mapping: '{"x":"y"}' })
+    assert.match((rows[1]?.[2] as string[])[1] ?? '', /at line 8, column 1$/)
+    assert.deepEqual(rows[3]?.[2], { name: 'E' })
+  })
+
+  it('may have the columns in any order, and leave some out', async () => {
+    assert.deepEqual(await readRows('csv', 'properties,user_group_id\n{},a\n,b\nnull,c\n'), [
+      [2, 'a', { properties: '{}' }],
+      [3, 'b', {}],
+      [4, 'c', { properties: null }],
+    ])
+    assert.deepEqual(await readRows('csv', 'user_group_id\na'), [[2, 'a', {}]])
+  })
+
+  it('come after a byte order mark and blank lines', async () => {
+    for (const start of ['\ufeff', '\ufeff\r\n', '\n\n'])
+      assert.deepEqual(
+        (await readRows('csv', `${start}"user_group_id","name"\r\n\r\ng,G\r\n`)).map(([, id]) => id),
+        ['g'],
+      )
+  })
+
+  for (const [what, line, message] of [
+    ['an unknown column', 'user_group_id,Name', /it has "Name"$/],
+    ['white space in a column', 'user_group_id, name', /it has " name"$/],
+    ['a column twice', 'user_group_id,name,name', /it has one of them twice$/],
+    ['no id', 'name,mapping', /it lacks user_group_id$/],
+    ['semicolons', 'user_group_id;name', /it has "user_group_id;name"$/],
+    ['a quote that is wrong', 'user_group_id,"name"x', /it has more after a closing quote/],
+    ['what is not UTF-8', Buffer.from('757365725f67726f75705f69642cff', 'hex'), /it has "\ufffd"$/],
+    ['a control character, which is shown escaped', 'user_group_id,\u001b[31m', /it has "\\u001b\[31m"$/],
+    ['nothing but blank lines', '\n\n', /with commas between them$/],
+  ] as const) {
+    it(`are none without a first line that names the columns: ${what}`, async () => {
+      await assert.rejects(
+        readRows('csv', what.startsWith('nothing') ? line : [line, '\na,A\n']),
+        (error) => {
+          assert.equal((error as { code?: string }).code, 'validation_failed')
+          assert.match(
+            (error as Error).message,
+            /^Line 1 must name the columns, of user_group_id, name, mapping, properties, with commas/,
+          )
+          assert.match((error as Error).message, message)
+          return true
+        },
+      )
+    })
+  }
+})
+
+describe('a body', () => {
+  // Pieces of 65,536 bytes are read at once: what comes before has a piece end at the cut.
+  const filler = Buffer.alloc(65_536, '\n')
+  const bodies = {
+    ndjson:
+      '{"user_group_id":"é","name":"😀"}\r\n\n{"user_group_id":"b",}\n[]\n{"user_group_id":"c","properties":{"a":1}}',
+    csv: `${head}\r\né,😀,,\r\n\n"a ""b""","C,\nD",,"{""a"":""\u00fc""}"\r\nx"y,,,\n"x"y,,,\n\nb,B,null,\n,,,\n"c",C,,`,
+  }
+  for (const format of ['ndjson', 'csv'] as const) {
+    it(`of ${format} is the same, wherever it is cut`, async () => {
+      const bytes = Buffer.from(bodies[format])
+      const whole = await readRows(format, Buffer.concat([filler, bytes]))
+      assert.ok(whole.length >= 4)
+      for (let cut = 0; cut <= bytes.length; cut++) {
+        const parts = [Buffer.concat([filler, bytes.subarray(0, cut)]), bytes.subarray(cut)]
+        assert.deepEqual(await readRows(format, parts), whole, `cut after ${cut} bytes`)
+      }
+      assert.deepEqual(
+        await readRows(
+          format,
+          Array.from(bytes, (byte) => Buffer.of(byte)),
+        ),
+        await readRows(format, bytes),
+      )
+    })
+  }
+
+  it('in small parts is not copied anew with each of them', async (t) => {
+    let copied = 0
+    const concat = Buffer.concat.bind(Buffer)
+    t.mock.method(Buffer, 'concat', (parts: Buffer[]) => {
+      const whole = concat(parts)
+      copied += whole.length
+      return whole
+    })
+    const size = 200_000
+    const parts = Array.from({ length: size }, () => 'x')
+    for (const [format, start, end] of [
+      ['ndjson', '{"user_group_id":"', '"}\n'],
+      ['csv', 'user_group_id\n"', '"\n'],
+    ] as const) {
+      copied = 0
+      const [row] = await readRows(format, [start, ...parts, end])
+      assert.equal((row?.[2] as string[])[0], 'validation_failed')
+      assert.ok(copied < 10 * size, `${copied} bytes of ${size}`)
+    }
+  })
+
+  const anyText = fc
+    .string({
+      unit: fc.oneof(
+        fc.constantFrom('"', ',', '\\', ' ', 'é', '😀', "'"),
+        fc.string({ minLength: 1, maxLength: 1 }),
+      ),
+      minLength: 1,
+      maxLength: 20,
+    })
+    .filter((text) => text.trim() !== '' && !/\p{Cc}/u.test(text))
+  const json = (value: unknown) => JSON.stringify(value)
+  const userGroup = fc.record({
+    providedId: anyText,
+    name: anyText,
+    mapping: fc.option(fc.dictionary(anyText, anyText, { minKeys: 1, maxKeys: 3 }).map(json)),
+    properties: fc.option(
+      fc
+        .dictionary(fc.string(), fc.oneof(anyText, fc.integer(), fc.boolean(), fc.constant('\r\n')))
+        .map(json),
+    ),
+  })
+
+  it('that was exported says in either form what was exported', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(userGroup, { maxLength: 8 }), async (userGroups) => {
+        for (const format of ['ndjson', 'csv'] as const) {
+          const { head: first, row } = rowWriters[format]
+          const rows = await readRows(format, first + userGroups.map(row).join(''))
+          assert.deepEqual(
+            rows.map(([, providedId, content]) => [providedId, content]),
+            userGroups.map(({ providedId, ...content }) => [providedId, content]),
+          )
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

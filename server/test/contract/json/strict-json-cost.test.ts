@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { readStrictJson } from '../../../src/contract/json/strict-json.ts'
+
+// Reading looks for quotes and backslashes in what may be a mebibyte of them. That it looks at each place a few times at most,
+// and not at all the rest from each, is counted here: time would tell it too, but not the same on every machine.
+
+/** How many characters `indexOf` went over while this was done. */
+function charactersSearched(work: () => void): number {
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- it is called with what it is called on
+  const { indexOf } = String.prototype
+  let count = 0
+  String.prototype.indexOf = function (this: string, searched: string, from = 0) {
+    const found = indexOf.call(this, searched, from)
+    count += (found === -1 ? this.length : found) - from
+    return found
+  }
+  try {
+    work()
+  } finally {
+    String.prototype.indexOf = indexOf
+  }
+  return count
+}
+
+const length = 100_000
+const texts: Record<string, string> = {
+  'a string of escapes': `{"a":"${'\\n'.repeat(length / 2)}"}`,
+  'a string of escaped backslashes': `{"a":"${'\\\\'.repeat(length / 2)}"}`,
+  'a string of escaped quotes': `{"a":"${'\\"'.repeat(length / 2)}"}`,
+  'a string of escaped characters': `{"a":"${'\\u00e9'.repeat(length / 6)}"}`,
+  'a string of surrogate pairs': `{"a":"${'\\ud83d\\ude00'.repeat(length / 12)}"}`,
+  'a key of escapes': `{"${'\\n'.repeat(length / 2)}":1}`,
+  'keys, and one escape at the end': `{${Array.from({ length: length / 10 }, (_, i) => `"k${i}":1,`).join('')}"\\n":1}`,
+  'strings, and one escape at the end': `[${'"",'.repeat(length / 3)}"\\n"]`,
+  'strings with an escape each': `[${'"\\n",'.repeat(length / 5)}"\\n"]`,
+  'one long string': `["${'x'.repeat(length)}"]`,
+}
+
+describe('what reading a text looks at', () => {
+  for (const [what, text] of Object.entries(texts)) {
+    it(`is a few times its length at most: ${what}`, () => {
+      const count = charactersSearched(() => readStrictJson(Buffer.from(text)))
+      assert.ok(count <= 4 * text.length, `${count} of ${text.length}`)
+    })
+  }
+})

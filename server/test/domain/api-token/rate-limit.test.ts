@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict'
+import { describe, it, test } from 'node:test'
+import fc from 'fast-check'
+import {
+  parseRateLimit,
+  RateLimiter,
+  type Booking,
+  type SharedBooking,
+} from '../../../src/domain/api-token/rate-limit.ts'
+import { longestAheadMs } from '../../../src/store/api-token-row.ts'
+
+const tokenOf = (rateLimit: string | null = null, id = 1) => ({
+  id,
+  rateLimit: rateLimit === null ? null : parseRateLimit(rateLimit),
+})
+
+/** A limiter by a clock that the test sets, and how many of so many calls it lets through. */
+function limiterOf(limit: string | null, time = { now: 0 }) {
+  const limiter = new RateLimiter(limit === null ? null : parseRateLimit(limit), {
+    monotonic: () => time.now,
+  })
+  const allowed = (calls: number, token = tokenOf()) =>
+    Array.from({ length: calls }, () => limiter.take(token)).filter((one) => one?.isAllowed !== false).length
+  return { limiter, time, allowed }
+}
+
+/** What the store does, for one API token and several processes. */
+function sharedStore(time: { now: number }) {
+  const bookedUntil = new Map<number, number>()
+  return (bookings: readonly Booking[]): Promise<SharedBooking[]> =>
+    Promise.resolve(
+      bookings.map(({ apiTokenId, costMs, aheadMs, fullMs }) => {
+        const known = bookedUntil.get(apiTokenId) ?? -Infinity
+        const before = known > time.now + longestAheadMs(fullMs) ? time.now + fullMs : known
+        const after = Math.max(before + costMs, time.now + aheadMs)
+        bookedUntil.set(apiTokenId, after)
+        return { apiTokenId, aheadMs: after - time.now }
+      }),
+    )
+}
+
+describe('a rate limit as text', () => {
+  const good = {
+    '1': { perSecond: 1, burst: 2 },
+    '500': { perSecond: 500, burst: 1000 },
+    '500:500': { perSecond: 500, burst: 500 },
+    '1000000:10000000': { perSecond: 1_000_000, burst: 10_000_000 },
+  }
+  for (const [text, limit] of Object.entries(good)) {
+    it(`"${text}" is one`, () => assert.deepEqual(parseRateLimit(text), limit))
+  }
+  for (const text of [
+    '',
+    '0',
+    '-1',
+    '1.5',
+    '1e3',
+    '01',
+    '500:',
+    ':5',
+    '500:499',
+    '1000001',
+    '5:10000001',
+    '5:6:7',
+    ' 5',
+  ]) {
+    it(`"${text}" is none`, () => assert.throws(() => parseRateLimit(text), RangeError))
+  }
+})
+
+test('a burst at once, then so many a second, and after a pause the burst again', () => {
+  const { time, allowed } = limiterOf('10:30')
+  assert.equal(allowed(100), 30)
+  time.now += 1000
+  assert.equal(allowed(100), 10)
+  time.now += 50
+  assert.equal(allowed(100), 0)
+  time.now += 50
+  assert.equal(allowed(100), 1)
+  time.now += 3_600_000
+  assert.equal(allowed(100), 30)
+})
+
+test('a call that is refused counts for nothing', () => {
+  const { time, allowed } = limiterOf('10:10')
+  assert.equal(allowed(10), 10)
+  for (let i = 0; i < 10; i++) {
+    time.now += 99
+    assert.equal(allowed(5), i === 0 ? 0 : 1)
+  }
+})
+
+test('says how many calls are left, and when there are more', () => {
+  const { limiter, time } = limiterOf('10:30')
+  const limit = { perSecond: 10, burst: 30 }
+  const take = () => limiter.take(tokenOf())
+  assert.deepEqual(take(), { limit, isAllowed: true, remaining: 29, fullInMs: 100, retryInMs: 0 })
+  for (let i = 0; i < 29; i++) take()
+  assert.deepEqual(take(), { limit, isAllowed: false, remaining: 0, fullInMs: 3000, retryInMs: 100 })
+  time.now += 60
+  assert.deepEqual(take(), { limit, isAllowed: false, remaining: 0, fullInMs: 2940, retryInMs: 40 })
+})
+
+test('an API token has the limit of its own, or else that of all, each to itself', () => {
+  const { allowed } = limiterOf('10:10')
+  assert.deepEqual(
+    [allowed(50), allowed(50, tokenOf('20:30', 2)), allowed(50, tokenOf(null, 3))],
+    [10, 30, 10],
+  )
+  const unlimited = limiterOf(null)
+  assert.deepEqual([unlimited.allowed(50), unlimited.allowed(50, tokenOf('20:30', 2))], [50, 30])
+})
+
+test('a limit that is changed counts from now on', () => {
+  const { time, allowed } = limiterOf(null)
+  assert.equal(allowed(5000, tokenOf('10:1000')), 1000)
+  // What was used up of the old one takes a whole burst of the new one at most.
+  assert.equal(allowed(5000, tokenOf('1000:2000')), 0)
+  time.now += 1000
+  assert.equal(allowed(5000, tokenOf('1000:2000')), 1000)
+  time.now += 500
+  assert.equal(allowed(5000, tokenOf('10:10')), 0)
+  time.now += 1000
+  assert.equal(allowed(5000, tokenOf('10:10')), 10)
+})
+
+test('what one process let through, the others do without', async () => {
+  const time = { now: 0 }
+  const book = sharedStore(time)
+  const [a, b] = [limiterOf('10:100', time), limiterOf('10:100', time)]
+  assert.equal(a.allowed(60), 60)
+  await a.limiter.share(book)
+  // It learns of others as it tells of itself.
+  assert.equal(b.allowed(1), 1)
+  await b.limiter.share(book)
+  assert.equal(b.allowed(100), 39)
+  await b.limiter.share(book)
+  // What came in while it told stands after it.
+  const telling = a.limiter.share((bookings) => (assert.equal(a.allowed(1), 1), book(bookings)))
+  await telling
+  assert.equal(a.allowed(1), 1)
+  await a.limiter.share(book)
+  assert.equal(a.allowed(100), 0)
+})
+
+test('what could not be told is told the next time', async () => {
+  const time = { now: 0 }
+  const book = sharedStore(time)
+  const [a, b] = [limiterOf('10:100', time), limiterOf('10:100', time)]
+  assert.equal(a.allowed(60), 60)
+  const failing = a.limiter.share(() => {
+    assert.equal(a.allowed(20), 20)
+    return Promise.reject(new Error('lost'))
+  })
+  await assert.rejects(failing, /lost/)
+  assert.equal(b.allowed(1), 1)
+  await a.limiter.share(book)
+  await b.limiter.share(book)
+  assert.equal(b.allowed(100), 19)
+})
+
+test('tells once at a time', async () => {
+  const { limiter, allowed } = limiterOf('10:100')
+  let told = 0
+  let finish: (shared: SharedBooking[]) => void = () => undefined
+  const book = () => {
+    told++
+    return new Promise<SharedBooking[]>((resolve) => (finish = resolve))
+  }
+  allowed(5)
+  const first = limiter.share(book)
+  allowed(5)
+  await limiter.share(book)
+  assert.equal(told, 1)
+  finish([])
+  await first
+  const second = limiter.share(book)
+  assert.equal(told, 2)
+  finish([])
+  await second
+})
+
+test('what could not be told for long counts as one burst', async () => {
+  const time = { now: 0 }
+  const { limiter, allowed } = limiterOf('10:20', time)
+  for (let i = 0; i < 600; i++) {
+    time.now += 1000
+    assert.equal(allowed(10), 10)
+    await assert.rejects(limiter.share(() => Promise.reject(new Error('lost'))))
+  }
+  let costMs = 0
+  await limiter.share((bookings) => {
+    costMs = bookings[0]?.costMs ?? 0
+    return Promise.resolve([])
+  })
+  assert.equal(costMs, 4000)
+})
+
+test('little use is not told at once', async () => {
+  const { limiter, time, allowed } = limiterOf('640:640')
+  const told: Booking[] = []
+  const share = () => limiter.share((bookings) => (told.push(...bookings), Promise.resolve([])))
+  allowed(9)
+  await share()
+  assert.deepEqual(told, [])
+  time.now += 60_000
+  allowed(1)
+  await share()
+  await share()
+  assert.deepEqual(
+    told.map(({ costMs, fullMs }) => ({ costMs, fullMs })),
+    [{ costMs: 10 * (1000 / 640), fullMs: 1000 }],
+  )
+})
+
+const rate = fc.integer({ min: 1, max: 50 })
+/** Up to 50 seconds' worth: far more than the second or so that telling takes. */
+const bursts = fc.integer({ min: 0, max: 2500 })
+const event = fc.oneof(
+  {
+    arbitrary: fc.record({
+      kind: fc.constant('calls' as const),
+      by: fc.nat(3),
+      count: fc.integer({ min: 1, max: 60 }),
+    }),
+    weight: 4,
+  },
+  {
+    arbitrary: fc.record({ kind: fc.constant('pause' as const), ms: fc.integer({ min: 1, max: 2500 }) }),
+    weight: 3,
+  },
+)
+
+test('all processes together let through no more than the bound, and one alone exactly its bucket', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      rate,
+      bursts,
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(event, { maxLength: 60 }),
+      async (perSecond, more, processes, events) => {
+        const burst = perSecond + more
+        const time = { now: 0 }
+        const book = sharedStore(time)
+        const all = Array.from({ length: processes }, () => limiterOf(`${perSecond}:${burst}`, time))
+        const passed: { at: number; count: number }[] = []
+        let bucket = burst
+        let last = 0
+        const advance = async (to: number) => {
+          // Each tells the others every second.
+          for (let next = Math.floor(time.now / 1000) * 1000 + 1000; next <= to; next += 1000) {
+            time.now = next
+            for (const { limiter } of all) await limiter.share(book)
+          }
+          time.now = to
+        }
+        for (const one of events) {
+          if (one.kind === 'pause') await advance(time.now + one.ms)
+          else {
+            const count = all[one.by % processes]?.allowed(one.count) ?? 0
+            passed.push({ at: time.now, count })
+            if (processes === 1) {
+              bucket = Math.min(burst, bucket + ((time.now - last) * perSecond) / 1000)
+              last = time.now
+              assert.equal(count, Math.min(one.count, Math.floor(bucket + 1e-3)))
+              bucket -= count
+            }
+          }
+        }
+        for (const [i, { at: from }] of passed.entries()) {
+          let total = 0
+          for (const { at, count } of passed.slice(i)) {
+            total += count
+            const bound = (perSecond * (at - from)) / 1000 + burst + (processes - 1) * (burst + perSecond)
+            assert.ok(total <= bound + 1, `${total} > ${bound}`)
+          }
+        }
+      },
+    ),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
+import { generateSecretKey, Keyring } from '../../../src/domain/secret-key/keyring.ts'
+import { hashToken } from '../../../src/domain/token/token.ts'
+import { UserGroupService } from '../../../src/domain/user-group/user-group-service.ts'
+import { openStore } from '../../../src/store/open-store.ts'
+import { defaults } from '../../store/store-options.ts'
+import { temporaryFolder } from '../../support/service.ts'
+
+const path = join(temporaryFolder({ after }), 'ugs.db')
+const store = await openStore({ kind: 'sqlite', path }, defaults)
+after(() => store.close())
+const keyring = new Keyring([generateSecretKey('k1')])
+const realm = { workspaceId: 1, environment: 'Customer', author: 'api_token:1', requestId: null } as const
+
+/** A service whose clock stands at `time.now` milliseconds. */
+const time = { now: 1_000_000 }
+const userGroups = new UserGroupService({
+  store,
+  keyring,
+  clock: { now: () => time.now },
+  mappingMode: 'free',
+})
+
+async function create(id: string) {
+  return (await userGroups.getOrCreate(realm, id, { name: 'A' }, true)).userGroup
+}
+
+describe('the operations on user groups, by the clock', () => {
+  it('keep an old token valid for its grace period, in seconds, and no longer', async () => {
+    const { token } = await create('grace')
+    await userGroups.rotate(realm, { target: { currentToken: token }, gracePeriodSeconds: 60 })
+    const find = () => store.findByToken(1, 'Customer', hashToken(token), time.now)
+    time.now += 59_999
+    assert.notEqual(await find(), null)
+    time.now += 1
+    assert.equal(await find(), null)
+  })
+
+  it('give the first answer again for 24 hours, and no longer', async () => {
+    const { token } = await create('retry')
+    const rotation = {
+      target: { currentToken: token },
+      gracePeriodSeconds: 0,
+      idempotency: { key: 'a key', fingerprint: Buffer.alloc(32) },
+    }
+    const first = await userGroups.rotate(realm, rotation)
+    time.now += 24 * 60 * 60 * 1000 - 1
+    assert.deepEqual(await userGroups.rotate(realm, rotation), first)
+    time.now += 1
+    await assert.rejects(userGroups.rotate(realm, rotation), { code: 'token_superseded' })
+  })
+
+  it('open a sealed token for its own user group alone', async () => {
+    await create('owner')
+    await create('thief')
+    const database = new BetterSqlite3(path)
+    database.exec(
+      `UPDATE user_group SET token_sealed = (SELECT token_sealed FROM user_group WHERE provided_id = 'owner')
+       WHERE provided_id = 'thief'`,
+    )
+    database.close()
+    await assert.rejects(create('thief'), { name: 'Fault', code: 'unavailable', reason: /^TOKEN_SEALED: / })
+    assert.match((await create('owner')).token, /^ugt_customer_/)
+  })
+})

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import {
+  assertAnswers,
+  manage,
+  managedIn,
+  of,
+  startManaged,
+  type ManagedUserGroup,
+} from '../../support/admin-api.ts'
+import { assertActive, assertInactive } from '../../support/introspection.ts'
+import { startService } from '../../support/service.ts'
+import { assertFault, assertSuccess, tokenIn } from '../../support/user-api.ts'
+
+// What a support engineer does, from the question to the answer.
+
+const { service, admin, user, introspect, create } = await startManaged({ after })
+
+interface LeakReport {
+  readonly kind: string
+  readonly works: boolean
+  readonly user_group?: ManagedUserGroup
+  readonly valid_until?: string | null
+  readonly rotated?: boolean
+}
+const report = async (token: string, rotate?: boolean) =>
+  assertAnswers<LeakReport>(
+    await admin.reportLeakedToken({ body: { token, ...(rotate !== undefined && { rotate }) } }),
+    'reportLeakedToken',
+  )
+const currentToken = async (group: { team_id: number }) =>
+  assertAnswers<{ token: string }>(await admin.getUserGroupToken(of(group)), 'getUserGroupToken').token
+
+test('a customer whose dashboard is empty: found, seen why, mended, undone', async () => {
+  assertAnswers(await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }), 'createSchema')
+  const eu = { schema_id: 1, provided_id: 'warehouse-eu', name: 'Warehouse EU' }
+  assertAnswers(await admin.createDataSource({ body: eu }), 'createDataSource')
+  const { token } = await create('customer-42', {
+    name: 'Example customer',
+    mapping: { sales: 'warehose-eu' },
+  })
+  for (let i = 0; i < 30; i++) await create(`customer-${100 + i}`, { name: `Customer ${i}` })
+
+  const { user_groups } = assertAnswers<{ user_groups: ManagedUserGroup[] }>(
+    await admin.searchUserGroups({ query: { name: 'example' } }),
+    'searchUserGroups',
+  )
+  assert.equal(user_groups.length, 1)
+  const found = user_groups[0] as ManagedUserGroup
+
+  const view = async () => {
+    const answer = await admin.viewUserGroup(of(found))
+    const { data_sources } = assertAnswers<{ data_sources: { registered: { name: string } | null }[] }>(
+      answer,
+      'viewUserGroup',
+    )
+    return { etag: answer.headers.etag ?? '', seen: data_sources.map(({ registered }) => registered?.name) }
+  }
+  const before = await view()
+  assert.deepEqual(before.seen, [undefined])
+  assert.deepEqual(assertActive(await introspect(token)).data_sources, {})
+
+  const mend = { body: { mapping: { sales: 'warehouse-eu' } }, headers: { 'if-match': before.etag } }
+  managedIn(await admin.patchUserGroup({ ...of(found), ...mend }), 'patchUserGroup')
+  assert.deepEqual((await view()).seen, ['Warehouse EU'])
+  const { data_sources } = assertActive(await introspect(token))
+  assert.equal(data_sources.sales?.name, 'Warehouse EU')
+
+  const { versions } = assertAnswers<{ versions: { revision: number }[] }>(
+    await admin.listUserGroupVersions(of(found)),
+    'listUserGroupVersions',
+  )
+  const params = { ...of(found).params, revision: versions[0]?.revision ?? 0 }
+  const { mapping } = managedIn(await admin.restoreUserGroupVersion({ params }), 'restoreUserGroupVersion')
+  assert.deepEqual(mapping, { sales: 'warehose-eu' })
+  assert.deepEqual((await view()).seen, [undefined])
+  assert.equal(await currentToken(found), token)
+})
+
+test('a token that leaked: whose it is, and replaced in the same call', async () => {
+  const made = await create('leaked', { name: 'Leaked' })
+  const asked = await report(made.token)
+  assert.deepEqual(
+    [asked.kind, asked.works, asked.valid_until, asked.rotated, asked.user_group?.provided_id],
+    ['user_group_token', true, null, false, 'leaked'],
+  )
+  assertActive(await introspect(made.token))
+
+  const told = await report(made.token, true)
+  assert.deepEqual([told.works, told.rotated], [true, true])
+  assertInactive(await introspect(made.token))
+  const next = await currentToken(made)
+  assert.notEqual(next, made.token)
+  assertActive(await introspect(next))
+  assert.equal(tokenIn(await user.get({ user_group_id: 'leaked' })), next)
+
+  const again = await report(made.token)
+  assert.deepEqual([again.works, again.rotated], [false, false])
+  assert.ok(Date.parse(again.valid_until ?? '') <= Date.now())
+  assert.equal(again.user_group?.provided_id, 'leaked')
+})
+
+test('a token that was replaced still works in its grace period, and the report says until when', async () => {
+  const made = await create('in grace')
+  await admin.rotateTokenOfUserGroup({ ...of(made), body: { grace_period_seconds: 3600 } })
+  const { works, valid_until } = await report(made.token)
+  assert.equal(works, true)
+  assert.equal(Date.parse(valid_until ?? '') > Date.now(), true)
+})
+
+test('a token that leaked in its grace period stops at once, and the current one goes on', async () => {
+  const made = await create('leaked in grace')
+  await admin.rotateTokenOfUserGroup({ ...of(made), body: { grace_period_seconds: 3600 } })
+  const told = await report(made.token, true)
+  assert.deepEqual([told.works, told.rotated], [true, false])
+  assertInactive(await introspect(made.token))
+  assertActive(await introspect(await currentToken(made)))
+  assert.equal((await report(made.token)).works, false)
+})
+
+test('an API token that leaked: which one, and revoked in the same call', async () => {
+  const made = assertAnswers<{ token: string; api_token: { id: number } }>(
+    await admin.createApiToken({ body: { name: 'leaked', scopes: ['write'] } }),
+    'createApiToken',
+  )
+  const ask = async (rotate: boolean) => {
+    const { api_token, ...rest } = assertAnswers<{ api_token: { id: number; revoked_at: string | null } }>(
+      await admin.reportLeakedToken({ body: { token: made.token, rotate } }),
+      'reportLeakedToken',
+    )
+    return { ...rest, id: api_token.id, isRevoked: api_token.revoked_at !== null }
+  }
+  const told = { success: 1, kind: 'api_token', id: made.api_token.id }
+  assert.deepEqual(await ask(false), { ...told, works: true, isRevoked: false })
+  assert.deepEqual(await ask(true), { ...told, works: true, isRevoked: true })
+  assert.deepEqual(await ask(false), { ...told, works: false, isRevoked: true })
+  assert.deepEqual(await ask(true), { ...told, works: false, isRevoked: true })
+})
+
+test('what was never a token is unknown', async () => {
+  const { token } = await create('known')
+  for (const text of ['x', token.slice(0, -1), `${token}0`, token.replace('ugt', 'uga'), ' ', '\u0000'])
+    assert.deepEqual(await report(text, true), { success: 1, kind: 'unknown', works: false })
+  assertActive(await introspect(token))
+})
+
+test('a user group that is suspended: inactive at once, /api/user goes on, and it resumes', async () => {
+  const made = await create('suspended')
+  const old = made.token
+  await admin.rotateTokenOfUserGroup({ ...of(made), body: { grace_period_seconds: 3600 } })
+  const token = await currentToken(made)
+  const suspended = managedIn(await admin.suspendUserGroup(of(made)), 'suspendUserGroup')
+  assert.ok(Math.abs(Date.now() - Date.parse(suspended.suspended_at ?? '')) < 60_000)
+  for (const one of [token, old]) assertInactive(await introspect(one))
+  assert.equal(tokenIn(await user.get({ user_group_id: 'suspended' })), token)
+  assertSuccess(await user.put({ user_group_id: 'suspended', name: 'New' }))
+  const next = tokenIn(await user.post({ current_token: token }))
+  assertInactive(await introspect(next))
+  assert.equal((await report(next)).works, false)
+  const view = assertAnswers<{ token: { active: boolean } }>(
+    await admin.viewUserGroup(of(made)),
+    'viewUserGroup',
+  )
+  assert.equal(view.token.active, false)
+
+  const again = managedIn(await admin.suspendUserGroup(of(made)), 'suspendUserGroup')
+  assert.equal(again.suspended_at, suspended.suspended_at)
+  const resumed = managedIn(await admin.resumeUserGroup(of(made)), 'resumeUserGroup')
+  assert.deepEqual([resumed.suspended_at, resumed.name], [null, 'New'])
+  for (const one of [next, old]) assertActive(await introspect(one))
+  assertInactive(await introspect(token))
+  const last = managedIn(await admin.resumeUserGroup(of(made)), 'resumeUserGroup')
+  assert.equal(last.revision, resumed.revision)
+})
+
+test('a user group that is deleted: inactive at once, and as it was once it is restored', async () => {
+  const made = await create('gone', { mapping: { a: 'b' }, properties: { a: 1 } })
+  const old = made.token
+  await admin.patchUserGroup({ ...of(made), body: { name: 'Renamed' } })
+  await admin.rotateTokenOfUserGroup({ ...of(made), body: { grace_period_seconds: 3600 } })
+  const token = await currentToken(made)
+  await admin.deleteUserGroup(of(made))
+  for (const one of [token, old]) {
+    assertInactive(await introspect(one))
+    assert.equal((await report(one)).kind, 'unknown')
+    assertFault(await user.post({ current_token: one }), 'token_not_found')
+  }
+  managedIn(await admin.restoreDeletedUserGroup(of(made)), 'restoreDeletedUserGroup')
+  assert.equal(assertActive(await introspect(token)).team_id, made.team_id)
+  assertInactive(await introspect(old))
+  assert.equal(tokenIn(await user.get({ user_group_id: 'gone' })), token)
+  const { versions } = assertAnswers<{ versions: { name: string }[] }>(
+    await admin.listUserGroupVersions(of(made)),
+    'listUserGroupVersions',
+  )
+  assert.deepEqual(
+    versions.map(({ name }) => name),
+    ['gone'],
+  )
+})
+
+test('one that was suspended when it was deleted comes back suspended', async () => {
+  const made = await create('suspended and gone')
+  await admin.suspendUserGroup(of(made))
+  await admin.deleteUserGroup(of(made))
+  const restored = managedIn(await admin.restoreDeletedUserGroup(of(made)), 'restoreDeletedUserGroup')
+  assert.notEqual(restored.suspended_at, null)
+  assertInactive(await introspect(made.token))
+})
+
+test('when a renderer asked last is kept to the minute, and over a restart', async (t) => {
+  const made = await create('looked at')
+  const lastOf = async (api: typeof admin, group: { team_id: number }) =>
+    assertAnswers<{ last_introspected_at: string | null }>(
+      await api.viewUserGroup(of(group)),
+      'viewUserGroup',
+    ).last_introspected_at
+  const unseen = await create('never looked at')
+  const minute = Math.floor(Date.now() / 60_000) * 60_000
+  assertActive(await introspect(made.token))
+  const { team_id } = made
+  assert.equal(await service.stop(), 0)
+
+  const { dataFolder } = service
+  const restarted = await startService(t, { UGS_DATA_DIR: dataFolder, UGS_API_TOKEN_CACHE_MS: '0' })
+  const { admin: next } = await manage(restarted)
+  const last = Date.parse((await lastOf(next, { team_id })) ?? '')
+  assert.ok(last >= minute && last % 60_000 === 0 && last <= Date.now(), String(last))
+  assert.equal(await lastOf(next, unseen), null)
+  assert.doesNotMatch(service.stderr() + restarted.stderr(), /"level":[56]0/)
+})

@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { AdminOperationId } from '../../../src/contract/admin/admin-operations.ts'
+import {
+  adminPath,
+  assertAnswers,
+  assertRefused,
+  managedIn,
+  of,
+  operationIds,
+  operationOf,
+  startManaged,
+} from '../../support/admin-api.ts'
+import { call } from '../../support/http.ts'
+import { assertFault } from '../../support/user-api.ts'
+
+const { service, admin, adminToken, create } = await startManaged({ after })
+const made = await create('known', { properties: { a: 1 } })
+const { origin } = service
+
+// Of rows, each is judged on its own: the tests of the import have them.
+const withBody = operationIds.filter((id) => operationOf(id).body !== undefined && !operationOf(id).takesRows)
+const paths = new Set(operationIds.map((id) => operationOf(id).path))
+
+for (const path of paths) {
+  const ids = operationIds.filter((id) => operationOf(id).path === path)
+  const methods = ids.map((id) => operationOf(id).method)
+  test(`any other method on ${path} is 405 and says what is allowed`, async () => {
+    const url = adminPath(ids[0] as AdminOperationId, { params: { ...of(made).params } })
+    for (const method of ['GET', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'].filter(
+      (method) => !(methods as string[]).includes(method),
+    )) {
+      for (const suffix of ['', '/', '?limit=1']) {
+        // It is told to anybody: the path and the method come first.
+        for (const token of [adminToken, undefined]) {
+          const answer = await call(origin, { method, path: url + suffix, token, body: {} })
+          assertFault(answer, 'method_not_allowed')
+          assert.deepEqual((answer.headers.allow ?? '').split(', ').sort(), [...methods].sort())
+        }
+      }
+    }
+  })
+}
+
+test('HEAD is 405 as well', async () => {
+  for (const id of operationIds) {
+    const answer = await call(origin, { method: 'HEAD', path: adminPath(id), token: adminToken })
+    assert.deepEqual([answer.status, answer.text], [405, ''])
+  }
+})
+
+test('a trailing slash is the same path', async () => {
+  const path = `/admin/v1/user-groups/${made.team_id}/?`
+  assert.equal(managedIn(await call(origin, { path, token: adminToken }), 'getUserGroup').name, 'known')
+})
+
+for (const path of [
+  '',
+  '/',
+  '/user-group',
+  '/user-groups/1/tokens',
+  '/User-Groups',
+  '/user-groups/1//view',
+]) {
+  test(`there is nothing at /admin/v1${path}`, async () => {
+    const answer = await call(origin, { path: `/admin/v1${path}`, token: adminToken })
+    assertFault(answer, 'not_found')
+  })
+}
+
+const noIds = [
+  '0',
+  '01',
+  '-1',
+  '+1',
+  '1.0',
+  '1e3',
+  '%20',
+  'x',
+  '1%2F1',
+  '%00',
+  '1234567890123456',
+  '१',
+  '9'.repeat(99),
+]
+for (const id of operationIds.filter((id) => operationOf(id).path.includes('{'))) {
+  test(`${id} finds nothing at a path with what is no id`, async () => {
+    const names = [...operationOf(id).path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+    for (const name of names) {
+      for (const text of noIds) {
+        const params = { ...of(made).params, revision: 1, [name]: encodeURI(text).replace('%25', '%') }
+        const answer = await admin[id]({ params, ...(operationOf(id).body && { body: {} }) })
+        assert.deepEqual(
+          [answer.status, answer.body.error.code],
+          [404, 'not_found'],
+          `${text}: ${answer.text}`,
+        )
+      }
+    }
+    const params = Object.fromEntries(names.map((name) => [name, 'x'.repeat(101)]))
+    assertFault(await admin[id]({ params }), 'malformed_request')
+  })
+}
+
+for (const id of operationIds) {
+  test(`${id} takes no query parameter but its own, and each once`, async () => {
+    const own = Object.keys((operationOf(id).query as { properties?: object } | undefined)?.properties ?? {})
+    const input = { params: { ...of(made).params, revision: 1 }, body: operationOf(id).body && {} }
+    for (const [query, field] of [
+      ['nonsense=1', '/nonsense'],
+      ['Limit=1', '/Limit'],
+      ['=1', '/'],
+      ['__proto__=1', '/__proto__'],
+      ['constructor', '/constructor'],
+      ['a/b=1&a/b=1', '/a~1b'],
+      ['a%7Eb=1', '/a~0b'],
+    ] as const)
+      assertRefused(await admin[id]({ ...input, query }), id, 'validation_failed', [field])
+    for (const name of own) {
+      const twice = await admin[id]({ ...input, query: `${name}=1&${name}=1` })
+      assertRefused(twice, id, 'validation_failed', [`/${name}`])
+    }
+  })
+}
+
+const malformed: readonly [body: string | Buffer, ...fields: string[]][] = [
+  ['{'],
+  ['{"a":1,}'],
+  ['{"a":1,"a":1}', '/a'],
+  ['{"a":{"b":1,"\\u0062":2}}', '/a/b'],
+  ['{"a":9007199254740993}', '/a'],
+  ['{"a":1e400}', '/a'],
+  ['{"a":0.12345678901234567890}', '/a'],
+  ['{"a":"\\ud800"}', '/a'],
+  [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ['\ufeff{}'],
+]
+
+for (const id of withBody) {
+  const input = { params: of(made).params }
+  test(`${id} reads its body as strictly as /api/user does`, async () => {
+    const type = { 'content-type': 'application/json' }
+    assertRefused(await admin[id](input), id, 'body_required')
+    assertRefused(await admin[id]({ ...input, body: '', headers: type }), id, 'body_required')
+    for (const contentType of [
+      'text/plain',
+      'application/merge-patch+json',
+      'application/json; charset=latin1',
+    ])
+      assertRefused(
+        await admin[id]({ ...input, body: '{}', headers: { 'content-type': contentType } }),
+        id,
+        'unsupported_media_type',
+      )
+    const gzip = { ...type, 'content-encoding': 'gzip' }
+    assertRefused(await admin[id]({ ...input, body: '{}', headers: gzip }), id, 'unsupported_media_type')
+    assertRefused(await admin[id]({ ...input, body: ' '.repeat(1024 * 1024 + 1) }), id, 'body_too_large')
+    for (const [body, ...fields] of malformed)
+      assertRefused(await admin[id]({ ...input, body }), id, 'malformed_json', fields)
+    for (const body of ['null', '[]', '"text"', '1'])
+      assertRefused(await admin[id]({ ...input, body }), id, 'validation_failed', [''])
+    const unknown = await admin[id]({ ...input, body: { nonsense: 1 } })
+    assert.ok(
+      (unknown.body as { error: { fields: { path: string }[] } }).error.fields.some(
+        ({ path }) => path === '/nonsense',
+      ),
+      unknown.text,
+    )
+  })
+}
+
+/** Bodies with one thing wrong, and the path of it. */
+const wrong: Partial<Record<AdminOperationId, readonly [body: unknown, ...fields: string[]][]>> = {
+  patchUserGroup: [
+    [{ name: null }, '/name'],
+    [{ name: '' }, '/name'],
+    [{ name: ' ' }, '/name'],
+    [{ name: 'a\u0000' }, '/name'],
+    [{ name: 'x'.repeat(256) }, '/name'],
+    [{ mapping: [] }, '/mapping'],
+    [{ mapping: { a: 1, b: '' } }, '/mapping/a', '/mapping/b'],
+    [{ properties: 'text' }, '/properties'],
+    [{ properties: { a: '\u0000' } }, '/properties'],
+    [{ properties: { a: 'x'.repeat(65_536) } }, '/properties'],
+    [`{"properties":${'{"a":'.repeat(33)}1${'}'.repeat(33)}}`, '/properties'],
+    [{ user_group_id: 'other' }, '/user_group_id'],
+    [
+      { token: 'x', team_id: 2, revision: 1, suspended_at: null },
+      '/token',
+      '/team_id',
+      '/revision',
+      '/suspended_at',
+    ],
+  ],
+  rotateTokenOfUserGroup: [
+    [{ grace_period_seconds: -1 }, '/grace_period_seconds'],
+    [{ grace_period_seconds: 604_801 }, '/grace_period_seconds'],
+    [{ grace_period_seconds: 1.5 }, '/grace_period_seconds'],
+    [{ grace_period_seconds: '60' }, '/grace_period_seconds'],
+    [{ grace_period_seconds: null }, '/grace_period_seconds'],
+    [{ current_token: 'x' }, '/current_token'],
+  ],
+  promoteUserGroups: [
+    [{}, '/user_group_ids'],
+    [{ user_group_ids: [] }, '/user_group_ids'],
+    [{ user_group_ids: 'a' }, '/user_group_ids'],
+    [{ user_group_ids: ['a', 'a'] }, '/user_group_ids'],
+    [{ user_group_ids: ['', 'a\u0000', 1] }, '/user_group_ids/0', '/user_group_ids/1', '/user_group_ids/2'],
+    [{ user_group_ids: Array.from({ length: 201 }, (_, i) => String(i)) }, '/user_group_ids'],
+    [{ user_group_ids: ['a'], dry_run: 'true' }, '/dry_run'],
+  ],
+  reportLeakedToken: [
+    [{}, '/token'],
+    [{ token: '' }, '/token'],
+    [{ token: 'x'.repeat(256) }, '/token'],
+    [{ token: 'x', rotate: 1 }, '/rotate'],
+  ],
+  createApiToken: [
+    [{}, '/name', '/scopes'],
+    [{ name: 'a', scopes: [] }, '/scopes'],
+    [{ name: 'a', scopes: ['read', 'read'] }, '/scopes'],
+    [{ name: 'a', scopes: ['read', 'root'] }, '/scopes/1'],
+    [{ name: 'a', scopes: ['read'], expires_in_seconds: 0 }, '/expires_in_seconds'],
+    [{ name: 'a', scopes: ['read'], expires_in_seconds: 315_360_001 }, '/expires_in_seconds'],
+    [{ name: 'a', scopes: ['read'], api_environment_tag: 'Testing' }, '/api_environment_tag'],
+    [{ name: 'a', scopes: ['read'], workspace: 'second' }, '/workspace'],
+  ],
+  rotateApiToken: [
+    [{ overlap_seconds: -1 }, '/overlap_seconds'],
+    [{ overlap_seconds: 2_592_001 }, '/overlap_seconds'],
+    [{ overlap_seconds: 0.5 }, '/overlap_seconds'],
+    [{ overlap_seconds: '60' }, '/overlap_seconds'],
+    [{ overlap_seconds: null }, '/overlap_seconds'],
+    [{ name: 'a' }, '/name'],
+  ],
+  createWorkspace: [
+    [{}, '/name'],
+    [{ name: '\n' }, '/name'],
+  ],
+  createSchema: [
+    [{}, '/provided_id', '/name'],
+    [{ provided_id: 1, name: 'x'.repeat(256) }, '/provided_id', '/name'],
+  ],
+  createDataSource: [
+    [{}, '/schema_id', '/provided_id', '/name'],
+    [{ schema_id: '1', provided_id: 'a', name: 'a' }, '/schema_id'],
+    [{ schema_id: 0, provided_id: 'a', name: 'a' }, '/schema_id'],
+    [{ schema_id: 999_999, provided_id: 'a', name: 'a' }, '/schema_id'],
+    ['{"schema_id":1e20,"provided_id":"a","name":"a"}', '/schema_id'],
+    ['{"schema_id":1e300,"provided_id":"a","name":"a"}', '/schema_id'],
+  ],
+}
+
+for (const id of withBody) {
+  test(`${id} names each field that is wrong, and changes nothing`, async () => {
+    const cases = wrong[id] ?? []
+    assert.ok(cases.length > 0, `${id} has no case`)
+    const lists = ['listApiTokens', 'listSchemas', 'listDataSources', 'searchUserGroups'] as const
+    // When an API token was last used is written down when there is time.
+    const state = () =>
+      Promise.all(
+        lists.map(async (list) => (await admin[list]()).text.replaceAll(/"last_used_at":[^,]+/g, '')),
+      )
+    const before = await state()
+    for (const [body, ...fields] of cases)
+      assertRefused(await admin[id]({ params: of(made).params, body }), id, 'validation_failed', fields)
+    assert.deepEqual(await state(), before)
+  })
+}
+
+test('operations without a body take no notice of one', async () => {
+  const answer = await admin.suspendUserGroup({ ...of(made), body: '{"nonsense"' })
+  assertAnswers(answer, 'suspendUserGroup')
+  assertAnswers(await admin.getUserGroup({ ...of(made), body: 'x'.repeat(2_000_000) }), 'getUserGroup')
+})
+
+test('nothing of all that was a defect of the service', () => {
+  assert.doesNotMatch(service.stderr(), /"level":[56]0/)
+})

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import {
+  assertAnswers,
+  assertRefused,
+  manage,
+  managedIn,
+  of,
+  startManaged,
+  type ManagedEnvironment,
+} from '../../support/admin-api.ts'
+import { writingNothing } from '../../support/kept.ts'
+import { assertActive, assertInactive } from '../../support/introspection.ts'
+import { assertFault, tokenIn } from '../../support/user-api.ts'
+
+const customer = await startManaged({ after })
+const testing = await manage(customer.service, 'Testing')
+const strict = await startManaged({ after }, { UGS_MAPPING: 'registered' })
+const strictTesting = await manage(strict.service, 'Testing')
+
+interface Result {
+  readonly provided_id: string
+  readonly outcome: string
+  readonly differences: { path: string; before?: unknown; after?: unknown }[]
+  readonly team_id: number | null
+  readonly message: string | null
+}
+
+const promote = async (
+  { admin }: ManagedEnvironment,
+  ids: readonly string[],
+  isDryRun?: boolean,
+): Promise<Result[]> => {
+  const body = { user_group_ids: ids, ...(isDryRun !== undefined && { dry_run: isDryRun }) }
+  return assertAnswers<{ results: Result[] }>(await admin.promoteUserGroups({ body }), 'promoteUserGroups')
+    .results
+}
+
+/** A dry run changes nothing and says what is then done; returns that. */
+async function promoteAsTold(to: typeof customer, ids: readonly string[]): Promise<Result[]> {
+  const told = await writingNothing(to.service, () => promote(to, ids, true))
+  const done = await promote(to, ids)
+  // Only what is made has no id before.
+  const comparable = (results: Result[]) =>
+    results.map((result) => (result.outcome === 'created' ? { ...result, team_id: null } : result))
+  assert.deepEqual(comparable(told), comparable(done))
+  return done
+}
+
+test('each outcome is told, in the order of the ids', async () => {
+  const fields = { name: 'Name', mapping: { a: 'b' }, properties: { plan: 'gold', limits: { rows: 5 } } }
+  for (const id of ['new', 'other', 'same']) await testing.create(id, fields)
+  const other = await customer.create('other', { name: 'Old', properties: { plan: 'gold', limits: {} } })
+  const same = await customer.create('same', fields)
+  await customer.create('of Customer alone')
+  const results = await promoteAsTold(customer, ['same', 'nobody', 'new', 'of Customer alone', 'other'])
+  const made = managedIn(
+    await customer.admin.getUserGroup(of({ team_id: results[2]?.team_id ?? 0 })),
+    'getUserGroup',
+  )
+  const none = { differences: [], team_id: null, message: null }
+  assert.deepEqual(results, [
+    { ...none, provided_id: 'same', outcome: 'unchanged', team_id: same.team_id },
+    { ...none, provided_id: 'nobody', outcome: 'not_found' },
+    {
+      provided_id: 'new',
+      outcome: 'created',
+      differences: [
+        { path: '/name', after: 'Name' },
+        { path: '/mapping', after: { a: 'b' } },
+        { path: '/properties', after: fields.properties },
+      ],
+      team_id: made.team_id,
+      message: null,
+    },
+    { ...none, provided_id: 'of Customer alone', outcome: 'not_found' },
+    {
+      provided_id: 'other',
+      outcome: 'updated',
+      differences: [
+        { path: '/name', before: 'Old', after: 'Name' },
+        { path: '/mapping', before: null, after: { a: 'b' } },
+        { path: '/properties/limits/rows', after: 5 },
+      ],
+      team_id: other.team_id,
+      message: null,
+    },
+  ])
+  const { provided_id, api_environment_tag, name, mapping, properties, revision, updated_by } = made
+  assert.deepEqual(
+    { provided_id, api_environment_tag, name, mapping, properties, revision },
+    { provided_id: 'new', api_environment_tag: 'Customer', ...fields, revision: 1 },
+  )
+  assert.match(updated_by ?? '', /^api_token:\d+$/)
+  assert.deepEqual(
+    (await promoteAsTold(customer, ['new', 'other', 'same'])).map(({ outcome }) => outcome),
+    ['unchanged', 'unchanged', 'unchanged'],
+  )
+})
+
+test('the token in Customer is its own: fresh where the user group is new, and kept where it is not', async () => {
+  const tested = await testing.create('tokens')
+  await promote(customer, ['tokens'])
+  const token = tokenIn(await customer.user.get({ user_group_id: 'tokens' }))
+  assert.match(token, /^ugt_customer_/)
+  assert.match(tested.token, /^ugt_testing_/)
+  assertActive(await customer.introspect(token))
+  assertInactive(await testing.introspect(token))
+  assertInactive(await customer.introspect(tested.token))
+  assertActive(await testing.introspect(tested.token))
+
+  await testing.user.put({ user_group_id: 'tokens', name: 'Second' })
+  assert.equal((await promote(customer, ['tokens']))[0]?.outcome, 'updated')
+  assert.equal(tokenIn(await customer.user.get({ user_group_id: 'tokens' })), token)
+})
+
+test('properties and mapping arrive byte for byte', async () => {
+  const properties = '{"b":1.0,"a":123e45,"__proto__":{}}'
+  await testing.user.get(`{"user_group_id":"bytes","name":"Bytes","properties":${properties}}`)
+  const [result] = await promote(customer, ['bytes'])
+  const { text } = await customer.admin.getUserGroup(of({ team_id: result?.team_id ?? 0 }))
+  assert.ok(text.includes(`"properties":${properties}`), text)
+})
+
+test('what was promoted can be undone', async () => {
+  await testing.create('undone', { name: 'Of Testing' })
+  const { team_id } = await customer.create('undone', { name: 'Of Customer' })
+  await promote(customer, ['undone'])
+  const answer = await customer.admin.restoreUserGroupVersion({ params: { team_id, revision: 1 } })
+  assert.equal(managedIn(answer, 'restoreUserGroupVersion').name, 'Of Customer')
+})
+
+test('whether it is suspended is not promoted', async () => {
+  await testing.admin.suspendUserGroup(of(await testing.create('asleep', { name: 'New' })))
+  const awake = await customer.create('asleep', { name: 'Old' })
+  await promote(customer, ['asleep'])
+  assertActive(await customer.introspect(awake.token))
+})
+
+test('an API token of Testing promotes nothing', async () => {
+  await testing.create('kept back')
+  for (const dry_run of [true, false]) {
+    const body = { user_group_ids: ['kept back'], dry_run }
+    const { message } = assertRefused(
+      await testing.admin.promoteUserGroups({ body }),
+      'promoteUserGroups',
+      'forbidden',
+    )
+    assert.match(message, /Customer/)
+  }
+  assertFault(await customer.user.put({ user_group_id: 'kept back' }), 'user_group_not_found')
+})
+
+test('two hundred are promoted in one call', async () => {
+  const ids = Array.from({ length: 200 }, (_, i) => `many ${i}`)
+  await Promise.all(ids.map((id) => testing.create(id)))
+  const results = await promote(customer, ids)
+  assert.deepEqual(
+    results.map(({ provided_id, outcome }) => [provided_id, outcome]),
+    ids.map((id) => [id, 'created']),
+  )
+})
+
+async function register({ admin }: ManagedEnvironment, providedId: string): Promise<void> {
+  const { schema } = assertAnswers<{ schema: { id: number } }>(
+    await admin.createSchema({ body: { provided_id: providedId, name: providedId } }),
+    'createSchema',
+  )
+  const body = { schema_id: schema.id, provided_id: 'eu', name: 'EU' }
+  assertAnswers(await admin.createDataSource({ body }), 'createDataSource')
+}
+
+test('with UGS_MAPPING=registered, what Customer has not registered is refused, and the rest goes on', async () => {
+  for (const environment of [strict, strictTesting]) await register(environment, 'sales')
+  await register(strictTesting, 'only in Testing')
+  await strictTesting.create('fine', { mapping: { sales: 'eu' } })
+  await strictTesting.create('refused', { mapping: { 'only in Testing': 'eu' } })
+  await strictTesting.create('refused too', { name: 'New', mapping: { 'only in Testing': 'eu' } })
+  await strictTesting.create('without')
+  const old = await strict.create('refused too', { name: 'Old' })
+  const results = await promoteAsTold(strict, ['refused', 'fine', 'refused too', 'without'])
+  assert.deepEqual(
+    results.map(({ provided_id, outcome }) => [provided_id, outcome]),
+    [
+      ['refused', 'refused'],
+      ['fine', 'created'],
+      ['refused too', 'refused'],
+      ['without', 'created'],
+    ],
+  )
+  assert.deepEqual(
+    results.map(({ message }) => message),
+    ['is no registered schema', null, 'is no registered schema', null].map(
+      (message) => message && `mapping/only in Testing: ${message}`,
+    ),
+  )
+  assert.deepEqual([results[0]?.team_id, results[2]?.team_id], [null, old.team_id])
+  assert.equal(managedIn(await strict.admin.getUserGroup(of(old)), 'getUserGroup').name, 'Old')
+  assertFault(await strict.user.put({ user_group_id: 'refused' }), 'user_group_not_found')
+})
+
+test('nothing of all that was a defect of the service', () => {
+  for (const { service } of [customer, strict]) assert.doesNotMatch(service.stderr(), /"level":[56]0/)
+})

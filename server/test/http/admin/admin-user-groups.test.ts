@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { assertAnswers, assertRefused, managedIn, of, startManaged } from '../../support/admin-api.ts'
+import { assertActive, assertInactive } from '../../support/introspection.ts'
+import { assertFault, assertSuccess, tokenIn } from '../../support/user-api.ts'
+
+const { service, admin, user, introspect, create } = await startManaged({ after })
+
+/** The id of the API token that calls. */
+const me = async () => {
+  const { api_tokens } = assertAnswers<{ api_tokens: { id: number; scopes: string[] }[] }>(
+    await admin.listApiTokens(),
+    'listApiTokens',
+  )
+  return `api_token:${api_tokens.find(({ scopes }) => scopes.includes('admin'))?.id}`
+}
+const author = await me()
+
+const isRecent = (time: string | null) => {
+  const age = Date.now() - Date.parse(time ?? '')
+  assert.ok(age >= 0 && age < 60_000, String(time))
+}
+
+test('a user group is shown as it was made, without its token', async () => {
+  const made = await create('shown', {
+    name: 'Ärger & Söhne 😀',
+    mapping: { '40': '213' },
+    properties: { plan: 'gold', n: 1.5 },
+  })
+  const answer = await admin.getUserGroup(of(made))
+  const { created_at, updated_at, token_issued_at, updated_by, ...shown } = managedIn(answer, 'getUserGroup')
+  assert.deepEqual(shown, {
+    team_id: made.team_id,
+    provided_id: 'shown',
+    api_environment_tag: 'Customer',
+    name: 'Ärger & Söhne 😀',
+    mapping: { '40': '213' },
+    properties: { plan: 'gold', n: 1.5 },
+    revision: 1,
+    suspended_at: null,
+  })
+  assert.match(updated_by ?? '', /^api_token:\d+$/)
+  assert.notEqual(updated_by, author)
+  assert.deepEqual([updated_at, token_issued_at], [created_at, created_at])
+  isRecent(created_at)
+  assert.equal(answer.headers.etag, `"${made.team_id}.1"`)
+})
+
+test('the token is shown by the operation for it alone', async () => {
+  const made = await create('token')
+  const answer = await admin.getUserGroupToken(of(made))
+  assert.deepEqual(assertAnswers(answer, 'getUserGroupToken'), { success: 1, token: made.token })
+  assert.equal(answer.headers.etag, `"${made.team_id}.1"`)
+})
+
+test('PATCH changes what is sent, and /api/user and the renderer see it', async () => {
+  const made = await create('patched', { mapping: { a: 'b' }, properties: { a: 1 } })
+  const answer = await admin.patchUserGroup({ ...of(made), body: { name: 'New', properties: { b: [2] } } })
+  const patched = managedIn(answer, 'patchUserGroup')
+  assert.deepEqual(
+    [patched.name, patched.mapping, patched.properties, patched.revision, patched.updated_by],
+    ['New', { a: 'b' }, { b: [2] }, 2, author],
+  )
+  assert.ok(patched.updated_at > patched.created_at)
+  assert.equal(patched.token_issued_at, patched.created_at)
+  assert.equal(answer.headers.etag, `"${made.team_id}.2"`)
+  assert.deepEqual(assertSuccess(await user.get({ user_group_id: 'patched' })).user_group, {
+    ...made,
+    name: 'New',
+    properties: { b: [2] },
+  })
+  assert.deepEqual(assertActive(await introspect(made.token)).properties, { b: [2] })
+
+  const cleared = managedIn(
+    await admin.patchUserGroup({ ...of(made), body: { mapping: {}, properties: null } }),
+    'patchUserGroup',
+  )
+  assert.deepEqual([cleared.mapping, cleared.properties, cleared.revision], [null, null, 3])
+})
+
+test('a PATCH that changes nothing leaves revision, time and author', async () => {
+  const made = await create('unchanged', { mapping: { a: 'b' }, properties: { a: 1, b: 2 } })
+  const before = managedIn(await admin.getUserGroup(of(made)), 'getUserGroup')
+  for (const body of [{}, { name: 'unchanged' }, '{"properties":{"b":2.0,"a":1},"mapping":{"a":"b"}}'])
+    assert.deepEqual(managedIn(await admin.patchUserGroup({ ...of(made), body }), 'patchUserGroup'), before)
+  const { versions } = assertAnswers(await admin.listUserGroupVersions(of(made)), 'listUserGroupVersions')
+  assert.deepEqual(versions, [])
+})
+
+test('properties and mapping come back byte for byte, wherever they are answered', async () => {
+  const made = await create('bytes')
+  const properties = '{"z":1.0,"a":-0,"e":123e45,"u":"\\u00e9/\\/","__proto__":{"constructor":[]},"":0.10}'
+  const mapping = '{"2":"b","1":"a","__proto__":"\\ud83d\\ude00"}'
+  const body = `{ "properties" : ${properties} , "mapping" : ${mapping} }`
+  const change = await admin.patchUserGroup({ ...of(made), body })
+  managedIn(change, 'patchUserGroup')
+  const view = await admin.viewUserGroup(of(made))
+  assertAnswers(view, 'viewUserGroup')
+  await admin.patchUserGroup({ ...of(made), body: { properties: null, mapping: null } })
+  const versions = await admin.listUserGroupVersions(of(made))
+  const restored = await admin.restoreUserGroupVersion({ params: { ...of(made).params, revision: 2 } })
+  const search = await admin.searchUserGroups({ query: { user_group_id_prefix: 'bytes' } })
+  for (const { text } of [change, view, versions, restored, search, await admin.getUserGroup(of(made))]) {
+    assert.ok(text.includes(`"properties":${properties}`), text)
+    assert.ok(text.includes(`"mapping":${mapping}`), text)
+  }
+})
+
+test('a rotation answers the new token; the old one stops at once, or after its grace period', async () => {
+  const made = await create('rotated')
+  const rotate = async (body: object) => {
+    const answer = await admin.rotateTokenOfUserGroup({ ...of(made), body })
+    return assertAnswers<{ token: string }>(answer, 'rotateTokenOfUserGroup').token
+  }
+  const second = await rotate({})
+  assert.notEqual(second, made.token)
+  assertInactive(await introspect(made.token))
+  assertActive(await introspect(second))
+  const third = await rotate({ grace_period_seconds: 3600 })
+  assert.equal(typeof assertActive(await introspect(second)).exp, 'number')
+  assertActive(await introspect(third))
+  assert.equal(tokenIn(await user.get({ user_group_id: 'rotated' })), third)
+  assertFault(await user.post({ current_token: second }), 'token_superseded')
+
+  const shown = managedIn(await admin.getUserGroup(of(made)), 'getUserGroup')
+  assert.deepEqual([shown.revision, shown.updated_at], [3, shown.created_at])
+  assert.ok(shown.token_issued_at > shown.created_at)
+})
+
+test('versions are told the newest first, compared and restored', async () => {
+  const made = await create('versions', { name: 'One', properties: { plan: 'gold', seats: 5 } })
+  const params = (revision: number) => ({ params: { ...of(made).params, revision } })
+  await admin.rotateTokenOfUserGroup({ ...of(made), body: {} })
+  await admin.patchUserGroup({ ...of(made), body: { name: 'Two', properties: { plan: 'silver', seats: 5 } } })
+  await admin.patchUserGroup({ ...of(made), body: { name: 'Three', mapping: { a: 'b' } } })
+
+  const { versions } = assertAnswers<{ versions: Record<string, unknown>[] }>(
+    await admin.listUserGroupVersions(of(made)),
+    'listUserGroupVersions',
+  )
+  assert.deepEqual(
+    versions.map(({ revision, name, mapping, properties }) => ({ revision, name, mapping, properties })),
+    [
+      { revision: 3, name: 'Two', mapping: null, properties: { plan: 'silver', seats: 5 } },
+      // The rotation is no change of what is kept here: it was so until revision 2.
+      { revision: 2, name: 'One', mapping: null, properties: { plan: 'gold', seats: 5 } },
+    ],
+  )
+  assert.deepEqual([versions[0]?.updated_by, versions[1]?.updated_by === author], [author, false])
+
+  const diff = async (revision: number, query = '') =>
+    assertAnswers<{ differences: unknown }>(
+      await admin.diffUserGroupVersions({ ...params(revision), query }),
+      'diffUserGroupVersions',
+    ).differences
+  assert.deepEqual(await diff(2), [
+    { path: '/name', before: 'One', after: 'Three' },
+    { path: '/mapping', before: null, after: { a: 'b' } },
+    { path: '/properties/plan', before: 'gold', after: 'silver' },
+  ])
+  assert.deepEqual(await diff(3, 'to=2'), [
+    { path: '/name', before: 'Two', after: 'One' },
+    { path: '/properties/plan', before: 'silver', after: 'gold' },
+  ])
+  assert.deepEqual(await diff(4), [])
+
+  const answer = await admin.restoreUserGroupVersion(params(2))
+  const restored = managedIn(answer, 'restoreUserGroupVersion')
+  assert.deepEqual(
+    [restored.name, restored.mapping, restored.properties, restored.revision, restored.updated_by],
+    ['One', null, { plan: 'gold', seats: 5 }, 5, author],
+  )
+  assert.equal(answer.headers.etag, `"${made.team_id}.5"`)
+  assert.deepEqual(await diff(2), [])
+  assert.equal(
+    managedIn(await admin.restoreUserGroupVersion(params(4)), 'restoreUserGroupVersion').name,
+    'Three',
+  )
+  const latest = managedIn(await admin.restoreUserGroupVersion(params(6)), 'restoreUserGroupVersion')
+  assert.equal(latest.revision, 6)
+
+  for (const revision of [1, 7, 999_999_999_999_999]) {
+    assertRefused(
+      await admin.restoreUserGroupVersion(params(revision)),
+      'restoreUserGroupVersion',
+      'not_found',
+    )
+    assertRefused(await admin.diffUserGroupVersions(params(revision)), 'diffUserGroupVersions', 'not_found')
+    const to = { ...params(2), query: { to: revision } }
+    assertRefused(await admin.diffUserGroupVersions(to), 'diffUserGroupVersions', 'not_found')
+  }
+})
+
+test('the view has all that a dashboard is shown by', async () => {
+  const { schema } = assertAnswers<{ schema: { id: number } }>(
+    await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }),
+    'createSchema',
+  )
+  const { data_source } = assertAnswers<{ data_source: { id: number } }>(
+    await admin.createDataSource({ body: { schema_id: schema.id, provided_id: 'eu', name: 'EU' } }),
+    'createDataSource',
+  )
+  const mapping = { sales: 'eu', [schema.id]: String(data_source.id), sales2: 'eu' }
+  const made = await create('viewed', {
+    mapping: { ...mapping, [`0${schema.id}`]: 'x' },
+    properties: { a: 1 },
+  })
+  await admin.patchUserGroup({ ...of(made), body: { mapping: { ...mapping, sales: 'us' } } })
+  const answer = await admin.viewUserGroup(of(made))
+  const { versions, user_group, data_sources, ...view } = assertAnswers(answer, 'viewUserGroup')
+  assert.deepEqual(user_group, managedIn(await admin.getUserGroup(of(made)), 'getUserGroup'))
+  assert.deepEqual(view, {
+    success: 1,
+    variables: { provided_id: 'viewed', name: 'viewed', properties: { a: 1 } },
+    token: { active: true, issued_at: user_group.token_issued_at },
+    last_introspected_at: null,
+  })
+  const registered = { id: data_source.id, provided_id: 'eu', name: 'EU' }
+  assert.deepEqual(
+    (data_sources as { schema: string }[]).toSorted((a, b) => (a.schema < b.schema ? -1 : 1)),
+    [
+      { schema: String(schema.id), data_source: String(data_source.id), has_schema: true, registered },
+      { schema: 'sales', data_source: 'us', has_schema: true, registered: null },
+      { schema: 'sales2', data_source: 'eu', has_schema: false, registered: null },
+    ],
+  )
+  assert.deepEqual(
+    (versions as { revision: number }[]).map(({ revision }) => revision),
+    [1],
+  )
+})
+
+test('a view has the last ten versions, the list of them a hundred', async () => {
+  const made = await create('often')
+  for (let i = 0; i < 12; i++) await admin.patchUserGroup({ ...of(made), body: { name: `Name ${i}` } })
+  const view = assertAnswers<{ versions: { revision: number }[] }>(
+    await admin.viewUserGroup(of(made)),
+    'viewUserGroup',
+  )
+  const revisions = view.versions.map(({ revision }) => revision)
+  assert.deepEqual(revisions, [12, 11, 10, 9, 8, 7, 6, 5, 4, 3])
+  const all = assertAnswers(await admin.listUserGroupVersions(of(made)), 'listUserGroupVersions')
+  assert.equal((all.versions as unknown[]).length, 12)
+})
+
+test('what is deleted is listed, restorable while its id is free, and unknown elsewhere', async () => {
+  const made = await create('deleted', { properties: { a: 1 } })
+  const shown = managedIn(await admin.getUserGroup(of(made)), 'getUserGroup')
+  const deletion = await admin.deleteUserGroup(of(made))
+  assert.deepEqual(assertAnswers(deletion, 'deleteUserGroup'), { success: 1, deleted: true })
+  const { user_groups } = assertAnswers<{ user_groups: Record<string, unknown>[] }>(
+    await admin.listDeletedUserGroups(),
+    'listDeletedUserGroups',
+  )
+  const [listed] = user_groups.filter(({ provided_id }) => provided_id === 'deleted')
+  const { deleted_at, ...rest } = listed ?? {}
+  assert.deepEqual(rest, {
+    team_id: made.team_id,
+    provided_id: 'deleted',
+    name: 'deleted',
+    deleted_by: author,
+  })
+  isRecent(deleted_at as string)
+  assertFault(await user.put({ user_group_id: 'deleted' }), 'user_group_not_found')
+
+  const other = await create('deleted')
+  assert.notEqual(other.team_id, made.team_id)
+  assertRefused(await admin.restoreDeletedUserGroup(of(made)), 'restoreDeletedUserGroup', 'already_exists')
+  await admin.deleteUserGroup(of(other))
+  const answer = await admin.restoreDeletedUserGroup(of(made))
+  const { revision, ...restored } = managedIn(answer, 'restoreDeletedUserGroup')
+  const { revision: before, ...wanted } = shown
+  assert.deepEqual(restored, wanted)
+  assert.ok(revision > before)
+  assert.equal(answer.headers.etag, `"${made.team_id}.${revision}"`)
+  assertRefused(
+    await admin.restoreDeletedUserGroup(of(made)),
+    'restoreDeletedUserGroup',
+    'user_group_not_found',
+  )
+  assert.equal(service.stderr().includes('"level":50'), false, service.stderr())
+})

@@ -1,0 +1,378 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { after, test } from 'node:test'
+import { auditActions } from '../../../src/domain/audit/audit-event.ts'
+import {
+  adminApi,
+  assertAnswers,
+  manage,
+  of,
+  operationIds,
+  operationOf,
+  rowsIn,
+  startManaged,
+  type AdminApi,
+  type AdminInput,
+} from '../../support/admin-api.ts'
+import { callOperation, sessionPath, signed, signIn } from '../../support/console.ts'
+import { call, type Answer } from '../../support/http.ts'
+import { randomPartOf, tokenPattern } from '../../support/secrets.ts'
+import { userApi, userGroupIn } from '../../support/user-api.ts'
+
+interface EventView {
+  readonly event_id: string
+  readonly occurred_at: string
+  readonly action: string
+  readonly author: string
+  readonly request_id: string | null
+  readonly user_group: { readonly team_id: number; readonly provided_id: string } | null
+  readonly details: Record<string, unknown> | null
+}
+
+/** All answers that were ever given here. */
+const answers: Answer[] = []
+const told = <T extends Answer>(answer: T): T => {
+  answers.push(answer)
+  return answer
+}
+const called = new Set<string>()
+/** Keeps what it answers, and which operations were called. */
+const watched = (api: AdminApi): AdminApi =>
+  Object.fromEntries(
+    operationIds.map((id) => [
+      id,
+      async (input?: AdminInput) => {
+        called.add(id)
+        return told(await api[id](input))
+      },
+    ]),
+  ) as AdminApi
+
+const managed = await startManaged({ after })
+const { origin } = managed.service
+interface Made {
+  readonly api_token: { readonly id: number }
+  readonly token: string
+}
+const makeToken = async (api: AdminApi, scope: string) =>
+  assertAnswers<Made>(
+    told(await api.createApiToken({ body: { name: `for ${scope}`, scopes: [scope] } })),
+    'createApiToken',
+  )
+
+/** Whose calls are told of, each by its API token. */
+const adminToken = await makeToken(managed.admin, 'admin')
+const writeToken = await makeToken(managed.admin, 'write')
+const author = `api_token:${adminToken.api_token.id}`
+const writer = `api_token:${writeToken.api_token.id}`
+const admin = watched(adminApi(origin, adminToken.token))
+const user = userApi(origin, writeToken.token)
+const testing = await manage(managed.service, 'Testing')
+
+async function list(query: Record<string, string | number> = {}, api = managed.admin): Promise<EventView[]> {
+  const events: EventView[] = []
+  let cursor: string | null = null
+  do {
+    const answer = await api.listAuditEvents({ query: { ...query, ...(cursor !== null && { cursor }) } })
+    const page = assertAnswers<{ audit_events: EventView[]; next_cursor: string | null }>(
+      answer,
+      'listAuditEvents',
+    )
+    events.push(...page.audit_events)
+    cursor = page.next_cursor
+  } while (cursor !== null)
+  return events
+}
+
+/** What each event of a request is to be, but for what all of them have. */
+type Expected = Partial<Pick<EventView, 'user_group' | 'details' | 'author'>> & { readonly action: string }
+
+/** That a call left these events, and no other, in its request and by its author. */
+async function assertTold(
+  make: () => Promise<Answer>,
+  status: number,
+  ...expected: Expected[]
+): Promise<Answer> {
+  const before = await list()
+  const from = Date.now()
+  const answer = told(await make())
+  const to = Date.now()
+  assert.equal(answer.status, status, answer.text)
+  const known = new Set(before.map(({ event_id }) => event_id))
+  const events = (await list()).filter(({ event_id }) => !known.has(event_id))
+  const request_id = answer.headers['x-request-id'] ?? ''
+  assert.deepEqual(await list({ request_id }), events)
+  for (const { event_id, occurred_at } of events) {
+    const time = Date.parse(occurred_at)
+    assert.ok(time >= from && time <= to, occurred_at)
+    assert.equal(Number.parseInt(event_id.replace('-', '').slice(0, 12), 16), time)
+  }
+  assert.deepEqual(
+    events.map(({ action, user_group, details, ...rest }) => ({
+      ...{ action, user_group, details, author: rest.author, request_id: rest.request_id },
+    })),
+    expected.map((one) => ({ user_group: null, details: null, author, ...one, request_id })),
+  )
+  return answer
+}
+
+const subject = (provided_id: string, team_id: number) => ({ user_group: { team_id, provided_id } })
+const changed = (...changed_fields: string[]) => ({
+  action: 'user_group.updated',
+  details: { changed_fields },
+})
+
+test('what is done by /api/user is told', async () => {
+  const get = (body: object) => user.get({ user_group_id: 'a', ...body })
+  // Its id is known once it was made.
+  const made = told(await get({ name: 'A', properties: { p: 1 } }))
+  const { team_id, token } = userGroupIn(made)
+  const [created] = await list({ request_id: made.headers['x-request-id'] ?? '' })
+  assert.deepEqual([created?.action, created?.author, created?.details], ['user_group.created', writer, null])
+  const a = { ...subject('a', team_id), author: writer }
+  assert.deepEqual(created?.user_group, a.user_group)
+
+  await assertTold(() => get({ name: 'A', properties: { p: 1 } }), 200)
+  await assertTold(() => get({ name: 'A', properties: { p: 2 } }), 200, { ...a, ...changed('properties') })
+  const put = { user_group_id: 'a', name: 'B', mapping: { s: 'd' }, properties: { p: 2 } }
+  await assertTold(() => user.put(put), 200, { ...a, ...changed('name', 'mapping') })
+  await assertTold(() => user.put({ ...put, user_group_id: 'unknown' }), 404)
+  await assertTold(() => get({ name: 1 }), 400)
+  await assertTold(() => user.get('{'), 400)
+  await assertTold(() => userApi(origin, `${writeToken.token}x`).get(put), 401)
+
+  const rotation = { current_token: token, grace_period_seconds: 60 }
+  const rotated = { ...a, action: 'user_group.token_rotated', details: { grace_period_seconds: 60 } }
+  const key = { 'idempotency-key': 'once' }
+  await assertTold(() => user.post(rotation, key), 200, rotated)
+  await assertTold(() => user.post(rotation, key), 200)
+  await assertTold(() => user.post({ current_token: token }, key), 422)
+  await assertTold(() => user.post({ current_token: token }), 409)
+})
+
+test('what is done to a user group by /admin/v1 is told', async () => {
+  const { team_id, token } = userGroupIn(told(await user.get({ user_group_id: 'b', name: 'A' })))
+  const b = subject('b', team_id)
+  const group = of({ team_id })
+  const { headers } = await admin.getUserGroup(group)
+  const etag = { 'if-match': headers.etag ?? '' }
+  const patch = (body: object, headers = {}) => admin.patchUserGroup({ ...group, body, headers })
+  await assertTold(() => patch({ name: 'B', mapping: { s: 'd' } }, etag), 200, {
+    ...b,
+    ...changed('name', 'mapping'),
+  })
+  await assertTold(() => patch({ name: 'C' }, etag), 412)
+  await assertTold(() => patch({ name: 'B' }), 200)
+  const restore = { params: { team_id, revision: 1 } }
+  await assertTold(() => admin.restoreUserGroupVersion(restore), 200, { ...b, ...changed('name', 'mapping') })
+  for (const read of ['getUserGroupToken', 'viewUserGroup', 'listUserGroupVersions'] as const)
+    await assertTold(() => admin[read](group), 200)
+
+  const rotated = (grace_period_seconds: number) => ({
+    ...{ ...b, action: 'user_group.token_rotated', details: { grace_period_seconds } },
+  })
+  const rotate = { ...group, body: { grace_period_seconds: 3600 } }
+  await assertTold(() => admin.rotateTokenOfUserGroup(rotate), 200, rotated(3600))
+  await assertTold(() => admin.suspendUserGroup(group), 200, { ...b, action: 'user_group.suspended' })
+  await assertTold(() => admin.suspendUserGroup(group), 200)
+  await assertTold(() => admin.resumeUserGroup(group), 200, { ...b, action: 'user_group.resumed' })
+  await assertTold(() => admin.resumeUserGroup(group), 200)
+
+  const leaked = (text: string, rotate: boolean) => admin.reportLeakedToken({ body: { token: text, rotate } })
+  await assertTold(() => leaked(token, false), 200)
+  await assertTold(() => leaked(token, true), 200, { ...b, action: 'user_group.grace_period_ended' })
+  await assertTold(() => leaked(token, true), 200)
+  const { token: current } = (await admin.getUserGroupToken(group)).body as { token: string }
+  await assertTold(() => leaked(current, true), 200, rotated(0))
+
+  await assertTold(() => admin.deleteUserGroup(group), 200, { ...b, action: 'user_group.deleted' })
+  await assertTold(() => admin.deleteUserGroup(group), 404)
+  const restored = { ...b, action: 'user_group.restored' }
+  await assertTold(() => admin.restoreDeletedUserGroup(group), 200, restored)
+  await assertTold(() => admin.restoreDeletedUserGroup(group), 404)
+})
+
+test('an import is told row by row, all with its request', async () => {
+  const { team_id } = userGroupIn(told(await user.get({ user_group_id: 'import 1', name: 'A' })))
+  const rows = Array.from({ length: 1200 }, (_, i) => ({ user_group_id: `import ${i}`, name: 'N' }))
+  const body = [...rows, { user_group_id: 'refused' }].map((row) => JSON.stringify(row)).join('\n')
+  await assertTold(() => admin.importUserGroups({ query: { dry_run: true }, body }), 200)
+  const answer = told(await admin.importUserGroups({ body }))
+  const results = rowsIn<{ provided_id?: string; team_id?: number; outcome?: string }>(answer)
+  assert.equal(results.length, 1202)
+  const events = await list({ request_id: answer.headers['x-request-id'] ?? '' })
+  const ids = (action: string) =>
+    events.filter((event) => event.action === action).map(({ user_group }) => user_group?.provided_id)
+  assert.deepEqual(ids('user_group.updated'), ['import 1'])
+  assert.deepEqual(
+    ids('user_group.created').sort(),
+    rows
+      .map(({ user_group_id }) => user_group_id)
+      .filter((id) => id !== 'import 1')
+      .sort(),
+  )
+  assert.equal(events.length, 1200)
+  for (const event of events) assert.equal(event.author, author)
+  const [, updated] = await list({ team_id })
+  assert.deepEqual(updated?.action, 'user_group.created')
+  await assertTold(() => admin.importUserGroups({ body }), 200)
+})
+
+test('a promotion is told in the environment that it changes', async () => {
+  await testing.create('promoted')
+  const before = await list({}, testing.admin)
+  const promote = { body: { user_group_ids: ['promoted', 'unknown'] } }
+  await assertTold(() => admin.promoteUserGroups({ body: { ...promote.body, dry_run: true } }), 200)
+  const answer = told(await admin.promoteUserGroups(promote))
+  const [event, ...others] = await list({ request_id: answer.headers['x-request-id'] ?? '' })
+  assert.deepEqual([event?.action, event?.user_group?.provided_id], ['user_group.created', 'promoted'])
+  assert.deepEqual([event?.author, others], [author, []])
+  assert.deepEqual(await list({}, testing.admin), before)
+})
+
+test('API tokens and workspaces are told', async () => {
+  const create = () =>
+    admin.createApiToken({ body: { name: 'x "y"', scopes: ['read', 'write'], expires_in_seconds: 3600 } })
+  const known = await managed.admin.listApiTokens()
+  const next =
+    1 + Math.max(...(known.body as { api_tokens: { id: number }[] }).api_tokens.map(({ id }) => id))
+  const answer = told(await create())
+  const { api_token } = answer.body as { api_token: { id: number; expires_at: string } }
+  const [event] = await list({ request_id: answer.headers['x-request-id'] ?? '' })
+  assert.equal(event?.action, 'api_token.created')
+  const { expires_at, ...details } = event.details ?? {}
+  assert.deepEqual(details, { api_token_id: api_token.id, name: 'x "y"', scopes: ['read', 'write'] })
+  assert.equal(String(expires_at).slice(0, 19), api_token.expires_at.slice(0, 19))
+  assert.ok(api_token.id >= next)
+
+  const rotation = told(
+    await admin.rotateApiToken({ params: { id: api_token.id }, body: { overlap_seconds: 60 } }),
+  )
+  const { api_token: newer } = rotation.body as {
+    api_token: { id: number; created_at: string; expires_at: string }
+  }
+  const [rotated] = await list({ request_id: rotation.headers['x-request-id'] ?? '' })
+  assert.deepEqual(
+    [rotated?.action, rotated?.details],
+    [
+      'api_token.rotated',
+      {
+        ...{ api_token_id: api_token.id, new_api_token_id: newer.id, name: 'x "y"' },
+        valid_until: new Date(Date.parse(newer.created_at) + 60_000).toISOString(),
+        expires_at: newer.expires_at,
+      },
+    ],
+  )
+  const revoke = { params: { id: api_token.id } }
+  const revoked = { action: 'api_token.revoked', details: { api_token_id: api_token.id, name: 'x "y"' } }
+  await assertTold(() => admin.revokeApiToken(revoke), 200, revoked)
+  await assertTold(() => admin.revokeApiToken(revoke), 200)
+  await assertTold(() => admin.createApiToken({ body: { name: 'x', scopes: ['all'] } }), 400)
+  const leaked = await makeToken(admin, 'read')
+  await assertTold(() => admin.reportLeakedToken({ body: { token: leaked.token, rotate: true } }), 200, {
+    ...{ action: 'api_token.revoked', details: { api_token_id: leaked.api_token.id, name: 'for read' } },
+  })
+
+  // It is told where it belongs: in the new workspace.
+  const made = await assertTold(() => admin.createWorkspace({ body: { name: 'new' } }), 201)
+  await assertTold(() => admin.createWorkspace({ body: { name: 'new' } }), 409)
+  const workspace = made.body as Made & { workspace: { id: number } }
+  const events = await list({}, adminApi(origin, workspace.token))
+  assert.deepEqual(
+    events.map(({ action, details, request_id, ...rest }) => [action, details, request_id, rest.author]),
+    [
+      [
+        'api_token.created',
+        { api_token_id: workspace.api_token.id, name: 'admin', scopes: ['admin'], expires_at: null },
+      ],
+      ['workspace.created', { workspace_id: workspace.workspace.id, name: 'new' }],
+    ].map((of) => [...of, made.headers['x-request-id'], author]),
+  )
+})
+
+test('schemas and data sources are told', async () => {
+  const made = told(await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }))
+  const { id } = (made.body as { schema: { id: number } }).schema
+  const ofSchema = { schema_id: id, provided_id: 'sales' }
+  const byRequest = async (answer: Answer) =>
+    (await list({ request_id: answer.headers['x-request-id'] ?? '' })).map(({ action, details }) => [
+      action,
+      details,
+    ])
+  assert.deepEqual(await byRequest(made), [['schema.created', ofSchema]])
+  await assertTold(() => admin.createSchema({ body: { provided_id: 'sales', name: 'x' } }), 409)
+
+  const source = { schema_id: id, provided_id: 'eu', name: 'EU' }
+  const added = told(await admin.createDataSource({ body: source }))
+  const { data_source } = added.body as { data_source: { id: number } }
+  const ofSource = { data_source_id: data_source.id, schema_id: id, provided_id: 'eu' }
+  assert.deepEqual(await byRequest(added), [['data_source.created', ofSource]])
+  await assertTold(() => admin.createDataSource({ body: source }), 409)
+  await assertTold(() => admin.deleteSchema({ params: { id } }), 409)
+  const gone = { params: { id: data_source.id } }
+  await assertTold(() => admin.deleteDataSource(gone), 200, {
+    action: 'data_source.deleted',
+    details: ofSource,
+  })
+  await assertTold(() => admin.deleteDataSource(gone), 404)
+  await assertTold(() => admin.deleteSchema({ params: { id } }), 200, {
+    action: 'schema.deleted',
+    details: ofSchema,
+  })
+})
+
+const secrets: string[] = []
+
+test('a sign-in to the console is an event of its API token, and so is what is done there', async () => {
+  const entered = await signIn(origin, adminToken.token)
+  secrets.push(entered.cookie.split('=')[1] ?? '', entered.csrfToken)
+  const request_id = entered.answer.headers['x-request-id'] ?? ''
+  const events = await list({ request_id })
+  assert.deepEqual(
+    events.map(({ action, author, user_group, details }) => [action, author, user_group, details]),
+    [['console_session.created', author, null, null]],
+  )
+  const headers = signed(entered)
+  const { team_id } = userGroupIn(told(await user.get({ user_group_id: 'a', name: 'B' })))
+  await assertTold(() => callOperation(origin, 'suspendUserGroup', { ...of({ team_id }), headers }), 200, {
+    ...subject('a', team_id),
+    action: 'user_group.suspended',
+  })
+  const answer = await call(origin, { method: 'DELETE', path: sessionPath, headers })
+  assert.ok(answer.status < 300, answer.text)
+  assert.deepEqual(await list({ request_id: answer.headers['x-request-id'] ?? '' }), [])
+  const refused = { method: 'POST', path: sessionPath, body: { api_token: writeToken.token } }
+  await assertTold(() => call(origin, refused), 403)
+})
+
+test('all that changes anything was done here, and told but for the removal of events', async () => {
+  const changing = operationIds.filter((id) => operationOf(id).method !== 'GET')
+  assert.deepEqual(
+    changing.filter((id) => !called.has(id)),
+    [],
+  )
+  const seen = new Set((await list()).map(({ action }) => action))
+  const elsewhere = ['api_token.limited', 'workspace.created', 'audit_log.pruned']
+  assert.deepEqual(
+    auditActions.filter((action) => !seen.has(action)),
+    elsewhere,
+  )
+})
+
+test('no event holds a secret', async () => {
+  const shown = answers.flatMap(({ text }) => text.match(tokenPattern) ?? [])
+  const all = [...new Set([...shown, ...secrets, managed.adminToken, writeToken.token])]
+  assert.ok(all.length > 10)
+  const text = JSON.stringify([await list(), await list({}, testing.admin)])
+  assert.doesNotMatch(text, /ug[at]_(customer|testing)_/)
+  for (const secret of all) {
+    const random = randomPartOf(secret)
+    for (const part of [
+      random,
+      hash('sha256', secret, 'hex'),
+      hash('sha256', secret, 'base64'),
+      hash('sha256', secret, 'base64url'),
+    ])
+      assert.ok(!text.includes(part))
+  }
+})

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { assertAnswers, assertRefused, manage, rowsIn, startManaged } from '../../support/admin-api.ts'
+import { writingNothing } from '../../support/kept.ts'
+import { importedIn } from '../../support/bulk.ts'
+import { assertCommonHeaders } from '../../support/user-api.ts'
+
+const { service, admin, user } = await startManaged({ after })
+
+/** User groups whose data is easily changed on the way. */
+const bodies = [
+  '{"user_group_id":"b","name":"plain"}',
+  '{"user_group_id":"a","name":"A, \\"quoted\\"","mapping":{"a,b":"c\\"d"},"properties":{}}',
+  '{ "user_group_id": "é",\r\n "name": " kept ",\n "mapping": { "40" : "213" },\n "properties": {\n "n": [1.50, 1E2, -0] } }',
+  '{"user_group_id":"\\ufeffmark","name":"=1+2","properties":{"\\u2028":"\\r\\n","__proto__":{"a":[]}}}',
+  '{"user_group_id":"😀","name":"null","mapping":{},"properties":null}',
+  '{"user_group_id":"\\uffee","name":"before 😀 in UTF-8, after it in UTF-16"}',
+  `{"user_group_id":"large","name":"L","properties":{"t":"${'\\"'.repeat(32_000)}"}}`,
+]
+for (const body of bodies) assert.equal((await user.get(body)).status, 200)
+
+interface Exported {
+  readonly user_group_id: string
+  readonly name: string
+  readonly mapping: unknown
+  readonly properties: unknown
+}
+
+const asCsv = { query: { format: 'csv' } }
+
+describe('an export', () => {
+  test('has all user groups in the order of ids, with these four fields and no others', async () => {
+    const rows = assertAnswers<Exported[]>(await admin.exportUserGroups(), 'exportUserGroups')
+    assert.deepEqual(
+      rows.map(({ user_group_id }) => user_group_id),
+      ['a', 'b', 'large', 'é', '\ufeffmark', '\uffee', '😀'].sort((x, y) =>
+        Buffer.compare(Buffer.from(x), Buffer.from(y)),
+      ),
+    )
+    const sent = bodies.map((body) => JSON.parse(body) as Partial<Exported> & { user_group_id: string })
+    for (const row of rows) {
+      const {
+        mapping,
+        properties = null,
+        ...rest
+      } = sent.find(({ user_group_id }) => user_group_id === row.user_group_id) ?? {}
+      const isEmpty = mapping === undefined || mapping === null || Object.keys(mapping).length === 0
+      assert.deepEqual(row, { ...rest, mapping: isEmpty ? null : mapping, properties })
+      assert.deepEqual(Object.keys(row), ['user_group_id', 'name', 'mapping', 'properties'])
+    }
+  })
+
+  test('keeps numbers as they were sent, and a line for each', async () => {
+    const { text } = await admin.exportUserGroups()
+    assert.ok(text.includes('"properties":{"n":[1.50,1E2,-0]}}\n'), text.slice(0, 500))
+    assert.equal(text.split('\n').length, bodies.length + 1)
+  })
+
+  test('is CSV where that is asked for', async () => {
+    const answer = await admin.exportUserGroups(asCsv)
+    assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'text/csv'])
+    assertCommonHeaders(answer)
+    assert.ok(
+      answer.text.startsWith(
+        'user_group_id,name,mapping,properties\r\na,"A, ""quoted""","{""a,b"":""c\\""d""}",{}\r\nb,plain,null,null\r\n',
+      ),
+      answer.text.slice(0, 200),
+    )
+    assert.ok(answer.text.endsWith('\r\n'))
+  })
+
+  for (const [format, contentType] of [
+    ['ndjson', 'application/x-ndjson'],
+    ['csv', 'text/csv'],
+  ] as const) {
+    test(`as ${format} changes nothing where it is imported again, and makes the same elsewhere`, async () => {
+      const exported = await admin.exportUserGroups({ query: { format } })
+      const headers = { 'content-type': contentType }
+      const again = await writingNothing(service, () =>
+        admin.importUserGroups({ body: exported.text, headers }),
+      )
+      const { summary } = importedIn(assertAnswers<unknown[]>(again, 'importUserGroups'))
+      assert.deepEqual([summary.rows, summary.unchanged], [bodies.length, bodies.length])
+
+      const other = await startManaged({ after })
+      const made = await other.admin.importUserGroups({ body: exported.text, headers })
+      assert.equal(
+        importedIn(assertAnswers<unknown[]>(made, 'importUserGroups')).summary.created,
+        bodies.length,
+      )
+      const there = await other.admin.exportUserGroups({ query: { format } })
+      assert.equal(there.text, exported.text)
+    })
+  }
+
+  test('has every one of many, once', async () => {
+    const other = await startManaged({ after })
+    const ids = Array.from({ length: 1001 }, (_, i) => `id ${i}`)
+    const body = ids.map((id) => `{"user_group_id":"${id}","name":"A"}\n`).join('')
+    assertAnswers(await other.admin.importUserGroups({ body }), 'importUserGroups')
+    const rows = rowsIn<Exported>(await other.admin.exportUserGroups())
+    assert.deepEqual(
+      rows.map(({ user_group_id }) => user_group_id),
+      ids.sort(),
+    )
+  })
+
+  test('of nothing is empty, or the line with the columns', async () => {
+    const { admin: empty } = await manage(service, 'Testing')
+    assert.deepEqual(assertAnswers(await empty.exportUserGroups(), 'exportUserGroups'), [])
+    const answer = await empty.exportUserGroups(asCsv)
+    assert.deepEqual([answer.status, answer.text], [200, 'user_group_id,name,mapping,properties\r\n'])
+  })
+
+  test('has neither what was deleted nor a token', async () => {
+    const other = await startManaged({ after })
+    const { team_id, token } = await other.create('deleted')
+    await other.create('there')
+    await other.admin.deleteUserGroup({ params: { team_id } })
+    const { text } = await other.admin.exportUserGroups()
+    assert.equal(text, '{"user_group_id":"there","name":"there","mapping":null,"properties":null}\n')
+    assert.ok(!text.includes(token))
+  })
+
+  test('has two forms, and no other', async () => {
+    for (const query of ['format=json', 'format=', 'format=CSV', 'format=csv&format=csv'])
+      assertRefused(await admin.exportUserGroups({ query }), 'exportUserGroups', 'validation_failed', [
+        '/format',
+      ])
+    assert.deepEqual((await admin.exportUserGroups({ query: 'format=ndjson' })).status, 200)
+  })
+})

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { setImmediate as nextTurn, setInterval as every } from 'node:timers/promises'
+import { assertAnswers, assertRefused, rowsIn, startManaged } from '../../support/admin-api.ts'
+import { writingNothing } from '../../support/kept.ts'
+import { importedIn } from '../../support/bulk.ts'
+import { answerTo, chunked, RawConnection, requestText } from '../../support/raw-connection.ts'
+import { temporaryFolder, type RunningService } from '../../support/service.ts'
+import { Upload } from '../../support/upload.ts'
+import { assertFault } from '../../support/user-api.ts'
+
+const temporary = join(temporaryFolder({ after }), 'tmp')
+mkdirSync(temporary)
+const { service, admin, adminToken } = await startManaged({ after }, { TMPDIR: temporary })
+
+const path = '/admin/v1/user-groups/import'
+const rowOf = (id: string) => `{"user_group_id":"${id}","name":"Name of ${id}"}\n`
+
+/** The files in the service's temporary folder, those that no folder lists but that are open included. */
+function temporaryFiles({ pid }: RunningService): string[] {
+  const listed: string[] = readdirSync(temporary)
+  const folder = `/proc/${pid}/fd`
+  if (!existsSync(folder)) return listed
+  const open = readdirSync(folder).flatMap((file) => {
+    try {
+      return [readlinkSync(join(folder, file))]
+    } catch {
+      // It has been closed meanwhile.
+      return []
+    }
+  })
+  return [...listed, ...open.filter((name) => name.startsWith(temporary))]
+}
+
+async function untilNothingIsLeft(): Promise<void> {
+  while (temporaryFiles(service).length > 0) await nextTurn()
+}
+
+const idsIn = async () =>
+  rowsIn<{ user_group_id: string }>(await admin.exportUserGroups()).map(({ user_group_id }) => user_group_id)
+
+describe('an import', () => {
+  test('answers a client that reads nothing before it has sent everything', async () => {
+    const { hostname, port } = new URL(service.origin)
+    const socket = connect(Number(port), hostname).pause()
+    const rows = 200_000
+    const headers = ['Transfer-Encoding: chunked', 'Content-Type: application/x-ndjson', 'Connection: close']
+    socket.write(requestText({ method: 'POST', path: `${path}?dry_run=true`, token: adminToken, headers }))
+    for (let sent = 0; sent < rows; sent += 1000) {
+      let part = ''
+      for (let i = sent; i < sent + 1000; i++) part += rowOf(`all ${i}`)
+      const chunk = `${Buffer.byteLength(part).toString(16)}\r\n${part}\r\n`
+      if (!socket.write(chunk)) await once(socket, 'drain')
+    }
+    await new Promise<void>((resolve) => socket.write('0\r\n\r\n', () => resolve()))
+    let text = ''
+    socket
+      .setEncoding('utf8')
+      .on('data', (part: string) => (text += part))
+      .resume()
+    await once(socket, 'close')
+    assert.match(text, /^HTTP\/1\.1 200 OK\r\n/)
+    // The sizes of the chunks, which are cut anywhere.
+    text = text.replaceAll(/\r\n[0-9a-f]+\r\n/g, '')
+    assert.match(
+      text,
+      /\{"summary":\{"rows":200000,"created":200000,"updated":0,"unchanged":0,"refused":0,"dry_run":true\}\}/,
+    )
+    assert.equal(text.match(/"outcome":"created"\}/g)?.length, rows)
+  })
+
+  test('leaves nothing in the temporary folder, whatever becomes of it', async () => {
+    assertAnswers(await admin.importUserGroups({ body: rowOf('temporary') }), 'importUserGroups')
+    await untilNothingIsLeft()
+    const headers = { 'content-type': 'text/csv' }
+    assertRefused(
+      await admin.importUserGroups({ body: 'nonsense\n', headers }),
+      'importUserGroups',
+      'validation_failed',
+    )
+    await untilNothingIsLeft()
+    const gone = new Upload(service.origin, adminToken)
+    await gone.send(rowOf('gone'))
+    await gone.abandon()
+    await untilNothingIsLeft()
+  })
+
+  test('whose answer nobody takes to its end leaves nothing there either', async () => {
+    const upload = new Upload(service.origin, adminToken, { path: `${path}?dry_run=true` })
+    for (let i = 0; i < 50_000; i += 500) {
+      await upload.send(Array.from({ length: 500 }, (_, k) => rowOf(`untaken ${i + k}`)).join(''))
+    }
+    await upload.endUnread()
+    await upload.abandon()
+    await untilNothingIsLeft()
+  })
+
+  test('that is left in the middle has made whole rows only, in their order, and the service is well', async () => {
+    const ids = Array.from({ length: 3000 }, (_, i) => `left ${String(i).padStart(4, '0')}`)
+    const upload = new Upload(service.origin, adminToken)
+    await upload.send(ids.map(rowOf).join(''))
+    await upload.send('{"user_group_id":"left half","name":"ha')
+    const made = async () => (await idsIn()).filter((id) => id.startsWith('left'))
+    // It has begun: what goes on from here is that nobody is there.
+    while ((await made()).length === 0);
+    await upload.abandon()
+    await untilNothingIsLeft()
+    const left = await made()
+    assert.deepEqual(left, ids.slice(0, left.length))
+    const again = await admin.importUserGroups({ body: ids.map(rowOf).join('') })
+    const { summary } = importedIn(assertAnswers<unknown[]>(again, 'importUserGroups'))
+    assert.deepEqual([summary.unchanged, summary.created], [left.length, ids.length - left.length])
+  })
+
+  test('that is refused at its start tells a client so that goes on sending', async () => {
+    const body = `nonsense\n${'x'.repeat(5_000_000)}`
+    const answer = await admin.importUserGroups({ body, headers: { 'content-type': 'text/csv' } })
+    assertRefused(answer, 'importUserGroups', 'validation_failed')
+  })
+
+  test('comes in chunks of any size', async () => {
+    const body = rowOf('chunks 1') + rowOf('chunks 2')
+    const headers = ['Transfer-Encoding: chunked', 'Content-Type: text/csv']
+    const refused = await answerTo(
+      service.origin,
+      requestText({
+        method: 'POST',
+        path,
+        token: adminToken,
+        headers,
+        body: chunked(...Array.from('nonsense\n')),
+      }),
+    )
+    assertFault(refused, 'validation_failed')
+    const upload = new Upload(service.origin, adminToken)
+    for (const char of body) await upload.send(char)
+    const { summary } = importedIn(assertAnswers<unknown[]>(await upload.end(), 'importUserGroups'))
+    assert.equal(summary.created, 2)
+  })
+})
+
+test('an import is 503 and changes nothing where the temporary folder cannot be written', async (t) => {
+  const missing = join(temporaryFolder(t), 'missing')
+  const other = await startManaged(t, { TMPDIR: missing })
+  const body = rowOf('no room').repeat(20_000)
+  const refusal = await writingNothing(other.service, () => other.admin.importUserGroups({ body }))
+  const refused = assertRefused(refusal, 'importUserGroups', 'unavailable')
+  assert.equal(refused.message, 'The temporary folder of the service cannot be written')
+  mkdirSync(missing)
+  const answer = await other.admin.importUserGroups({ body: rowOf('room') })
+  assert.equal(importedIn(assertAnswers<unknown[]>(answer, 'importUserGroups')).summary.created, 1)
+})
+
+describe('time', { concurrency: true }, () => {
+  test('is over for an upload that pauses for longer than a request may take', async (t) => {
+    const impatient = await startManaged(t, { UGS_REQUEST_TIMEOUT_MS: '300' })
+    const connection = await RawConnection.open(impatient.service.origin)
+    const headers = ['Transfer-Encoding: chunked', 'Content-Type: application/x-ndjson']
+    const row = rowOf('pausing')
+    const [answer, ...more] = await connection
+      .send(requestText({ method: 'POST', path, token: impatient.adminToken, headers }))
+      .send(`${row.length.toString(16)}\r\n${row}\r\n`)
+      .answersUntilClosed()
+    assert.ok(answer !== undefined)
+    assert.deepEqual(more, [])
+    assertFault(answer, 'request_timeout')
+    assert.equal(answer.headers.connection, 'close')
+    assert.deepEqual(rowsIn(await impatient.admin.exportUserGroups()), [])
+  })
+
+  test('is not over for one that goes on, when it is twice for an ordinary request that does the same', async (t) => {
+    const { service, adminToken } = await startManaged(t, { UGS_REQUEST_TIMEOUT_MS: '3000' })
+    const upload = new Upload(service.origin, adminToken)
+    let sent = 0
+    const dripping = new AbortController()
+    const drip = (async () => {
+      for await (const at of every(50, Date.now, { signal: dripping.signal }))
+        await upload.send(rowOf(`drip ${sent++} ${at()}`))
+    })().catch((error: unknown) => assert.equal((error as Error).name, 'AbortError'))
+    for (let round = 0; round < 2; round++) {
+      const connection = await RawConnection.open(service.origin)
+      connection.send(
+        requestText({
+          method: 'POST',
+          path: '/admin/v1/promotions',
+          token: adminToken,
+          headers: ['Content-Length: 1000000'],
+        }),
+      )
+      const poke = setInterval(() => connection.send(' '), 50)
+      const [answer] = await connection.answersUntilClosed()
+      clearInterval(poke)
+      assert.ok(answer !== undefined)
+      assertFault(answer, 'request_timeout')
+    }
+    dripping.abort()
+    await drip
+    const { summary } = importedIn(assertAnswers<unknown[]>(await upload.end(), 'importUserGroups'))
+    assert.equal(summary.created, sent)
+  })
+})

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
+import { assertAnswers, assertRefused, startManaged } from '../../support/admin-api.ts'
+import { importedIn } from '../../support/bulk.ts'
+import type { Scope } from '../../support/scope.ts'
+import type { RunningService } from '../../support/service.ts'
+import { openSession } from '../../support/session.ts'
+import { Upload } from '../../support/upload.ts'
+
+const settings = { UGS_LOCK_TIMEOUT_MS: '300' }
+const { service, admin, adminToken } = await startManaged({ after }, settings)
+
+/** Has nothing be written until what it returns is called. */
+async function lock(t: Scope, { dataFolder, databaseUrl }: RunningService): Promise<() => Promise<void>> {
+  if (databaseUrl !== undefined) {
+    const session = await openSession(t, databaseUrl)
+    await session.query('BEGIN; LOCK TABLE user_group IN SHARE ROW EXCLUSIVE MODE')
+    return async () => {
+      await session.query('ROLLBACK')
+    }
+  }
+  const database = new BetterSqlite3(join(dataFolder, 'ugs.db'))
+  t.after(() => void database.close())
+  database.exec('BEGIN IMMEDIATE')
+  return () => Promise.resolve(void database.exec('ROLLBACK'))
+}
+
+const rowOf = (id: string) => `{"user_group_id":"${id}","name":"Name"}\n`
+const exported = async () => (await admin.exportUserGroups()).text
+
+describe('an import whose store is lost', () => {
+  test('in the middle says up to where it is done, and the next one completes it', async (t) => {
+    const rows = Array.from({ length: 5000 }, (_, i) => rowOf(`lost ${String(i).padStart(4, '0')}`))
+    const upload = new Upload(service.origin, adminToken)
+    await upload.send(rows.slice(0, 3000).join(''))
+    // That the first rows are there says that it goes on from here without the store.
+    while (!(await exported()).includes('lost 0000'));
+    const unlock = await lock(t, service)
+    await upload.send(rows.slice(3000).join(''))
+    const { message } = assertRefused(await upload.end(), 'importUserGroups', 'unavailable')
+    await unlock()
+    const [, line = ''] =
+      /; what stands before line (\d+) is imported, import the whole again to go on$/.exec(message) ?? []
+    const text = await exported()
+    const done = rows.findIndex(
+      (row) => !text.includes((JSON.parse(row) as { user_group_id: string }).user_group_id),
+    )
+    assert.ok(Number(line) > 1 && Number(line) - 1 <= done, `${line}, and ${done} are there`)
+
+    const again = await admin.importUserGroups({ body: rows.join('') })
+    const { summary } = importedIn(assertAnswers<unknown[]>(again, 'importUserGroups'))
+    assert.deepEqual([summary.rows, summary.refused, summary.updated], [rows.length, 0, 0])
+    assert.ok(summary.unchanged >= Number(line) - 1)
+  })
+
+  test('from the start changes nothing, and says so', async (t) => {
+    const unlock = await lock(t, service)
+    const answer = await admin.importUserGroups({ body: rowOf('never') })
+    await unlock()
+    const { message } = assertRefused(answer, 'importUserGroups', 'unavailable')
+    assert.match(message, /; what stands before line 1 is imported/)
+    assert.ok(Number(answer.headers['retry-after']) > 0)
+    assert.ok(!(await exported()).includes('never'))
+  })
+})

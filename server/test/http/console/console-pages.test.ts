@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { adminApi } from '../../support/admin-api.ts'
+import { createApiToken } from '../../support/command.ts'
+import { signIn } from '../../support/console.ts'
+import { call, type Answer } from '../../support/http.ts'
+import { RawConnection, requestText } from '../../support/raw-connection.ts'
+import { startService } from '../../support/service.ts'
+import { assertFault } from '../../support/user-api.ts'
+
+const service = await startService({ after })
+const get = (path: string, method = 'GET') => call(service.origin, { method, path })
+
+/** The nonce of a page, which its policy and its elements must have the same. */
+function nonceOf({ status, headers, text }: Answer): string {
+  assert.equal(status, 200)
+  assert.equal(headers['content-type'], 'text/html; charset=utf-8')
+  const policy = new Map(
+    (headers['content-security-policy'] ?? '').split('; ').map((line) => {
+      const [name = '', ...values] = line.split(' ')
+      return [name, values.join(' ')]
+    }),
+  )
+  const nonce = /'nonce-([A-Za-z0-9+/]{22}==)'/.exec(policy.get('style-src') ?? '')?.[1] ?? ''
+  assert.notEqual(nonce, '')
+  assert.deepEqual(Object.fromEntries(policy), {
+    'default-src': "'none'",
+    'script-src': "'self'",
+    'style-src': `'self' 'nonce-${nonce}'`,
+    'img-src': "'self' data:",
+    'font-src': "'self'",
+    'connect-src': "'self'",
+    'manifest-src': "'self'",
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
+  })
+  const inPage = [...text.matchAll(/nonce="([^"]*)"/g)].map(([, found]) => found)
+  assert.ok(inPage.length > 0)
+  assert.deepEqual([...new Set(inPage)], [nonce])
+  assert.doesNotMatch(text, /CSP_NONCE|<script>|\son\w+=|style=/)
+  return nonce
+}
+
+describe('a page of the console', () => {
+  for (const path of [
+    '/console',
+    '/console/',
+    '/console?x=1',
+    '/console/user-groups/1',
+    '/console/a/b/c?d#e',
+    '/console/session/x',
+  ]) {
+    test(`stands at ${path}, with a policy and a nonce of its own`, async () => {
+      const [first, second] = [await get(path), await get(path)]
+      assert.notEqual(nonceOf(first), nonceOf(second))
+      assert.equal(first.headers['referrer-policy'], 'no-referrer')
+      assert.equal(first.headers['x-content-type-options'], 'nosniff')
+      assert.equal(first.headers['cache-control'], 'no-store')
+      assert.match(first.headers['x-request-id'] ?? '', /^[\w-]+$/)
+      assert.equal(first.headers['set-cookie'], undefined)
+    })
+  }
+
+  test('is read alone', async () => {
+    for (const path of ['/console', '/console/user-groups/1']) {
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        const answer = await get(path, method)
+        assertFault(answer, 'method_not_allowed')
+        assert.equal(answer.headers.allow, 'GET')
+      }
+      const head = await get(path, 'HEAD')
+      assert.deepEqual([head.status, head.text, head.headers.allow], [405, '', 'GET'])
+    }
+    const session = await get('/console/session', 'PUT')
+    assertFault(session, 'method_not_allowed')
+    assert.deepEqual(session.headers.allow?.split(', ').sort(), ['DELETE', 'GET', 'POST'])
+  })
+})
+
+describe('the files of the console', async () => {
+  const { text: page } = await get('/console')
+  const files = [...page.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
+
+  test('are of this service alone, and are those that the page names', () => {
+    assert.ok(files.some((path) => path.endsWith('.js')) && files.some((path) => path.endsWith('.css')), page)
+    assert.doesNotMatch(page, /(?:src|href)="(?!\/console\/assets\/)/)
+  })
+
+  for (const path of files) {
+    test(`may be kept for ever: ${path.replace(/-[\w-]+\./, '-….')}`, async () => {
+      const { status, headers, text } = await get(path)
+      assert.equal(status, 200)
+      assert.ok(text.length > 0)
+      assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable')
+      assert.equal(headers['x-content-type-options'], 'nosniff')
+      const type = path.endsWith('.js')
+        ? /^(text|application)\/javascript/
+        : path.endsWith('.css')
+          ? /^text\/css/
+          : /^image\//
+      assert.match(headers['content-type'] ?? '', type)
+      const again = await call(service.origin, { path, headers: { 'if-none-match': headers.etag ?? '' } })
+      assert.equal(again.status, 304)
+    })
+  }
+
+  for (const path of [
+    '/console/assets/none.js',
+    '/console/assets/index.html',
+    '/console/assets/../index.html',
+    '/console/assets/%2e%2e/index.html',
+    '/console/assets/..%2findex.html',
+    '/console/assets/..%5cindex.html',
+    '/console/assets/../../../package.json',
+    '/console/assets/%2e%2e/%2e%2e/%2e%2e/package.json',
+    '/console/assets/%00',
+    '/console/assets//etc/passwd',
+    '/console/assets/.hidden',
+    ...files.map((file) => `${file}/x`),
+    ...files.map((file) => `${file}.map`),
+  ]) {
+    test(`are no others: ${path.replace(/-[\w-]+\./, '-….')}`, async () => {
+      const connection = await RawConnection.open(service.origin)
+      connection.send(requestText({ path, headers: ['Connection: close'] }))
+      const [answer] = await connection.answersUntilClosed()
+      connection.close()
+      assert.ok(answer !== undefined)
+      assert.ok(
+        answer.status === 404 || answer.status === 400,
+        `${answer.status}: ${answer.text.slice(0, 200)}`,
+      )
+      assert.doesNotMatch(answer.text, /<html|root:|"name": ?"@/)
+    })
+  }
+})
+
+describe('with UGS_CONSOLE=off', async () => {
+  const off = await startService({ after }, { UGS_CONSOLE: 'off' })
+  const file = /"(\/console\/assets\/[^"]+)"/.exec((await get('/console')).text)?.[1] ?? ''
+
+  for (const [method, path] of [
+    ...(['GET', 'POST', 'DELETE'] as const).map((method) => [method, '/console/session'] as const),
+    ...['/console', '/console/', '/console/user-groups', '/console/assets/', file].flatMap((path) => [
+      ['GET', path] as const,
+      ['POST', path] as const,
+    ]),
+  ]) {
+    test(`there is nothing at ${method} ${path.replace(/-[\w-]+\./, '-….')}`, async () => {
+      const body = method === 'POST' ? { api_token: off.tokens.Customer } : undefined
+      const answer = await call(off.origin, { method, path, ...(body && { body }) })
+      assertFault(answer, 'not_found')
+    })
+  }
+
+  test('management goes on by API tokens', async () => {
+    const token = await createApiToken(off, 'Customer', '--scopes', 'admin')
+    assert.equal((await adminApi(off.origin, token).listWorkspaces()).status, 200)
+    const on = await signIn(service.origin, await createApiToken(service, 'Customer', '--scopes', 'admin'))
+    const answer = await call(off.origin, { path: '/admin/v1/workspaces', headers: { cookie: on.cookie } })
+    assertFault(answer, 'unauthenticated')
+  })
+})

@@ -1,0 +1,370 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { after, describe, test } from 'node:test'
+import type { AdminOperationId } from '../../../src/contract/admin/admin-operations.ts'
+import {
+  adminApi,
+  assertAnswers,
+  assertRefused,
+  of,
+  operationIds,
+  operationOf,
+  startManaged,
+  type AdminInput,
+} from '../../support/admin-api.ts'
+import { createApiToken, runCommand } from '../../support/command.ts'
+import {
+  callOperation,
+  sessionPath,
+  signed,
+  signIn,
+  signingIn,
+  type SignedIn,
+} from '../../support/console.ts'
+import { call, type Answer } from '../../support/http.ts'
+import { introspectionPath } from '../../support/introspection.ts'
+import { kept, writingNothing } from '../../support/kept.ts'
+import { startService } from '../../support/service.ts'
+import { assertCommonHeaders, assertFault } from '../../support/user-api.ts'
+
+const { service, admin, adminToken, create } = await startManaged(
+  { after },
+  { LOG_LEVEL: 'trace', UGS_ACCESS_LOG: 'full' },
+)
+const { origin } = service
+/** All secrets that were ever given out here, and where they may stand. */
+const given: SignedIn[] = []
+
+const enter = async (token = adminToken, headers?: Record<string, string>): Promise<SignedIn> => {
+  const signedIn = await signIn(origin, token, headers)
+  given.push(signedIn)
+  return signedIn
+}
+
+const whoIs = (headers: Record<string, string>, at = origin) => call(at, { path: sessionPath, headers })
+const leave = (headers: Record<string, string>, at = origin) =>
+  call(at, { method: 'DELETE', path: sessionPath, headers })
+
+function assertUnauthenticated(answer: Answer): void {
+  assertFault(answer, 'unauthenticated')
+  assert.equal(answer.headers['www-authenticate'], 'Token')
+  assert.equal(answer.headers['set-cookie'], undefined)
+}
+
+const makeToken = async (body: object = {}) =>
+  assertAnswers<{ api_token: { id: number }; token: string }>(
+    await admin.createApiToken({ body: { name: 'console', scopes: ['admin'], ...body } }),
+    'createApiToken',
+  )
+
+describe('signing in', () => {
+  test('answers who it is, and sets a cookie that scripts and other sites cannot reach', async () => {
+    const { api_token, token } = await makeToken()
+    const { answer, session, cookie, csrfToken } = await enter(token)
+    assertCommonHeaders(answer)
+    assert.equal(answer.headers['content-type'], 'application/json')
+    const { expires_at, ...rest } = session
+    assert.deepEqual(answer.body, { success: 1, session })
+    assert.deepEqual(rest, {
+      workspace: { id: 1, name: 'default' },
+      api_environment_tag: 'Customer',
+      api_token: { id: api_token.id, name: 'console' },
+      idle_seconds: 1800,
+      csrf_token: csrfToken,
+    })
+    assert.ok(Math.abs(Date.parse(expires_at) - Date.now() - 12 * 3_600_000) < 60_000)
+    assert.deepEqual(answer.headers['set-cookie'], [
+      `${cookie}; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict`,
+    ])
+    assert.notEqual(cookie.split('=')[1], csrfToken)
+    assert.ok(!answer.text.includes(cookie.slice('ugs_session='.length)))
+  })
+
+  for (const [of, isSecure] of [
+    ['https://ugs.example.com', true],
+    ['http://ugs.example.com', false],
+    ['null', false],
+    ['httpsx://ugs.example.com', false],
+  ] as const) {
+    test(`sets a cookie that is ${isSecure ? '' : 'not '}for TLS alone where the page is from ${of}`, async () => {
+      const { answer } = await enter(adminToken, { origin: of })
+      const [setCookie = ''] = [answer.headers['set-cookie']].flat()
+      assert.equal(/; Secure(;|$)/.test(setCookie), isSecure, setCookie)
+    })
+  }
+
+  test('gives another secret each time, and leaves the sessions before it', async () => {
+    const [first, second] = [await enter(), await enter()]
+    assert.notEqual(first.cookie, second.cookie)
+    assert.notEqual(first.csrfToken, second.csrfToken)
+    for (const { cookie, session } of [first, second])
+      assert.deepEqual((await whoIs({ cookie })).body, { success: 1, session })
+  })
+
+  test('ends no later than its API token', async () => {
+    const { token } = await makeToken({ expires_in_seconds: 3600 })
+    const { session } = await enter(token)
+    assert.ok(Math.abs(Date.parse(session.expires_at) - Date.now() - 3_600_000) < 60_000)
+  })
+
+  test('takes no API token that is unknown, was revoked, has expired or is none', async () => {
+    const { api_token, token: revoked } = await makeToken()
+    await admin.revokeApiToken({ params: { id: api_token.id } })
+    const { token: expired } = await makeToken({ expires_in_seconds: 1 })
+    while ((await adminApi(origin, expired).listWorkspaces()).status === 200);
+    const { token: ofUserGroup } = await create('not an API token')
+    for (const token of [
+      revoked,
+      expired,
+      ofUserGroup,
+      `${adminToken}x`,
+      adminToken.slice(0, -1),
+      '',
+      'x',
+      `Token ${adminToken}`,
+    ])
+      assertUnauthenticated(await signingIn(origin, { api_token: token }))
+  })
+
+  test('takes no API token without the scope admin', async () => {
+    const token = await createApiToken(service, 'Customer', '--scopes', 'read,write,introspect')
+    const answer = await signingIn(origin, { api_token: token })
+    assertFault(answer, 'forbidden')
+    assert.equal(answer.headers['set-cookie'], undefined)
+  })
+
+  test('reads its body strictly, and keeps nothing where it is wrong', async () => {
+    await writingNothing(service, async () => {
+      const type = { 'content-type': 'application/json' }
+      const token = JSON.stringify(adminToken)
+      assertFault(await call(origin, { method: 'POST', path: sessionPath }), 'body_required')
+      for (const contentType of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'application/json; charset=latin1',
+      ])
+        assertFault(
+          await signingIn(origin, `{"api_token":${token}}`, { 'content-type': contentType }),
+          'unsupported_media_type',
+        )
+      assertFault(
+        await signingIn(origin, `{"api_token":${token}}`, { ...type, 'content-encoding': 'gzip' }),
+        'unsupported_media_type',
+      )
+      for (const body of ['{', `{"api_token":${token},}`, `\ufeff{"api_token":${token}}`])
+        assertFault(await signingIn(origin, body), 'malformed_json')
+      assertFault(await signingIn(origin, `{"api_token":"x","api_token":${token}}`), 'malformed_json', [
+        '/api_token',
+      ])
+      assertFault(await signingIn(origin, {}), 'validation_failed', ['/api_token'])
+      assertFault(await signingIn(origin, { api_token: 1 }), 'validation_failed', ['/api_token'])
+      assertFault(await signingIn(origin, { api_token: adminToken, remember: true }), 'validation_failed', [
+        '/remember',
+      ])
+      assertFault(await signingIn(origin, []), 'validation_failed', [''])
+      assertFault(await signingIn(origin, ' '.repeat(1024 * 1024 + 1)), 'body_too_large')
+    })
+  })
+})
+
+describe('a session', () => {
+  test('is nobody’s without its cookie', async () => {
+    const { cookie } = await enter()
+    const secret = cookie.slice('ugs_session='.length)
+    for (const headers of [
+      {},
+      { cookie: 'other=1' },
+      { cookie: 'ugs_session=' },
+      { cookie: `ugs_session=${'x'.repeat(43)}` },
+      { cookie: `ugs_session=${secret}x` },
+      { cookie: `UGS_SESSION=${secret}` },
+      { cookie: `xugs_session=${secret}` },
+      { cookie: `ugs_session="${secret}"` },
+      { authorization: `Token ${secret}` },
+      { authorization: `Token ${adminToken}` },
+    ]) {
+      assertUnauthenticated(await whoIs(headers))
+      assertUnauthenticated(await leave(headers))
+    }
+    assert.equal((await whoIs({ cookie: `a=b; ${cookie};c="d=e"` })).status, 200)
+  })
+
+  test('is ended by signing out at once, on another process too, and that alone', async (t) => {
+    const settings = {
+      UGS_DATA_DIR: service.dataFolder,
+      ...(service.databaseUrl && { DATABASE_URL: service.databaseUrl }),
+    }
+    const other = await startService(t, settings)
+    const [one, another] = [await enter(), await enter()]
+    assert.equal((await whoIs({ cookie: one.cookie }, other.origin)).status, 200)
+    assertFault(await leave({ cookie: one.cookie }), 'forbidden')
+    assertFault(await leave({ cookie: one.cookie, 'x-csrf-token': another.csrfToken }), 'forbidden')
+    const left = await leave(signed(one))
+    assert.deepEqual([left.status, left.text], [200, '{"success":1}'])
+    assert.deepEqual(left.headers['set-cookie'], [
+      'ugs_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict',
+    ])
+    for (const at of [origin, other.origin]) {
+      assertUnauthenticated(await whoIs({ cookie: one.cookie }, at))
+      const refused = await callOperation(at, 'listWorkspaces', { headers: { cookie: one.cookie } })
+      assertRefused(refused, 'listWorkspaces', 'unauthenticated')
+      assert.equal((await whoIs({ cookie: another.cookie }, at)).status, 200)
+    }
+    assertUnauthenticated(await leave(signed(one)))
+  })
+
+  test('ends with its API token', async () => {
+    const { api_token, token } = await makeToken()
+    const { cookie } = await enter(token)
+    const read = () => callOperation(origin, 'listWorkspaces', { headers: { cookie } })
+    assertAnswers(await read(), 'listWorkspaces')
+    await admin.revokeApiToken({ params: { id: api_token.id } })
+    assertUnauthenticated(await whoIs({ cookie }))
+    assertRefused(await read(), 'listWorkspaces', 'unauthenticated')
+  })
+
+  test('works for management alone', async () => {
+    const { cookie, csrfToken } = await enter(
+      await createApiToken(service, 'Customer', '--scopes', 'admin,write,introspect'),
+    )
+    const headers = { cookie, 'x-csrf-token': csrfToken }
+    for (const method of ['GET', 'POST', 'PUT'])
+      assertUnauthenticated(await call(origin, { method, headers, body: { user_group_id: 'x', name: 'X' } }))
+    const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' }
+    const answer = await call(origin, {
+      method: 'POST',
+      path: introspectionPath,
+      headers: form,
+      body: 'token=x',
+    })
+    assert.equal(answer.status, 401, answer.text)
+  })
+
+  test('sees its own workspace and environment alone', async () => {
+    await runCommand(service, 'workspace', 'create', 'console')
+    const token = await createApiToken(service, 'Testing', '--workspace', 'console', '--scopes', 'admin')
+    const { cookie, session } = await enter(token)
+    assert.deepEqual([session.workspace.name, session.api_environment_tag], ['console', 'Testing'])
+    const made = await create('of another workspace')
+    const answer = await callOperation(origin, 'getUserGroup', { ...of(made), headers: { cookie } })
+    assertRefused(answer, 'getUserGroup', 'user_group_not_found')
+  })
+})
+
+describe('with a session’s cookie', async () => {
+  const signedIn = await enter()
+  const { cookie, csrfToken } = signedIn
+  const another = await enter()
+  const made = await create('managed')
+  const params = { ...of(made).params, revision: 1, id: 1 }
+  const bodies: Partial<Record<AdminOperationId, unknown>> = {
+    rotateTokenOfUserGroup: {},
+    patchUserGroup: { name: 'Changed' },
+    promoteUserGroups: { user_group_ids: ['nobody'] },
+    reportLeakedToken: { token: 'unknown' },
+    importUserGroups: { user_group_id: 'imported', name: 'A' },
+    createApiToken: { name: 'made', scopes: ['read'] },
+    rotateApiToken: {},
+    createWorkspace: { name: 'made' },
+    createSchema: { provided_id: 'made', name: 'A' },
+    createDataSource: { schema_id: 1, provided_id: 'made', name: 'A' },
+  }
+  const { api_token: rotated } = await makeToken()
+  const inputOf = (id: AdminOperationId): AdminInput => ({
+    params: id === 'rotateApiToken' ? { id: rotated.id } : params,
+    ...(id in bodies && { body: bodies[id] }),
+  })
+
+  // An API token's last use is written down when there is time, and a page may end because time is over.
+  const withoutChance = (text: string) =>
+    text.replaceAll(/"request_id":"[^"]*"/g, '').replaceAll(/"(?:last_used_at|next_cursor)":[^,}]+/g, '')
+
+  for (const id of operationIds) {
+    const { method } = operationOf(id)
+    if (method === 'GET') {
+      test(`${id} answers as to the API token`, async () => {
+        const answer = await callOperation(origin, id, { ...inputOf(id), headers: { cookie } })
+        const expected = await admin[id](inputOf(id))
+        assert.deepEqual(
+          [answer.status, withoutChance(answer.text)],
+          [expected.status, withoutChance(expected.text)],
+        )
+        if (id !== 'diffUserGroupVersions') assertAnswers(answer, id)
+      })
+    } else {
+      test(`${id} is forbidden without the token that belongs to it, and then does nothing`, async () => {
+        await writingNothing(service, async () => {
+          for (const headers of [
+            { cookie },
+            { cookie, 'x-csrf-token': '' },
+            { cookie, 'x-csrf-token': another.csrfToken },
+            { cookie, 'x-csrf-token': csrfToken.slice(0, -1) },
+            { cookie, 'x-csrf-token': cookie.slice('ugs_session='.length) },
+            { cookie, csrf_token: csrfToken },
+          ])
+            assertRefused(await callOperation(origin, id, { ...inputOf(id), headers }), id, 'forbidden')
+        })
+      })
+    }
+  }
+
+  // Last what takes away what others need.
+  const ending: AdminOperationId[] = [
+    'deleteUserGroup',
+    'restoreDeletedUserGroup',
+    'deleteDataSource',
+    'deleteSchema',
+  ]
+  const changing = operationIds.filter(
+    (id) => operationOf(id).method !== 'GET' && !ending.includes(id) && id !== 'revokeApiToken',
+  )
+  for (const id of [...changing, ...ending]) {
+    test(`${id} is done with that token`, async () => {
+      const answer = await callOperation(origin, id, { ...inputOf(id), headers: signed(signedIn) })
+      assert.notEqual(answer.status, 403, answer.text)
+      if (answer.status < 300) assertAnswers(answer, id)
+      // There is no version yet to restore.
+      else if (id === 'restoreUserGroupVersion') assertRefused(answer, id, 'not_found')
+      else assert.fail(answer.text)
+    })
+  }
+
+  test('an API token goes before it, whether that may or not', async () => {
+    const testing = await createApiToken(service, 'Testing', '--scopes', 'admin')
+    const patch = (authorization: string) =>
+      callOperation(origin, 'createWorkspace', {
+        body: { name: authorization.slice(-6) },
+        headers: { ...signed(signedIn), authorization },
+      })
+    assertRefused(await patch('Token nonsense'), 'createWorkspace', 'unauthenticated')
+    assertRefused(await patch(`Bearer ${adminToken}`), 'createWorkspace', 'unauthenticated')
+    const writer = await createApiToken(service, 'Customer', '--scopes', 'write')
+    assertRefused(await patch(`Token ${writer}`), 'createWorkspace', 'forbidden')
+    // It needs no other token then.
+    const headers = { cookie, authorization: `Token ${testing}` }
+    const body = { name: 'by the API token' }
+    const answer = await callOperation(origin, 'createWorkspace', { body, headers })
+    const { api_token } = assertAnswers<{ api_token: { api_environment_tag: string } }>(
+      answer,
+      'createWorkspace',
+    )
+    assert.equal(api_token.api_environment_tag, 'Testing')
+  })
+})
+
+test('no secret of a session is kept, but for its SHA-256, or logged', async () => {
+  assert.ok(given.length > 10)
+  const all = await kept(service)
+  const log = service.stderr() + service.stdout()
+  assert.match(log, /"path":"\/console\/session"/)
+  const secrets = given.map(({ cookie }) => cookie.slice('ugs_session='.length))
+  const rows = Buffer.concat([...all.values()])
+  assert.ok(secrets.some((secret) => rows.includes(hash('sha256', secret, 'buffer'))))
+  for (const text of [...secrets, ...given.map(({ csrfToken }) => csrfToken), adminToken]) {
+    assert.ok(!log.includes(text), 'it is in the log')
+    for (const [where, bytes] of all) {
+      assert.ok(!bytes.includes(text), `it is in ${where}`)
+      assert.ok(!bytes.includes(Buffer.from(text, 'base64url')), `its bytes are in ${where}`)
+    }
+  }
+})

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { call } from '../../support/http.ts'
+import { answerTo, RawConnection, requestText } from '../../support/raw-connection.ts'
+import { startService } from '../../support/service.ts'
+import { assertCommonHeaders, assertFault, assertSuccess, userApi } from '../../support/user-api.ts'
+
+const service = await startService({ after })
+
+for (const [path, body] of Object.entries({
+  '/healthz': { status: 'ok' },
+  '/readyz': { status: 'ready' },
+})) {
+  test(`${path} answers whoever asks`, async () => {
+    for (const target of [path, `${path}/`, `${path}?x=1`]) {
+      const answer = await call(service.origin, { path: target })
+      assert.equal(answer.status, 200)
+      assert.equal(answer.headers['content-type'], 'application/json')
+      assertCommonHeaders(answer)
+      assert.deepEqual(answer.body, body)
+    }
+  })
+
+  test(`HEAD of ${path} is the same without the body`, async () => {
+    const request = requestText({ method: 'HEAD', path, headers: ['Connection: close'] })
+    const answer = await answerTo(service.origin, request, 'HEAD')
+    assert.equal(answer.status, 200)
+    assertCommonHeaders(answer)
+  })
+
+  test(`another method of ${path} is 405`, async () => {
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      const answer = await call(service.origin, { method, path })
+      assertFault(answer, 'method_not_allowed')
+      assert.equal(answer.headers.allow, 'GET, HEAD')
+    }
+  })
+}
+
+test('/openapi.json is the document of the API', async () => {
+  const answer = await call(service.origin, { path: '/openapi.json' })
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers['content-type'], 'application/json')
+  assertCommonHeaders(answer)
+  const document = answer.body as { openapi: string; paths: Record<string, object> }
+  assert.match(document.openapi, /^3\.1\./)
+  assert.deepEqual(Object.keys(document.paths['/api/user'] ?? {}).sort(), ['get', 'post', 'put'])
+  assert.doesNotMatch(answer.text, new RegExp(`${service.tokens.Customer}|${service.tokens.Testing}`))
+})
+
+for (const path of ['/docs', '/docs/', '/docs?x=/', '/docs/?x=1']) {
+  test(`${path} is a page that fetches nothing from elsewhere`, async () => {
+    const page = await call(service.origin, { path })
+    assert.equal(page.status, 200)
+    assert.match(page.headers['content-type'] ?? '', /^text\/html/)
+    assert.ok(page.headers['content-security-policy']?.includes("default-src 'self'"))
+    assertCommonHeaders(page)
+    const sources = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url)
+    assert.ok(sources.length > 0)
+    for (const source of sources) {
+      const url = new URL(source, `${service.origin}${path}`)
+      assert.equal(url.origin, service.origin)
+      const answer = await call(service.origin, { path: url.pathname })
+      assert.equal(answer.status, 200, source)
+      assertCommonHeaders(answer)
+    }
+  })
+}
+
+test('while it drains, /readyz fails, and all else is answered, on new connections too', async (t) => {
+  const draining = await startService(t, { UGS_DRAIN_MS: '2000' })
+  const api = userApi(draining.origin, draining.tokens.Testing)
+  assertSuccess(await api.get({ user_group_id: 'drain', name: 'Name' }))
+  const stopped = draining.stop()
+  let ready = await call(draining.origin, { path: '/readyz' })
+  while (ready.status === 200) ready = await call(draining.origin, { path: '/readyz' })
+  assertFault(ready, 'unavailable')
+  assert.match(ready.headers['retry-after'] ?? '', /^\d+$/)
+  assert.equal((await call(draining.origin, { path: '/healthz' })).status, 200)
+  const keepAlive = await call(draining.origin, { path: '/healthz', headers: { connection: 'keep-alive' } })
+  assert.equal(keepAlive.headers.connection, 'close')
+  assertSuccess(await api.get({ user_group_id: 'drain' }))
+  assert.equal(await stopped, 0)
+  await assert.rejects(call(draining.origin, { path: '/healthz' }), { code: 'ECONNREFUSED' })
+})
+
+test(
+  'a call that is under way when the service stops is finished, and then the service ends',
+  { timeout: 20_000 },
+  async (t) => {
+    // Nothing but the end of the call ends the connection; were it waited for, the test would run into its timeout.
+    const patient = { UGS_KEEP_ALIVE_TIMEOUT_MS: '28000', UGS_CLOSE_TIMEOUT_MS: '600000' }
+    const stopping = await startService(t, patient)
+    const token = stopping.tokens.Testing
+    const body = JSON.stringify({ user_group_id: 'under-way', name: 'Name' })
+    const connection = await RawConnection.open(stopping.origin)
+    connection.send(
+      requestText({ token, headers: ['Expect: 100-continue', `Content-Length: ${body.length}`] }),
+    )
+    assert.equal((await connection.answer()).status, 100)
+    const stopped = stopping.stop()
+    await untilRefused(stopping.origin)
+    connection.send(body)
+    assertSuccess(await connection.answer())
+    assert.equal(await stopped, 0)
+  },
+)
+
+async function untilRefused(origin: string): Promise<void> {
+  for (;;) {
+    try {
+      await call(origin, { path: '/healthz' })
+    } catch {
+      return
+    }
+  }
+}
+
+describe('odd requests for the page and for health are the fault of who sends them', () => {
+  const odd: Record<string, { path: string; headers?: Record<string, string> }> = {
+    'a path out of the folder': { path: '/docs/static/%2e%2e/%2e%2e/package.json' },
+    'a file with a NUL in its name': { path: '/docs/static/%00' },
+    'a range beyond the end': {
+      path: '/docs/static/swagger-ui.css',
+      headers: { range: 'bytes=999999999-' },
+    },
+    'a condition that does not hold': { path: '/docs/static/swagger-ui.css', headers: { 'if-match': '"x"' } },
+  }
+  for (const [what, request] of Object.entries(odd)) {
+    test(what, async () => {
+      const answer = await call(service.origin, request)
+      assert.ok(answer.status >= 400 && answer.status < 500, answer.text)
+      assert.equal(answer.body.success, 0)
+      assert.equal(answer.headers['content-type'], 'application/json')
+      assert.equal(answer.headers['cache-control'], 'no-store')
+    })
+  }
+})

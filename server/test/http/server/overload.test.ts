@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { freshDatabase } from '../../support/database.ts'
+import { call, type Answer } from '../../support/http.ts'
+import { scrape } from '../../support/metrics.ts'
+import { RawConnection, requestText } from '../../support/raw-connection.ts'
+import { startService } from '../../support/service.ts'
+import { openSession } from '../../support/session.ts'
+import { assertFault, userApi } from '../../support/user-api.ts'
+
+const opened = (count: number, origin: string) =>
+  Array.from({ length: count }, () => RawConnection.open(origin))
+const message = 'There are more calls than the service can answer; try again in a moment'
+
+test('bodies that are not all there take up so much memory and no more, and nothing of others', async (t) => {
+  const { origin, tokens } = await startService(t)
+  const half = requestText({
+    token: tokens.Testing,
+    headers: ['Content-Length: 1048576'],
+    body: '{"user_group_id":"x","name":"Name","properties":{"a":"'.padEnd(1048575, 'a'),
+  })
+  const open = async () => (await RawConnection.open(origin)).send(half)
+  const held: RawConnection[] = []
+  const refused: Answer[] = []
+  // Each has all but its last byte.
+  while (refused.length === 0) {
+    const connection = await open()
+    held.push(connection)
+    // Who is refused is answered; who is not waits for what is missing.
+    void connection.answer().then(
+      (answer) => refused.push(answer),
+      () => undefined,
+    )
+    assert.ok(held.length <= 80)
+    assert.equal((await call(origin, { path: '/healthz' })).status, 200)
+  }
+  assertFault(refused[0] as Answer, 'unavailable')
+  assert.ok(refused[0]?.text.includes(message))
+  assert.ok(held.length > 60, String(held.length))
+  // Small ones are taken on all the same.
+  assert.equal((await userApi(origin, tokens.Testing).get({ user_group_id: 'y', name: 'Name' })).status, 200)
+  for (const connection of held) connection.close()
+  const again = await open()
+  t.after(() => again.close())
+  assert.equal((await again.send('}').answer()).status, 400)
+})
+
+test('calls whose client has left take no place', async (t) => {
+  const { origin, tokens } = await startService(t)
+  const one = requestText({
+    token: tokens.Testing,
+    body: JSON.stringify({ user_group_id: 'x', name: 'Name', properties: { a: 'a'.repeat(17_000) } }),
+  })
+  // More than may be worked on at once, and than bodies may take, were they to stay.
+  for (const connection of await Promise.all(opened(40, origin))) connection.send(one.repeat(100)).reset()
+  const { get } = userApi(origin, tokens.Testing)
+  while ((await get({ user_group_id: 'y', name: 'Name' })).status !== 200);
+  const body = { user_group_id: 'z', name: 'Name', properties: { a: 'a'.repeat(60_000) } }
+  while ((await get(body)).status !== 200);
+})
+
+interface WaitingCall {
+  /** What the database does not let anybody read. */
+  readonly table: string
+  readonly scopes: string
+  readonly request: (token: string) => string
+}
+
+const waiting: Record<string, WaitingCall> = {
+  'calls with a body': {
+    table: 'user_group',
+    scopes: 'write',
+    request: (token) => requestText({ token, body: JSON.stringify({ user_group_id: 'x', name: 'Name' }) }),
+  },
+  'calls without a body': {
+    table: 'user_group',
+    scopes: 'admin',
+    request: (token) => requestText({ token, path: '/admin/v1/user-groups' }),
+  },
+  'calls whose API token is looked up': {
+    table: 'api_token',
+    scopes: 'write',
+    request: (token) => requestText({ token, body: JSON.stringify({ user_group_id: 'x', name: 'Name' }) }),
+  },
+  'calls whose session is looked up': {
+    table: 'console_session',
+    scopes: 'write',
+    request: () =>
+      requestText({ path: '/console/session', headers: [`Cookie: ugs_session=${'x'.repeat(43)}`] }),
+  },
+}
+
+for (const [what, { table, scopes, request }] of Object.entries(waiting)) {
+  test(`a database that does not answer keeps a thousand calls waiting, and no more: ${what}`, async (t) => {
+    const DATABASE_URL = await freshDatabase(t)
+    const service = await startService(t, {
+      ...{ DATABASE_URL, UGS_METRICS_PORT: '0' },
+      ...{ UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '20000', UGS_POSTGRES_DEADLINE_MS: '20000' },
+    })
+    const { stdout } = await service.ugs(
+      ...['api-token', 'create', '--environment', 'Testing', '--name', 'a', '--scopes', scopes],
+    )
+    const session = await openSession(t, DATABASE_URL)
+    await session.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
+    const connections: RawConnection[] = []
+    const answers: Answer[] = []
+    t.after(() => connections.forEach((connection) => connection.close()))
+    while (!answers.some(({ status }) => status === 503)) {
+      assert.ok(connections.length < 1600)
+      for (const connection of await Promise.all(opened(200, service.origin))) {
+        connections.push(connection)
+        void connection
+          .send(request(stdout.trim()))
+          .answer()
+          .then(
+            (answer) => answers.push(answer),
+            () => undefined,
+          )
+      }
+      assert.equal((await call(service.origin, { path: '/healthz' })).status, 200)
+    }
+    // All but a thousand are told at once.
+    const refused = () => answers.filter(({ text }) => text.includes(message))
+    while (refused().length < connections.length - 1000) await call(service.origin, { path: '/healthz' })
+    await session.query('ROLLBACK')
+    while (answers.length < connections.length) await call(service.origin, { path: '/healthz' })
+    assert.equal(refused().length, connections.length - 1000)
+    for (const answer of refused()) {
+      assertFault(answer, 'unavailable')
+      assert.equal(answer.headers['retry-after'], '1')
+    }
+    assert.ok(answers.some(({ status }) => status === (table === 'console_session' ? 401 : 200)))
+    const { text } = await scrape(service)
+    assert.match(text, /ugs_http_errors_total\{[^}]*code="unavailable"[^}]*\} [1-9]/)
+  })
+}

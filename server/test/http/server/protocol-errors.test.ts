@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Answer } from '../../support/http.ts'
+import { answersTo, answerTo, chunked, RawConnection, requestText } from '../../support/raw-connection.ts'
+import { startService } from '../../support/service.ts'
+import { assertFault, assertSuccess, userApi, type ErrorCode } from '../../support/user-api.ts'
+
+const service = await startService({ after })
+const token = service.tokens.Testing
+const api = userApi(service.origin, token)
+
+const bodyOf = (id: string) => JSON.stringify({ user_group_id: id, name: 'Name' })
+const requestOf = (id: string, ...headers: string[]) => requestText({ token, headers, body: bodyOf(id) })
+const healthz = (...lines: string[]) =>
+  ['GET /healthz HTTP/1.1', 'Host: localhost', ...lines, '', ''].join('\r\n')
+const brokenLine = 'no request at all\r\n\r\n'
+
+function assertClosing(answer: Answer | undefined, code: ErrorCode): void {
+  assert.ok(answer !== undefined)
+  assertFault(answer, code)
+  assert.equal(answer.headers.connection, 'close')
+}
+
+const broken: Record<string, string | Buffer> = {
+  'a line that is none': brokenLine,
+  'a version that there is not': 'GET /healthz HTTP/9.9\r\nHost: localhost\r\n\r\n',
+  'the preface of HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  'the start of TLS': Buffer.from('16030100f0010000ec0303', 'hex'),
+  'the start of SSH': 'SSH-2.0-client\r\n',
+  'a header without a colon': healthz('nothing'),
+  'a space before the colon': healthz('X-Header : value'),
+  'a header continued on the next line': healthz('X-Header: one', ' two'),
+  'a NUL in a header': healthz('X-Header: a\0b'),
+  'a bare CR in a header': healthz('X-Header: a\rb'),
+  'a space in the path': 'GET /health z HTTP/1.1\r\nHost: localhost\r\n\r\n',
+  'no Content-Length but the word': requestOf('broken', 'Content-Length:'),
+  'a negative Content-Length': requestOf('broken', 'Content-Length: -1'),
+  'a Content-Length with a sign': requestOf('broken', 'Content-Length: +5'),
+  'a Content-Length that is no number': requestOf('broken', 'Content-Length: five'),
+  'a hexadecimal Content-Length': requestOf('broken', 'Content-Length: 0x10'),
+  'a Content-Length beyond all numbers': requestOf('broken', 'Content-Length: 99999999999999999999999'),
+  'two Content-Lengths': requestOf('broken', 'Content-Length: 5', 'Content-Length: 6'),
+  'two Content-Lengths in one': requestOf('broken', 'Content-Length: 5, 6'),
+  'a chunk without a size': requestText({
+    token,
+    headers: ['Transfer-Encoding: chunked'],
+    body: 'x\r\n{}\r\n',
+  }),
+  'a chunk longer than its size': requestText({
+    token,
+    headers: ['Transfer-Encoding: chunked'],
+    body: '1\r\n{}\r\n0\r\n\r\n',
+  }),
+}
+for (const [what, bytes] of Object.entries(broken)) {
+  test(`${what}: one answer, 400 in the shape of every other error, and the connection closes`, async () => {
+    const answers = await answersTo(service.origin, bytes)
+    assert.equal(answers.length, 1)
+    assertClosing(answers[0], 'malformed_request')
+  })
+}
+
+test('a request without Host is 400', async () => {
+  for (const path of ['/api/user', '/healthz', '/nothing']) {
+    const request = `GET ${path} HTTP/1.1\r\nAuthorization: Token ${token}\r\nConnection: close\r\n\r\n`
+    assertFault(await answerTo(service.origin, request), 'malformed_request')
+  }
+})
+
+const oversized: Record<string, string> = {
+  'a long header': requestOf('oversized', `X-Header: ${'x'.repeat(20_000)}`),
+  'many headers': requestOf('oversized', ...Array.from({ length: 1000 }, (_, i) => `X-Header-${i}: value`)),
+  'a long path': requestText({ path: `/api/user?${'x'.repeat(20_000)}`, token, body: bodyOf('oversized') }),
+  'a long header name': requestOf('oversized', `${'x'.repeat(20_000)}: value`),
+}
+for (const [what, request] of Object.entries(oversized)) {
+  test(`${what}: one answer, 431, and the connection closes`, async () => {
+    const answers = await answersTo(service.origin, request)
+    assert.equal(answers.length, 1)
+    assertClosing(answers[0], 'headers_too_large')
+    assertFault(await api.put({ user_group_id: 'oversized' }), 'user_group_not_found')
+  })
+}
+
+test('a body with both Content-Length and Transfer-Encoding is 400, and what it may hide is no request', async () => {
+  const hidden = requestOf('hidden')
+  const framings = [
+    ['Content-Length: 5', 'Transfer-Encoding: chunked'],
+    ['Transfer-Encoding: chunked', 'Content-Length: 5'],
+    [`Content-Length: ${chunked(bodyOf('outer')).length + hidden.length}`, 'Transfer-Encoding: chunked'],
+  ]
+  for (const headers of framings) {
+    const request = requestText({ token, headers, body: chunked(bodyOf('outer')) + hidden })
+    const answers = await answersTo(service.origin, request)
+    assert.equal(answers.length, 1)
+    assertClosing(answers[0], 'malformed_request')
+  }
+  for (const id of ['outer', 'hidden'])
+    assertFault(await api.put({ user_group_id: id }), 'user_group_not_found')
+})
+
+test('a body that breaks off is no call', async () => {
+  const body = bodyOf('broken-off')
+  const connection = await RawConnection.open(service.origin)
+  connection.send(requestText({ token, headers: ['Expect: 100-continue', `Content-Length: ${body.length}`] }))
+  assert.equal((await connection.answer()).status, 100)
+  connection.send(body.slice(0, -1)).close()
+  const inChunks = requestText({
+    token,
+    headers: ['Transfer-Encoding: chunked'],
+    body: chunked(body).slice(0, -5),
+  })
+  assertClosing((await answersTo(service.origin, `${inChunks}broken`))[0], 'malformed_request')
+  assertFault(await api.put({ user_group_id: 'broken-off' }), 'user_group_not_found')
+})
+
+test('answers to requests sent at once come whole and in their order', async () => {
+  const ids = Array.from({ length: 12 }, (_, i) => `pipelined-${i}`)
+  const connection = await RawConnection.open(service.origin)
+  connection.send(ids.map((id) => requestOf(id)).join(''))
+  for (const id of ids) assert.equal(assertSuccess(await connection.answer()).user_group.provided_id, id)
+  connection.close()
+})
+
+for (const count of [1, 2, 5]) {
+  for (const [what, last, code] of [
+    ['broken', brokenLine, 'malformed_request'],
+    ['oversized', healthz(`X-Header: ${'x'.repeat(20_000)}`), 'headers_too_large'],
+    ['a CONNECT', 'CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\n\r\n', 'method_not_allowed'],
+  ] as const) {
+    test(`of ${count + 1} requests sent at once the last is ${what}: the others are answered first`, async () => {
+      const ids = Array.from({ length: count }, (_, i) => `${what} after ${count}, ${i}`)
+      const answers = await answersTo(service.origin, ids.map((id) => requestOf(id)).join('') + last)
+      assert.deepEqual(
+        answers.slice(0, -1).map((answer) => assertSuccess(answer).user_group.provided_id),
+        ids,
+      )
+      assertClosing(answers.at(-1), code)
+    })
+  }
+}
+
+test('a client that asks whether to go on is told to, and then answered', async () => {
+  const body = bodyOf('expect')
+  const headers = ['Expect: 100-continue', `Content-Length: ${body.length}`]
+  const connection = await RawConnection.open(service.origin)
+  connection.send(requestText({ token, headers }))
+  assert.equal((await connection.answer()).status, 100)
+  connection.send(body)
+  assertSuccess(await connection.answer())
+  connection.close()
+})
+
+test('an expectation that there is not is ignored', async () => {
+  assertSuccess(await answerTo(service.origin, requestOf('expect', 'Expect: something')))
+})
+
+test('an offer to change the protocol is ignored', async () => {
+  for (const protocol of ['h2c', 'websocket']) {
+    const connection = await RawConnection.open(service.origin)
+    connection.send(requestOf('upgrade', 'Connection: Upgrade', `Upgrade: ${protocol}`))
+    assertSuccess(await connection.answer())
+    connection.send(requestOf('upgrade'))
+    assertSuccess(await connection.answer())
+    connection.close()
+  }
+})

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { createConnection } from 'node:net'
+import { after, describe, test, type TestContext } from 'node:test'
+import type { Answer } from '../../support/http.ts'
+import { RawConnection, requestText } from '../../support/raw-connection.ts'
+import { startService } from '../../support/service.ts'
+import { assertFault, assertSuccess, userApi } from '../../support/user-api.ts'
+
+// Who is late is found out once a second: these tests take as long, and assert what arrives, not when.
+const service = await startService(
+  { after },
+  { UGS_HEADERS_TIMEOUT_MS: '300', UGS_REQUEST_TIMEOUT_MS: '300' },
+)
+const token = service.tokens.Testing
+const body = JSON.stringify({ user_group_id: 'late', name: 'Name' })
+const request = requestText({ token, body })
+
+function assertLate([answer, ...more]: readonly Answer[]): void {
+  assert.ok(answer !== undefined)
+  assert.deepEqual(more, [])
+  assertFault(answer, 'request_timeout')
+  assert.equal(answer.headers.connection, 'close')
+}
+
+describe('who is late is told so', { concurrency: true }, () => {
+  for (const [what, sent] of Object.entries({
+    nothing: '',
+    'a part of the request line': 'GET /api/us',
+    'a part of the headers': request.slice(0, 40),
+    'the headers but for the last line': request.slice(0, request.indexOf('\r\n\r\n')),
+    'the headers and no body': request.slice(0, -body.length),
+    'the body but for its last byte': request.slice(0, -1),
+    'the headers and no chunk': requestText({ token, headers: ['Transfer-Encoding: chunked'] }),
+    'a part of the chunks': requestText({
+      token,
+      headers: ['Transfer-Encoding: chunked'],
+      body: '5\r\n{"use',
+    }),
+  })) {
+    test(`who sends ${what} gets 408 and is closed`, async () => {
+      const connection = await RawConnection.open(service.origin)
+      const answers = await connection.send(sent).answersUntilClosed()
+      assert.equal(answers.length, 1)
+      assertLate(answers)
+      const api = userApi(service.origin, token)
+      assertFault(await api.put({ user_group_id: 'late' }), 'user_group_not_found')
+    })
+  }
+
+  test('who is late with a second request has the answer to the first', async () => {
+    const connection = await RawConnection.open(service.origin)
+    connection.send(requestText({ token, body: JSON.stringify({ user_group_id: 'first', name: 'Name' }) }))
+    assertSuccess(await connection.answer())
+    const answers = await connection.send(request.slice(0, 40)).answersUntilClosed()
+    assertLate(answers)
+  })
+})
+
+describe('nobody holds a connection for longer', { concurrency: true }, () => {
+  const connect = async (t: TestContext) => {
+    const impatient = await startService(t, {
+      UGS_HEADERS_TIMEOUT_MS: '300',
+      UGS_REQUEST_TIMEOUT_MS: '300',
+      UGS_KEEP_ALIVE_TIMEOUT_MS: '300',
+    })
+    const { hostname, port } = new URL(impatient.origin)
+    const socket = createConnection(Number(port), hostname)
+    // A connection that is closed on a client that is still sending is reset.
+    socket.on('error', () => undefined)
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+    return { socket, closed, token: impatient.tokens.Testing, origin: impatient.origin }
+  }
+
+  test('who goes on sending empty lines after an answer is closed', async (t) => {
+    const { socket, closed, token } = await connect(t)
+    socket.write(requestText({ token, body: JSON.stringify({ user_group_id: 'drip', name: 'Name' }) }))
+    const drip = setInterval(() => socket.write('\r\n'), 50)
+    socket.resume()
+    await closed
+    clearInterval(drip)
+  })
+
+  test('who asks for much and reads none of it is closed', async (t) => {
+    const { socket, closed, token, origin } = await connect(t)
+    const properties = { text: 'x'.repeat(60_000) }
+    assertSuccess(await userApi(origin, token).get({ user_group_id: 'big', name: 'Name', properties }))
+    socket.pause()
+    socket.write(requestText({ token, body: JSON.stringify({ user_group_id: 'big' }) }).repeat(300))
+    // Nothing arrives at who does not read, the end included: it is writing that fails.
+    const poke = setInterval(() => socket.write('\r\n'), 500)
+    await closed
+    clearInterval(poke)
+  })
+})

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createApiToken, runCommand } from '../../support/command.ts'
+import type { Answer } from '../../support/http.ts'
+import {
+  assertActive,
+  assertInactive,
+  basic,
+  formType,
+  introspectionCall,
+  introspectionPath,
+  introspector,
+} from '../../support/introspection.ts'
+import { answerTo, requestText } from '../../support/raw-connection.ts'
+import { randomPartOf } from '../../support/secrets.ts'
+import { startService } from '../../support/service.ts'
+import { assertFault, assertSuccess, tokenIn, userApi, withoutRequestId } from '../../support/user-api.ts'
+
+const service = await startService({ after }, { LOG_LEVEL: 'trace', UGS_ACCESS_LOG: 'full' })
+const withScopes = (scopes: string) => createApiToken(service, 'Testing', '--scopes', scopes)
+const apiToken = await withScopes('introspect')
+const both = await withScopes('write,introspect')
+const api = userApi(service.origin, service.tokens.Testing)
+const token = tokenIn(await api.get({ user_group_id: 'known', name: 'Name' }))
+
+const ask = (authorization?: string) =>
+  introspectionCall(service.origin, {
+    headers: authorization === undefined ? {} : { authorization },
+    body: `token=${token}`,
+  })
+const toUserApi = (authorization: string) =>
+  userApi(service.origin).get({ user_group_id: 'known' }, { authorization })
+
+function assertUnauthenticated(answer: Answer): void {
+  assertFault(answer, 'unauthenticated')
+  assert.match(
+    answer.headers['www-authenticate'] ?? '',
+    /^Token, Bearer.*, Basic realm="User Group Service"$/,
+  )
+}
+
+const refusal = withoutRequestId(await ask())
+
+const accepted: Record<string, (secret: string) => string> = {
+  'as Token': (secret) => `Token ${secret}`,
+  'as token': (secret) => `token ${secret}`,
+  'as TOKEN': (secret) => `TOKEN ${secret}`,
+  'as Bearer': (secret) => `Bearer ${secret}`,
+  'as bearer': (secret) => `bearer ${secret}`,
+  'as bEARER, with two spaces': (secret) => `bEARER  ${secret}`,
+  'as Basic': (secret) => basic('renderer', secret),
+  'as basic': (secret) => basic('renderer', secret).replace('Basic', 'basic'),
+  'as BASIC': (secret) => basic('renderer', secret).replace('Basic', 'BASIC'),
+  'as Basic, without a user name': (secret) => basic('', secret),
+  'as Basic, with a user name that is no word': (secret) => basic('a b@c=d/é"\'\t', secret),
+  'as Basic, with its own name': (secret) => basic('Basic', secret),
+  'as Basic, with the API token for both': (secret) => basic(secret, secret),
+  'as Basic, with another API token for the user name': (secret) => basic(both, secret),
+  'as Basic, with a long user name': (secret) => basic('x'.repeat(5000), secret),
+  'as Basic, with a user name in Latin-1': (secret) =>
+    `Basic ${Buffer.from(`\xe9:${secret}`, 'latin1').toString('base64')}`,
+  // RFC 6749, section 2.3.1: both are encoded as in a form before that.
+  'as Basic, percent-encoded': (secret) => basic('a%20b', secret.replaceAll('_', '%5F')),
+}
+for (const [how, write] of Object.entries(accepted)) {
+  test(`an API token is taken ${how}`, async () => {
+    for (const secret of [apiToken, both]) {
+      // Once looked up, once out of the cache.
+      assert.equal(assertActive(await ask(write(secret))).sub, 'known')
+      assert.equal(assertActive(await ask(write(secret))).sub, 'known')
+    }
+  })
+}
+
+const lastReplaced = apiToken.slice(0, -1) + (apiToken.endsWith('0') ? '1' : '0')
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+const refused: Record<string, string> = {
+  'an empty value': '',
+  'a scheme alone': 'Bearer',
+  'a scheme and a space': 'Basic ',
+  'the API token without a scheme': apiToken,
+  'another scheme': `ApiKey ${apiToken}`,
+  'a Digest': `Digest username="renderer", response="${apiToken}"`,
+  'two schemes': `Bearer Token ${apiToken}`,
+  'two API tokens': `Bearer ${apiToken}, Bearer ${apiToken}`,
+  'quotation marks': `Bearer "${apiToken}"`,
+  'a parameter': `Bearer token=${apiToken}`,
+  'a user group token': `Bearer ${token}`,
+  'a user group token as the password': basic('renderer', token),
+  'a wrong checksum': `Bearer ${lastReplaced}`,
+  'a wrong checksum as the password': basic('renderer', lastReplaced),
+  'the prefix of the other environment': basic('renderer', apiToken.replace('testing', 'customer')),
+  'the API token in base64, as a Bearer': `Bearer ${base64(apiToken)}`,
+  'a Basic that is not base64': `Basic renderer:${apiToken}`,
+  'a Basic of something that is not base64': 'Basic !!!!',
+  'a Basic without a colon': `Basic ${base64(apiToken)}`,
+  'a Basic with the API token as the user name': basic(apiToken, ''),
+  'a Basic with the API token as the user name and another password': basic(apiToken, 'x'),
+  'a Basic with a colon in the password, in front': basic('renderer', `:${apiToken}`),
+  'a Basic with a colon in the password, at the end': basic('renderer', `${apiToken}:`),
+  'a Basic with a colon in the password, in between': basic('renderer', `x:${apiToken}`),
+  'a Basic with a space in the password': basic('renderer', ` ${apiToken}`),
+  'a Basic with a line feed after it': basic('renderer', `${apiToken}\n`),
+  'a Basic with a wrong password': basic('renderer', 'secret'),
+  'a Basic without a password': basic('renderer', ''),
+  'a Basic of nothing': basic('', ''),
+  'a Basic that is cut off': basic('renderer', apiToken).slice(0, -8),
+}
+for (const [what, authorization] of Object.entries(refused)) {
+  test(`Authorization with ${what} is 401, the same for all`, async () => {
+    const answer = await ask(authorization)
+    assertUnauthenticated(answer)
+    assert.equal(withoutRequestId(answer), refusal)
+  })
+}
+
+test('no Authorization is 401, and says what it may be', async () => {
+  const answer = await ask()
+  assertUnauthenticated(answer)
+  const { message } = assertFault(answer, 'unauthenticated')
+  for (const scheme of ['Token', 'Bearer', 'Basic']) assert.ok(message.includes(`"${scheme}"`), message)
+})
+
+test('the challenges are those of their RFCs: a realm for Basic, and no Bearer without a parameter', async () => {
+  assert.equal(
+    (await ask()).headers['www-authenticate'],
+    'Token, Bearer realm="User Group Service", Basic realm="User Group Service"',
+  )
+})
+
+test('the API token in the form is not one', async () => {
+  for (const name of ['client_secret', 'access_token', 'api_token']) {
+    const body = `token=${token}&client_id=renderer&${name}=${apiToken}`
+    assertUnauthenticated(await introspectionCall(service.origin, { body }))
+  }
+})
+
+test('who calls is judged before the body has arrived', async () => {
+  for (const headers of [['Content-Length: 1000'], ['Transfer-Encoding: chunked']]) {
+    const request = {
+      method: 'POST',
+      path: introspectionPath,
+      headers: [...headers, `Content-Type: ${formType}`],
+    }
+    assertUnauthenticated(await answerTo(service.origin, requestText(request)))
+    const writer = service.tokens.Testing
+    assertFault(await answerTo(service.origin, requestText({ ...request, token: writer })), 'forbidden')
+  }
+})
+
+test('who calls is judged before anything that was sent', async () => {
+  for (const [body, headers] of [
+    [undefined, {}],
+    ['a=b', {}],
+    ['{}', { 'content-type': 'application/json' }],
+    ['token=x', { 'content-encoding': 'gzip' }],
+    ['x'.repeat(2 * 1024 * 1024), {}],
+  ] as const) {
+    assertUnauthenticated(await introspectionCall(service.origin, { body, headers }))
+  }
+})
+
+for (const scopes of ['introspect', 'read,introspect', 'write,introspect', 'introspect,admin']) {
+  test(`${scopes}: introspection is allowed`, async () => {
+    const secret = await withScopes(scopes)
+    for (const authorization of [`Token ${secret}`, `Bearer ${secret}`, basic('a', secret)]) {
+      assertActive(await ask(authorization))
+    }
+  })
+}
+
+for (const scopes of ['write', 'read', 'admin', 'read,write,admin']) {
+  test(`${scopes}: introspection is 403, of whatever token`, async () => {
+    const secret = await withScopes(scopes)
+    for (const authorization of [`Token ${secret}`, `Bearer ${secret}`, basic('a', secret)]) {
+      for (const body of [`token=${token}`, 'token=x', 'a=b', '{']) {
+        const answer = await introspectionCall(service.origin, { headers: { authorization }, body })
+        const { message } = assertFault(answer, 'forbidden')
+        assert.match(message, /"introspect"/)
+      }
+    }
+  })
+}
+
+test('/api/user takes Token alone, also of an API token that was just taken here in another way', async () => {
+  for (const authorization of [`Bearer ${both}`, basic('renderer', both), `bearer ${both}`]) {
+    for (let i = 0; i < 3; i++) {
+      assertActive(await ask(authorization))
+      const answer = await toUserApi(authorization)
+      assertFault(answer, 'unauthenticated')
+      assert.equal(answer.headers['www-authenticate'], 'Token')
+    }
+  }
+  assertSuccess(await toUserApi(`Token ${both}`))
+  assertActive(await ask(`Token ${both}`))
+})
+
+test('one with the scope introspect alone is 403 at /api/user, also right after it was taken here', async () => {
+  assertActive(await ask(`Token ${apiToken}`))
+  const caller = userApi(service.origin, apiToken)
+  for (const answer of [
+    await caller.get({ user_group_id: 'known' }),
+    await caller.put({ user_group_id: 'known' }),
+    await caller.post({ current_token: token }),
+  ]) {
+    assertFault(answer, 'forbidden')
+  }
+  assertActive(await ask(`Token ${apiToken}`))
+})
+
+test('a revoked API token is refused, in whatever way it is sent, and others go on', async (t) => {
+  // Without the cache, at once.
+  const uncached = await startService(t, { UGS_API_TOKEN_CACHE_MS: '0' })
+  const writer = userApi(uncached.origin, uncached.tokens.Testing)
+  const known = tokenIn(await writer.get({ user_group_id: 'known', name: 'Name' }))
+  const json = await runCommand(
+    uncached,
+    ...['api-token', 'create', '--environment', 'Testing', '--name', 'x', '--scopes', 'introspect', '--json'],
+  )
+  const { id, token: secret } = JSON.parse(json) as { id: number; token: string }
+  const ways = [`Token ${secret}`, `Bearer ${secret}`, basic('renderer', secret)]
+  const askThere = (authorization: string) =>
+    introspectionCall(uncached.origin, { headers: { authorization }, body: `token=${known}` })
+  for (const authorization of ways) assertActive(await askThere(authorization))
+  await runCommand(uncached, 'api-token', 'revoke', String(id))
+  for (const authorization of ways) assertUnauthenticated(await askThere(authorization))
+  const other = await createApiToken(uncached, 'Testing', '--scopes', 'introspect')
+  assertActive(await introspector(uncached.origin, other)(known))
+})
+
+test('no line of the log and no answer holds a token, however it was sent', async () => {
+  const inactive = token.replace('testing', 'customer')
+  for (const authorization of Object.values(accepted).map((write) => write(both))) await ask(authorization)
+  for (const authorization of Object.values(refused)) await ask(authorization)
+  for (const body of [
+    `token=${inactive}`,
+    `token=${token}&token=${token}`,
+    `${token}=${both}`,
+    `token_type_hint=${token}&token_type_hint=${both}`,
+  ]) {
+    const answer = await introspectionCall(service.origin, { token: both, body })
+    if (answer.status === 200) assertInactive(answer)
+    for (const secret of [token, both]) assert.ok(!answer.text.includes(secret.slice(-30)), answer.text)
+  }
+  const path = `${introspectionPath}?token=${token}&access_token=${both}`
+  await introspectionCall(service.origin, { path, token: both, body: `token=${token}` })
+  await introspectionCall(service.origin, { path, method: 'GET', token: both })
+  await service.logged('"operation":"introspect"')
+  assert.equal(await service.stop(), 0)
+  const log = service.stderr()
+  assert.match(log, /"operation":"introspect".*"status":200/)
+  for (const secret of [token, apiToken, both, inactive, service.tokens.Testing]) {
+    const random = randomPartOf(secret)
+    assert.ok(!log.includes(random.slice(0, 20)) && !log.includes(random.slice(-20)))
+    const encoded = basic('renderer', secret).slice(20, -8)
+    assert.ok(!log.includes(encoded))
+  }
+  assert.doesNotMatch(log, /ug[at]_(customer|testing)_|"stack"|SqliteError/)
+})

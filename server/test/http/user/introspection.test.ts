@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createApiToken, runCommand } from '../../support/command.ts'
+import { assertActive, assertInactive, introspector, type Introspect } from '../../support/introspection.ts'
+import { startService } from '../../support/service.ts'
+import { tokenIn, userApi, userGroupIn, type UserGroupView } from '../../support/user-api.ts'
+
+const service = await startService({ after })
+await runCommand(service, 'workspace', 'create', 'second')
+
+const api = userApi(service.origin, service.tokens.Testing)
+const introspect = introspector(
+  service.origin,
+  await createApiToken(service, 'Testing', '--scopes', 'introspect'),
+)
+
+const create = async (id: string, more: object = {}): Promise<UserGroupView> =>
+  userGroupIn(await api.get({ user_group_id: id, name: 'Name', ...more }))
+
+const keys = [
+  ...['active', 'token_type', 'sub', 'iat', 'team_id', 'name', 'api_environment_tag'],
+  ...['mapping', 'data_sources', 'properties'],
+]
+
+const nowSeconds = () => Math.floor(Date.now() / 1000)
+
+test('an active token is told as RFC 7662 has it, with what the renderer needs', async () => {
+  const before = nowSeconds()
+  const group = await create('whole', { name: 'Näme "😀"', mapping: { '40': '213' }, properties: { a: [1] } })
+  const claims = assertActive(await introspect(group.token))
+  assert.deepEqual(Object.keys(claims), keys)
+  const { iat, ...rest } = claims
+  assert.deepEqual(rest, {
+    active: true,
+    token_type: 'user_group',
+    sub: 'whole',
+    team_id: group.team_id,
+    name: 'Näme "😀"',
+    api_environment_tag: 'Testing',
+    mapping: { '40': '213' },
+    data_sources: {},
+    properties: { a: [1] },
+  })
+  assert.ok(Number.isInteger(iat) && iat >= before && iat <= nowSeconds(), String(iat))
+})
+
+test('what a user group has not is null, and none', async () => {
+  const claims = assertActive(await introspect((await create('bare')).token))
+  assert.deepEqual(Object.keys(claims), keys)
+  assert.deepEqual([claims.mapping, claims.data_sources, claims.properties], [null, {}, null])
+})
+
+test('the environment is that of the API token', async () => {
+  const token = await createApiToken(service, 'Customer', '--scopes', 'introspect')
+  const { Customer } = service.tokens
+  const group = userGroupIn(
+    await userApi(service.origin, Customer).get({ user_group_id: 'whole', name: 'B' }),
+  )
+  const claims = assertActive(await introspector(service.origin, token)(group.token))
+  assert.deepEqual([claims.api_environment_tag, claims.sub, claims.name], ['Customer', 'whole', 'B'])
+})
+
+for (const [what, text] of Object.entries({
+  'numbers as they were written': '{"a":1.0,"b":1e2,"c":-0,"d":0.10,"e":123e45}',
+  escapes: '{"\\u00e9":"\\u0041\\/\\u2028\\n","b":[]}',
+  'the order of keys': '{"10":1,"9":2,"b":3,"a":4}',
+  'keys that objects have already': '{"__proto__":{"a":1},"constructor":null,"toString":"x"}',
+  'what could end a script': '{"a":"</script><!--","b":"\u2028😀"}',
+})) {
+  test(`properties are told byte for byte, ${what}`, async () => {
+    const body = `{"user_group_id":"properties ${what}","name":"A","properties":${text}}`
+    const token = tokenIn(await api.get(body))
+    const answer = await introspect(token)
+    assertActive(answer)
+    assert.ok(answer.text.endsWith(`,"properties":${text}}`), answer.text)
+  })
+}
+
+for (const [what, text] of Object.entries({
+  escapes: '{"\\u00e9":"\\u0041\\/\\u2028\\n","b":"2"}',
+  'the order of keys': '{"10":"1","9":"2","b":"3","a":"4"}',
+  'keys that objects have already': '{"__proto__":"1","constructor":"2"}',
+  'U+0000': '{"a\\u0000":"\\u0000"}',
+  backslashes: '{"\\\\u0000":"\\\\\\\\"}',
+})) {
+  test(`the mapping is told byte for byte, ${what}`, async () => {
+    const body = `{"user_group_id":"mapping ${what}","name":"A","mapping":${text}}`
+    const token = tokenIn(await api.get(body))
+    const answer = await introspect(token)
+    assertActive(answer)
+    assert.ok(answer.text.includes(`,"mapping":${text},"data_sources":{},"properties":null}`), answer.text)
+  })
+}
+
+test('ids and names come as they were sent', async () => {
+  for (const id of ['</script>', '"\\', 'é', 'e\u0301', '😀'.repeat(255), '\u2028a', '__proto__']) {
+    const { token } = await create(id, { name: id })
+    const { sub, name } = assertActive(await introspect(token))
+    assert.deepEqual([sub, name], [id, id])
+  }
+})
+
+test('what is as large as it may be is told whole', async () => {
+  const mapping = Object.fromEntries(
+    Array.from({ length: 1000 }, (_, i) => [String(i).padStart(255, 'k'), 'v'.repeat(255)]),
+  )
+  const properties = { a: 'x'.repeat(64 * 1024 - 8) }
+  const { token } = await create('large', { mapping, properties })
+  const claims = assertActive(await introspect(token))
+  assert.deepEqual([claims.mapping, claims.properties], [mapping, properties])
+})
+
+test('each call tells what is now', async () => {
+  const { token, team_id } = await create('changing', { properties: { a: 1 } })
+  const first = assertActive(await introspect(token))
+  for (let i = 0; i < 5; i++) {
+    await api.put({ user_group_id: 'changing', name: `Name ${i}`, mapping: { a: `${i}` }, properties: { i } })
+    assert.deepEqual(assertActive(await introspect(token)), {
+      ...first,
+      name: `Name ${i}`,
+      mapping: { a: `${i}` },
+      properties: { i },
+    })
+  }
+  await api.put({ user_group_id: 'changing', mapping: null, properties: null })
+  const last = assertActive(await introspect(token))
+  assert.deepEqual([last.mapping, last.properties, last.team_id], [null, null, team_id])
+})
+
+test('a rotated token is inactive in the very next call, and the new one is active', async () => {
+  let { token } = await create('rotated')
+  for (let i = 0; i < 10; i++) {
+    assertActive(await introspect(token))
+    const next = tokenIn(await api.post({ current_token: token }))
+    assertInactive(await introspect(token))
+    assertActive(await introspect(next))
+    token = next
+  }
+})
+
+test('within its grace period an old token is active, with its end and its own beginning', async () => {
+  const { token } = await create('grace', { mapping: { a: 'b' } })
+  const first = assertActive(await introspect(token))
+  // The two tokens are told apart by their second.
+  while (nowSeconds() === first.iat) await introspect(token)
+  const before = nowSeconds()
+  const next = tokenIn(await api.post({ current_token: token, grace_period_seconds: 3600 }))
+  const after = nowSeconds()
+
+  const answer = await introspect(token)
+  const { exp = 0, ...old } = assertActive(answer)
+  assert.deepEqual(Object.keys(assertActive(answer)), [...keys.slice(0, 4), 'exp', ...keys.slice(4)])
+  assert.deepEqual(old, first)
+  assert.ok(Number.isInteger(exp) && exp >= before + 3600 && exp <= after + 3600, String(exp))
+
+  const { iat, ...current } = assertActive(await introspect(next))
+  assert.ok(iat >= before && iat <= after && iat > first.iat)
+  assert.deepEqual({ iat: first.iat, ...current }, { ...first })
+  assert.ok(!('exp' in current))
+
+  // What is told of the old token is the user group as it is now.
+  await api.put({ user_group_id: 'grace', name: 'New', mapping: null })
+  const told = assertActive(await introspect(token))
+  assert.deepEqual([told.name, told.mapping, told.exp, told.iat], ['New', null, exp, first.iat])
+
+  // Another rotation does not move it.
+  const third = tokenIn(await api.post({ current_token: next, grace_period_seconds: 604_800 }))
+  assert.equal(assertActive(await introspect(token)).exp, exp)
+  assert.ok((assertActive(await introspect(next)).exp ?? 0) > exp)
+  assert.ok(!('exp' in assertActive(await introspect(third))))
+})
+
+test('after its grace period an old token is inactive', async () => {
+  const { token } = await create('graceless')
+  await api.post({ current_token: token, grace_period_seconds: 1 })
+  let answer = await introspect(token)
+  assert.equal(typeof assertActive(answer).exp, 'number')
+  while (answer.text !== '{"active":false}') answer = await introspect(token)
+  assertInactive(await introspect(token))
+})
+
+test('the token of a user group that was deleted is inactive, an old one too', async () => {
+  const { token } = await create('deleted')
+  const next = tokenIn(await api.post({ current_token: token, grace_period_seconds: 3600 }))
+  for (const known of [token, next]) assertActive(await introspect(known))
+  await runCommand(service, 'user-group', 'delete', 'deleted', '--environment', 'Testing')
+  for (const known of [token, next]) assertInactive(await introspect(known))
+  assert.notEqual((await create('deleted')).token, next)
+  for (const known of [token, next]) assertInactive(await introspect(known))
+})
+
+const known = (await create('known')).token
+const lastReplaced = known.slice(0, -1) + (known.endsWith('0') ? '1' : '0')
+const unknown: Record<string, string> = {
+  'a text': 'token',
+  'one character': 'x',
+  'a space': ' ',
+  'U+0000': '\0',
+  'a token of nobody': 'ugt_testing_00000000000000000000000000000000000000',
+  'a wrong checksum': lastReplaced,
+  'a character more': `${known}0`,
+  'a character less': known.slice(0, -1),
+  'a space before it': ` ${known}`,
+  'a line feed after it': `${known}\n`,
+  'other capitals': known.toUpperCase(),
+  'the prefix of the other environment': known.replace('testing', 'customer'),
+  'the prefix of an API token': known.replace('ugt', 'uga'),
+  'its scheme': `Bearer ${known}`,
+  'quotation marks': `"${known}"`,
+  'full-width characters': known.replace('u', 'ｕ'),
+  'the API token that asks': service.tokens.Testing,
+  'an API token of the other environment': service.tokens.Customer,
+  'a JSON Web Token': 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJrbm93biJ9.',
+  'something long': 'x'.repeat(100_000),
+  SQL: "' OR '1'='1",
+}
+for (const [what, token] of Object.entries(unknown)) {
+  test(`${what} is inactive, in the same words for all`, async () => {
+    assertInactive(await introspect(token))
+    assertActive(await introspect(known))
+  })
+}
+
+test('a token of another workspace or environment is inactive, whoever asks', async () => {
+  const realms = ['default', 'second'].flatMap((workspace) =>
+    (['Customer', 'Testing'] as const).map((environment) => ({ workspace, environment })),
+  )
+  const all: { token: string; ask: Introspect }[] = []
+  for (const { workspace, environment } of realms) {
+    const make = (scope: string) =>
+      createApiToken(service, environment, '--workspace', workspace, '--scopes', scope)
+    const owner = userApi(service.origin, await make('write'))
+    const old = tokenIn(await owner.get({ user_group_id: 'same', name: 'Name' }))
+    const token = tokenIn(await owner.post({ current_token: old, grace_period_seconds: 3600 }))
+    const ask = introspector(service.origin, await make('introspect'))
+    all.push({ token, ask }, { token: old, ask })
+  }
+  for (const { token, ask } of all) {
+    for (const other of all) {
+      const answer = await other.ask(token)
+      if (other.ask === ask) assert.equal(assertActive(answer).sub, 'same')
+      else assertInactive(answer)
+    }
+  }
+})

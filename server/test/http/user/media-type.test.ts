@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { call } from '../../support/http.ts'
+import { answerTo, chunked, RawConnection, requestText } from '../../support/raw-connection.ts'
+import { startService } from '../../support/service.ts'
+import { assertFault, assertSuccess, tokenIn, userApi } from '../../support/user-api.ts'
+
+const service = await startService({ after })
+const token = service.tokens.Testing
+const api = userApi(service.origin, token)
+const body = { user_group_id: 'known', name: 'Name' }
+const currentToken = tokenIn(await api.get(body))
+
+for (const type of [
+  'application/json',
+  'Application/JSON',
+  'application/json;charset=utf-8',
+  'application/json; charset=UTF-8',
+  'application/json; charset="utf-8"',
+  'application/json ; Charset=utf-8',
+  'application/json; profile=x; charset=utf-8',
+  'application/json; v=1',
+]) {
+  test(`Content-Type may be ${type}`, async () => {
+    const headers = { 'content-type': type }
+    assertSuccess(await api.get(body, headers))
+    assertSuccess(await api.put(body, headers))
+    assertFault(await api.post({ current_token: 'unknown' }, headers), 'token_not_found')
+  })
+}
+
+for (const type of [
+  '',
+  'json',
+  'text/plain',
+  'text/json',
+  '*/*',
+  'application/*',
+  'application/jsonp',
+  'application/json5',
+  'application/x-json',
+  'application/json-seq',
+  'application/problem+json',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/octet-stream',
+  'text/plain; a=application/json',
+  'application/json, text/plain',
+  'application/json; charset=utf-16',
+  'application/json; charset=iso-8859-1',
+  'application/json; charset="latin1"',
+  'application/json; charset=us-ascii',
+]) {
+  test(`Content-Type ${JSON.stringify(type)} is 415, and nothing is done`, async () => {
+    const headers = { 'content-type': type }
+    const sent = { user_group_id: 'refused', name: 'Name' }
+    assertFault(await api.get(sent, headers), 'unsupported_media_type')
+    assertFault(await api.put(sent, headers), 'unsupported_media_type')
+    assertFault(await api.post({ current_token: currentToken }, headers), 'unsupported_media_type')
+    assertFault(await api.put({ user_group_id: 'refused' }), 'user_group_not_found')
+    assert.equal(tokenIn(await api.get(body)), currentToken)
+  })
+}
+
+test('a body without a Content-Type is 415', async () => {
+  const text = JSON.stringify(body)
+  for (const method of ['GET', 'POST', 'PUT']) {
+    const head = `${method} /api/user HTTP/1.1\r\nHost: localhost\r\nAuthorization: Token ${token}\r\n`
+    const sized = `${head}Content-Length: ${text.length}\r\n\r\n${text}`
+    assertFault(await answerTo(service.origin, sized), 'unsupported_media_type')
+    const inChunks = `${head}Transfer-Encoding: chunked\r\n\r\n${chunked(text)}`
+    assertFault(await answerTo(service.origin, inChunks), 'unsupported_media_type')
+  }
+})
+
+for (const coding of ['gzip', 'deflate', 'br', 'zstd', 'identity', 'unknown']) {
+  test(`Content-Encoding ${coding} is 415`, async () => {
+    const headers = { 'content-encoding': coding }
+    assertFault(await api.get(body, headers), 'unsupported_media_type')
+    assertFault(await api.put(body, headers), 'unsupported_media_type')
+    const compressed = gzipSync(JSON.stringify({ current_token: currentToken }))
+    assertFault(await api.post(compressed, headers), 'unsupported_media_type')
+  })
+}
+
+for (const coding of ['chunked', 'Chunked', 'CHUNKED']) {
+  test(`Transfer-Encoding ${coding} is taken`, async () => {
+    const text = JSON.stringify(body)
+    const halves = chunked(text.slice(0, 10), text.slice(10))
+    const headers = [`Transfer-Encoding: ${coding}`]
+    const connection = await RawConnection.open(service.origin)
+    for (const method of ['GET', 'PUT', 'GET']) {
+      connection.send(requestText({ method, token, headers, body: halves }))
+      assertSuccess(await connection.answer())
+    }
+    connection.close()
+  })
+}
+
+for (const coding of ['gzip, chunked', 'gzip', 'deflate', 'identity', 'chunked, identity', 'x-unknown']) {
+  test(`Transfer-Encoding ${coding} is 501`, async () => {
+    const request = requestText({
+      method: 'PUT',
+      token,
+      headers: [`Transfer-Encoding: ${coding}`],
+      body: chunked(JSON.stringify(body)),
+    })
+    assertFault(await answerTo(service.origin, request), 'not_implemented')
+  })
+}
+
+const noBody: Record<string, string> = {
+  'nothing at all': '',
+  'Content-Type alone': 'Content-Type: application/json\r\n',
+  'Content-Length 0': 'Content-Length: 0\r\n',
+  'Content-Length 0 and Content-Type': 'Content-Length: 0\r\nContent-Type: application/json\r\n',
+  'no chunk': 'Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n',
+}
+for (const [what, lines] of Object.entries(noBody)) {
+  const head = (method: string) =>
+    `${method} /api/user HTTP/1.1\r\nHost: localhost\r\nAuthorization: Token ${token}\r\n${lines}\r\n` +
+    (lines.startsWith('Transfer') ? chunked() : '')
+
+  test(`a GET with no body (${what}) is told what may have become of it and what to do`, async () => {
+    const { message } = assertFault(await answerTo(service.origin, head('GET')), 'body_required')
+    assert.match(message, /proxy/i)
+    assert.match(message, /X-HTTP-Method-Override/)
+  })
+
+  test(`a POST or PUT with no body (${what}) is told so`, async () => {
+    for (const method of ['POST', 'PUT']) {
+      assertFault(await answerTo(service.origin, head(method)), 'body_required')
+    }
+  })
+}
+
+test('a connection goes on after a call without a body', async () => {
+  const connection = await RawConnection.open(service.origin)
+  connection.send(requestText({ token }))
+  assertFault(await connection.answer(), 'body_required')
+  connection.send(requestText({ token, body: JSON.stringify(body) }))
+  assertSuccess(await connection.answer())
+  connection.close()
+})
+
+test('a client library that sends a GET without a body gets the same answer', async () => {
+  assertFault(await call(service.origin, { token }), 'body_required')
+})

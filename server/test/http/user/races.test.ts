@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Answer } from '../../support/http.ts'
+import { startService } from '../../support/service.ts'
+import { assertFault, assertSuccess, tokenIn, userApi, userGroupIn } from '../../support/user-api.ts'
+
+const service = await startService({ after })
+const api = userApi(service.origin, service.tokens.Testing)
+
+const together = <T>(count: number, work: (i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => work(i)))
+
+const rounds = Array.from({ length: 4 }, (_, round) => round)
+
+const currentToken = async (id: string) => tokenIn(await api.get({ user_group_id: id }))
+
+/** Asserts that one answer succeeded and the others are this error; returns the new token. */
+function assertOneRotation(answers: readonly Answer[]): string {
+  const [first, ...more] = answers.filter(({ status }) => status === 200)
+  assert.ok(first !== undefined)
+  assert.deepEqual(more, [])
+  for (const answer of answers) if (answer !== first) assertFault(answer, 'token_superseded')
+  return tokenIn(first)
+}
+
+for (const round of rounds) {
+  test(`of 48 first GETs at once one creates, and all answer its token (round ${round})`, async () => {
+    const id = `created ${round}`
+    const bodies = await together(48, async (i) =>
+      assertSuccess(await api.get({ user_group_id: id, name: `name ${i}` })),
+    )
+    assert.equal(bodies.filter(({ new_user_group }) => new_user_group).length, 1)
+    assert.equal(new Set(bodies.map(({ user_group }) => user_group.token)).size, 1)
+    assert.equal(new Set(bodies.map(({ user_group }) => user_group.team_id)).size, 1)
+    bodies.forEach(({ user_group }, i) => assert.equal(user_group.name, `name ${i}`))
+    assert.equal(await currentToken(id), bodies[0]?.user_group.token)
+  })
+
+  test(`of 24 rotations of one token at once one succeeds (round ${round})`, async () => {
+    const id = `rotated ${round}`
+    const old = tokenIn(await api.get({ user_group_id: id, name: 'Name' }))
+    const answers = await together(24, (i) => api.post({ current_token: old, grace_period_seconds: i }))
+    const rotated = assertOneRotation(answers)
+    assert.notEqual(rotated, old)
+    assert.equal(await currentToken(id), rotated)
+  })
+
+  test(`of 24 rotations with a key of their own each one succeeds (round ${round})`, async () => {
+    const id = `keys ${round}`
+    const old = tokenIn(await api.get({ user_group_id: id, name: 'Name' }))
+    const answers = await together(24, (i) =>
+      api.post({ current_token: old }, { 'idempotency-key': `${round}/${i}` }),
+    )
+    assert.equal(await currentToken(id), assertOneRotation(answers))
+  })
+
+  test(`24 rotations with one key at once are one rotation (round ${round})`, async () => {
+    const id = `key ${round}`
+    const old = tokenIn(await api.get({ user_group_id: id, name: 'Name' }))
+    const rotate = () =>
+      api.post({ current_token: old }, { 'idempotency-key': `one ${round}`.replace(' ', '-') })
+    const answers = await together(24, rotate)
+    const first = answers.find(({ status }) => status === 200)
+    assert.ok(first !== undefined)
+    const rotated = tokenIn(first)
+    assert.notEqual(rotated, old)
+    for (const answer of answers) {
+      if (answer.status === 200) assert.equal(answer.text, first.text)
+      else assertFault(answer, 'idempotency_key_in_use')
+    }
+    assert.equal(await currentToken(id), rotated)
+    assert.equal((await rotate()).text, first.text)
+    assertSuccess(await api.post({ current_token: rotated }))
+  })
+
+  test(`of one key with two bodies at once one body rotates (round ${round})`, async () => {
+    const ids = [`body one ${round}`, `body two ${round}`]
+    const old = await Promise.all(
+      ids.map(async (id) => tokenIn(await api.get({ user_group_id: id, name: 'Name' }))),
+    )
+    const answers = await together(24, (i) =>
+      api.post({ current_token: old[i % 2] }, { 'idempotency-key': `bodies-${round}` }),
+    )
+    const tokens = new Set(answers.filter(({ status }) => status === 200).map(tokenIn))
+    assert.equal(tokens.size, 1)
+    for (const answer of answers) {
+      if (answer.status === 409) assertFault(answer, 'idempotency_key_in_use')
+      else if (answer.status !== 200) assertFault(answer, 'idempotency_key_reused')
+    }
+    const now = await Promise.all(ids.map(currentToken))
+    assert.equal(now.filter((token) => tokens.has(token)).length, 1)
+    assert.equal(now.filter((token) => old.includes(token)).length, 1)
+  })
+}
+
+test('a GET beside a rotation answers the old token or the new one', async () => {
+  let token = tokenIn(await api.get({ user_group_id: 'beside', name: 'Name' }))
+  for (let i = 0; i < 10; i++) {
+    const [rotated, ...gets] = await Promise.all([
+      api.post({ current_token: token }),
+      ...Array.from({ length: 8 }, () => api.get({ user_group_id: 'beside' })),
+    ])
+    const possible = [token, tokenIn(rotated)]
+    for (const answer of gets) assert.ok(possible.includes(tokenIn(answer)))
+    token = tokenIn(rotated)
+  }
+  assert.equal(await currentToken('beside'), token)
+})
+
+test('changes at once: each answer is whole, and the last one stands whole', async () => {
+  const first = userGroupIn(await api.get({ user_group_id: 'changed', name: 'name 0' }))
+  const groups = await together(24, async (i) => {
+    const body = { user_group_id: 'changed', name: `name ${i}`, properties: { of: i } }
+    return userGroupIn(await (i % 2 === 0 ? api.get(body) : api.put(body)))
+  })
+  groups.forEach(({ name, properties, token }, i) => {
+    assert.deepEqual([name, properties, token], [`name ${i}`, { of: i }, first.token])
+  })
+  const last = userGroupIn(await api.get({ user_group_id: 'changed' }))
+  const { of } = last.properties as { of: number }
+  assert.equal(last.name, `name ${of}`)
+})
+
+test('an update beside a rotation loses neither', async () => {
+  const { token } = userGroupIn(await api.get({ user_group_id: 'both', name: 'Old' }))
+  const [rotated] = await Promise.all([
+    api.post({ current_token: token }),
+    api.put({ user_group_id: 'both', name: 'New' }),
+    api.get({ user_group_id: 'both', properties: { a: 1 } }),
+  ])
+  const group = userGroupIn(await api.get({ user_group_id: 'both' }))
+  assert.deepEqual([group.name, group.properties, group.token], ['New', { a: 1 }, tokenIn(rotated)])
+})
+
+test('one id in both environments at once is one user group in each', async () => {
+  const customers = userApi(service.origin, service.tokens.Customer)
+  const bodies = await together(48, async (i) =>
+    assertSuccess(await (i % 2 === 0 ? api : customers).get({ user_group_id: 'both', name: 'Name' })),
+  )
+  const of = (environment: number) => bodies.filter((_, i) => i % 2 === environment)
+  assert.equal(of(0).filter(({ new_user_group }) => new_user_group).length, 0)
+  assert.equal(of(1).filter(({ new_user_group }) => new_user_group).length, 1)
+  assert.equal(new Set(bodies.map(({ user_group }) => user_group.token)).size, 2)
+})
+
+test('200 different ids at once are 200 user groups', async () => {
+  const bodies = await together(200, async (i) =>
+    assertSuccess(await api.get({ user_group_id: `many ${i}`, name: `name ${i}` })),
+  )
+  assert.ok(bodies.every(({ new_user_group }) => new_user_group))
+  bodies.forEach(({ user_group }, i) => assert.equal(user_group.provided_id, `many ${i}`))
+  assert.equal(new Set(bodies.map(({ user_group }) => user_group.token)).size, 200)
+  assert.equal(new Set(bodies.map(({ user_group }) => user_group.team_id)).size, 200)
+})

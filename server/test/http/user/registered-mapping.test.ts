@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createApiToken, runCommand, showUserGroup } from '../../support/command.ts'
+import type { Answer } from '../../support/http.ts'
+import { assertActive, introspector } from '../../support/introspection.ts'
+import { runUgs, startService, temporaryFolder, type RunningService } from '../../support/service.ts'
+import { assertFault, assertSuccess, tokenIn, userApi } from '../../support/user-api.ts'
+
+const service = await startService({ after }, { UGS_MAPPING: 'registered' })
+const free = await startService({ after }, { UGS_MAPPING: 'free' })
+const api = userApi(service.origin, service.tokens.Testing)
+
+interface Registered {
+  readonly id: number
+  readonly provided_id: string
+  readonly name: string
+}
+
+async function register(
+  { ugs }: Pick<RunningService, 'ugs'>,
+  what: 'schema' | 'data-source',
+  providedId: string,
+  ...options: string[]
+): Promise<Registered> {
+  const args = ['--environment', 'Testing', '--provided-id', providedId, '--name', `Name of ${providedId}`]
+  const json = await runCommand({ ugs }, what, 'create', ...args, ...options, '--json')
+  const { id, provided_id, name } = JSON.parse(json) as Registered
+  return { id, provided_id, name }
+}
+
+const sales = await register(service, 'schema', 'sales')
+const support = await register(service, 'schema', 'support')
+const eu = await register(service, 'data-source', 'eu', '--schema', String(sales.id))
+const us = await register(service, 'data-source', 'us 😀', '--schema', String(support.id))
+
+const introspect = introspector(
+  service.origin,
+  await createApiToken(service, 'Testing', '--scopes', 'introspect'),
+)
+const dataSourcesOf = async (token: string) => assertActive(await introspect(token)).data_sources
+
+const override = { 'x-http-method-override': 'PUT' }
+const asGet = { 'x-http-method-override': 'GET' }
+
+/** Each way to send a mapping, for a user group that is there. */
+const ways: Record<string, (body: object) => Promise<Answer>> = {
+  GET: (body) => api.get(body),
+  PUT: (body) => api.put(body),
+  'the override of GET': (body) => api.post(body, asGet),
+  'the override of PUT': (body) => api.post(body, override),
+}
+
+const unregistered: Record<string, { mapping: Record<string, string>; faults: Record<string, string> }> = {
+  'a key that is no schema': {
+    mapping: { '40': 'eu' },
+    faults: { '/mapping/40': 'is no registered schema' },
+  },
+  'a value that is no data source': {
+    mapping: { sales: '213' },
+    faults: { '/mapping/sales': 'is no registered data source of this schema' },
+  },
+  "a value that is another schema's data source": {
+    mapping: { sales: 'us 😀', support: 'us 😀' },
+    faults: { '/mapping/sales': 'is no registered data source of this schema' },
+  },
+  'several of that': {
+    mapping: { '40': 'eu', sales: 'eu', support: 'eu', 'a/b~c': 'x' },
+    faults: {
+      '/mapping/40': 'is no registered schema',
+      '/mapping/support': 'is no registered data source of this schema',
+      '/mapping/a~1b~0c': 'is no registered schema',
+    },
+  },
+  'names that objects have already': {
+    mapping: JSON.parse('{"__proto__":"eu","constructor":"eu"}') as Record<string, string>,
+    faults: JSON.parse(
+      '{"/mapping/__proto__":"is no registered schema","/mapping/constructor":"is no registered schema"}',
+    ) as Record<string, string>,
+  },
+  'ids with leading zeros': {
+    mapping: { [`0${sales.id}`]: 'eu', sales: `0${eu.id}` },
+    faults: {
+      [`/mapping/0${sales.id}`]: 'is no registered schema',
+      '/mapping/sales': 'is no registered data source of this schema',
+    },
+  },
+  'numbers beyond all ids': {
+    mapping: { '9223372036854775808': 'eu', sales: '99999999999999999999999999' },
+    faults: {
+      '/mapping/9223372036854775808': 'is no registered schema',
+      '/mapping/sales': 'is no registered data source of this schema',
+    },
+  },
+  'U+0000': {
+    mapping: { sales: 'eu\0' },
+    faults: { '/mapping/sales': 'is no registered data source of this schema' },
+  },
+}
+
+for (const [what, { mapping, faults }] of Object.entries(unregistered)) {
+  for (const [way, send] of Object.entries(ways)) {
+    test(`${what} is 400 by ${way}, each entry is named, and nothing is written`, async () => {
+      const id = `refused ${what}, ${way}`
+      assertSuccess(await api.get({ user_group_id: id, name: 'Name', mapping: { sales: 'eu' } }))
+      const before = await showUserGroup(service, id)
+      const answer = await send({ user_group_id: id, name: 'New', mapping, properties: { a: 1 } })
+      const { fields, message } = assertFault(answer, 'validation_failed', Object.keys(faults))
+      assert.deepEqual(Object.fromEntries((fields ?? []).map((field) => [field.path, field.message])), faults)
+      assert.match(message, /mapping\/.*is no registered/)
+      assert.deepEqual(await showUserGroup(service, id), before)
+    })
+  }
+
+  test(`${what} is 400 where it would create, and nothing is created`, async () => {
+    const body = { user_group_id: `created ${what}`, name: 'Name', mapping }
+    for (const answer of [await api.get(body), await api.post(body, asGet)]) {
+      assertFault(answer, 'validation_failed', Object.keys(faults))
+    }
+    assertFault(await api.put({ user_group_id: body.user_group_id }), 'user_group_not_found')
+  })
+}
+
+test('of a great many entries at fault, 100 are named', async () => {
+  const mapping = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`schema ${i}`, 'eu']))
+  const answer = await api.get({ user_group_id: 'many', name: 'Name', mapping })
+  const { error } = answer.body as { error: { code: string; fields: unknown[] } }
+  assert.deepEqual([answer.status, error.code, error.fields.length], [400, 'validation_failed', 100])
+})
+
+test('what is registered is taken, by its provided id or its id, and told with the token', async () => {
+  const mappings: [Record<string, string>, Record<string, Registered>][] = [
+    [{ sales: 'eu' }, { sales: eu }],
+    [{ sales: String(eu.id) }, { sales: eu }],
+    [
+      { [sales.id]: 'eu', support: String(us.id) },
+      { [sales.id]: eu, support: us },
+    ],
+    [{ [support.id]: String(us.id) }, { [support.id]: us }],
+  ]
+  for (const [way, send] of Object.entries(ways)) {
+    const id = `taken by ${way}`
+    const token = tokenIn(await api.get({ user_group_id: id, name: 'Name' }))
+    for (const [mapping, dataSources] of mappings) {
+      assertSuccess(await send({ user_group_id: id, mapping }))
+      const answer = await introspect(token)
+      const claims = assertActive(answer)
+      assert.deepEqual([claims.mapping, claims.data_sources], [mapping, dataSources])
+      for (const dataSource of Object.values(claims.data_sources)) {
+        assert.deepEqual(Object.keys(dataSource), ['id', 'provided_id', 'name'])
+      }
+    }
+  }
+})
+
+test('no mapping is taken too', async () => {
+  for (const mapping of [null, {}]) {
+    for (const [way, send] of Object.entries(ways)) {
+      const id = `none by ${way}`
+      const token = tokenIn(await api.get({ user_group_id: id, name: 'Name', mapping: { sales: 'eu' } }))
+      assertSuccess(await send({ user_group_id: id, mapping }))
+      const claims = assertActive(await introspect(token))
+      assert.deepEqual([claims.mapping, claims.data_sources], [null, {}])
+    }
+  }
+})
+
+test('what the caller lacks is told before what the mapping names', async () => {
+  const mapping = { '40': '213' }
+  const reader = userApi(service.origin, await createApiToken(service, 'Testing', '--scopes', 'read'))
+  assertFault(await reader.get({ user_group_id: 'nobody', name: 'Name', mapping }), 'forbidden')
+  assertFault(await api.get({ user_group_id: 'nobody', mapping }), 'name_required', ['/name'])
+  assertFault(await api.put({ user_group_id: 'nobody', mapping }), 'user_group_not_found')
+  const body = { user_group_id: 'nobody', name: '', mapping: { '40': 213 } }
+  assertFault(await api.get(body), 'validation_failed', ['/name', '/mapping/40'])
+})
+
+test('a mapping that was taken before stays, and may be sent again', async (t) => {
+  const folder = temporaryFolder(t)
+  const before = await startService(t, { UGS_DATA_DIR: folder })
+  const tokens = before.tokens
+  const body = { user_group_id: 'known', name: 'Name', mapping: { '40': '213' } }
+  const token = tokenIn(await userApi(before.origin, tokens.Testing).get(body))
+  const ofRenderer = await createApiToken(before, 'Testing', '--scopes', 'introspect')
+  await before.stop()
+
+  const now = await startService(t, { UGS_DATA_DIR: folder, UGS_MAPPING: 'registered' })
+  const { get, put } = userApi(now.origin, tokens.Testing)
+  assert.equal(tokenIn(await get(body)), token)
+  assertSuccess(await put(body))
+  assertSuccess(await put({ user_group_id: 'known', name: 'New', properties: { a: 1 } }))
+  assertFault(await put({ ...body, mapping: { '40': '214' } }), 'validation_failed', ['/mapping/40'])
+  const claims = assertActive(await introspector(now.origin, ofRenderer)(token))
+  assert.deepEqual([claims.name, claims.mapping, claims.data_sources], ['New', { '40': '213' }, {}])
+
+  const schema = await register(now, 'schema', '40')
+  const dataSource = await register(now, 'data-source', '213', '--schema', String(schema.id))
+  assert.deepEqual(assertActive(await introspector(now.origin, ofRenderer)(token)).data_sources, {
+    '40': dataSource,
+  })
+})
+
+test('ugs user-group is held to it as well', async () => {
+  const ugs = (...args: string[]) => service.ugs('user-group', ...args, '--environment', 'Testing')
+  const refused = await ugs('get-or-create', 'by-ugs', '--name', 'A', '--mapping', '{"40":"213"}')
+  assert.deepEqual([refused.code, refused.stdout], [2, ''])
+  assert.match(refused.stderr, /^ugs: mapping\/40: is no registered schema$/m)
+  const taken = await ugs('get-or-create', 'by-ugs', '--name', 'A', '--mapping', '{"sales":"eu"}')
+  assert.equal(taken.code, 0, taken.stderr)
+  const update = await ugs('update', 'by-ugs', '--mapping', '{"sales":"213"}')
+  assert.equal(update.code, 2)
+  assert.deepEqual((await showUserGroup(service, 'by-ugs')).mapping, { sales: 'eu' })
+})
+
+test('free takes any strings, and tells the data sources of those that are registered', async () => {
+  const own = userApi(free.origin, free.tokens.Testing)
+  const schema = await register(free, 'schema', '40')
+  const dataSource = await register(free, 'data-source', '213', '--schema', String(schema.id))
+  const ask = introspector(free.origin, await createApiToken(free, 'Testing', '--scopes', 'introspect'))
+  for (const mapping of [
+    { '40': '214', '41': '213' },
+    { '40': '213', 'a/b~c': 'x' },
+    { '\0': '\0', '40': '213' },
+  ]) {
+    const token = tokenIn(await own.get({ user_group_id: 'free', name: 'Name', mapping }))
+    assertSuccess(await own.put({ user_group_id: 'free', mapping }))
+    const claims = assertActive(await ask(token))
+    assert.deepEqual(claims.mapping, mapping)
+    assert.deepEqual(claims.data_sources, mapping['40'] === '213' ? { '40': dataSource } : {})
+  }
+})
+
+test('the data sources of a token are those of now, in its workspace and environment', async () => {
+  const token = tokenIn(await api.get({ user_group_id: 'now', name: 'Name', mapping: { sales: 'eu' } }))
+  assert.deepEqual(await dataSourcesOf(token), { sales: eu })
+  // The provided id wins over the id.
+  const byId = await register(service, 'data-source', 'by id', '--schema', String(sales.id))
+  const wins = await register(service, 'data-source', String(byId.id), '--schema', String(sales.id))
+  assertSuccess(await api.put({ user_group_id: 'now', mapping: { sales: String(byId.id) } }))
+  assert.deepEqual(await dataSourcesOf(token), { sales: wins })
+  // A mapping that is stored comes to mean no other.
+  assertSuccess(await api.put({ user_group_id: 'now', mapping: { sales: String(wins.id) } }))
+  const taken = ['--provided-id', String(wins.id), '--schema', String(sales.id), '--name', 'Another']
+  const { code } = await service.ugs('data-source', 'create', '--environment', 'Testing', ...taken)
+  assert.equal(code, 1)
+  assert.deepEqual(await dataSourcesOf(token), { sales: wins })
+  const customer = userApi(service.origin, service.tokens.Customer)
+  const refused = await customer.get({ user_group_id: 'now', name: 'Name', mapping: { sales: 'eu' } })
+  assertFault(refused, 'validation_failed', ['/mapping/sales'])
+})
+
+for (const value of ['nonsense', ' registered', 'Registered', 'free,registered']) {
+  test(`UGS_MAPPING=${JSON.stringify(value)} keeps the service from starting, with what it may be`, async (t) => {
+    const environment = { UGS_DATA_DIR: temporaryFolder(t), UGS_MAPPING: value, PORT: '0' }
+    const { code, stdout, stderr } = await runUgs(['serve'], environment)
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /UGS_MAPPING: must be one of free, registered/)
+  })
+}

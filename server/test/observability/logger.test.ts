@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { test } from 'node:test'
+
+test('an access log that is not read is lost in part, and says how much', async (t) => {
+  const lines = 100_000
+  const program = `
+    import { writeSync } from 'node:fs'
+    import { makeAccessLogger } from ${JSON.stringify(new URL('../../src/observability/logger.ts', import.meta.url))}
+    const running = setInterval(() => undefined, 1000)
+    const { logger, close } = makeAccessLogger({
+      warn: async ({ lines }) => {
+        writeSync(1, String(lines) + '\\n')
+        clearInterval(running)
+        await close()
+      },
+    })
+    for (let i = 0; i < ${lines}; i++) logger.info({ text: 'x'.repeat(100) }, 'request')
+  `
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program])
+  t.after(() => child.kill('SIGKILL'))
+  const [lost] = (await once(child.stdout, 'data')) as [Buffer]
+  let log = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text))
+  await once(child, 'close')
+  const written = log.match(/^\{.*"msg":"request"\}$/gm)?.length ?? 0
+  assert.ok(written > 0)
+  assert.equal(written + Number(lost), lines)
+})

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { Store } from '../../../src/domain/store.ts'
+import type { UserGroupChange } from '../../../src/domain/user-group/user-group.ts'
+import {
+  by,
+  event,
+  eventOf,
+  leaving,
+  made,
+  newApiToken,
+  newKey,
+  newUserGroup,
+  now,
+  outcomeOf,
+  realm,
+} from './audit-events.ts'
+import { changes } from './audited-changes.ts'
+import { describeAuditLists } from './audit-lists-contract.ts'
+import { count, freshKey, hashOf, mint, origin } from './store-fixtures.ts'
+
+/** What every store must do to tell of its changes. */
+export function describeAudit(name: string, openFreshStore: () => Promise<Store>): void {
+  describe(`${name}: the contract of a store, events`, () => {
+    let store: Store
+    before(async () => {
+      store = await openFreshStore()
+    })
+    after(() => store.close())
+
+    for (const [what, prepare] of Object.entries(changes)) {
+      it(`${what} is told once, and what changes nothing is not`, async () => {
+        const { change, events, nothing } = await prepare(store)
+        const left = await leaving(store, change)
+        assert.deepEqual(left.events, await events())
+        for (const [how, [comesTo, work]] of Object.entries(nothing)) {
+          const { events: more, result } = await leaving(store, work)
+          assert.deepEqual([outcomeOf(result), more], [comesTo, []], how)
+        }
+      })
+
+      it(`${what} is told once, however many ask for it at once`, async () => {
+        const { change, events } = await prepare(store)
+        // What makes another one each time it is asked is left to fail: of those that succeed there is one.
+        const { events: left } = await leaving(store, () =>
+          Promise.allSettled(Array.from({ length: 16 }, change)),
+        )
+        assert.deepEqual(left, await events())
+      })
+    }
+
+    it('a batch of user groups is told of each', async () => {
+      const [changed, unchanged] = [await made(store), await made(store)]
+      const [first, second] = [newKey(), newKey()]
+      const get = (
+        key = newKey(),
+        change: UserGroupChange = { name: 'A' },
+        requestId: string | null = null,
+      ) => newUserGroup({ key, change, author: 'cli:importer', requestId, now })
+      const { events, result } = await leaving(store, () =>
+        store.getOrCreateUserGroups([
+          get(first),
+          get(changed, { name: 'B', properties: '{}' }, 'request-2'),
+          get(unchanged),
+          get(second),
+          get(first),
+          get(newKey(), {}),
+        ]),
+      )
+      assert.deepEqual(count(result), { created: 2, updated: 1, unchanged: 2, name_required: 1 })
+      const groups = await Promise.all([first, second].map((key) => store.findUserGroup(key)))
+      const expected = [
+        eventOf('user_group.updated', changed, { changed_fields: ['name', 'properties'] }),
+        ...groups.flatMap((group) => (group === null ? [] : [eventOf('user_group.created', group)])),
+      ].map((one) => ({
+        ...one,
+        author: 'cli:importer',
+        requestId: one.userGroup?.teamId === changed.teamId ? 'request-2' : null,
+      }))
+      const inOrder = (list: typeof expected) =>
+        list.map((one) => JSON.stringify(one, Object.keys(one).sort())).sort()
+      assert.equal(events.length, 3)
+      assert.deepEqual(inOrder(events), inOrder(expected))
+    })
+
+    it('an update tells which fields it changed, and no other', async () => {
+      const before = { name: 'A', mapping: '{"a":"b"}', properties: '{"p":1}' }
+      const cases: [sent: UserGroupChange, ...changed: string[]][] = [
+        [{ name: 'B' }, 'name'],
+        [{ mapping: '{"a":"c"}' }, 'mapping'],
+        [{ mapping: null }, 'mapping'],
+        [{ properties: '{"p":2}' }, 'properties'],
+        [{ properties: null }, 'properties'],
+        [{ ...before, name: 'B' }, 'name'],
+        [{ ...before, mapping: null }, 'mapping'],
+        [{ ...before, properties: '{"p":2}' }, 'properties'],
+        [{ mapping: null, properties: null }, 'mapping', 'properties'],
+        [{ name: 'B', mapping: '{"a":"c"}', properties: '{"p":2}' }, 'name', 'mapping', 'properties'],
+      ]
+      for (const [change, ...changed_fields] of cases) {
+        const [updated, got] = [await made(store, { change: before }), await made(store, { change: before })]
+        const { events } = await leaving(store, async () => {
+          await store.updateUserGroup({ key: updated, change, ...by, now })
+          await store.getOrCreateUserGroup(newUserGroup({ key: got, change, ...by, now }))
+        })
+        assert.deepEqual(
+          events,
+          [got, updated].map((group) => eventOf('user_group.updated', group, { changed_fields })),
+          JSON.stringify(change),
+        )
+      }
+    })
+
+    it('from nothing, an update tells what it set', async () => {
+      const group = await made(store)
+      const change = { name: 'A', mapping: '{"a":"b"}', properties: '{"p":1}' }
+      const { events } = await leaving(store, () => store.updateUserGroup({ key: group, change, ...by, now }))
+      const details = { changed_fields: ['mapping', 'properties'] }
+      assert.deepEqual(events, [eventOf('user_group.updated', group, details)])
+    })
+
+    it('simultaneous changes of one user group are told as many times as it was changed', async () => {
+      const group = await made(store)
+      const { events } = await leaving(store, () =>
+        Promise.all(
+          Array.from({ length: 24 }, (_, i) =>
+            store.updateUserGroup({ key: group, change: { name: `N${i % 6}` }, ...by, now }),
+          ),
+        ),
+      )
+      const { revision = 0 } = (await store.findUserGroup(group)) ?? {}
+      assert.equal(events.length, revision - group.revision)
+    })
+
+    it('a rotation by id is told, by whoever asked for it, with the grace period', async () => {
+      for (const seconds of [0, 604_800]) {
+        const group = await made(store)
+        const { events } = await leaving(store, () =>
+          store.rotateUserGroupToken({
+            ...{ ...realm, target: { providedId: group.providedId }, mintToken: mint },
+            ...{ oldTokenValidUntil: now + seconds * 1000, author: 'api_token:7', requestId: null, now },
+          }),
+        )
+        const details = { grace_period_seconds: seconds }
+        const expected = eventOf('user_group.token_rotated', group, details)
+        assert.deepEqual(events, [{ ...expected, author: 'api_token:7', requestId: null }])
+      }
+    })
+
+    it('the end of a grace period is told in its own environment and workspace alone', async () => {
+      const group = await made(store)
+      const tokenHash = hashOf(group.token)
+      const target = { tokenHash }
+      await store.rotateUserGroupToken({
+        ...{ ...realm, target, oldTokenValidUntil: now + 5, mintToken: mint, ...origin, now: 2000 },
+      })
+      for (const other of [{ workspaceId: 2 }, { environment: 'Customer' }] as const) {
+        const { events } = await leaving(store, () =>
+          store.endGracePeriod({ ...realm, ...other, tokenHash, ...by, now }),
+        )
+        assert.deepEqual(events, [])
+      }
+      const { events: late } = await leaving(store, () =>
+        store.endGracePeriod({ ...realm, tokenHash, ...by, now: now + 5 }),
+      )
+      assert.deepEqual(late, [])
+      assert.equal((await store.findByToken(1, 'Testing', tokenHash, now))?.validUntil, now + 5)
+    })
+
+    it('the revocation of an API token is told where that belongs', async () => {
+      const made = await store.createWorkspace({
+        ...{ name: freshKey().providedId, createdAt: 1000, environment: 'Customer', ...origin },
+      })
+      const where = { workspaceId: made?.workspace.id ?? 0, environment: 'Customer' } as const
+      const { id } = await store.createApiToken(newApiToken({ ...where, ...origin, createdAt: 1000 }))
+      const { events } = await leaving(store, () => store.revokeApiToken({ id, ...by, now }))
+      const details = { api_token_id: id, name: 'A "token"' }
+      assert.deepEqual(events, [event('api_token.revoked', { ...where, details })])
+    })
+
+    it('the first API tokens are told one by one, and only once', async () => {
+      const fresh = await openFreshStore()
+      try {
+        const tokens = (['Customer', 'Testing'] as const).map((environment) =>
+          newApiToken({ environment, requestId: null }),
+        )
+        const others = () => tokens.map((token) => ({ ...token, tokenHash: randomBytes(32) }))
+        const { events, result } = await leaving(fresh, () =>
+          Promise.all([tokens, others(), others()].map((some) => fresh.createFirstApiTokens(some))),
+        )
+        assert.deepEqual(
+          result.filter((isFirst) => isFirst),
+          [true],
+        )
+        const kept = await fresh.listApiTokens()
+        assert.deepEqual(
+          events,
+          kept.map(({ id, environment, name, scopes }) =>
+            event('api_token.created', {
+              ...{ environment, requestId: null },
+              details: { api_token_id: id, name, scopes, expires_at: null },
+            }),
+          ),
+        )
+        assert.equal(events.length, 2)
+      } finally {
+        await fresh.close()
+      }
+    })
+
+    it('what only looks, or keeps what is no change, is not told', async () => {
+      const { teamId, providedId, token } = await made(store)
+      const key = { ...realm, providedId }
+      const { events } = await leaving(store, async () => {
+        await store.findUserGroup(key)
+        await store.findByToken(1, 'Testing', hashOf(token), now)
+        await store.recordIntrospections([{ workspaceId: 1, teamId, introspectedAt: now }])
+        await store.addSecretKeyCheck({ keyId: 'k', sealed: randomBytes(4) })
+        await store.forgetExpired({ now, deletedBefore: 1, usedBefore: 1 })
+      })
+      assert.deepEqual(events, [])
+    })
+
+    it('what comes together with what fails is told once', async () => {
+      const keys = [newKey(), newKey(), newKey()]
+      const create = (i: number) => newUserGroup({ key: keys[i] ?? newKey(), ...by, now })
+      const fails = () => {
+        throw new Error('no token')
+      }
+      const { events, result } = await leaving(store, () =>
+        Promise.allSettled([
+          store.getOrCreateUserGroup(create(0)),
+          store.getOrCreateUserGroup({ ...create(1), mintToken: fails }),
+          store.getOrCreateUserGroup({ ...create(1), change: { name: 'A\0' } }),
+          store.getOrCreateUserGroup(create(2)),
+        ]),
+      )
+      const isMade = result.map((one) => one.status === 'fulfilled' && one.value.outcome === 'created')
+      assert.deepEqual([isMade[0], isMade[1], isMade[3]], [true, false, true])
+      const groups = await Promise.all(keys.map((key) => store.findUserGroup(key)))
+      assert.deepEqual(
+        events.map(({ userGroup }) => userGroup?.providedId).sort(),
+        groups.flatMap((group) => (group === null ? [] : [group.providedId])).sort(),
+      )
+    })
+  })
+
+  describeAuditLists(name, openFreshStore)
+}

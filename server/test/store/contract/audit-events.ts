@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import {
+  firstEventId,
+  timeOfEvent,
+  type AuditAction,
+  type AuditEvent,
+  type Origin,
+} from '../../../src/domain/audit/audit-event.ts'
+import { environments } from '../../../src/domain/environment.ts'
+import type { GetOrCreateUserGroup, NewApiToken, Store } from '../../../src/domain/store.ts'
+import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
+import type { Realm } from '../../../src/domain/user-group/user-group-service.ts'
+import { freshKey, mint, origin } from './store-fixtures.ts'
+import { madeBy } from './created-user-group.ts'
+
+export const realm = { workspaceId: 1, environment: 'Testing' } as const
+/** Who makes the changes, and when: nobody else does, and at no other time. */
+export const by: Origin = { author: 'cli:auditor', requestId: 'request-of-change' }
+export const now = 1_234_567_890_123
+
+/** An event as the tests compare it: all of it but its id, of which the time is. */
+interface ToldEvent extends Realm, Origin {
+  readonly action: AuditAction
+  readonly time: number
+  readonly userGroup: AuditEvent['userGroup']
+  readonly details: object | null
+}
+
+export function told({ eventId, details, ...event }: AuditEvent): ToldEvent {
+  return {
+    ...event,
+    time: timeOfEvent(eventId),
+    details: details === null ? null : (JSON.parse(details) as object),
+  }
+}
+
+/** What `listAuditEvents` is asked for, for all that there is of a workspace and environment. */
+export const allOf = (realm: Realm) => ({
+  ...realm,
+  since: 0,
+  beforeEventId: firstEventId(Infinity),
+  limit: 100_000,
+})
+
+/** All that a store has, the newest first in each workspace and environment. */
+export async function auditLogOf(store: Store): Promise<AuditEvent[]> {
+  const realms = (await store.listWorkspaces()).flatMap(({ id }) =>
+    environments.map((environment) => ({ workspaceId: id, environment })),
+  )
+  return (await Promise.all(realms.map((one) => store.listAuditEvents(allOf(one))))).flat()
+}
+
+/** The events that some work leaves, wherever, and what it came to. */
+export async function leaving<T>(
+  store: Store,
+  work: () => Promise<T>,
+): Promise<{ events: ToldEvent[]; result: T }> {
+  const before = new Set((await auditLogOf(store)).map(({ eventId }) => eventId))
+  const result = await work()
+  const events = (await auditLogOf(store)).filter(({ eventId }) => !before.has(eventId))
+  return { events: events.map(told), result }
+}
+
+/** The event of a change by `by`, at `now`. */
+export const event = (action: AuditAction, over: Partial<ToldEvent> = {}): ToldEvent => ({
+  ...realm,
+  ...by,
+  ...{ action, time: now, userGroup: null, details: null },
+  ...over,
+})
+
+export const eventOf = (
+  action: AuditAction,
+  { teamId, providedId }: Pick<UserGroup, 'teamId' | 'providedId'>,
+  details: object | null = null,
+): ToldEvent => event(action, { userGroup: { teamId, providedId }, details })
+
+export const newKey = (): UserGroupKey => ({ ...freshKey(), ...realm })
+
+/** The creation of a user group; by another caller and at another time than the changes are. */
+export const newUserGroup = (over: Partial<GetOrCreateUserGroup> = {}): GetOrCreateUserGroup => ({
+  ...{ key: newKey(), change: { name: 'A' }, mayWrite: true, mintToken: mint },
+  ...{ ...origin, now: 1000 },
+  ...over,
+})
+
+export async function made(store: Store, over?: Partial<GetOrCreateUserGroup>): Promise<UserGroup> {
+  const result = await store.getOrCreateUserGroup(newUserGroup(over))
+  return madeBy(result)
+}
+
+export const newApiToken = (over: Partial<NewApiToken> = {}): NewApiToken => ({
+  ...{ ...realm, ...by, tokenHash: randomBytes(32), name: 'A "token"', scopes: ['read', 'write'] },
+  ...{ createdAt: now, expiresAt: null },
+  ...over,
+})
+
+/** A change, the events that it leaves, and what changes nothing when it was made: with what that comes to. */
+export interface AuditedChange {
+  readonly change: () => Promise<unknown>
+  /** The newest first; to be asked for once the change was made. */
+  readonly events: () => ToldEvent[] | Promise<ToldEvent[]>
+  readonly nothing: Readonly<Record<string, [comesTo: unknown, work: () => Promise<unknown>]>>
+}
+
+/** What an operation came to: its outcome, where it has one. */
+export function outcomeOf(result: unknown): unknown {
+  return typeof result === 'object' && result !== null && 'outcome' in result ? result.outcome : result
+}

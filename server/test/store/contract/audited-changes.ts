@@ -1,0 +1,262 @@
+import { randomBytes } from 'node:crypto'
+import type { Store } from '../../../src/domain/store.ts'
+import type { Realm } from '../../../src/domain/user-group/user-group-service.ts'
+import { by, event, made, newApiToken, now, realm, type AuditedChange } from './audit-events.ts'
+import { ofUserGroups } from './audited-user-groups.ts'
+import { freshKey, newWorkspace, origin } from './store-fixtures.ts'
+
+const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
+  'an API token': (store) => {
+    const token = newApiToken({ expiresAt: now + 1 })
+    return Promise.resolve({
+      change: () => store.createApiToken(token),
+      events: async () => {
+        const { id = 0 } = (await store.findApiToken(token.tokenHash)) ?? {}
+        const expires_at = new Date(now + 1).toISOString()
+        const details = { api_token_id: id, name: 'A "token"', scopes: ['read', 'write'], expires_at }
+        return [event('api_token.created', { details })]
+      },
+      nothing: {},
+    })
+  },
+
+  'a revocation': async (store) => {
+    const { id } = await store.createApiToken(newApiToken({ ...origin, createdAt: 1000 }))
+    const revoke = async (which = id) =>
+      (await store.revokeApiToken({ id: which, ...by, now }))?.revokedAt ?? null
+    return {
+      change: () => revoke(),
+      events: () => [event('api_token.revoked', { details: { api_token_id: id, name: 'A "token"' } })],
+      nothing: {
+        'the same again': [now, () => revoke()],
+        'one that there is not': [null, () => revoke(999_999_999)],
+      },
+    }
+  },
+
+  'a limit of an API token': async (store) => {
+    const { id } = await store.createApiToken(newApiToken({ ...origin, createdAt: 1000 }))
+    const limit = async (which = id, burst = 200) =>
+      (await store.limitApiToken({ id: which, rateLimit: { perSecond: 100, burst }, ...by, now }))
+        ?.rateLimit ?? null
+    return {
+      change: () => limit(),
+      events: () => [
+        event('api_token.limited', {
+          details: { api_token_id: id, name: 'A "token"', rate_limit: '100:200' },
+        }),
+      ],
+      nothing: {
+        'the same again': [{ perSecond: 100, burst: 200 }, () => limit()],
+        'one that there is not': [null, () => limit(999_999_999)],
+      },
+    }
+  },
+
+  'a rotation of an API token': async (store) => {
+    const { id } = await store.createApiToken(newApiToken({ ...origin, createdAt: 1000, expiresAt: null }))
+    const { tokenHash } = newApiToken()
+    const rotate = async (which = id, hash = tokenHash) => {
+      const command = { id: which, tokenHash: hash, oldTokenValidUntil: now, now, ...by }
+      return (await store.rotateApiToken(command)).outcome
+    }
+    return {
+      change: () => rotate(),
+      events: async () => {
+        const details = {
+          api_token_id: id,
+          new_api_token_id: (await store.findApiToken(tokenHash))?.id,
+          name: 'A "token"',
+          valid_until: new Date(now).toISOString(),
+          expires_at: null,
+        }
+        return [event('api_token.rotated', { details })]
+      },
+      nothing: {
+        'one that was replaced': ['superseded', () => rotate(id, randomBytes(32))],
+        'one that there is not': ['not_found', () => rotate(999_999_999)],
+      },
+    }
+  },
+
+  'a workspace': (store) => {
+    const { providedId: name } = freshKey()
+    const create = () =>
+      store
+        .createWorkspace({ name, createdAt: now, environment: 'Testing', ...by })
+        .then((one) => one?.workspace)
+    let workspaceId = 0
+    return Promise.resolve({
+      change: async () => {
+        const { id = workspaceId } = (await create()) ?? {}
+        workspaceId = id
+      },
+      events: () => [
+        event('workspace.created', { workspaceId, details: { workspace_id: workspaceId, name } }),
+      ],
+      nothing: { 'its name again': [undefined, create] },
+    })
+  },
+
+  'a workspace with an API token': (store) => {
+    const { providedId: name } = freshKey()
+    const { tokenHash } = newApiToken()
+    const apiToken = {
+      environment: 'Testing',
+      name: 'admin',
+      scopes: ['admin'],
+      createdAt: now,
+      expiresAt: null,
+    } as const
+    const create = (hash: Uint8Array = tokenHash) =>
+      store.createWorkspace({
+        ...{ name, createdAt: now, environment: 'Testing', ...by },
+        apiToken: { ...apiToken, tokenHash: hash },
+      })
+    return Promise.resolve({
+      change: () => create(),
+      events: async () => {
+        const { id = 0, workspaceId = 0 } = (await store.findApiToken(tokenHash)) ?? {}
+        const details = { api_token_id: id, name: 'admin', scopes: ['admin'], expires_at: null }
+        return [
+          event('api_token.created', { workspaceId, details }),
+          event('workspace.created', { workspaceId, details: { workspace_id: workspaceId, name } }),
+        ]
+      },
+      nothing: { 'its name again': [null, () => create(randomBytes(32))] },
+    })
+  },
+
+  'a sign-in': async (store) => {
+    const { id } = await store.createApiToken(newApiToken({ ...origin, createdAt: 1000 }))
+    const session = randomBytes(32)
+    return {
+      change: () =>
+        store.createConsoleSession({ hash: session, apiToken: { id, ...realm }, requestId: 'sign-in', now }),
+      events: () => [event('console_session.created', { author: `api_token:${id}`, requestId: 'sign-in' })],
+      nothing: {
+        'its use': [undefined, () => store.touchConsoleSession(session, now)],
+        'its end': [undefined, () => store.deleteConsoleSession(session)],
+      },
+    }
+  },
+
+  'a pruning': async (store) => {
+    const one = await store.createWorkspace(newWorkspace(freshKey().providedId))
+    const ofOne = { ...realm, workspaceId: one?.workspace.id ?? 0 }
+    for (const time of [1000, 4999, 5000])
+      await store.createApiToken(newApiToken({ ...ofOne, ...origin, createdAt: time }))
+    const prune = () => store.pruneAuditEvents({ ...ofOne, before: 5000, ...by, now })
+    return {
+      change: prune,
+      events: () => [
+        event('audit_log.pruned', { ...ofOne, details: { before: new Date(5000).toISOString() } }),
+      ],
+      nothing: { 'the same again': [0, prune] },
+    }
+  },
+}
+
+const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
+  'a schema': async (store) => {
+    const { providedId } = freshKey()
+    const other = await schema(store)
+    await made(store, { change: { name: 'A', mapping: `{"${other}":"x"}` } })
+    const create = async (text = providedId) => {
+      const schema = { ...realm, providedId: text, name: 'A', createdAt: now, ...by }
+      const result = await store.createSchema(schema)
+      return typeof result === 'string' ? result : result.id
+    }
+    let id: unknown
+    return {
+      change: async () => {
+        const result = await create()
+        if (typeof result === 'number') id = result
+      },
+      events: () => [event('schema.created', { details: { schema_id: id, provided_id: providedId } })],
+      nothing: {
+        'its provided id again': ['provided_id_taken', () => create()],
+        'one that a mapping means otherwise': ['provided_id_mapped', () => create(String(other))],
+      },
+    }
+  },
+
+  'the deletion of a schema': async (store) => {
+    const { providedId } = freshKey()
+    const [id, used] = [await schema(store, providedId), await schema(store)]
+    await dataSource(store, used)
+    const remove = (which = id, over: Partial<Realm> = {}) =>
+      store.deleteSchema({ ...realm, id: which, ...by, now, ...over })
+    return {
+      change: () => remove(),
+      events: () => [event('schema.deleted', { details: { schema_id: id, provided_id: providedId } })],
+      nothing: {
+        'the same again': ['not_found', () => remove()],
+        'one that has data sources': ['in_use', () => remove(used)],
+        'one of the other environment': ['not_found', () => remove(used, { environment: 'Customer' })],
+      },
+    }
+  },
+
+  'a data source': async (store) => {
+    const schemaId = await schema(store)
+    const create = async (of = schemaId) => {
+      const one = { ...realm, schemaId: of, providedId: 'eu "1"', name: 'A', createdAt: now, ...by }
+      const result = await store.createDataSource(one)
+      return typeof result === 'string' ? result : result.id
+    }
+    let id: unknown
+    return {
+      change: async () => {
+        const result = await create()
+        if (typeof result === 'number') id = result
+      },
+      events: () => {
+        const details = { data_source_id: id, schema_id: schemaId, provided_id: 'eu "1"' }
+        return [event('data_source.created', { details })]
+      },
+      nothing: {
+        'its provided id again': ['provided_id_taken', () => create()],
+        'one of a schema that there is not': ['schema_not_found', () => create(999_999_999)],
+      },
+    }
+  },
+
+  'the deletion of a data source': async (store) => {
+    const schemaId = await schema(store)
+    const [id, used] = [await dataSource(store, schemaId, 'eu'), await dataSource(store, schemaId)]
+    await made(store, { change: { name: 'A', mapping: `{"${schemaId}":"${used}"}` } })
+    const remove = (which = id) => store.deleteDataSource({ ...realm, id: which, ...by, now })
+    return {
+      change: () => remove(),
+      events: () => {
+        const details = { data_source_id: id, schema_id: schemaId, provided_id: 'eu' }
+        return [event('data_source.deleted', { details })]
+      },
+      nothing: {
+        'the same again': ['not_found', () => remove()],
+        'one that is mapped': ['in_use', () => remove(used)],
+      },
+    }
+  },
+}
+
+async function schema(store: Store, providedId = freshKey().providedId): Promise<number> {
+  const result = await store.createSchema({ ...realm, providedId, name: 'A', createdAt: 1000, ...origin })
+  if (typeof result === 'string') throw new Error(result)
+  return result.id
+}
+
+async function dataSource(
+  store: Store,
+  schemaId: number,
+  providedId = freshKey().providedId,
+): Promise<number> {
+  const one = { ...realm, schemaId, providedId, name: 'A', createdAt: 1000, ...origin }
+  const result = await store.createDataSource(one)
+  if (typeof result === 'string') throw new Error(result)
+  return result.id
+}
+
+/** One of each kind. */
+export const changes = { ...ofUserGroups, ...ofAccess, ...ofRegistry }

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { GetOrCreateUserGroup, Store } from '../../../src/domain/store.ts'
+import type { UserGroupChange } from '../../../src/domain/user-group/user-group.ts'
+import { count, freshKey, mint, origin, plain, text } from './store-fixtures.ts'
+
+/** What every store must do where many user groups are to be as described at once. */
+export function describeBatches(name: string, openFreshStore: () => Promise<Store>): void {
+  describe(`${name}: the contract of a store, many user groups at once`, () => {
+    let store: Store
+    before(async () => {
+      store = await openFreshStore()
+    })
+    after(() => store.close())
+
+    const command = (
+      change: UserGroupChange,
+      over: Partial<GetOrCreateUserGroup> = {},
+    ): GetOrCreateUserGroup => ({
+      ...{ key: freshKey(), change, mayWrite: true, mintToken: mint, ...origin, now: 1000 },
+      ...over,
+    })
+
+    it('takes none for nothing to do', async () => {
+      assert.deepEqual(await store.getOrCreateUserGroups([]), [])
+    })
+
+    it('answers each in its place, whatever becomes of the others', async () => {
+      const [known, same] = [freshKey(), freshKey()]
+      for (const key of [known, same]) await store.getOrCreateUserGroup(command({ name: 'A' }, { key }))
+      const commands = [
+        command({ name: 'New', mapping: '{"1":"2"}', properties: '{"p":1}' }),
+        command({}),
+        command({ name: 'B' }, { key: known, now: 2000 }),
+        command({ name: 'A' }, { key: same, now: 2000 }),
+        command({ name: 'A', mapping: '{"no":"such"}' }, { mappingMode: 'registered' }),
+        command({ name: 'A' }, { mayWrite: false }),
+        command({ name: 'Elsewhere' }, { key: { ...known, environment: 'Testing' } }),
+      ]
+      const results = await store.getOrCreateUserGroups(commands)
+      assert.deepEqual(
+        results.map(({ outcome }) => outcome),
+        [
+          ...['created', 'name_required', 'updated', 'unchanged'],
+          ...['mapping_unregistered', 'write_required', 'created'],
+        ],
+      )
+      for (const [i, result] of results.entries()) {
+        const found = await store.findUserGroup((commands[i] as GetOrCreateUserGroup).key)
+        const told = 'userGroup' in result ? result.userGroup : null
+        assert.deepEqual(plain(found && { ...found, ...told }), plain(found))
+        assert.equal(found === null, told === null)
+        if (result.outcome === 'unchanged') assert.deepEqual([found?.revision, found?.updatedAt], [1, 1000])
+        if (result.outcome === 'updated') assert.deepEqual([found?.revision, found?.updatedAt], [2, 2000])
+      }
+    })
+
+    it('creates each of several hundred with a token of its own', async () => {
+      const results = await store.getOrCreateUserGroups(
+        Array.from({ length: 600 }, () => command({ name: 'A', mapping: '{"many":"rows"}' })),
+      )
+      assert.deepEqual(count(results), { created: 600 })
+      const groups = results.map((result) => ('userGroup' in result ? result.userGroup : assert.fail()))
+      assert.equal(new Set(groups.map(({ teamId }) => teamId)).size, 600)
+      assert.equal(new Set(groups.map(({ token }) => text(token.sealed))).size, 600)
+    })
+
+    it('creates once what many ask for at once', async () => {
+      const keys = Array.from({ length: 40 }, freshKey)
+      const results = await Promise.all(
+        Array.from({ length: 6 }, (_, i) =>
+          store.getOrCreateUserGroups(
+            (i % 2 === 0 ? keys : [...keys].reverse()).map((key) => command({ name: 'A' }, { key })),
+          ),
+        ),
+      )
+      assert.deepEqual(count(results.flat()), { created: 40, unchanged: 200 })
+    })
+
+    it('finishes all of them where the store is closed meanwhile', async () => {
+      const closing = await openFreshStore()
+      const results = closing.getOrCreateUserGroups(Array.from({ length: 600 }, () => command({ name: 'A' })))
+      await Promise.all([results, closing.close()])
+      assert.deepEqual(count(await results), { created: 600 })
+    })
+
+    it('leaves a version of what each update changes, by its author', async () => {
+      const keys = Array.from({ length: 3 }, freshKey)
+      const made = await store.getOrCreateUserGroups(keys.map((key) => command({ name: 'Before' }, { key })))
+      await store.getOrCreateUserGroups(
+        keys.map((key) => command({ name: 'After' }, { key, author: 'cli:someone', now: 2000 })),
+      )
+      for (const result of made) {
+        assert.ok('userGroup' in result)
+        const { teamId } = result.userGroup
+        const versions = await store.listVersions({
+          workspaceId: 1,
+          teamId,
+          beforeRevision: null,
+          limit: 9,
+        })
+        assert.deepEqual(
+          versions.map((version) => [version.revision, version.name, version.updatedBy]),
+          [[1, 'Before', origin.author]],
+        )
+        const found = await store.findUserGroupById(1, 'Customer', teamId)
+        assert.deepEqual([found?.name, found?.updatedBy], ['After', 'cli:someone'])
+      }
+    })
+  })
+}

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Schema } from '../../../src/domain/data-source/data-source.ts'
+import type { Environment } from '../../../src/domain/environment.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import type { Realm } from '../../../src/domain/user-group/user-group-service.ts'
+import { Registry } from './registry.ts'
+import { mint, origin } from './store-fixtures.ts'
+
+/** What every store must do with schemas and data sources. */
+export function describeDataSources(name: string, openFreshStore: () => Promise<Store>): void {
+  describe(`${name}: the contract of a store, schemas and data sources`, () => {
+    let store: Store
+    before(async () => {
+      store = await openFreshStore()
+    })
+    after(() => store.close())
+
+    const registry = () => Registry.fresh(store)
+
+    const repeated = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: 24 }, work))
+
+    it('registers what it is given, and lists it in the order of ids', async () => {
+      const { realm, createSchema, createDataSource, schemas, dataSources } = await registry()
+      const { workspaceId, environment } = realm
+      const [z, a] = [
+        await createSchema({ providedId: 'z', name: 'Näme 😀', createdAt: 1000 }),
+        await createSchema({ providedId: 'a', name: 'A', createdAt: 999 }),
+      ]
+      assert.ok(Number.isSafeInteger(z.id) && z.id > 0 && a.id > z.id)
+      const { id, ...rest } = z
+      assert.deepEqual(rest, { ...realm, providedId: 'z', name: 'Näme 😀', createdAt: 1000 })
+      assert.deepEqual(await schemas(), [{ ...rest, id }, a])
+
+      const made = [
+        await createDataSource(a, { providedId: 'z', name: 'Näme 😀', createdAt: 1000 }),
+        await createDataSource(z, { providedId: 'z', createdAt: 2 }),
+        await createDataSource(a, { providedId: 'a', createdAt: 1 }),
+      ]
+      const [first, second, third] = made
+      assert.ok(first && second && third && first.id > 0 && second.id > first.id && third.id > second.id)
+      assert.deepEqual(first, {
+        id: first.id,
+        schemaId: a.id,
+        providedId: 'z',
+        name: 'Näme 😀',
+        createdAt: 1000,
+      })
+      assert.deepEqual(
+        await store.listDataSources({ workspaceId, environment, afterId: null, limit: 1000 }),
+        made,
+      )
+      assert.deepEqual(await dataSources(), made)
+    })
+
+    it('gives a provided id once, however many ask at once', async () => {
+      const { realm, schemas, dataSources } = await registry()
+      const schema = { ...realm, ...origin, providedId: 'sales', name: 'A', createdAt: 1 }
+      const made = await repeated(() => store.createSchema(schema))
+      const [kept, ...others] = made.filter((result) => typeof result === 'object')
+      assert.deepEqual(others, [])
+      assert.deepEqual(await schemas(), [kept])
+
+      const dataSource = { schemaId: kept?.id ?? 0, providedId: 'eu', name: 'A', createdAt: 1 }
+      const results = await repeated(() => store.createDataSource({ ...realm, ...origin, ...dataSource }))
+      const [first, ...more] = results.filter((result) => typeof result === 'object')
+      assert.deepEqual(more, [])
+      assert.equal(results.filter((result) => result === 'provided_id_taken').length, 23)
+      assert.deepEqual(await dataSources(), [first])
+    })
+
+    it('refuses a provided id by which a stored mapping names another, and takes it where none does', async () => {
+      const { realm, createSchema, createDataSource, schemas, dataSources } = await registry()
+      const { workspaceId, environment } = realm
+      const schema = await createSchema({ providedId: 'sales' })
+      const mapped = await createDataSource(schema, { providedId: 'eu' })
+      const unmapped = await createDataSource(schema, { providedId: 'us' })
+      for (const [i, schemaKey] of ['sales', String(schema.id)].entries()) {
+        await store.getOrCreateUserGroup({
+          key: { ...realm, providedId: `by ${schemaKey}` },
+          change: { name: 'A', mapping: JSON.stringify({ [schemaKey]: String(mapped.id) }) },
+          mayWrite: true,
+          mintToken: mint,
+          ...origin,
+          now: i,
+        })
+        const before = [await schemas(), await dataSources()]
+        const named = (id: number) => ({
+          schemaId: schema.id,
+          providedId: String(id),
+          name: 'A',
+          createdAt: 1,
+        })
+        assert.equal(
+          await store.createDataSource({ workspaceId, environment, ...origin, ...named(mapped.id) }),
+          'provided_id_mapped',
+        )
+        if (i === 1) {
+          const taken = { ...realm, ...origin, providedId: String(schema.id), name: 'A', createdAt: 1 }
+          assert.equal(await store.createSchema(taken), 'provided_id_mapped')
+        }
+        assert.deepEqual([await schemas(), await dataSources()], before)
+      }
+      assert.equal((await createDataSource(schema, { providedId: String(unmapped.id) })).schemaId, schema.id)
+      // Of another schema, and of no schema, the text names nothing that is mapped.
+      const other = await createSchema({ providedId: 'other' })
+      assert.ok(await createDataSource(other, { providedId: String(mapped.id) }))
+      assert.ok(await createSchema({ providedId: String(other.id) }))
+    })
+
+    it('leaves the first one as it is where a provided id is taken', async () => {
+      const { realm, createSchema, createDataSource, schemas, dataSources } = await registry()
+      const schema = await createSchema({ providedId: 'sales' })
+      const dataSource = await createDataSource(schema, { providedId: 'eu' })
+      const again = { ...realm, ...origin, providedId: 'sales', name: 'Another', createdAt: 7 }
+      assert.equal(await store.createSchema(again), 'provided_id_taken')
+      const other = { schemaId: schema.id, providedId: 'eu', name: 'Another', createdAt: 7 }
+      const taken = await store.createDataSource({ ...realm, ...origin, ...other })
+      assert.equal(taken, 'provided_id_taken')
+      assert.deepEqual([await schemas(), await dataSources()], [[schema], [dataSource]])
+    })
+
+    it('takes any text for a provided id, and compares it exactly', async () => {
+      const { createSchema, createDataSource, schemas, dataSources } = await registry()
+      const ids = [
+        'a',
+        'A',
+        'a ',
+        ' a',
+        'é',
+        'e\u0301',
+        '1',
+        '01',
+        '__proto__',
+        'constructor',
+        '😀'.repeat(255),
+      ]
+      for (const providedId of ids) {
+        await createDataSource(await createSchema({ providedId }), { providedId })
+      }
+      const [schema] = await schemas()
+      for (const providedId of ids.slice(1)) await createDataSource(schema as Schema, { providedId })
+      const shown = (list: readonly { providedId: string }[]) => list.map(({ providedId }) => providedId)
+      assert.deepEqual(shown(await schemas()), ids)
+      assert.deepEqual(shown(await dataSources()), [...ids, ...ids.slice(1)])
+    })
+
+    it('tells workspaces, environments and schemas apart', async () => {
+      const first = await registry()
+      const realms: Realm[] = [
+        first.realm,
+        { ...first.realm, environment: 'Testing' },
+        (await registry()).realm,
+      ]
+      for (const realm of realms) {
+        const own = new Registry(store, realm)
+        for (const providedId of ['sales', 'support']) {
+          const schema = await own.createSchema({ providedId })
+          await own.createDataSource(schema, { providedId: 'eu' })
+        }
+        assert.equal((await own.schemas()).length, 2)
+        assert.equal((await own.dataSources()).length, 2)
+      }
+    })
+
+    it('registers no data source of a schema that is unknown, or is elsewhere', async () => {
+      const { realm, createSchema, dataSources } = await registry()
+      const schema = await createSchema({ providedId: 'sales' })
+      const other = (await registry()).realm
+      const create = (workspaceId: number, environment: Environment, schemaId: number) =>
+        store.createDataSource({
+          workspaceId,
+          environment,
+          ...origin,
+          ...{ schemaId, providedId: 'eu', name: 'A', createdAt: 1 },
+        })
+      assert.equal(await create(realm.workspaceId, 'Customer', schema.id + 1_000_000), 'schema_not_found')
+      assert.equal(await create(realm.workspaceId, 'Testing', schema.id), 'schema_not_found')
+      assert.equal(await create(other.workspaceId, 'Customer', schema.id), 'schema_not_found')
+      assert.deepEqual(await dataSources(), [])
+    })
+
+    it('removes what is not in use, in its own workspace and environment alone', async () => {
+      const { realm, createSchema, createDataSource, schemas, dataSources } = await registry()
+      const schema = await createSchema({ providedId: 'sales' })
+      const dataSource = await createDataSource(schema, { providedId: 'eu' })
+      const other = (await registry()).realm
+      const deletions = [
+        ['deleteSchema', schema.id, true],
+        ['deleteDataSource', dataSource.id, false],
+        ['deleteSchema', schema.id, false],
+      ] as const
+      for (const [operation, id, inUse] of deletions) {
+        const remove = (workspaceId: number, environment: Environment) =>
+          store[operation]({ ...origin, workspaceId, environment, id, now: 9000 })
+        assert.equal(await remove(realm.workspaceId, 'Testing'), 'not_found')
+        assert.equal(await remove(other.workspaceId, 'Customer'), 'not_found')
+        const before = [await schemas(), await dataSources()]
+        assert.equal(await remove(realm.workspaceId, 'Customer'), inUse ? 'in_use' : 'deleted')
+        if (inUse) assert.deepEqual([await schemas(), await dataSources()], before)
+        else assert.equal(await remove(realm.workspaceId, 'Customer'), 'not_found')
+      }
+      assert.deepEqual([await schemas(), await dataSources()], [[], []])
+      assert.equal(await store.deleteSchema({ ...realm, ...origin, id: 1_000_000, now: 9000 }), 'not_found')
+      assert.equal(
+        await store.deleteDataSource({ ...realm, ...origin, id: 1_000_000, now: 9000 }),
+        'not_found',
+      )
+    })
+
+    it('removes once, however many ask at once', async () => {
+      const { realm, createSchema, createDataSource } = await registry()
+      const { workspaceId, environment } = realm
+      const schema = await createSchema({ providedId: 'sales' })
+      const dataSource = await createDataSource(schema, { providedId: 'eu' })
+      const gone = await repeated(() =>
+        store.deleteDataSource({ ...{ workspaceId, environment }, ...origin, id: dataSource.id, now: 9000 }),
+      )
+      assert.deepEqual(gone.sort(), ['deleted', ...Array<string>(23).fill('not_found')])
+      const gonesToo = await repeated(() =>
+        store.deleteSchema({ ...{ workspaceId, environment }, ...origin, id: schema.id, now: 9000 }),
+      )
+      assert.deepEqual(gonesToo.sort(), ['deleted', ...Array<string>(23).fill('not_found')])
+    })
+
+    it('never gives an id again', async () => {
+      const { realm, createSchema, createDataSource } = await registry()
+      const { workspaceId, environment } = realm
+      let [lastSchema, lastDataSource] = [0, 0]
+      for (let round = 0; round < 3; round++) {
+        const schema = await createSchema({ providedId: 'sales' })
+        const dataSource = await createDataSource(schema, { providedId: 'eu' })
+        assert.ok(schema.id > lastSchema && dataSource.id > lastDataSource)
+        ;[lastSchema, lastDataSource] = [schema.id, dataSource.id]
+        assert.equal(
+          await store.deleteDataSource({
+            ...{ workspaceId, environment },
+            ...origin,
+            id: dataSource.id,
+            now: 9000,
+          }),
+          'deleted',
+        )
+        assert.equal(
+          await store.deleteSchema({ ...{ workspaceId, environment }, ...origin, id: schema.id, now: 9000 }),
+          'deleted',
+        )
+      }
+    })
+
+    it('leaves no data source without its schema, whatever is asked at once', async () => {
+      for (let round = 0; round < 12; round++) {
+        const { realm, createSchema, schemas, dataSources } = await registry()
+        const { workspaceId, environment } = realm
+        const { id } = await createSchema({ providedId: 'sales' })
+        const create = (providedId: string) =>
+          store.createDataSource({
+            workspaceId,
+            environment,
+            ...origin,
+            schemaId: id,
+            ...{ providedId, name: 'A', createdAt: 1 },
+          })
+        const results = await Promise.all([
+          ...Array.from({ length: round % 3 }, (_, i) => create(`before ${i}`)),
+          store.deleteSchema({ ...{ workspaceId, environment }, ...origin, id, now: 9000 }),
+          ...Array.from({ length: round % 4 }, (_, i) => create(`after ${i}`)),
+        ])
+        const isGone = results.includes('deleted')
+        assert.equal((await schemas()).length, isGone ? 0 : 1)
+        const made = results.filter((result) => typeof result === 'object')
+        if (isGone) assert.deepEqual(made, [])
+        assert.equal((await dataSources()).length, made.length)
+      }
+    })
+  })
+}

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { SealedToken, SealedTokenCursor } from '../../../src/domain/token/encrypted-token.ts'
+import type { MintToken, Store } from '../../../src/domain/store.ts'
+import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
+import { deletion, freshKey, hashOf, mint, newWorkspace, origin } from './store-fixtures.ts'
+import { madeBy } from './created-user-group.ts'
+
+/** What stands sealed in a store, for who seals it anew. */
+export function describeSealedTokens(name: string, openFreshStore: () => Promise<Store>): void {
+  describe(`${name}: the contract of a store, sealed tokens`, () => {
+    let store: Store
+    before(async () => {
+      store = await openFreshStore()
+    })
+    after(() => store.close())
+
+    const create = async (key = freshKey()) => {
+      const command = {
+        key,
+        change: { name: 'A name' },
+        mayWrite: true,
+        mintToken: mint,
+        ...origin,
+        now: 1000,
+      }
+      const result = await store.getOrCreateUserGroup(command)
+      return madeBy(result)
+    }
+    const rotate = async ({ token, ...group }: UserGroup, idempotencyKey: string) => {
+      const result = await store.rotateUserGroupToken({
+        ...origin,
+        ...{ workspaceId: group.workspaceId, environment: group.environment },
+        ...{ target: { tokenHash: hashOf(token) }, oldTokenValidUntil: 2000, mintToken: mint, now: 2000 },
+        idempotency: {
+          keyHash: hash('sha256', idempotencyKey, 'buffer'),
+          fingerprint: hash('sha256', 'body', 'buffer'),
+          expiresAt: 10_000,
+        },
+      })
+      assert.ok('userGroup' in result)
+      return result.userGroup
+    }
+    const freshWorkspace = async () => {
+      const made = await store.createWorkspace(newWorkspace(freshKey().providedId))
+      assert.ok(made !== null)
+      return { workspaceId: made.workspace.id, environment: 'Testing' as const }
+    }
+    const all = async (limit = 1000): Promise<SealedToken[]> => {
+      const tokens: SealedToken[] = []
+      let cursor: SealedTokenCursor | null = { place: 'user_group', after: null }
+      while (cursor !== null) {
+        const page = await store.listSealedTokens({ cursor, limit })
+        assert.ok(page.tokens.length <= limit)
+        tokens.push(...page.tokens)
+        cursor = page.next
+      }
+      return tokens
+    }
+    const plain = (tokens: readonly SealedToken[]) =>
+      tokens
+        .map(({ place, userGroup, token }) => [
+          place,
+          ...[userGroup.workspaceId, userGroup.environment, userGroup.providedId],
+          ...[token.keyId, Buffer.from(token.sealed).toString('hex')],
+        ])
+        .map((cells) => cells.join(' '))
+        .sort()
+
+    it('lists each wherever it stands, page by page of any size', async () => {
+      const realm = await freshWorkspace()
+      const own = await all()
+      const kept = await create({ ...freshKey(), ...realm, environment: 'Customer' })
+      const rotated = await create({ ...freshKey(), ...realm })
+      const gone = await create({ ...freshKey(), ...realm })
+      const { token } = await rotate(rotated, 'a key')
+      await store.deleteUserGroup(deletion(gone))
+      const expected = [
+        ...own,
+        { place: 'user_group' as const, userGroup: kept, token: kept.token },
+        { place: 'user_group' as const, userGroup: rotated, token },
+        { place: 'idempotency_key' as const, userGroup: rotated, token },
+        { place: 'deleted_user_group' as const, userGroup: gone, token: gone.token },
+      ].map((entry) => ({ rowKey: [], ...entry }))
+      for (const limit of [1, 2, 3, 1000]) assert.deepEqual(plain(await all(limit)), plain(expected))
+    })
+
+    it('replaces those that are still so, and nothing else of them', async () => {
+      const before = await create()
+      const of = async () =>
+        (await all()).filter(({ userGroup }) => userGroup.providedId === before.providedId)
+      const [replaced] = await of()
+      assert.ok(replaced !== undefined)
+      const token = { keyId: 'another', sealed: Buffer.from('anew') }
+      assert.equal(await store.replaceSealedTokens([{ replaced, token }]), 1)
+      const shown = await store.findUserGroup(before)
+      assert.ok(shown)
+      assert.deepEqual(
+        { ...shown, token: { ...shown.token, sealed: Buffer.from(shown.token.sealed).toString() } },
+        { ...before, token: { ...before.token, keyId: 'another', sealed: 'anew' } },
+      )
+      assert.equal(await store.replaceSealedTokens([{ replaced, token: { ...token, keyId: 'late' } }]), 0)
+      assert.deepEqual(
+        (await of()).map((entry) => entry.token.keyId),
+        ['another'],
+      )
+    })
+
+    it('replaces many of every place at once', async () => {
+      const realm = await freshWorkspace()
+      const groups = await Promise.all(Array.from({ length: 30 }, () => create({ ...freshKey(), ...realm })))
+      for (const [i, group] of groups.entries()) {
+        if (i % 3 === 0) await rotate(group, `key ${i}`)
+        if (i % 3 === 1) await store.deleteUserGroup(deletion(group))
+      }
+      const ours = async () =>
+        (await all()).filter(({ userGroup }) => userGroup.workspaceId === realm.workspaceId)
+      const before = await ours()
+      assert.equal(before.length, 40)
+      const anew = before.map((replaced) => ({
+        replaced,
+        token: { keyId: 'new', sealed: Buffer.concat([Buffer.from('new '), replaced.token.sealed]) },
+      }))
+      assert.equal(await store.replaceSealedTokens(anew), 40)
+      assert.deepEqual(
+        plain(await ours()),
+        plain(anew.map(({ replaced, token }) => ({ ...replaced, token }))),
+      )
+    })
+
+    it('forgets the check of a secret key', async () => {
+      const check = { keyId: 'retired', sealed: Buffer.from('a') }
+      await store.addSecretKeyCheck(check)
+      await store.deleteSecretKeyCheck('retired')
+      await store.deleteSecretKeyCheck('never there')
+      assert.ok(!(await store.listSecretKeyChecks()).some(({ keyId }) => keyId === 'retired'))
+      const again = await store.addSecretKeyCheck({ ...check, sealed: Buffer.from('b') })
+      assert.equal(Buffer.from(again.sealed).toString(), 'b')
+    })
+
+    it('has a retired secret key seal nothing more', async () => {
+      const sealedBefore = await create()
+      const mintToken: MintToken = (key) => ({ ...mint(key), keyId: 'retired for good' })
+      const rotation = {
+        ...origin,
+        ...{ workspaceId: sealedBefore.workspaceId, environment: sealedBefore.environment },
+        ...{ target: { tokenHash: hashOf(sealedBefore.token) }, oldTokenValidUntil: 2000, now: 2000 },
+      }
+      const command = { change: { name: 'A name' }, mayWrite: true, mintToken, ...origin, now: 1000 }
+      const made = await store.getOrCreateUserGroup({ ...command, key: freshKey() })
+      assert.ok('userGroup' in made)
+      const [sealed] = (await all()).filter(
+        ({ userGroup }) => userGroup.providedId === made.userGroup.providedId,
+      )
+      assert.ok(sealed !== undefined)
+
+      await store.retireSecretKey('retired for good')
+      await store.retireSecretKey('retired for good')
+      assert.ok((await store.listRetiredSecretKeys()).includes('retired for good'))
+      const refusal = { outcome: 'secret_key_retired', keyId: 'retired for good' }
+      const key = freshKey()
+      assert.deepEqual(await store.getOrCreateUserGroup({ ...command, key }), refusal)
+      assert.equal(await store.findUserGroup(key), null)
+      assert.deepEqual(await store.rotateUserGroupToken({ ...rotation, mintToken }), refusal)
+      const replacement = { ...sealed.token, sealed: Buffer.from('anew') }
+      assert.equal(await store.replaceSealedTokens([{ replaced: sealed, token: replacement }]), 0)
+
+      // What needs no token goes on, and so does who seals with another key.
+      const update = { ...command, key: made.userGroup, change: { name: 'Another' } }
+      assert.equal((await store.getOrCreateUserGroup(update)).outcome, 'updated')
+      const outcomes = await store.getOrCreateUserGroups([
+        { ...command, key },
+        { ...command, key: freshKey(), mintToken: mint },
+      ])
+      assert.deepEqual(
+        outcomes.map(({ outcome }) => outcome),
+        ['secret_key_retired', 'created'],
+      )
+      assert.equal((await store.rotateUserGroupToken({ ...rotation, mintToken: mint })).outcome, 'rotated')
+    })
+  })
+}

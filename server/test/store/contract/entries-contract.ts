@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { DataSource, MappingEntry } from '../../../src/domain/data-source/data-source.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
+import { Registry } from './registry.ts'
+import { deletion, origin } from './store-fixtures.ts'
+
+/** What every store must tell of the entries of mappings, and of when user groups were asked about. */
+export function describeEntries(name: string, openFreshStore: () => Promise<Store>): void {
+  let store: Store
+  const open = () => {
+    before(async () => {
+      store = await openFreshStore()
+    })
+    after(() => store.close())
+  }
+
+  describe(`${name}: the contract of a store, the entries of all mappings`, () => {
+    open()
+    const counted = async ({ realm }: Registry, after: MappingEntry | null = null) => {
+      const { counts, isEnd } = await store.countEntries({ ...realm, after })
+      assert.equal(isEnd, true)
+      return counts.map(({ entry, count }) => [...entry, count])
+    }
+
+    it('are counted, in the order of their characters', async () => {
+      const own = await Registry.fresh(store)
+      assert.deepEqual(await counted(own), [])
+      const mappings = [
+        '{"b":"1","a":"2"}',
+        '{"\\u0062":"1","a":"10"}',
+        '{"b":"1","a":"2","😀":"1","\ufffd":"1","é":"1","B":"1","":""}',
+        '{"a\\u0000":"1"}',
+        '{}',
+      ]
+      for (const mapping of mappings) await mapped(store, keyIn(own), mapping)
+      const all = [
+        ['', '', 1],
+        ['B', '1', 1],
+        ['a', '10', 1],
+        ['a', '2', 2],
+        ['b', '1', 3],
+        ['é', '1', 1],
+        ['\ufffd', '1', 1],
+        ['😀', '1', 1],
+      ]
+      // None comes after an entry that is empty on both sides: no mapping that the service takes has one.
+      assert.deepEqual((await counted(own)).slice(-7), all.slice(-7))
+      assert.deepEqual(await counted(own, ['a', '2']), all.slice(4))
+      assert.deepEqual(await counted(own, ['a', '1']), all.slice(2))
+      assert.deepEqual(await counted(own, ['a', '3']), all.slice(4))
+      assert.deepEqual(await counted(own, ['\u{10ffff}', '']), [])
+    })
+
+    it('are counted as the mappings are now, in the workspace and environment alone', async () => {
+      const own = await Registry.fresh(store)
+      const group = await mapped(store, keyIn(own), { a: 'b' })
+      const other = await mapped(store, keyIn(own), { a: 'b', c: 'd' })
+      await mapped(store, { ...keyIn(own), environment: 'Testing' }, { a: 'b' })
+      assert.deepEqual(await counted(own), [
+        ['a', 'b', 2],
+        ['c', 'd', 1],
+      ])
+      await getOrCreate(store, group, { change: { mapping: '{"c":"d"}' } })
+      await store.deleteUserGroup(deletion(other))
+      assert.deepEqual(await counted(own), [['c', 'd', 1]])
+      await store.restoreUserGroup({
+        ...origin,
+        now: 9000,
+        ...own.realm,
+        teamId: other.teamId,
+        deletedAfter: 0,
+      })
+      assert.deepEqual(await counted(own), [
+        ['a', 'b', 1],
+        ['c', 'd', 2],
+      ])
+    })
+  })
+
+  describe(`${name}: the contract of a store, what entries name`, () => {
+    open()
+    const resolve = ({ realm }: Registry, entries: readonly MappingEntry[]) =>
+      store.resolveEntries(realm.workspaceId, realm.environment, entries)
+
+    it('is told of each, in their order, as often as they are asked for', async () => {
+      const own = await Registry.fresh(store)
+      const sales = await own.createSchema({ providedId: 'sales' })
+      await own.createSchema({ providedId: 'empty' })
+      const { id, providedId, name } = await own.createDataSource(sales, { providedId: 'eu', name: 'Näme' })
+      const dataSource = { id, providedId, name }
+      const entries: (readonly [...MappingEntry, hasSchema: boolean, isNamed: boolean])[] = [
+        ['sales', 'eu', true, true],
+        ['nothing', 'eu', false, false],
+        ['sales', 'us', true, false],
+        [String(sales.id), String(id), true, true],
+        ['sales', 'eu', true, true],
+        ['empty', 'eu', true, false],
+        ['sales\0', 'eu', false, false],
+        ['sales', 'eu\0', true, false],
+        ['__proto__', 'eu', false, false],
+        ['sales', String(id), true, true],
+        ['nothing', 'eu', false, false],
+        ['', '', false, false],
+      ]
+      const asked = entries.map(([schemaKey, key]) => [schemaKey, key] as const)
+      const expected = entries.map(([schemaKey, , hasSchema, isNamed]) => ({
+        ...{ schemaKey, hasSchema, dataSource: isNamed ? dataSource : null },
+      }))
+      assert.deepEqual(await resolve(own, asked), expected)
+      assert.deepEqual(await resolve(own, asked.toReversed()), expected.toReversed())
+      assert.deepEqual(await resolve(own, []), [])
+      const many = Array.from({ length: 2000 }, (_, i) => i % asked.length)
+      assert.deepEqual(
+        await resolve(
+          own,
+          many.map((i) => asked[i] as MappingEntry),
+        ),
+        many.map((i) => expected[i]),
+      )
+    })
+
+    it('is nothing of another workspace or environment, and changes with what is registered', async () => {
+      const own = await Registry.fresh(store)
+      const schema = await own.createSchema({ providedId: 'sales' })
+      const eu = await own.createDataSource(schema, { providedId: 'eu' })
+      const entries = [['sales', 'eu'] as const, [String(schema.id), String(eu.id)] as const]
+      for (const other of [
+        new Registry(store, { ...own.realm, environment: 'Testing' }),
+        await Registry.fresh(store),
+      ])
+        for (const entry of await resolve(other, entries))
+          assert.deepEqual([entry.hasSchema, entry.dataSource], [false, null])
+      await own.deleteDataSource(eu)
+      for (const entry of await resolve(own, entries))
+        assert.deepEqual([entry.hasSchema, entry.dataSource], [true, null])
+    })
+  })
+
+  describe(`${name}: the contract of a store, data sources that user groups share`, () => {
+    open()
+    const shared = async ({ realm }: Registry) => {
+      const { dataSources, afterId } = await store.listSharedDataSources({ ...realm, afterId: null })
+      assert.equal(afterId, null)
+      return dataSources
+    }
+
+    it('are those that several have, by whatever names', async () => {
+      const own = await Registry.fresh(store)
+      const sales = await own.createSchema({ providedId: 'sales' })
+      const support = await own.createSchema({ providedId: 'support' })
+      const made: DataSource[] = []
+      for (const providedId of ['two', 'mixed', 'once', 'one', 'none'])
+        made.push(await own.createDataSource(sales, { providedId, name: `Näme of ${providedId}` }))
+      const elsewhere = await own.createDataSource(support, { providedId: 'two' })
+      const [two, mixed, once] = made as [DataSource, DataSource, DataSource]
+      const group = await mapped(store, keyIn(own), { sales: 'two' })
+      await mapped(store, keyIn(own), { sales: 'two' })
+      await mapped(store, keyIn(own), { sales: 'mixed' })
+      await mapped(store, keyIn(own), { [sales.id]: String(mixed.id), support: 'two' })
+      // One user group alone has it, by two names.
+      await mapped(store, keyIn(own), { sales: 'once', [sales.id]: String(once.id) })
+      await mapped(store, keyIn(own), { sales: 'one' })
+      await mapped(store, { ...keyIn(own), environment: 'Testing' }, { sales: 'one' })
+      const withSchema = (...dataSources: DataSource[]) =>
+        dataSources.map((one) => ({ ...one, schemaProvidedId: 'sales' }))
+      assert.deepEqual(await shared(own), withSchema(two, mixed))
+      await store.deleteUserGroup(deletion(group))
+      assert.deepEqual(await shared(own), withSchema(mixed))
+      await mapped(store, keyIn(own), { support: String(elsewhere.id) })
+      assert.deepEqual(await shared(own), [
+        ...withSchema(mixed),
+        { ...elsewhere, schemaProvidedId: 'support' },
+      ])
+      for (const other of [
+        new Registry(store, { ...own.realm, environment: 'Testing' }),
+        await Registry.fresh(store),
+      ])
+        assert.deepEqual(await shared(other), [])
+    })
+
+    it('are told in slices, each once', async () => {
+      const own = await Registry.fresh(store)
+      const schema = await own.createSchema({ providedId: 'sales' })
+      const isShared = (i: number) => i % 400 === 0
+      for (let next = 0; next < 2100; next += 100) {
+        const some = Array.from({ length: 100 }, (_, i) => next + i)
+        await Promise.all(some.map((i) => own.createDataSource(schema, { providedId: `d${i}` })))
+      }
+      for (let i = 0; i < 2100; i++) {
+        for (let user = 0; isShared(i) && user < 2; user++)
+          await mapped(store, keyIn(own), { sales: `d${i}` })
+      }
+      const found: string[] = []
+      let calls = 0
+      let afterId: number | null = null
+      do {
+        const slice: Awaited<ReturnType<Store['listSharedDataSources']>> = await store.listSharedDataSources({
+          ...{ ...own.realm, afterId },
+        })
+        found.push(...slice.dataSources.map(({ providedId }) => providedId))
+        afterId = slice.afterId
+        calls++
+      } while (afterId !== null)
+      assert.ok(calls > 1)
+      const expected = Array.from({ length: 2100 }, (_, i) => i).filter(isShared)
+      assert.deepEqual(found.toSorted(), expected.map((i) => `d${i}`).sort())
+    })
+  })
+
+  describe(`${name}: the contract of a store, when a user group was last asked about`, () => {
+    open()
+    const at = (teamId: number, introspectedAt: number, workspaceId = 1) => ({
+      ...{ workspaceId, teamId, introspectedAt },
+    })
+
+    it('is the latest time, in whatever order they are told', async () => {
+      assert.equal(await store.findLastIntrospection(1, 1), null)
+      await store.recordIntrospections([at(1, 60_000), at(2, 120_000)])
+      assert.equal(await store.findLastIntrospection(1, 1), 60_000)
+      assert.equal(await store.findLastIntrospection(1, 2), 120_000)
+      await store.recordIntrospections([at(2, 60_000), at(1, 180_000)])
+      assert.equal(await store.findLastIntrospection(1, 1), 180_000)
+      assert.equal(await store.findLastIntrospection(1, 2), 120_000)
+      await store.recordIntrospections([])
+      assert.equal(await store.findLastIntrospection(2, 1), null)
+    })
+
+    it('is the latest of those that are told together', async () => {
+      await store.recordIntrospections([at(11, 60_000), at(11, 180_000), at(11, 120_000), at(11, 1, 2)])
+      assert.equal(await store.findLastIntrospection(1, 11), 180_000)
+      assert.equal(await store.findLastIntrospection(2, 11), 1)
+    })
+
+    it('is the latest, however many tell at once', async () => {
+      const ids = Array.from({ length: 200 }, (_, i) => 1000 + i)
+      await Promise.all(
+        Array.from({ length: 24 }, (_, i) =>
+          store.recordIntrospections(
+            (i % 2 === 0 ? ids : ids.toReversed()).map((teamId) => at(teamId, 1 + ((i * 7 + teamId) % 24))),
+          ),
+        ),
+      )
+      for (const teamId of ids) assert.equal(await store.findLastIntrospection(1, teamId), 24)
+    })
+  })
+}

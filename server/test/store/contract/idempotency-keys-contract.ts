@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { hash, randomBytes } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { RotateUserGroupToken, Store } from '../../../src/domain/store.ts'
+import type { UserGroupChange, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
+import { count, deletion, freshKey, hashOf, mint, origin, plain, text } from './store-fixtures.ts'
+
+/** What every store must do with the idempotency keys of rotations. */
+export function describeIdempotencyKeys(name: string, openFreshStore: () => Promise<Store>): void {
+  describe(`${name}: the contract of a store, idempotency keys`, () => {
+    let store: Store
+    before(async () => {
+      store = await openFreshStore()
+    })
+    after(() => store.close())
+
+    const created = async (key: UserGroupKey, change: UserGroupChange = { name: 'A name' }) => {
+      const creation = { key, change, mayWrite: true, mintToken: mint, ...origin, now: 1000 }
+      const result = await store.getOrCreateUserGroup(creation)
+      assert.ok('userGroup' in result)
+      return result.userGroup
+    }
+    const rotate = (tokenHash: Uint8Array, command: Partial<RotateUserGroupToken> = {}) =>
+      store.rotateUserGroupToken({
+        ...{ ...origin, workspaceId: 1, environment: 'Customer', target: { tokenHash } },
+        ...{ oldTokenValidUntil: 2000, mintToken: mint, now: 2000 },
+        ...command,
+      })
+    const idempotency = (key: string, fingerprint = 'body', expiresAt = 10_000) => ({
+      keyHash: hash('sha256', key, 'buffer'),
+      fingerprint: hash('sha256', fingerprint, 'buffer'),
+      expiresAt,
+    })
+
+    it('answer a retry with the first answer, even after later changes', async () => {
+      const group = await created(freshKey(), { name: 'Before' })
+      const key = idempotency(group.providedId)
+      const first = await rotate(hashOf(group.token), { idempotency: key })
+      assert.ok('userGroup' in first)
+      await store.updateUserGroup({ key: group, change: { name: 'After' }, ...origin, now: 3000 })
+      await rotate(hashOf(first.userGroup.token))
+      const again = await rotate(hashOf(group.token), { idempotency: key })
+      assert.equal(again.outcome, 'replayed')
+      assert.ok('userGroup' in again)
+      assert.deepEqual(plain(again.userGroup), plain(first.userGroup))
+    })
+
+    it('are refused with another body', async () => {
+      const group = await created(freshKey())
+      await rotate(hashOf(group.token), { idempotency: idempotency(group.providedId) })
+      const reused = await rotate(hashOf(group.token), {
+        idempotency: idempotency(group.providedId, 'another body'),
+      })
+      assert.deepEqual(reused, { outcome: 'idempotency_key_reused' })
+    })
+
+    it('belong to one workspace and environment', async () => {
+      const groups = await Promise.all([
+        created(freshKey()),
+        created({ ...freshKey(), environment: 'Testing' }),
+      ])
+      const { providedId } = groups[0]
+      for (const { environment, token } of groups) {
+        const key = idempotency(providedId, environment)
+        const result = await rotate(hashOf(token), { environment, idempotency: key })
+        assert.equal(result.outcome, 'rotated')
+      }
+    })
+
+    it('are not kept where nothing was rotated', async () => {
+      const group = await created(freshKey())
+      const key = idempotency(group.providedId, 'one')
+      assert.equal((await rotate(randomBytes(32), { idempotency: key })).outcome, 'not_found')
+      const other = idempotency(group.providedId, 'two')
+      assert.equal((await rotate(hashOf(group.token), { idempotency: other })).outcome, 'rotated')
+    })
+
+    it('are forgotten with their user group', async () => {
+      const group = await created(freshKey())
+      const key = idempotency(group.providedId)
+      await rotate(hashOf(group.token), { idempotency: key })
+      await store.deleteUserGroup(deletion(group))
+      assert.equal((await rotate(hashOf(group.token), { idempotency: key })).outcome, 'not_found')
+    })
+
+    it('are forgotten when they expire', async () => {
+      const group = await created(freshKey())
+      const key = idempotency(group.providedId, 'body', 10_000)
+      const first = await rotate(hashOf(group.token), { idempotency: key })
+      const late = { idempotency: key, now: 9999, oldTokenValidUntil: 9999 }
+      assert.equal((await rotate(hashOf(group.token), late)).outcome, 'replayed')
+      assert.ok('userGroup' in first)
+      const expired = {
+        idempotency: { ...key, expiresAt: 20_000 },
+        now: 10_000,
+        oldTokenValidUntil: 10_000,
+      }
+      assert.equal((await rotate(hashOf(first.userGroup.token), expired)).outcome, 'rotated')
+      assert.ok((await store.forgetExpired({ now: 20_000, deletedBefore: 0, usedBefore: 0 })) >= 1)
+      assert.equal(await store.forgetExpired({ now: 20_000, deletedBefore: 0, usedBefore: 0 }), 0)
+    })
+
+    it('rotate once, however many ask at once', async () => {
+      const group = await created(freshKey())
+      const key = idempotency(group.providedId)
+      const results = await Promise.all(
+        Array.from({ length: 24 }, () => rotate(hashOf(group.token), { idempotency: key })),
+      )
+      assert.deepEqual(count(results), { rotated: 1, replayed: 23 })
+      const tokens = results.map((result) => 'userGroup' in result && text(result.userGroup.token.sealed))
+      assert.equal(new Set(tokens).size, 1)
+    })
+  })
+}

@@ -1,0 +1,21 @@
+import type { Store } from '../../../src/domain/store.ts'
+import { describeDeleted } from './deleted-contract.ts'
+import { describeEntries } from './entries-contract.ts'
+import { describePaging } from './paging-contract.ts'
+import { describeProperties } from './properties-contract.ts'
+import { describeRevisions } from './revisions-contract.ts'
+import { describeSearch } from './search-contract.ts'
+import { describeSuspension } from './suspension-contract.ts'
+import { describeVersions } from './versions-contract.ts'
+
+/** What every store must do for those who look after user groups. */
+export function describeManagement(name: string, openFreshStore: () => Promise<Store>): void {
+  describeRevisions(name, openFreshStore)
+  describeVersions(name, openFreshStore)
+  describeSuspension(name, openFreshStore)
+  describeDeleted(name, openFreshStore)
+  describeSearch(name, openFreshStore)
+  describeProperties(name, openFreshStore)
+  describePaging(name, openFreshStore)
+  describeEntries(name, openFreshStore)
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { DataSource, Schema } from '../../../src/domain/data-source/data-source.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
+import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
+import { Registry } from './registry.ts'
+import { deletion, hashOf, mint, origin } from './store-fixtures.ts'
+
+/** What every store must do where a data source is to be removed that a mapping may have. */
+export function describeMappedDataSources(name: string, openFreshStore: () => Promise<Store>): void {
+  describe(`${name}: the contract of a store, a mapped data source`, () => {
+    let store: Store
+    before(async () => {
+      store = await openFreshStore()
+    })
+    after(() => store.close())
+
+    const set = async (key: UserGroupKey, mapping: string | null) => {
+      assert.equal(
+        (await store.updateUserGroup({ key, change: { mapping }, ...origin, now: 2000 })).outcome,
+        'updated',
+      )
+    }
+    const ends: Record<string, (group: UserGroup) => Promise<unknown>> = {
+      'the mapping was changed': (group) => set(group, '{"sales":"us"}'),
+      'the mapping was changed by get or create': (group) =>
+        getOrCreate(store, group, { change: { mapping: '{"a":"b"}' } }),
+      'the mapping was cleared': (group) => set(group, null),
+      'the user group was deleted': (group) => store.deleteUserGroup(deletion(group)),
+    }
+    const spellings: Record<string, (schema: Schema, dataSource: DataSource) => string> = {
+      'provided ids': () => '{"sales":"eu"}',
+      'the id of the schema': ({ id }) => `{"${id}":"eu"}`,
+      'the id of the data source': (_, { id }) => `{"sales":"${id}"}`,
+      ids: (schema, { id }) => `{"${schema.id}":"${id}"}`,
+      'escapes, among others': () => '{"a":"b", "s\\u0061les" : "\\u0065u","z\\u0000":"\\u0000"}',
+    }
+    for (const [spelling, mappingTo] of Object.entries(spellings)) {
+      for (const [end, change] of Object.entries(ends)) {
+        it(`by ${spelling}, cannot be removed until ${end}`, async () => {
+          const own = await Registry.fresh(store)
+          const schema = await own.createSchema({ providedId: 'sales' })
+          const dataSource = await own.createDataSource(schema, { providedId: 'eu' })
+          const group = await mapped(store, keyIn(own), mappingTo(schema, dataSource))
+          assert.equal(await own.deleteDataSource(dataSource), 'in_use')
+          assert.deepEqual(await own.dataSources(), [dataSource])
+          await change(group)
+          assert.equal(await own.deleteDataSource(dataSource), 'deleted')
+          assert.deepEqual(await own.dataSources(), [])
+        })
+      }
+    }
+
+    it('stays as long as one of several user groups has it', async () => {
+      const own = await Registry.fresh(store)
+      const schema = await own.createSchema({ providedId: 'sales' })
+      const dataSource = await own.createDataSource(schema, { providedId: 'eu' })
+      const groups = await Promise.all(
+        Array.from({ length: 4 }, (_, i) =>
+          mapped(store, keyIn(own), {
+            [i < 2 ? 'sales' : schema.id]: i % 2 === 0 ? 'eu' : String(dataSource.id),
+          }),
+        ),
+      )
+      for (const group of groups) {
+        assert.equal(await own.deleteDataSource(dataSource), 'in_use')
+        await set(group, null)
+      }
+      assert.equal(await own.deleteDataSource(dataSource), 'deleted')
+    })
+
+    it('is let go by a mapping that is as large as it may be', async () => {
+      const own = await Registry.fresh(store)
+      const schema = await own.createSchema({ providedId: 'sales' })
+      const dataSource = await own.createDataSource(schema, { providedId: 'eu' })
+      const large = (mark: string) => ({
+        sales: 'eu',
+        ...Object.fromEntries(
+          Array.from({ length: 999 }, (_, i) => [`${mark}${i}`.padEnd(255, '"'), '\\'.repeat(255)]),
+        ),
+      })
+      const group = await mapped(store, keyIn(own), large('a'))
+      await set(group, JSON.stringify(large('b')))
+      assert.equal(await own.deleteDataSource(dataSource), 'in_use')
+      assert.equal(await store.deleteUserGroup(deletion(group)), 'deleted')
+      assert.equal(await own.deleteDataSource(dataSource), 'deleted')
+    })
+
+    it('stays where what else the user group is changes', async () => {
+      const own = await Registry.fresh(store)
+      const dataSource = await own.createDataSource(await own.createSchema({ providedId: 'sales' }), {
+        providedId: 'eu',
+      })
+      const group = await mapped(store, keyIn(own), { sales: 'eu', a: 'b' })
+      const { workspaceId, environment } = own.realm
+      await store.updateUserGroup({
+        key: group,
+        change: { name: 'B', properties: '{"a":1}' },
+        ...origin,
+        now: 2000,
+      })
+      await store.rotateUserGroupToken({
+        ...origin,
+        ...{ workspaceId, environment, target: { tokenHash: hashOf(group.token) } },
+        ...{ oldTokenValidUntil: 2000, mintToken: mint, now: 2000 },
+      })
+      await set(group, '{"c":"d","sales":"eu"}')
+      assert.equal(await own.deleteDataSource(dataSource), 'in_use')
+    })
+
+    it('is not one that is mapped elsewhere in the same words', async () => {
+      const own = await Registry.fresh(store)
+      const schema = await own.createSchema({ providedId: 'sales' })
+      const dataSource = await own.createDataSource(schema, { providedId: 'eu' })
+      const words = { sales: 'eu', [schema.id]: String(dataSource.id) }
+      await mapped(store, keyIn(new Registry(store, { ...own.realm, environment: 'Testing' })), words)
+      await mapped(store, keyIn(await Registry.fresh(store)), words)
+      await own.createSchema({ providedId: 'other' })
+      await mapped(store, keyIn(own), { other: 'eu', eu: 'sales' })
+      assert.equal(await own.deleteDataSource(dataSource), 'deleted')
+    })
+
+    it('is the one that is meant, where the id of another data source has the same words', async () => {
+      const own = await Registry.fresh(store)
+      const schema = await own.createSchema({ providedId: 'sales' })
+      const byId = await own.createDataSource(schema, { providedId: 'eu' })
+      const meant = await own.createDataSource(schema, { providedId: String(byId.id) })
+      const group = await mapped(store, keyIn(own), { sales: String(byId.id) })
+      assert.equal(await own.deleteDataSource(meant), 'in_use')
+      assert.equal(await own.deleteDataSource(byId), 'deleted')
+      await set(group, null)
+      assert.equal(await own.deleteDataSource(meant), 'deleted')
+    })
+
+    it('is the one that is meant, where the id of another schema has the same words', async () => {
+      const own = await Registry.fresh(store)
+      const byId = await own.createSchema({ providedId: 'sales' })
+      const meant = await own.createSchema({ providedId: String(byId.id) })
+      const other = await own.createDataSource(byId, { providedId: 'eu' })
+      const dataSource = await own.createDataSource(meant, { providedId: 'eu' })
+      await mapped(store, keyIn(own), { [byId.id]: 'eu' })
+      assert.equal(await own.deleteDataSource(dataSource), 'in_use')
+      assert.equal(await own.deleteDataSource(other), 'deleted')
+    })
+  })
+}

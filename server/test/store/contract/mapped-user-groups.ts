@@ -1,0 +1,26 @@
+import type { GetOrCreateUserGroup, Store } from '../../../src/domain/store.ts'
+import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
+import type { Registry } from './registry.ts'
+import { freshKey, mint, origin } from './store-fixtures.ts'
+import { madeBy } from './created-user-group.ts'
+
+export type Mapping = Record<string, string>
+
+/** A key of nobody's yet, in the registry's workspace and environment. */
+export function keyIn({ realm }: Registry): UserGroupKey {
+  return { ...realm, providedId: freshKey().providedId }
+}
+
+export function getOrCreate(store: Store, key: UserGroupKey, over: Partial<GetOrCreateUserGroup> = {}) {
+  return store.getOrCreateUserGroup({
+    ...{ key, change: { name: 'A' }, mayWrite: true, mintToken: mint, ...origin, now: 1000 },
+    ...over,
+  })
+}
+
+/** A user group with this mapping, whether it is registered or not; a text is its JSON. */
+export async function mapped(store: Store, key: UserGroupKey, mapping: Mapping | string): Promise<UserGroup> {
+  const text = typeof mapping === 'string' ? mapping : JSON.stringify(mapping)
+  const result = await getOrCreate(store, key, { change: { name: 'A', mapping: text } })
+  return madeBy(result)
+}

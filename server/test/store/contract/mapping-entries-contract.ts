@@ -1,0 +1,331 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import type { UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
+import { openStore } from '../../../src/store/open-store.ts'
+import { deletion, freshKey, hashOf, mint, origin, text } from './store-fixtures.ts'
+import { Registry } from './registry.ts'
+import { defaults } from '../store-options.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+export interface MappingEntriesOptions {
+  /** Of an empty database; as `DATABASE_URL`. */
+  readonly freshUrl: () => string | Promise<string>
+  readonly query: (url: string, sql: string) => readonly Row[] | Promise<readonly Row[]>
+  /** Makes the tables as the first migration does and runs this, as the release before schemas would have left it. */
+  readonly makeFirstVersion: (url: string, sql: string) => void | Promise<void>
+}
+
+/** What every store must keep to between processes: that mappings and their entries say the same. Run by one test file for each. */
+export function describeMappingEntries(
+  name: string,
+  { freshUrl, query, makeFirstVersion }: MappingEntriesOptions,
+): void {
+  /** Several stores on one database, as replicas are, for as long as `work` takes. */
+  async function withStores(
+    count: number,
+    work: (stores: readonly [Store, ...Store[]], url: string) => Promise<void>,
+    databaseUrl?: string,
+  ): Promise<void> {
+    const url = databaseUrl ?? (await freshUrl())
+    const open = () => openStore(parseDatabaseUrl(url), { ...defaults, lockTimeoutMs: 20_000, poolSize: 4 })
+    const stores = [await open()] as [Store, ...Store[]]
+    while (stores.length < count) stores.push(await open())
+    try {
+      await work(stores, url)
+    } finally {
+      await Promise.all(stores.map((store) => store.close()))
+    }
+  }
+
+  const entryOf = (...cells: unknown[]) => cells.map(String).join(' | ')
+
+  /** The entries of all mappings, but for those with U+0000, which can name nothing. */
+  async function entriesOfMappings(url: string): Promise<string[]> {
+    const groups = await query(url, 'SELECT workspace_id, environment, team_id, mapping FROM user_group')
+    return groups
+      .flatMap(({ workspace_id, environment, team_id, mapping }) =>
+        Object.entries(JSON.parse((mapping ?? '{}') as string) as Record<string, string>)
+          .filter((entry) => !entry.join('').includes('\0'))
+          .map((entry) => entryOf(workspace_id, environment, ...entry, team_id)),
+      )
+      .sort()
+  }
+
+  async function entriesKept(url: string): Promise<string[]> {
+    const kept = await query(url, 'SELECT * FROM mapping_entry')
+    return kept
+      .map((row) =>
+        entryOf(row.workspace_id, row.environment, row.schema_key, row.data_source_key, row.team_id),
+      )
+      .sort()
+  }
+
+  const assertInStep = async (url: string) =>
+    assert.deepEqual(await entriesKept(url), await entriesOfMappings(url))
+
+  const create = (store: Store, key: UserGroupKey, mapping?: string | null) =>
+    store.getOrCreateUserGroup({
+      ...{ key, change: mapping === undefined ? { name: 'A' } : { name: 'A', mapping } },
+      ...{ mayWrite: true, mintToken: mint, ...origin, now: 1000 },
+    })
+
+  const mappings = [
+    null,
+    '{}',
+    '{"40":"213"}',
+    '{"40":"214"}',
+    '{"40":"213","41":"213"}',
+    '{"41":"213","40":"213"}',
+    '{"\\u0034\\u0030":"\\u0032\\u0031\\u0033"}',
+    '{ "a\\"b" : "\\\\", "\\/" : "\\n\\t\\u2028" }',
+    '{"\\u00e9":"é","\\ud83d\\ude00":"😀"}',
+    '{"a\\u0000b":"c","d":"\\u0000","\\u0000":"\\u0000"}',
+    '{"__proto__":"1","constructor":"2","":" "}',
+    `{"${'😀'.repeat(255)}":"${'𝒳'.repeat(255)}"}`,
+    JSON.stringify(Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`key ${i}`, `value ${i}`]))),
+  ]
+
+  /** Texts with backslashes, none of which is U+0000. */
+  const backslashes = '{"\\\\u0000":"\\\\\\\\u0000","\\\\":"\\\\\\\\ufffd"}'
+
+  describe(`${name}: the entries of mappings`, () => {
+    it('are those that stand there, with backslashes too', async () => {
+      await withStores(1, async ([store], url) => {
+        await create(store, freshKey(), backslashes)
+        await assertInStep(url)
+      })
+    })
+
+    for (const seed of [1, 2, 3]) {
+      it(`are in step after each of many changes, one after another (${seed})`, async () => {
+        await withStores(1, async ([store], url) => {
+          const random = randomOf(seed)
+          const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T
+          const keys = [
+            freshKey(),
+            freshKey(),
+            freshKey(),
+            { ...freshKey(), environment: 'Testing' as const },
+          ]
+          for (let step = 0; step < 120; step++) {
+            const key = pick(keys)
+            const mapping = pick(mappings)
+            const kind = random()
+            if (kind < 0.3) await create(store, key, mapping)
+            else if (kind < 0.4) await create(store, key)
+            else if (kind < 0.8)
+              await store.updateUserGroup({ key, change: { mapping }, ...origin, now: step })
+            else if (kind < 0.9)
+              await store.updateUserGroup({ key, change: { name: `${step}` }, ...origin, now: step })
+            else await store.deleteUserGroup(deletion(key))
+            if (step % 4 === 3) await assertInStep(url)
+          }
+        })
+      })
+
+      it(`miss none after many changes at once, of several processes, and hold nothing back (${seed})`, async () => {
+        await withStores(3, async (stores, url) => {
+          const random = randomOf(seed)
+          const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T
+          const keys = [freshKey(), freshKey(), freshKey()]
+          const few = ['{"a":"1"}', '{"a":"2"}', '{"a":"1","b":"2"}', null]
+          const own = new Registry(stores[0], { workspaceId: 1, environment: 'Customer' })
+          const a = await own.createSchema({ providedId: 'a' })
+          const b = await own.createSchema({ providedId: 'b' })
+          const named = [
+            {
+              entry: ' | a | 1 | ',
+              schema: a,
+              dataSource: await own.createDataSource(a, { providedId: '1' }),
+            },
+            {
+              entry: ' | a | 2 | ',
+              schema: a,
+              dataSource: await own.createDataSource(a, { providedId: '2' }),
+            },
+            {
+              entry: ' | b | 2 | ',
+              schema: b,
+              dataSource: await own.createDataSource(b, { providedId: '2' }),
+            },
+          ]
+          for (let round = 0; round < 20; round++) {
+            await Promise.all(
+              Array.from({ length: 18 }, () => {
+                const [store, key, mapping, kind] = [pick(stores), pick(keys), pick(few), random()]
+                if (kind < 0.3) return create(store, key, mapping)
+                if (kind < 0.9)
+                  return store.updateUserGroup({ key, change: { mapping }, ...origin, now: round })
+                return store.deleteUserGroup(deletion(key))
+              }),
+            )
+            const expected = await entriesOfMappings(url)
+            const kept = new Set(await entriesKept(url))
+            assert.deepEqual(
+              expected.filter((entry) => !kept.has(entry)),
+              [],
+            )
+            // There may be some too many: it is the mappings that decide.
+            for (const one of named) {
+              const isMapped = expected.some((entry) => entry.includes(one.entry))
+              assert.equal(await own.deleteDataSource(one.dataSource), isMapped ? 'in_use' : 'deleted')
+              if (!isMapped) one.dataSource = await own.createDataSource(one.schema, one.dataSource)
+            }
+          }
+        })
+      })
+    }
+  })
+
+  describe(`${name}: a data source that is removed while it is mapped`, () => {
+    const ways = ['created', 'changed', 'both'] as const
+    for (const way of ways) {
+      it(`is there in the end, or mapped by nobody (user groups are ${way})`, async () => {
+        await withStores(3, async (stores, url) => {
+          const [store] = stores
+          for (let round = 0; round < 15; round++) {
+            const own = await Registry.fresh(store)
+            const schema = await own.createSchema({ providedId: 'sales' })
+            const dataSource = await own.createDataSource(schema, { providedId: 'eu' })
+            const spellings = [{ sales: 'eu' }, { [schema.id]: String(dataSource.id) }].map((mapping) =>
+              JSON.stringify(mapping),
+            )
+            const keys = Array.from({ length: 12 }, (): UserGroupKey => ({
+              ...own.realm,
+              providedId: freshKey().providedId,
+            }))
+            const isCreated = (i: number) => way === 'created' || (way === 'both' && i % 2 === 0)
+            await Promise.all(keys.filter((_, i) => !isCreated(i)).map((key) => create(store, key)))
+            const write = keys.map((key, i) => async () => {
+              const change = { name: 'A', mapping: spellings[i % 2] as string }
+              const by = stores[i % stores.length] as Store
+              const command = { key, change, mappingMode: 'registered', ...origin, now: 2000 } as const
+              const { outcome } = isCreated(i)
+                ? await by.getOrCreateUserGroup({ ...command, mayWrite: true, mintToken: mint })
+                : await by.updateUserGroup(command)
+              assert.ok(['created', 'updated', 'mapping_unregistered'].includes(outcome), outcome)
+              return outcome
+            })
+            // The removal comes first, in between or last.
+            const at = round % (keys.length + 1)
+            const written = write.slice(0, at).map((work) => work())
+            const removal = own.deleteDataSource(dataSource)
+            const outcomes = await Promise.all([...written, ...write.slice(at).map((work) => work())])
+            const isThere = (await own.dataSources()).length === 1
+            assert.equal(await removal, isThere ? 'in_use' : 'deleted')
+            if (isThere) assert.ok(outcomes.some((outcome) => outcome !== 'mapping_unregistered'))
+            else assert.ok(outcomes.every((outcome) => outcome === 'mapping_unregistered'))
+            for (const key of isThere ? [] : keys) {
+              assert.equal((await store.findUserGroup(key))?.mapping ?? null, null)
+            }
+          }
+          await assertInStep(url)
+        })
+      })
+    }
+  })
+
+  describe(`${name}: a database from before there were schemas`, () => {
+    const insert = (teamId: number, environment: string, mapping: string | null) => {
+      const hex = text(hashOf({ sealed: Buffer.from([teamId]) }))
+      const bytes = name === 'SQLite' ? `x'${hex}'` : `'\\x${hex}'`
+      const kept = mapping === null ? 'NULL' : `'${mapping.replaceAll("'", "''")}'`
+      return `INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, properties, token_hash,
+                token_key_id, token_sealed, token_issued_at, created_at, updated_at)
+              VALUES (1, '${environment}', 'group ${teamId}', 'A', ${kept}, NULL, ${bytes}, 'test', ${bytes}, 1, 1, 1)`
+    }
+
+    it('has the entries of all its mappings once it is opened', async () => {
+      const url = await freshUrl()
+      const rows = mappings.flatMap((mapping, i) => [
+        insert(2 * i + 1, 'Customer', mapping),
+        insert(2 * i + 2, 'Testing', mapping),
+      ])
+      await makeFirstVersion(url, rows.join(';'))
+      await withStores(
+        1,
+        async ([store]) => {
+          const [kept] = await query(url, 'SELECT count(*) AS count FROM mapping_entry')
+          assert.ok(Number(kept?.count) > 2000)
+          await assertInStep(url)
+          const found = await store.listUserGroups({
+            ...{ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 100 },
+          })
+          assert.deepEqual(found.map(({ mapping }) => mapping).sort(), [...mappings].sort())
+          // Whose call made it so was not kept.
+          for (const { revision, updatedBy, suspendedAt } of found)
+            assert.deepEqual([revision, updatedBy, suspendedAt], [1, null, null])
+          // What was mapped before is as good as what is mapped now.
+          const own = new Registry(store, { workspaceId: 1, environment: 'Customer' })
+          const schema = await own.createSchema({ providedId: '40' })
+          assert.equal(
+            await own.deleteDataSource(await own.createDataSource(schema, { providedId: '213' })),
+            'in_use',
+          )
+          for (const { providedId } of found) {
+            await store.deleteUserGroup(deletion({ workspaceId: 1, environment: 'Customer', providedId }))
+          }
+          await assertInStep(url)
+        },
+        url,
+      )
+    })
+
+    it('has its API tokens, which were never used, and can be replaced', async () => {
+      const url = await freshUrl()
+      const tokenHash = hashOf({ sealed: Buffer.from('an API token') })
+      const bytes = name === 'SQLite' ? `x'${text(tokenHash)}'` : `'\\x${text(tokenHash)}'`
+      await makeFirstVersion(
+        url,
+        `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at)
+         VALUES (${bytes}, 1, 'Customer', 'A', 'write', 1000, 9000)`,
+      )
+      await withStores(
+        1,
+        async ([store]) => {
+          const found = await store.findApiToken(tokenHash)
+          assert.ok(found !== null)
+          assert.deepEqual([found.expiresAt, found.lastUsedAt, found.replacedBy], [9000, null, null])
+          const command = { id: found.id, tokenHash: hashOf({ sealed: Buffer.from('another') }) }
+          const result = await store.rotateApiToken({
+            ...command,
+            ...origin,
+            ...{ oldTokenValidUntil: 3000, now: 2000 },
+          })
+          assert.ok(result.outcome === 'rotated')
+          assert.equal(result.apiToken.expiresAt, 10_000)
+        },
+        url,
+      )
+    })
+
+    it('is opened whatever its mappings hold', async () => {
+      const url = await freshUrl()
+      const odd = [backslashes, '{"a\\u0000":"1","a\\ufffd":"1"}', '{"a\\u0000":"1","a\uFFFD":"1","b":"2"}']
+      await makeFirstVersion(url, odd.map((mapping, i) => insert(i + 1, 'Customer', mapping)).join(';'))
+      await withStores(
+        1,
+        async ([store]) => {
+          await assertInStep(url)
+          const key = { workspaceId: 1, environment: 'Customer', providedId: 'group 1' } as const
+          assert.equal((await store.findUserGroup(key))?.mapping, odd[0])
+        },
+        url,
+      )
+    })
+  })
+}
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { DataSource } from '../../../src/domain/data-source/data-source.ts'
+import type { Store, TokenOwner } from '../../../src/domain/store.ts'
+import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
+import { getOrCreate, keyIn, mapped, type Mapping } from './mapped-user-groups.ts'
+import { Registry } from './registry.ts'
+import { hashOf, mint, origin, plain, tokenless } from './store-fixtures.ts'
+import { madeBy, unstamped } from './created-user-group.ts'
+
+/** What every store must tell of the data sources that a user group's mapping names. */
+export function describeMappings(name: string, openFreshStore: () => Promise<Store>): void {
+  describe(`${name}: the contract of a store, the data sources of a user group`, () => {
+    let store: Store
+    before(async () => {
+      store = await openFreshStore()
+    })
+    after(() => store.close())
+
+    const ownerOf = async ({ workspaceId, environment, token }: UserGroup, now = 1000) => {
+      const owner = await store.findByToken(workspaceId, environment, hashOf(token), now)
+      assert.ok(owner !== null)
+      return owner
+    }
+    const shown = ({ id, providedId, name }: DataSource) => ({ id, providedId, name })
+    const byKey = ({ dataSources }: TokenOwner) =>
+      Object.fromEntries(dataSources.map(({ schemaKey, dataSource }) => [schemaKey, dataSource]))
+
+    /** What a mapping resolves to, by its keys: what is not there is not registered. */
+    const resolve = async (own: Registry, mapping: Mapping | string) =>
+      byKey(await ownerOf(await mapped(store, keyIn(own), mapping)))
+
+    it('are named by the provided id or by the id, of the schema and of the data source', async () => {
+      const own = await Registry.fresh(store)
+      const schema = await own.createSchema({ providedId: 'sales' })
+      const dataSource = await own.createDataSource(schema, { providedId: 'eu', name: 'Näme 😀' })
+      for (const schemaKey of ['sales', String(schema.id)]) {
+        for (const key of ['eu', String(dataSource.id)]) {
+          const owner = await ownerOf(await mapped(store, keyIn(own), { [schemaKey]: key }))
+          const entry = { schemaKey, hasSchema: true, dataSource: shown(dataSource) }
+          assert.deepEqual(owner.dataSources, [entry])
+        }
+      }
+    })
+
+    it('are all that the mapping names, and none for what is not registered', async () => {
+      const own = await Registry.fresh(store)
+      const sales = await own.createSchema({ providedId: 'sales' })
+      const support = await own.createSchema({ providedId: 'support' })
+      const eu = await own.createDataSource(sales, { providedId: 'eu' })
+      const us = await own.createDataSource(support, { providedId: 'us' })
+      assert.deepEqual(
+        await resolve(own, {
+          sales: 'eu',
+          nothing: 'eu',
+          [support.id]: 'us',
+          support: 'eu',
+          [sales.id]: 'us',
+        }),
+        { sales: shown(eu), [support.id]: shown(us) },
+      )
+      assert.deepEqual(await resolve(own, { nothing: 'eu' }), {})
+      const none = madeBy(await getOrCreate(store, keyIn(own)))
+      assert.deepEqual((await ownerOf(none)).dataSources, [])
+    })
+
+    it('are those of the provided id where an id matches too, of schemas', async () => {
+      const own = await Registry.fresh(store)
+      const byId = await own.createSchema({ providedId: 'sales' })
+      const byProvidedId = await own.createSchema({ providedId: String(byId.id) })
+      await own.createDataSource(byId, { providedId: 'both' })
+      const onlyById = await own.createDataSource(byId, { providedId: 'one' })
+      const wins = await own.createDataSource(byProvidedId, { providedId: 'both' })
+      assert.deepEqual(await resolve(own, { [byId.id]: 'both' }), { [byId.id]: shown(wins) })
+      // The schema is settled first.
+      for (const key of ['one', String(onlyById.id)]) {
+        assert.deepEqual(await resolve(own, { [byId.id]: key }), {})
+        assert.deepEqual(await resolve(own, { sales: key }), { sales: shown(onlyById) })
+      }
+    })
+
+    it('are those of the provided id where an id matches too, of data sources', async () => {
+      const own = await Registry.fresh(store)
+      const schema = await own.createSchema({ providedId: 'sales' })
+      const other = await own.createSchema({ providedId: 'support' })
+      const byId = await own.createDataSource(schema, { providedId: 'eu' })
+      const elsewhere = await own.createDataSource(other, { providedId: String(byId.id) })
+      const wins = await own.createDataSource(schema, { providedId: String(byId.id) })
+      assert.deepEqual(await resolve(own, { sales: String(byId.id) }), { sales: shown(wins) })
+      assert.deepEqual(await resolve(own, { support: String(byId.id) }), { support: shown(elsewhere) })
+    })
+
+    it('are not those of another schema, environment or workspace', async () => {
+      const own = await Registry.fresh(store)
+      const others = [
+        new Registry(store, { ...own.realm, environment: 'Testing' }),
+        await Registry.fresh(store),
+      ]
+      const schema = await own.createSchema({ providedId: 'sales' })
+      const dataSource = await own.createDataSource(schema, { providedId: 'eu' })
+      const empty = await own.createSchema({ providedId: 'empty' })
+      for (const key of ['eu', String(dataSource.id)]) {
+        assert.deepEqual(await resolve(own, { empty: key, [empty.id]: key }), {})
+        for (const other of others) {
+          assert.deepEqual(await resolve(other, { sales: key, [schema.id]: key }), {})
+        }
+      }
+      for (const other of others) {
+        const same = await other.createDataSource(await other.createSchema({ providedId: 'sales' }), {
+          providedId: 'eu',
+        })
+        assert.deepEqual(await resolve(other, { sales: 'eu' }), { sales: shown(same) })
+        assert.deepEqual(await resolve(other, { sales: String(dataSource.id) }), {})
+      }
+    })
+
+    const spellings: Record<string, (id: string) => string> = {
+      'a leading zero': (id) => `0${id}`,
+      'a space before it': (id) => ` ${id}`,
+      'a space after it': (id) => `${id} `,
+      'a line feed after it': (id) => `${id}\n`,
+      'a plus': (id) => `+${id}`,
+      'a minus': (id) => `-${id}`,
+      'a fraction': (id) => `${id}.0`,
+      'an exponent': (id) => `${id}e0`,
+      'an underscore': (id) => `${id}_0`,
+      'a suffix': (id) => `${id}n`,
+      hexadecimal: (id) => `0x${Number(id).toString(16)}`,
+      'full-width digits': (id) => id.replace(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
+      'Arabic digits': (id) => id.replace(/\d/g, (digit) => String.fromCodePoint(0x660 + Number(digit))),
+      'U+0000 after it': (id) => `${id}\0`,
+      'that many more': (id) => String(2n ** 64n + BigInt(id)),
+    }
+    for (const [what, spell] of Object.entries(spellings)) {
+      it(`are not named by an id that is written with ${what}`, async () => {
+        const own = await Registry.fresh(store)
+        const schema = await own.createSchema({ providedId: 'sales' })
+        const dataSource = await own.createDataSource(schema, { providedId: 'eu' })
+        const [schemaKey, key] = [spell(String(schema.id)), spell(String(dataSource.id))]
+        assert.deepEqual(await resolve(own, { [schemaKey]: 'eu', sales: key }), {})
+        // As provided ids they are texts like any other. (None may hold a control character.)
+        if (/\p{Cc}/u.test(key)) return
+        const other = await own.createSchema({ providedId: schemaKey })
+        const ofOther = await own.createDataSource(other, { providedId: key })
+        assert.deepEqual(await resolve(own, { [schemaKey]: key }), { [schemaKey]: shown(ofOther) })
+      })
+    }
+
+    const odd: Record<string, string> = {
+      'a name that objects have already': '__proto__',
+      'another such name': 'constructor',
+      'a leading zero': '040',
+      'an exponent': '1e2',
+      'more digits than a number holds': '9'.repeat(255),
+      'the largest number of 64 bits': '9223372036854775807',
+      'the first number beyond a double': '9007199254740993',
+      'a minus': '-1',
+      zero: '0',
+      quotes: `"'\`\\`,
+      'backslashes before u0000': '\\u0000 \\\\u0000',
+      'U+FFFD': 'a\uFFFDb',
+      'characters outside the BMP': '😀'.repeat(255),
+      'a line separator': '\u2028',
+      'the wildcards of SQL': '%_?$1:a',
+    }
+    for (const [what, text] of Object.entries(odd)) {
+      it(`may have provided ids with ${what}`, async () => {
+        const own = await Registry.fresh(store)
+        const schema = await own.createSchema({ providedId: text })
+        const dataSource = await own.createDataSource(schema, { providedId: text })
+        const mapping = JSON.stringify([[text, text]]).replace(/^\[\[(.*),(".*")\]\]$/s, '{$1:$2}')
+        const { dataSources } = await ownerOf(await mapped(store, keyIn(own), mapping))
+        assert.deepEqual(dataSources, [{ schemaKey: text, hasSchema: true, dataSource: shown(dataSource) }])
+        const units = Array.from({ length: text.length }, (_, i) => text.charCodeAt(i).toString(16))
+        const escaped = units.map((unit) => `\\u${unit.padStart(4, '0')}`).join('')
+        const same = await ownerOf(await mapped(store, keyIn(own), `{"${escaped}":"${escaped}"}`))
+        assert.deepEqual(same.dataSources, dataSources)
+      })
+    }
+
+    it('are none for a text with U+0000, whatever stands for it', async () => {
+      const own = await Registry.fresh(store)
+      for (const providedId of ['a\uFFFD', 'a', 'a\uFFFDb', 'a\\u0000', 'a\\ufffd']) {
+        await own.createDataSource(await own.createSchema({ providedId }), { providedId })
+      }
+      for (const text of ['a\0', 'a\0b', '\0a', '\0']) {
+        for (const mapping of [{ [text]: text }, { [text]: 'a\uFFFD' }, { 'a\uFFFD': text }, { a: text }]) {
+          assert.deepEqual(await resolve(own, mapping), {}, JSON.stringify(mapping))
+        }
+      }
+      const { dataSources } = await ownerOf(
+        await mapped(store, keyIn(own), { 'a\0': 'a\uFFFD', 'a\uFFFD': 'a\uFFFD' }),
+      )
+      assert.deepEqual(
+        dataSources.map(({ schemaKey }) => schemaKey),
+        ['a\uFFFD'],
+      )
+    })
+
+    it('follow the mapping and the registry as they are now', async () => {
+      const own = await Registry.fresh(store)
+      const schema = await own.createSchema({ providedId: 'sales' })
+      const eu = await own.createDataSource(schema, { providedId: 'eu' })
+      const group = await mapped(store, keyIn(own), { sales: 'us' })
+      assert.deepEqual(byKey(await ownerOf(group)), {})
+      const us = await own.createDataSource(schema, { providedId: 'us' })
+      assert.deepEqual(byKey(await ownerOf(group)), { sales: shown(us) })
+      await store.updateUserGroup({ key: group, change: { mapping: '{"sales":"eu"}' }, ...origin, now: 2000 })
+      assert.deepEqual(byKey(await ownerOf(group)), { sales: shown(eu) })
+      await store.updateUserGroup({ key: group, change: { mapping: null }, ...origin, now: 3000 })
+      assert.deepEqual(byKey(await ownerOf(group)), {})
+    })
+
+    it('are told with each token and its own times, of an old one until its grace period ends', async () => {
+      const own = await Registry.fresh(store)
+      const schema = await own.createSchema({ providedId: 'sales' })
+      const eu = await own.createDataSource(schema, { providedId: 'eu' })
+      const us = await own.createDataSource(schema, { providedId: 'us' })
+      const group = await mapped(store, keyIn(own), { sales: 'eu' })
+      const { workspaceId, environment } = own.realm
+      const rotate = async (token: UserGroup['token'], now: number, oldTokenValidUntil: number) => {
+        const result = await store.rotateUserGroupToken({
+          ...origin,
+          ...{ workspaceId, environment, target: { tokenHash: hashOf(token) } },
+          ...{ oldTokenValidUntil, mintToken: mint, now },
+        })
+        assert.ok('userGroup' in result)
+        return result.userGroup.token
+      }
+      const second = await rotate(group.token, 2000, 9000)
+      const third = await rotate(second, 3000, 3000)
+      const find = (token: UserGroup['token'], now: number) =>
+        store.findByToken(workspaceId, environment, hashOf(token), now)
+      const assertFound = async (token: UserGroup['token'], now: number, expected: unknown) => {
+        const found = await find(token, now)
+        assert.ok(found)
+        assert.deepEqual(plain(unstamped(found)), plain(expected))
+      }
+      const expect = async (dataSource: DataSource) => {
+        const found = await store.findUserGroup(group)
+        assert.ok(found)
+        const userGroup = tokenless(found)
+        const dataSources = [{ schemaKey: 'sales', hasSchema: true, dataSource: shown(dataSource) }]
+        const old = { userGroup, issuedAt: 1000, validUntil: 9000, dataSources }
+        await assertFound(group.token, 8999, old)
+        assert.equal(await find(group.token, 9000), null)
+        assert.equal(await find(second, 3000), null)
+        const current = { userGroup, issuedAt: 3000, validUntil: null, dataSources }
+        await assertFound(third, 99_000, current)
+      }
+      await expect(eu)
+      // It is the user group that is mapped, not the token.
+      await store.updateUserGroup({ key: group, change: { mapping: '{"sales":"us"}' }, ...origin, now: 4000 })
+      await expect(us)
+    })
+  })
+}

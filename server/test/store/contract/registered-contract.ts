@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { DataSource, MappingMode, Schema } from '../../../src/domain/data-source/data-source.ts'
+import type { MintToken, Store } from '../../../src/domain/store.ts'
+import type { UserGroupChange } from '../../../src/domain/user-group/user-group.ts'
+import { getOrCreate, keyIn, mapped, type Mapping } from './mapped-user-groups.ts'
+import { Registry } from './registry.ts'
+import { freshKey, origin, plain } from './store-fixtures.ts'
+
+/** What every store must do with mappings where they must name what is registered. */
+export function describeRegisteredMappings(name: string, openFreshStore: () => Promise<Store>): void {
+  describe(`${name}: the contract of a store, mappings that must be registered`, () => {
+    let store: Store
+    let own: Registry
+    let schema: Schema
+    let dataSource: DataSource
+    before(async () => {
+      store = await openFreshStore()
+      own = await Registry.fresh(store)
+      schema = await own.createSchema({ providedId: 'sales' })
+      dataSource = await own.createDataSource(schema, { providedId: 'eu' })
+      await own.createDataSource(await own.createSchema({ providedId: '__proto__' }), { providedId: 'eu' })
+      await own.createSchema({ providedId: 'empty' })
+    })
+    after(() => store.close())
+
+    const mappingMode: MappingMode = 'registered'
+    const noToken: MintToken = () => assert.fail('a token was minted')
+
+    /** Each way to write a mapping: what it comes to, and what the user group is before and then. */
+    const ways = {
+      'a creation': async (mapping: string | null) => {
+        const key = keyIn(own)
+        return {
+          key,
+          before: null,
+          result: await getOrCreate(store, key, { change: { name: 'B', mapping }, mappingMode }),
+        }
+      },
+      'a change by get or create': async (mapping: string | null) => {
+        const before = await mapped(store, keyIn(own), '{"before":"1"}')
+        const change = { name: 'B', properties: '{"a":1}', mapping }
+        const result = await getOrCreate(store, before, {
+          change,
+          mappingMode,
+          mintToken: noToken,
+          now: 2000,
+        })
+        return { key: before, before, result }
+      },
+      'an update': async (mapping: string | null) => {
+        const before = await mapped(store, keyIn(own), '{"before":"1"}')
+        const change = { name: 'B', properties: '{"a":1}', mapping }
+        const result = await store.updateUserGroup({ key: before, change, mappingMode, ...origin, now: 2000 })
+        return { key: before, before, result }
+      },
+    }
+
+    const registered: Record<string, () => Mapping | string | null> = {
+      'provided ids': () => ({ sales: 'eu' }),
+      ids: () => ({ [schema.id]: String(dataSource.id) }),
+      'both, and two schemas': () => `{"sales":"${dataSource.id}","${schema.id}":"eu","__proto__":"eu"}`,
+      'nothing, as null': () => null,
+      'nothing, as an object': () => '{}',
+    }
+    const unregistered: Record<
+      string,
+      { mapping: () => Mapping | string; hasSchema: Record<string, boolean> }
+    > = {
+      'no schema': { mapping: () => ({ nothing: 'eu' }), hasSchema: { nothing: false } },
+      'no data source': { mapping: () => ({ sales: 'nothing' }), hasSchema: { sales: true } },
+      "another schema's data source": {
+        mapping: () => ({ empty: 'eu', sales: 'eu' }),
+        hasSchema: { empty: true },
+      },
+      "another schema's data source, by its id": {
+        mapping: () => ({ empty: String(dataSource.id) }),
+        hasSchema: { empty: true },
+      },
+      'several of that': {
+        mapping: () => ({ sales: 'no', a: 'eu', [schema.id]: 'eu', b: 'c' }),
+        hasSchema: { sales: true, a: false, b: false },
+      },
+      'names that objects have already': {
+        mapping: () => '{"__proto__":"no","constructor":"eu","toString":"valueOf"}',
+        hasSchema: JSON.parse('{"__proto__":true,"constructor":false,"toString":false}') as Record<
+          string,
+          boolean
+        >,
+      },
+      '1,000 entries, the last one wrong': {
+        mapping: () =>
+          Object.fromEntries([
+            ...Array.from({ length: 999 }, (_, i) => [`no ${i}`, 'eu']),
+            ['sales', 'no'],
+          ]) as Mapping,
+        hasSchema: Object.fromEntries([
+          ...Array.from({ length: 999 }, (_, i) => [`no ${i}`, false]),
+          ['sales', true],
+        ]) as Record<string, boolean>,
+      },
+    }
+
+    for (const [way, make] of Object.entries(ways)) {
+      for (const [what, mapping] of Object.entries(registered)) {
+        it(`${way} takes ${what}`, async () => {
+          const sent = mapping()
+          const text = typeof sent === 'object' && sent !== null ? JSON.stringify(sent) : sent
+          const { key, before, result } = await make(text)
+          assert.equal(result.outcome, before === null ? 'created' : 'updated')
+          assert.equal((await store.findUserGroup(key))?.mapping, text)
+        })
+      }
+
+      for (const [what, { mapping, hasSchema }] of Object.entries(unregistered)) {
+        it(`${way} with ${what} is refused, each entry is named, and nothing is written`, async () => {
+          const sent = mapping()
+          const { key, before, result } = await make(typeof sent === 'string' ? sent : JSON.stringify(sent))
+          assert.ok(result.outcome === 'mapping_unregistered', result.outcome)
+          assert.deepEqual(Object.keys(result).sort(), ['entries', 'outcome'])
+          const named = [...result.entries].sort((a, b) => (a.schemaKey < b.schemaKey ? -1 : 1))
+          const expected = Object.entries(hasSchema).sort(([a], [b]) => (a < b ? -1 : 1))
+          assert.deepEqual(
+            named,
+            expected.map(([schemaKey, has]) => ({ schemaKey, hasSchema: has, dataSource: null })),
+          )
+          assert.deepEqual(plain(await store.findUserGroup(key)), plain(before))
+        })
+      }
+    }
+
+    it('a creation that is refused mints no token', async () => {
+      const change = { name: 'A', mapping: '{"nothing":"eu"}' }
+      const result = await getOrCreate(store, keyIn(own), { change, mappingMode, mintToken: noToken })
+      assert.equal(result.outcome, 'mapping_unregistered')
+    })
+
+    it('what is not changed is not looked at', async () => {
+      const mapping = '{"é":"1","nothing":"2"}'
+      const group = await mapped(store, keyIn(own), mapping)
+      for (const same of [mapping, '{ "nothing": "2", "\\u00e9": "1" }']) {
+        const change = { name: 'A', mapping: same }
+        assert.equal((await getOrCreate(store, group, { change, mappingMode })).outcome, 'unchanged')
+        const updated = await store.updateUserGroup({ key: group, change, mappingMode, ...origin, now: 2000 })
+        assert.equal(updated.outcome, 'unchanged')
+      }
+      const change: UserGroupChange = { name: 'B', properties: '{"a":1}' }
+      const updated = await store.updateUserGroup({ key: group, change, mappingMode, ...origin, now: 2000 })
+      assert.equal(updated.outcome, 'updated')
+      assert.equal(
+        (await getOrCreate(store, group, { change: { name: 'C' }, mappingMode })).outcome,
+        'updated',
+      )
+      assert.equal((await store.findUserGroup(group))?.mapping, mapping)
+    })
+
+    it('what the caller lacks comes first', async () => {
+      const mapping = '{"nothing":"eu"}'
+      const key = keyIn(own)
+      const reading = { mayWrite: false, mintToken: noToken, mappingMode }
+      assert.deepEqual(await getOrCreate(store, key, { ...reading, change: { name: 'A', mapping } }), {
+        outcome: 'write_required',
+      })
+      assert.deepEqual(
+        await getOrCreate(store, key, { mappingMode, mintToken: noToken, change: { mapping } }),
+        {
+          outcome: 'name_required',
+        },
+      )
+      assert.deepEqual(
+        await store.updateUserGroup({ key, change: { mapping }, mappingMode, ...origin, now: 1 }),
+        {
+          outcome: 'not_found',
+        },
+      )
+      const group = await mapped(store, key, { sales: 'eu' })
+      assert.deepEqual(await getOrCreate(store, key, { ...reading, change: { mapping } }), {
+        outcome: 'write_required',
+      })
+      assert.deepEqual(plain(await store.findUserGroup(key)), plain(group))
+    })
+
+    it('what is registered elsewhere is not registered', async () => {
+      const change = { name: 'A', mapping: '{"sales":"eu"}' }
+      for (const realm of [
+        { ...own.realm, environment: 'Testing' as const },
+        (await Registry.fresh(store)).realm,
+      ]) {
+        const key = { ...realm, providedId: freshKey().providedId }
+        const result = await getOrCreate(store, key, { change, mappingMode, mintToken: noToken })
+        assert.equal(result.outcome, 'mapping_unregistered')
+      }
+    })
+
+    for (const mode of ['free', undefined] as const) {
+      it(`where the mode is ${mode ?? 'left out'}, anything is taken`, async () => {
+        const free = mode === undefined ? {} : { mappingMode: mode }
+        const key = keyIn(own)
+        const change = { name: 'A', mapping: '{"nothing":"eu"}' }
+        assert.equal((await getOrCreate(store, key, { change, ...free })).outcome, 'created')
+        const other = { key, change: { mapping: '{"sales":"no"}' }, ...origin, now: 2000, ...free }
+        assert.equal((await store.updateUserGroup(other)).outcome, 'updated')
+      })
+    }
+  })
+}

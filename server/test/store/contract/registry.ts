@@ -1,0 +1,59 @@
+import type { DataSource, Schema } from '../../../src/domain/data-source/data-source.ts'
+import type { Environment } from '../../../src/domain/environment.ts'
+import type { NewDataSource, NewSchema, Store } from '../../../src/domain/store.ts'
+import type { Realm } from '../../../src/domain/user-group/user-group-service.ts'
+import { freshKey, origin } from './store-fixtures.ts'
+
+type Described<New> = Partial<New> & { readonly providedId: string }
+
+/** What is registered in a workspace and environment. */
+export class Registry {
+  readonly #store: Store
+  readonly realm: Realm
+
+  constructor(store: Store, realm: Realm) {
+    this.#store = store
+    this.realm = realm
+  }
+
+  /** In a workspace of its own. */
+  static async fresh(store: Store, environment: Environment = 'Customer'): Promise<Registry> {
+    const name = freshKey().providedId
+    const made = await store.createWorkspace({ ...origin, name, createdAt: 1, environment })
+    return new Registry(store, { workspaceId: made?.workspace.id ?? 0, environment })
+  }
+
+  readonly createSchema = async (schema: Described<NewSchema>): Promise<Schema> => {
+    const made = await this.#store.createSchema({
+      ...origin,
+      ...this.realm,
+      name: 'A',
+      createdAt: 1,
+      ...schema,
+    })
+    if (typeof made === 'string') throw new Error(made)
+    return made
+  }
+
+  readonly createDataSource = async (
+    { id }: Pick<Schema, 'id'>,
+    dataSource: Described<NewDataSource>,
+  ): Promise<DataSource> => {
+    const made = await this.#store.createDataSource({
+      ...origin,
+      ...this.realm,
+      ...{ name: 'A', createdAt: 1 },
+      ...dataSource,
+      schemaId: id,
+    })
+    if (typeof made === 'string') throw new Error(made)
+    return made
+  }
+
+  readonly schemas = () => this.#store.listSchemas(this.realm.workspaceId, this.realm.environment)
+
+  readonly dataSources = () => this.#store.listDataSources({ ...this.realm, afterId: null, limit: 1000 })
+
+  readonly deleteDataSource = ({ id }: Pick<DataSource, 'id'>) =>
+    this.#store.deleteDataSource({ ...origin, ...this.realm, id, now: 9000 })
+}

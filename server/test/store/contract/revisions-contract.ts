@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { ExpectedUserGroup, Store } from '../../../src/domain/store.ts'
+import type { Author } from '../../../src/domain/audit/audit-event.ts'
+import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
+import { getOrCreate, keyIn } from './mapped-user-groups.ts'
+import { Registry } from './registry.ts'
+import { hashOf, mint, origin, plain } from './store-fixtures.ts'
+import { madeBy } from './created-user-group.ts'
+
+const other: Author = 'cli:somebody'
+
+/** What every store must do with the revision of a user group, and where a caller expects one. */
+export function describeRevisions(name: string, openFreshStore: () => Promise<Store>): void {
+  describe(`${name}: the contract of a store, the revision of a user group`, () => {
+    let store: Store
+    let own: Registry
+    before(async () => {
+      store = await openFreshStore()
+      own = await Registry.fresh(store)
+    })
+    after(() => store.close())
+
+    const created = async (key = keyIn(own)): Promise<UserGroup> => {
+      const result = await getOrCreate(store, key)
+      return madeBy(result)
+    }
+    const revisionOf = async (key: UserGroupKey) => (await store.findUserGroup(key))?.revision
+    const rotate = (group: UserGroup, more: object = {}) =>
+      store.rotateUserGroupToken({
+        ...origin,
+        ...own.realm,
+        ...{
+          target: { tokenHash: hashOf(group.token) },
+          oldTokenValidUntil: 2000,
+          mintToken: mint,
+          now: 2000,
+        },
+        ...more,
+      })
+    const remove = (key: UserGroupKey) => store.deleteUserGroup({ key, ...origin, now: 3000 })
+
+    describe('goes up by one', () => {
+      const changes: Record<string, (group: UserGroup) => Promise<unknown>> = {
+        'with another name': (group) =>
+          store.updateUserGroup({ key: group, change: { name: 'B' }, ...origin, now: 2000 }),
+        'with all of another content': (group) =>
+          store.updateUserGroup({
+            ...{ key: group, ...origin, now: 2000 },
+            change: { name: 'B', mapping: '{"a":"b"}', properties: '{"a":1}' },
+          }),
+        'with another content by get or create': (group) =>
+          getOrCreate(store, group, { change: { properties: '{"a":1}' } }),
+        'with another token': (group) => rotate(group),
+        'with another token, by its id': ({ providedId, ...group }) =>
+          rotate({ ...group, providedId }, { target: { providedId } }),
+        'when it is suspended': (group) =>
+          store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 2000 }),
+        'when it is deleted and restored': async (group) => {
+          assert.equal(await remove(group), 'deleted')
+          await store.restoreUserGroup({
+            ...origin,
+            now: 9000,
+            ...own.realm,
+            teamId: group.teamId,
+            deletedAfter: 0,
+          })
+        },
+      }
+      for (const [what, change] of Object.entries(changes)) {
+        it(what, async () => {
+          const group = await created()
+          assert.equal(group.revision, 1)
+          await change(group)
+          const changed = await store.findUserGroup(group)
+          assert.equal(changed?.revision, 2)
+          assert.notDeepEqual(
+            plain({ ...changed, revision: 1 }),
+            what.includes('restored') ? null : plain(group),
+          )
+        })
+      }
+
+      it('when it is resumed', async () => {
+        const group = await created()
+        await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 2000 })
+        await store.suspendUserGroup({ ...origin, key: group, suspended: false, now: 3000 })
+        assert.deepEqual(plain(await store.findUserGroup(group)), plain({ ...group, revision: 3 }))
+      })
+    })
+
+    describe('stays', () => {
+      const idempotency = {
+        keyHash: hash('sha256', 'a', 'buffer'),
+        fingerprint: Buffer.alloc(32),
+        expiresAt: 9000,
+      }
+      const nothings: Record<string, (group: UserGroup) => Promise<{ outcome: string }>> = {
+        'where an update changes nothing': (group) =>
+          store.updateUserGroup({
+            ...origin,
+            ...{ key: group, author: other, now: 2000 },
+            change: { name: 'A', mapping: '{"a":"\\u0062"}', properties: '{ "n": 1.0 }' },
+          }),
+        'where an update sets nothing': (group) =>
+          store.updateUserGroup({ ...origin, key: group, change: {}, author: other, now: 2000 }),
+        'where get or create changes nothing': (group) =>
+          getOrCreate(store, group, { author: other, now: 2000 }),
+        'where a rotation is repeated': (group) => rotate(group, { idempotency }),
+        'where a token was replaced before': (group) => rotate(group),
+        'where it is suspended already': (group) =>
+          store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 3000 }),
+      }
+      it('where nothing changes', async () => {
+        const key = keyIn(own)
+        const change = { name: 'A', mapping: '{"a":"b"}', properties: '{"n":1}' }
+        const group = madeBy(await getOrCreate(store, key, { change }))
+        await rotate(group, { idempotency })
+        await store.suspendUserGroup({ ...origin, key, suspended: true, now: 2000 })
+        const before = await store.findUserGroup(key)
+        assert.equal(before?.revision, 3)
+        for (const [what, attempt] of Object.entries(nothings)) {
+          const { outcome } = await attempt(group)
+          assert.ok(['unchanged', 'replayed', 'superseded'].includes(outcome), `${what}: ${outcome}`)
+          assert.deepEqual(plain(await store.findUserGroup(key)), plain(before), what)
+        }
+      })
+
+      it('where many ask for the same change at once, but for the first', async () => {
+        const group = await created()
+        const change = { name: 'B', mapping: '{"a":"b"}', properties: null }
+        const results = await Promise.all(
+          Array.from({ length: 24 }, (_, i) =>
+            i % 2 === 0
+              ? store.updateUserGroup({ key: group, change, ...origin, now: 2000 })
+              : getOrCreate(store, group, { change }),
+          ),
+        )
+        assert.deepEqual(results.filter(({ outcome }) => outcome === 'updated').length, 1)
+        assert.equal(await revisionOf(group), 2)
+      })
+    })
+
+    it('tells whose call made the content what it is, and when', async () => {
+      const group = await created()
+      assert.deepEqual([group.updatedBy, group.updatedAt], [origin.author, 1000])
+      const told = async () => {
+        const found = await store.findUserGroup(group)
+        return [found?.updatedBy, found?.updatedAt]
+      }
+      await rotate(group)
+      await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 3000 })
+      assert.deepEqual(await told(), [origin.author, 1000])
+      await store.updateUserGroup({ ...origin, key: group, change: { name: 'B' }, author: other, now: 4000 })
+      assert.deepEqual(await told(), [other, 4000])
+      await getOrCreate(store, group, { change: { name: 'C' }, ...origin, now: 5000 })
+      assert.deepEqual(await told(), [origin.author, 5000])
+    })
+
+    it('finds a user group by its id, in its workspace and environment alone', async () => {
+      const group = await created()
+      const { workspaceId, environment } = own.realm
+      assert.deepEqual(
+        plain(await store.findUserGroupById(workspaceId, environment, group.teamId)),
+        plain(group),
+      )
+      assert.equal(await store.findUserGroupById(workspaceId, 'Testing', group.teamId), null)
+      assert.equal(await store.findUserGroupById(workspaceId + 1, environment, group.teamId), null)
+      assert.equal(await store.findUserGroupById(workspaceId, environment, group.teamId + 100_000), null)
+      assert.equal(await remove(group), 'deleted')
+      assert.equal(await store.findUserGroupById(workspaceId, environment, group.teamId), null)
+    })
+
+    interface Operation {
+      readonly run: (key: UserGroupKey, expected: ExpectedUserGroup) => Promise<string>
+      readonly done: string
+      /** What many at once find that come too late. */
+      readonly late: string
+    }
+    const outcomeOf = async (result: Promise<{ outcome: string }>) => (await result).outcome
+    const operations: Record<string, Operation> = {
+      'an update': {
+        run: (key, expected) =>
+          outcomeOf(
+            store.updateUserGroup({
+              ...origin,
+              key,
+              expected,
+              change: { name: 'B' },
+              author: other,
+              now: 5000,
+            }),
+          ),
+        done: 'updated',
+        late: 'revision_mismatch',
+      },
+      'a suspension': {
+        run: (key, expected) =>
+          outcomeOf(store.suspendUserGroup({ ...origin, key, expected, suspended: true, now: 5000 })),
+        done: 'updated',
+        late: 'revision_mismatch',
+      },
+      'a rotation': {
+        run: ({ workspaceId, environment, providedId }, expected) =>
+          outcomeOf(
+            store.rotateUserGroupToken({
+              ...origin,
+              ...{ workspaceId, environment, target: { providedId, expected } },
+              ...{ oldTokenValidUntil: 5000, mintToken: mint, now: 5000 },
+            }),
+          ),
+        done: 'rotated',
+        late: 'revision_mismatch',
+      },
+      'a deletion': {
+        run: (key, expected) => store.deleteUserGroup({ ...origin, key, expected, author: other, now: 5000 }),
+        done: 'deleted',
+        late: 'not_found',
+      },
+    }
+    for (const [what, { run, done, late }] of Object.entries(operations)) {
+      describe(`${what} that expects`, () => {
+        /** That it is refused and has left all as it is. */
+        const isRefused = async (
+          group: UserGroup,
+          expected: ExpectedUserGroup,
+          outcome: string,
+          key: UserGroupKey = group,
+        ) => {
+          const kept = async () =>
+            plain([
+              await store.findUserGroup(group),
+              await store.listVersions({
+                ...own.realm,
+                teamId: group.teamId,
+                beforeRevision: null,
+                limit: 9,
+              }),
+              await store.listDeletedUserGroups({
+                ...{ ...own.realm, deletedAfter: 0, afterTeamId: group.teamId - 1, limit: 1 },
+              }),
+            ])
+          const before = await kept()
+          assert.equal(await run(key, expected), outcome)
+          assert.deepEqual(await kept(), before)
+        }
+
+        it('the user group, or its revision too, is made', async () => {
+          const [first, second] = [await created(), await created()]
+          assert.equal(await run(first, { teamId: first.teamId }), done)
+          await rotate(second)
+          assert.equal(await run(second, { teamId: second.teamId, revision: 2 }), done)
+        })
+
+        it('another user group finds none', async () => {
+          const [group, another] = [await created(), await created()]
+          const { teamId } = another
+          await isRefused(group, { teamId }, 'not_found')
+          await isRefused(group, { teamId, revision: group.revision }, 'not_found')
+          await isRefused(group, { teamId, revision: group.revision + 1 }, 'not_found')
+        })
+
+        it('another revision finds a mismatch', async () => {
+          const group = await created()
+          await rotate(group)
+          for (const revision of [1, 3, 0])
+            await isRefused(group, { teamId: group.teamId, revision }, 'revision_mismatch')
+          // Its answer is the same where there would be nothing to change.
+          await store.updateUserGroup({ key: group, change: { name: 'B' }, ...origin, now: 2000 })
+          await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 2000 })
+          await isRefused(group, { teamId: group.teamId, revision: 2 }, 'revision_mismatch')
+        })
+
+        it('it elsewhere finds none', async () => {
+          const group = await created()
+          const { teamId, revision } = group
+          const { workspaceId, environment, providedId } = group
+          for (const key of [
+            { workspaceId, environment: 'Testing' as const, providedId },
+            { workspaceId: workspaceId + 1, environment, providedId },
+            keyIn(own),
+          ])
+            await isRefused(group, { teamId, revision }, 'not_found', key)
+        })
+
+        it('one revision is made once, however many ask at once', async () => {
+          const group = await created()
+          const { teamId, revision } = group
+          const outcomes = await Promise.all(
+            Array.from({ length: 24 }, () => run(group, { teamId, revision })),
+          )
+          assert.equal(outcomes.filter((outcome) => outcome === done).length, 1)
+          assert.equal(outcomes.filter((outcome) => outcome === late).length, 23)
+          assert.equal(await revisionOf(group), done === 'deleted' ? undefined : 2)
+        })
+      })
+    }
+  })
+}

@@ -1,0 +1,371 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { Environment } from '../../../src/domain/environment.ts'
+import type { RotateUserGroupToken, Store } from '../../../src/domain/store.ts'
+import type { UserGroupChange, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
+import { describeAccess } from './access-contract.ts'
+import { describeAudit } from './audit-contract.ts'
+import { describeBatches } from './batches-contract.ts'
+import { describeConsoleSessions } from './console-sessions-contract.ts'
+import { describeDataSources } from './data-sources-contract.ts'
+import { describeIdempotencyKeys } from './idempotency-keys-contract.ts'
+import { describeManagement } from './management-contract.ts'
+import { describeMappedDataSources } from './mapped-contract.ts'
+import { describeMappings } from './mappings-contract.ts'
+import { describeRegisteredMappings } from './registered-contract.ts'
+import { describeSealedTokens } from './encrypted-tokens-contract.ts'
+import {
+  count,
+  deletion,
+  freshKey,
+  hashOf,
+  mint,
+  newWorkspace,
+  origin,
+  plain,
+  text,
+  tokenless,
+} from './store-fixtures.ts'
+import { madeBy, unstamped } from './created-user-group.ts'
+
+/** What every store must do, whichever database it stands on: run by one test file for each. */
+export function describeStore(name: string, openFreshStore: () => Promise<Store>): void {
+  describeAccess(name, openFreshStore)
+  describeConsoleSessions(name, openFreshStore)
+  describeBatches(name, openFreshStore)
+  describeDataSources(name, openFreshStore)
+  describeMappings(name, openFreshStore)
+  describeRegisteredMappings(name, openFreshStore)
+  describeMappedDataSources(name, openFreshStore)
+  describeManagement(name, openFreshStore)
+  describeAudit(name, openFreshStore)
+  describeIdempotencyKeys(name, openFreshStore)
+  describeSealedTokens(name, openFreshStore)
+
+  describe(`${name}: the contract of a store, user groups`, () => {
+    let store: Store
+    before(async () => {
+      store = await openFreshStore()
+    })
+    after(() => store.close())
+
+    const create = (key: UserGroupKey, change: UserGroupChange = { name: 'A name' }, now = 1000) =>
+      store.getOrCreateUserGroup({ key, change, mayWrite: true, mintToken: mint, ...origin, now })
+    const created = async (key: UserGroupKey, change?: UserGroupChange) => {
+      return madeBy(await create(key, change))
+    }
+    const rotate = (tokenHash: Uint8Array, command: Partial<RotateUserGroupToken> & { now?: number } = {}) =>
+      store.rotateUserGroupToken({
+        ...origin,
+        workspaceId: 1,
+        environment: 'Customer',
+        target: { tokenHash },
+        oldTokenValidUntil: command.now ?? 2000,
+        mintToken: mint,
+        now: 2000,
+        ...command,
+      })
+
+    describe('get or create', () => {
+      it('creates with what is sent, and then finds it unchanged', async () => {
+        const key = freshKey()
+        const change = { name: 'Näme 😀', mapping: '{"40":"213"}', properties: '{"a":1.0,"z":-0}' }
+        const first = await create(key, change)
+        assert.equal(first.outcome, 'created')
+        const { teamId, token, ...rest } = first.userGroup
+        const second = await create(key, change, 5000)
+        assert.deepEqual(plain(unstamped(second)), {
+          outcome: 'unchanged',
+          userGroup: plain({ ...key, ...change, teamId, token }),
+        })
+        assert.deepEqual(plain(await store.findUserGroup(key)), plain(first.userGroup))
+        assert.ok(Number.isSafeInteger(teamId) && teamId > 0)
+        assert.equal(token.keyId, 'test')
+        assert.deepEqual(rest, {
+          ...key,
+          ...change,
+          revision: 1,
+          updatedBy: origin.author,
+          createdAt: 1000,
+          updatedAt: 1000,
+          tokenIssuedAt: 1000,
+          suspendedAt: null,
+        })
+      })
+
+      it('needs a name to create, and makes nothing without one', async () => {
+        const key = freshKey()
+        assert.deepEqual(await create(key, {}), { outcome: 'name_required' })
+        assert.equal(await store.findUserGroup(key), null)
+      })
+
+      it('leaves what is left out as it is, and stores what is sent', async () => {
+        const key = freshKey()
+        const before = await created(key, { name: 'A', mapping: '{"1":"2"}', properties: '{"p":1}' })
+        const result = await create(key, { properties: '{"p":2}' }, 3000)
+        assert.equal(result.outcome, 'updated')
+        assert.ok('userGroup' in result)
+        assert.deepEqual(
+          plain(result.userGroup),
+          plain({ ...before, properties: '{"p":2}', revision: 2, updatedAt: 3000 }),
+        )
+      })
+
+      it('clears the mapping and the properties with null', async () => {
+        const key = freshKey()
+        await create(key, { name: 'A', mapping: '{"1":"2"}', properties: '{"p":1}' })
+        const result = await create(key, { mapping: null, properties: null })
+        assert.ok('userGroup' in result)
+        assert.equal(result.userGroup.mapping, null)
+        assert.equal(result.userGroup.properties, null)
+      })
+
+      it('takes another way of writing the same JSON value for no change', async () => {
+        const key = freshKey()
+        const text = '{"a":1,"b":[1.5,{"c":null}],"é":true}'
+        await create(key, { name: 'A', properties: text })
+        const same = await create(key, { properties: '{"\\u00e9":true,"b":[15e-1,{"c":null}],"a":1.0}' })
+        assert.equal(same.outcome, 'unchanged')
+        assert.ok('userGroup' in same)
+        assert.equal(same.userGroup.properties, text)
+        const other = await create(key, { properties: '{"a":1,"b":[{"c":null},1.5],"é":true}' })
+        assert.equal(other.outcome, 'updated')
+      })
+
+      it('neither creates nor changes where the caller may not write', async () => {
+        const key = freshKey()
+        const read = (change: UserGroupChange) =>
+          store.getOrCreateUserGroup({ key, change, mayWrite: false, mintToken: mint, ...origin, now: 1 })
+        assert.deepEqual(await read({ name: 'A' }), { outcome: 'write_required' })
+        await create(key, { name: 'A' })
+        assert.deepEqual(await read({ name: 'B' }), { outcome: 'write_required' })
+        assert.equal((await read({ name: 'A' })).outcome, 'unchanged')
+        assert.equal((await store.findUserGroup(key))?.name, 'A')
+      })
+
+      it('tells ids apart that differ in case, in form or in white space', async () => {
+        const { providedId } = freshKey()
+        const ids = ['a', 'A', 'a ', ' a', 'é', 'e\u0301'].map((end) => `${providedId}${end}`)
+        const groups = await Promise.all(ids.map((id) => created({ ...freshKey(), providedId: id })))
+        assert.equal(new Set(groups.map(({ teamId }) => teamId)).size, ids.length)
+        assert.deepEqual(
+          groups.map((group) => group.providedId),
+          ids,
+        )
+      })
+
+      it('tells workspaces and environments apart', async () => {
+        const other = await store.createWorkspace(newWorkspace(freshKey().providedId))
+        const { providedId } = freshKey()
+        const keys: UserGroupKey[] = [
+          { workspaceId: 1, environment: 'Customer', providedId },
+          { workspaceId: 1, environment: 'Testing', providedId },
+          { workspaceId: other?.workspace.id ?? 0, environment: 'Customer', providedId },
+        ]
+        const groups = await Promise.all(keys.map((key) => created(key)))
+        assert.equal(new Set(groups.map(({ teamId }) => teamId)).size, 3)
+      })
+
+      it('creates once, however many ask at once', async () => {
+        const key = freshKey()
+        const results = await Promise.all(Array.from({ length: 48 }, () => create(key)))
+        assert.equal(results.filter(({ outcome }) => outcome === 'created').length, 1)
+        const tokens = results.map((result) => 'userGroup' in result && text(result.userGroup.token.sealed))
+        assert.equal(new Set(tokens).size, 1)
+      })
+    })
+
+    describe('update', () => {
+      const update = (key: UserGroupKey, change: UserGroupChange) =>
+        store.updateUserGroup({ key, change, ...origin, now: 4000 })
+
+      it('changes what is sent and nothing else', async () => {
+        const key = freshKey()
+        const before = await created(key, { name: 'A', mapping: '{"1":"2"}', properties: '{"p":1}' })
+        const result = await update(key, { name: 'B', mapping: null })
+        assert.equal(result.outcome, 'updated')
+        assert.ok('userGroup' in result)
+        assert.deepEqual(
+          plain(result.userGroup),
+          plain({ ...before, name: 'B', mapping: null, revision: 2, updatedAt: 4000 }),
+        )
+        assert.equal((await update(key, { name: 'B' })).outcome, 'unchanged')
+      })
+
+      it('creates nothing', async () => {
+        const key = freshKey()
+        assert.deepEqual(await update(key, { name: 'A' }), { outcome: 'not_found' })
+        assert.equal(await store.findUserGroup(key), null)
+      })
+
+      it('leaves one of many simultaneous changes whole', async () => {
+        const key = freshKey()
+        await create(key)
+        await Promise.all(
+          Array.from({ length: 24 }, (_, i) =>
+            update(key, { name: `N${i}`, mapping: `{"1":"${i}"}`, properties: `{"i":${i}}` }),
+          ),
+        )
+        const group = await store.findUserGroup(key)
+        const i = group?.name.slice(1)
+        assert.deepEqual([group?.mapping, group?.properties], [`{"1":"${i}"}`, `{"i":${i}}`])
+      })
+    })
+
+    describe('rotate', () => {
+      it('replaces the token and leaves all else', async () => {
+        const before = await created(freshKey(), { name: 'A', properties: '{"p":1}' })
+        const result = await rotate(hashOf(before.token))
+        assert.equal(result.outcome, 'rotated')
+        assert.ok('userGroup' in result)
+        const after = await store.findUserGroup(before)
+        assert.deepEqual(
+          plain(after),
+          plain({ ...before, token: result.userGroup.token, revision: 2, tokenIssuedAt: 2000 }),
+        )
+        assert.notEqual(text(result.userGroup.token.sealed), text(before.token.sealed))
+        assert.equal(result.userGroup.teamId, before.teamId)
+      })
+
+      it('knows an already replaced token, and does not rotate with it', async () => {
+        const group = await created(freshKey())
+        const second = await rotate(hashOf(group.token))
+        assert.ok('userGroup' in second)
+        assert.equal((await rotate(hashOf(group.token))).outcome, 'superseded')
+        await rotate(hashOf(second.userGroup.token))
+        assert.equal((await rotate(hashOf(group.token))).outcome, 'superseded')
+        assert.equal((await rotate(hashOf(second.userGroup.token))).outcome, 'superseded')
+      })
+
+      it('does not know a token of nobody, of another workspace or of another environment', async () => {
+        const group = await created(freshKey())
+        const old = hashOf(group.token)
+        assert.equal((await rotate(randomBytes(32))).outcome, 'not_found')
+        assert.equal((await rotate(old, { environment: 'Testing' })).outcome, 'not_found')
+        assert.equal((await rotate(old, { workspaceId: 2 })).outcome, 'not_found')
+        await rotate(old)
+        assert.equal((await rotate(old, { environment: 'Testing' })).outcome, 'not_found')
+        assert.equal((await rotate(old, { workspaceId: 2 })).outcome, 'not_found')
+      })
+
+      it('rotates by id for an operator', async () => {
+        const group = await created(freshKey())
+        const target = { providedId: group.providedId }
+        assert.equal((await rotate(randomBytes(32), { target })).outcome, 'rotated')
+        assert.equal((await rotate(hashOf(group.token))).outcome, 'superseded')
+        const unknown = { providedId: freshKey().providedId }
+        assert.equal((await rotate(randomBytes(32), { target: unknown })).outcome, 'not_found')
+      })
+
+      it('rotates once, however many ask at once', async () => {
+        const group = await created(freshKey())
+        const outcomes = await Promise.all(Array.from({ length: 48 }, () => rotate(hashOf(group.token))))
+        assert.deepEqual(count(outcomes), { rotated: 1, superseded: 47 })
+      })
+    })
+
+    describe('find by token', () => {
+      const find = (
+        tokenHash: Uint8Array,
+        now: number,
+        environment: Environment = 'Customer',
+        workspaceId = 1,
+      ) => store.findByToken(workspaceId, environment, tokenHash, now)
+
+      it('finds the owner of a current token, in its workspace and environment alone', async () => {
+        const group = await created(freshKey())
+        const token = hashOf(group.token)
+        const owner = { userGroup: tokenless(group), issuedAt: 1000, validUntil: null, dataSources: [] }
+        const found = await find(token, 1)
+        assert.ok(found)
+        assert.deepEqual(plain(unstamped(found)), plain(owner))
+        assert.equal(await find(token, 1, 'Testing'), null)
+        assert.equal(await find(token, 1, 'Customer', 2), null)
+        assert.equal(await find(randomBytes(32), 1), null)
+      })
+
+      it('does not find a replaced token, unless it is within its grace period', async () => {
+        const group = await created(freshKey())
+        const first = hashOf(group.token)
+        const rotated = await rotate(first, { now: 2000, oldTokenValidUntil: 5000 })
+        assert.ok('userGroup' in rotated)
+        assert.equal((await find(first, 4999))?.validUntil, 5000)
+        assert.equal((await find(first, 4999))?.userGroup.teamId, group.teamId)
+        assert.equal(await find(first, 4999, 'Testing'), null)
+        assert.equal(await find(first, 5000), null)
+
+        const second = hashOf(rotated.userGroup.token)
+        await rotate(second, { now: 3000, oldTokenValidUntil: 3000 })
+        assert.equal(await find(second, 3000), null)
+        assert.equal((await find(first, 4999))?.validUntil, 5000)
+      })
+
+      it('never moves the deadline of an old token', async () => {
+        const group = await created(freshKey())
+        const first = hashOf(group.token)
+        const rotated = await rotate(first, { now: 2000, oldTokenValidUntil: 5000 })
+        assert.ok('userGroup' in rotated)
+        await rotate(first, { now: 2500, oldTokenValidUntil: 90_000 })
+        await rotate(hashOf(rotated.userGroup.token), { now: 3000, oldTokenValidUntil: 90_000 })
+        assert.equal((await find(first, 4000))?.validUntil, 5000)
+      })
+    })
+
+    describe('list and delete', () => {
+      it('lists an environment of a workspace in the order of ids, in pages', async () => {
+        const made = await store.createWorkspace(newWorkspace(freshKey().providedId))
+        const workspaceId = made?.workspace.id ?? 0
+        const ids = ['b', 'a', '\u{1F600}', 'Z', '\uFFFD', 'é']
+        for (const providedId of ids) await create({ workspaceId, environment: 'Customer', providedId })
+        await create({ workspaceId, environment: 'Testing', providedId: 'elsewhere' })
+        const seen: string[] = []
+        for (let after: string | null = null; ; after = seen.at(-1) ?? null) {
+          const page = await store.listUserGroups({
+            workspaceId,
+            environment: 'Customer',
+            afterProvidedId: after,
+            limit: 4,
+          })
+          seen.push(...page.map(({ providedId }) => providedId))
+          if (page.length < 4) break
+        }
+        assert.deepEqual(seen, ['Z', 'a', 'b', 'é', '\uFFFD', '\u{1F600}'])
+      })
+
+      it('deletes a user group with all its tokens, and never gives its team_id to another', async () => {
+        const key = freshKey()
+        const group = await created(key)
+        const rotated = await rotate(hashOf(group.token), { now: 2000, oldTokenValidUntil: 99_000 })
+        assert.ok('userGroup' in rotated)
+        assert.equal(await store.deleteUserGroup(deletion({ ...key, environment: 'Testing' })), 'not_found')
+        assert.equal(await store.deleteUserGroup(deletion(key)), 'deleted')
+        assert.equal(await store.deleteUserGroup(deletion(key)), 'not_found')
+        for (const token of [group.token, rotated.userGroup.token]) {
+          assert.equal(await store.findByToken(1, 'Customer', hashOf(token), 3000), null)
+          assert.equal((await rotate(hashOf(token))).outcome, 'not_found')
+        }
+        const next = await created(key)
+        assert.ok(next.teamId > group.teamId)
+      })
+    })
+
+    it('answers a ping', () => store.ping())
+
+    it('finishes what was asked before it closes', async () => {
+      const closing = await openFreshStore()
+      const results = Array.from({ length: 24 }, () =>
+        closing.getOrCreateUserGroup({
+          key: freshKey(),
+          change: { name: 'A' },
+          mayWrite: true,
+          mintToken: mint,
+          ...origin,
+          now: 1,
+        }),
+      )
+      await closing.close()
+      for (const { outcome } of await Promise.all(results)) assert.equal(outcome, 'created')
+    })
+  })
+}

@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Store } from '../../../src/domain/store.ts'
+import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
+import { openSession } from '../../support/session.ts'
+import { eachLoss, losing, type Lose } from './losing-connections.ts'
+import {
+  created,
+  openPostgres,
+  openProxied,
+  rotation,
+  statements,
+  valueOf,
+  waitingForLocks,
+} from './postgres-support.ts'
+import { count, deletion, hashOf, origin, plain } from '../contract/store-fixtures.ts'
+
+/** Every version that is kept, by its revision and name. */
+async function versionsOf(store: Store, { workspaceId, teamId }: UserGroup) {
+  const versions = await store.listVersions({ workspaceId, teamId, beforeRevision: null, limit: 9 })
+  return versions.map(({ revision, name }) => [revision, name])
+}
+
+const realm = { workspaceId: 1, environment: 'Customer' } as const
+const listDeleted = (store: Store) =>
+  store.listDeletedUserGroups({ ...realm, deletedAfter: 0, afterTeamId: null, limit: 9 })
+
+describe('PostgreSQL: an update that expects a revision', () => {
+  for (const [what, expectation] of Object.entries({
+    'a revision': ({ teamId, revision }: UserGroup) => ({ expected: { teamId, revision } }),
+    'a user group': ({ teamId }: UserGroup) => ({ expected: { teamId } }),
+    nothing: () => ({}),
+  })) {
+    eachLoss(`is made once, expecting ${what}`, async (t, lose) => {
+      const { store, proxy } = await openProxied(t)
+      const group = await created(store)
+      const command = { key: group, ...expectation(group), change: { name: 'B' }, ...origin, now: 3000 }
+      const result = await losing(proxy, statements.update, lose, () => store.updateUserGroup(command))
+      assert.equal(result.outcome, 'updated')
+      const found = await store.findUserGroup(group)
+      assert.deepEqual(plain(found), plain({ ...group, name: 'B', revision: 2, updatedAt: 3000 }))
+      assert.deepEqual(plain('userGroup' in result && result.userGroup), plain(found))
+      assert.deepEqual(await versionsOf(store, group), [[1, 'A']])
+    })
+  }
+
+  it('finds a mismatch where another process was first, and loses nothing', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const group = await created(store)
+    const { teamId, revision } = group
+    const update = (by: Store, name: string) =>
+      by.updateUserGroup({
+        key: group,
+        expected: { teamId, revision },
+        change: { name },
+        ...origin,
+        now: 3000,
+      })
+    const lose: Lose = async (caught) => {
+      assert.equal((await update(other, 'C')).outcome, 'updated')
+      caught.drop()
+    }
+    const result = await losing(proxy, statements.update, lose, () => update(store, 'B'))
+    assert.deepEqual(result, { outcome: 'revision_mismatch' })
+    assert.equal((await store.findUserGroup(group))?.name, 'C')
+    assert.deepEqual(await versionsOf(store, group), [[1, 'A']])
+  })
+
+  it('finds a mismatch where another process comes between its look and its change', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const group = await created(store)
+    const { teamId, revision } = group
+    const expected = { teamId, revision }
+    const operations = [
+      [
+        statements.update,
+        () => store.updateUserGroup({ key: group, expected, change: { name: 'B' }, ...origin, now: 3000 }),
+      ],
+      [
+        statements.suspend,
+        () => store.suspendUserGroup({ ...origin, key: group, expected, suspended: true, now: 3000 }),
+      ],
+      [
+        statements.rotate,
+        () =>
+          store.rotateUserGroupToken(
+            rotation(group.token, { target: { providedId: group.providedId, expected } }),
+          ),
+      ],
+      [
+        statements.deleteUserGroup,
+        async () => ({ outcome: await store.deleteUserGroup({ ...deletion(group), expected }) }),
+      ],
+    ] as const
+    const caught = operations.map(([pattern]) => proxy.next(pattern))
+    const results = operations.map(([, operate]) => operate())
+    const held = await Promise.all(caught)
+    const changed = await other.updateUserGroup({ key: group, change: { name: 'C' }, ...origin, now: 3000 })
+    assert.ok(changed.outcome === 'updated')
+    for (const one of held) one.pass()
+    assert.deepEqual(count(await Promise.all(results)), { revision_mismatch: 4 })
+    assert.deepEqual(plain(await store.findUserGroup(group)), plain(changed.userGroup))
+  })
+})
+
+describe('PostgreSQL: a suspension', () => {
+  for (const expects of [true, false]) {
+    eachLoss(`is made once, and so is its end${expects ? ', of a revision' : ''}`, async (t, lose) => {
+      const { store, proxy } = await openProxied(t)
+      const group = await created(store)
+      for (const [suspended, revision] of [
+        [true, 1],
+        [false, 2],
+      ] as const) {
+        const expected = expects ? { expected: { teamId: group.teamId, revision } } : {}
+        const result = await losing(proxy, statements.suspend, lose, () =>
+          store.suspendUserGroup({ ...origin, key: group, ...expected, suspended, now: 3000 }),
+        )
+        assert.equal(result.outcome, 'updated')
+        const found = await store.findUserGroup(group)
+        const suspendedAt = suspended ? 3000 : null
+        assert.deepEqual(plain(found), plain({ ...group, revision: revision + 1, suspendedAt }))
+        assert.deepEqual(plain('userGroup' in result && result.userGroup), plain(found))
+      }
+    })
+  }
+
+  it('is made once by two processes at once', async (t) => {
+    const { store, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const group = await created(store)
+    const results = await Promise.all(
+      Array.from({ length: 24 }, (_, i) =>
+        (i % 2 === 0 ? store : other).suspendUserGroup({
+          ...origin,
+          key: group,
+          suspended: true,
+          now: 3000 + i,
+        }),
+      ),
+    )
+    assert.deepEqual(count(results), { updated: 1, unchanged: 23 })
+    assert.equal((await store.findUserGroup(group))?.revision, 2)
+  })
+})
+
+describe('PostgreSQL: a deletion', () => {
+  eachLoss('of a revision is made once', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const group = await created(store, { change: { name: 'A', mapping: '{"a":"b"}' } })
+    const { teamId, revision } = group
+    const command = { ...deletion(group), expected: { teamId, revision } }
+    const outcome = await losing(proxy, statements.deleteUserGroup, lose, () =>
+      store.deleteUserGroup(command),
+    )
+    assert.equal(outcome, 'deleted')
+    assert.deepEqual(
+      plain(await listDeleted(store)),
+      plain([{ ...group, deletedAt: 9000, deletedBy: origin.author }]),
+    )
+    assert.equal(
+      (await store.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId, deletedAfter: 0 })).outcome,
+      'restored',
+    )
+  })
+
+  it('is made once by two processes at once', async (t) => {
+    const { store, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    for (let round = 0; round < 8; round++) {
+      const group = await created(store)
+      const outcomes = await Promise.all(
+        [store, other, store, other].map((by) => by.deleteUserGroup(deletion(group))),
+      )
+      assert.deepEqual(outcomes.sort(), ['deleted', 'not_found', 'not_found', 'not_found'])
+    }
+    assert.equal((await listDeleted(store)).length, 8)
+  })
+
+  it('keeps what another process changes at the same time, or comes too early for it', async (t) => {
+    const { store, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const session = await openSession(t, url)
+    for (let round = 0; round < 12; round++) {
+      const group = await created(store, { change: { name: 'A', mapping: '{"a":"b"}' } })
+      const change = { name: 'B', mapping: `{"c":"${round}"}` }
+      const update = () => other.updateUserGroup({ key: group, change, ...origin, now: 3000 })
+      const remove = () => store.deleteUserGroup(deletion(group))
+      const [first, second] = await Promise.all(round % 2 === 0 ? [update(), remove()] : [remove(), update()])
+      const updated = typeof first === 'string' ? second : first
+      assert.ok(typeof updated !== 'string')
+      const kept = (await listDeleted(store)).find(({ teamId }) => teamId === group.teamId)
+      assert.equal(kept?.name, updated.outcome === 'updated' ? 'B' : 'A')
+      await store.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId: group.teamId, deletedAfter: 0 })
+      const entries = `SELECT schema_key FROM mapping_entry WHERE team_id = ${group.teamId}`
+      assert.equal(await valueOf(session, entries), updated.outcome === 'updated' ? 'c' : 'a')
+      await remove()
+      assert.equal(await valueOf(session, entries), undefined)
+      await store.forgetExpired({ now: 0, deletedBefore: 9000, usedBefore: 0 })
+    }
+  })
+})
+
+describe('PostgreSQL: a restoration', () => {
+  eachLoss('is made once', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const group = await created(store, { change: { name: 'A', mapping: '{"a":"b"}' } })
+    await store.deleteUserGroup(deletion(group))
+    const { teamId } = group
+    const result = await losing(proxy, statements.restoreUserGroup, lose, () =>
+      store.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId, deletedAfter: 0 }),
+    )
+    assert.equal(result.outcome, 'restored')
+    const found = await store.findUserGroup(group)
+    assert.deepEqual(plain(found), plain({ ...group, revision: 2 }))
+    assert.deepEqual(plain('userGroup' in result && result.userGroup), plain(found))
+    assert.deepEqual(await listDeleted(store), [])
+    assert.equal((await store.findByToken(1, 'Customer', hashOf(group.token), 1))?.userGroup.teamId, teamId)
+  })
+
+  it('finds that its id was taken, where that happened before it is known', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const group = await created(store)
+    await store.deleteUserGroup(deletion(group))
+    const lose: Lose = async (caught) => {
+      await created(other, { key: group })
+      caught.drop()
+    }
+    const result = await losing(proxy, statements.restoreUserGroup, lose, () =>
+      store.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId: group.teamId, deletedAfter: 0 }),
+    )
+    assert.deepEqual(result, { outcome: 'id_taken' })
+    assert.equal((await listDeleted(store)).length, 1)
+  })
+
+  it('waits for a creation that another session has not committed, and finds its id taken', async (t) => {
+    const { store, url } = await openProxied(t)
+    const group = await created(store)
+    await store.deleteUserGroup(deletion(group))
+    const session = await openSession(t, url)
+    await session.query('BEGIN')
+    await session.query(
+      `INSERT INTO user_group (workspace_id, environment, provided_id, name, token_hash, token_key_id, token_sealed,
+                               token_issued_at, created_at, updated_at)
+       VALUES (1, 'Customer', $1, 'A', sha256('other'), 'k', '\\x00', 1, 1, 1)`,
+      [group.providedId],
+    )
+    const restoring = store.restoreUserGroup({
+      ...origin,
+      now: 9000,
+      ...realm,
+      teamId: group.teamId,
+      deletedAfter: 0,
+    })
+    await waitingForLocks(session)
+    await session.query('COMMIT')
+    assert.deepEqual(await restoring, { outcome: 'id_taken' })
+    assert.equal((await listDeleted(store)).length, 1)
+  })
+
+  it('is made once by two processes at once', async (t) => {
+    const { store, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    for (let round = 0; round < 8; round++) {
+      const group = await created(store)
+      await store.deleteUserGroup(deletion(group))
+      const results = await Promise.all(
+        [store, other, store, other].map((by) =>
+          by.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId: group.teamId, deletedAfter: 0 }),
+        ),
+      )
+      assert.deepEqual(count(results), { restored: 1, not_found: 3 })
+      assert.equal((await store.findUserGroup(group))?.revision, 2)
+    }
+  })
+})
+
+describe('PostgreSQL: two processes that forget what was deleted', () => {
+  it('forget it all, each once, while a third one restores what is not too old', async (t) => {
+    const { store, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const groups = await Promise.all(Array.from({ length: 60 }, () => created(store)))
+    await Promise.all(
+      groups.map((group, i) => store.deleteUserGroup({ ...deletion(group), now: i < 30 ? 1000 : 2000 })),
+    )
+    const [forgotten] = await Promise.all([
+      store.forgetExpired({ now: 0, deletedBefore: 1000, usedBefore: 0 }),
+      other.forgetExpired({ now: 0, deletedBefore: 1000, usedBefore: 0 }),
+      ...groups.map(({ teamId }) =>
+        store.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId, deletedAfter: 1000 }),
+      ),
+    ])
+    assert.ok(forgotten <= 30)
+    assert.deepEqual(await listDeleted(store), [])
+    const found = await Promise.all(groups.map((group) => store.findUserGroup(group)))
+    assert.deepEqual(
+      found.map((group) => group !== null),
+      groups.map((_, i) => i >= 30),
+    )
+  })
+})

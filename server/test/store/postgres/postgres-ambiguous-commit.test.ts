@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, it } from 'node:test'
+import type { GetOrCreateOutcome, RotateOutcome, RotateUserGroupToken } from '../../../src/domain/store.ts'
+import { openSession } from '../../support/session.ts'
+import { eachLoss, losing, type Lose } from './losing-connections.ts'
+import {
+  created,
+  creation,
+  openPostgres,
+  openProxied,
+  rotation,
+  statements,
+  valueOf,
+  waitingForLocks,
+} from './postgres-support.ts'
+import { madeBy, unchanged, unstamped } from '../contract/created-user-group.ts'
+import { count, hashOf, origin, plain, text } from '../contract/store-fixtures.ts'
+
+function tokenOf(outcome: RotateOutcome): string {
+  assert.ok('userGroup' in outcome, outcome.outcome)
+  return text(outcome.userGroup.token.sealed)
+}
+
+const idempotency = () => ({ keyHash: randomBytes(32), fingerprint: randomBytes(32), expiresAt: 9000 })
+
+describe('PostgreSQL: a rotation', () => {
+  const kinds: Record<string, () => Partial<RotateUserGroupToken>> = {
+    'by its token': () => ({}),
+    'with an idempotency key': () => ({ idempotency: idempotency() }),
+  }
+  for (const [kind, over] of Object.entries(kinds)) {
+    eachLoss(`is made once, ${kind}`, async (t, lose) => {
+      const { store, proxy, url } = await openProxied(t)
+      const group = await created(store)
+      const command = rotation(group.token, over())
+      const result = await losing(proxy, statements.rotate, lose, () => store.rotateUserGroupToken(command))
+      assert.equal(result.outcome, 'rotated')
+      const token = tokenOf(result)
+      assert.notEqual(token, text(group.token.sealed))
+      assert.equal(text((await store.findUserGroup(group))?.token.sealed ?? Buffer.alloc(0)), token)
+      const session = await openSession(t, url)
+      assert.equal(await valueOf(session, 'SELECT count(*)::int FROM superseded_token'), 1)
+      const again = await store.rotateUserGroupToken(command)
+      if (command.idempotency === undefined) assert.deepEqual(again, { outcome: 'superseded' })
+      else assert.deepEqual([again.outcome, tokenOf(again)], ['replayed', token])
+    })
+  }
+
+  eachLoss('is made once, by the id of its user group', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const group = await created(store)
+    const command = rotation(group.token, { target: { providedId: group.providedId } })
+    const result = await losing(proxy, statements.rotate, lose, () => store.rotateUserGroupToken(command))
+    const after = await store.findUserGroup(group)
+    assert.deepEqual(plain(after?.token), plain('userGroup' in result && result.userGroup.token))
+    const old = await store.findByToken(1, 'Customer', hashOf(group.token), 1999)
+    assert.equal(old?.validUntil, 2000)
+  })
+
+  eachLoss('is made once for each of many that share the statement', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const groups = await Promise.all(Array.from({ length: 20 }, () => created(store)))
+    const results = await losing(proxy, statements.rotate, lose, () =>
+      Promise.all(groups.map(({ token }) => store.rotateUserGroupToken(rotation(token)))),
+    )
+    assert.deepEqual(count(results), { rotated: 20 })
+    const after = await Promise.all(groups.map((group) => store.findUserGroup(group)))
+    assert.deepEqual(
+      after.map((group) => group && text(group.token.sealed)),
+      results.map(tokenOf),
+    )
+  })
+
+  for (const [kind, find, byId] of [
+    ['by its token', statements.findByToken, false],
+    ['by the id of its user group', statements.find, true],
+  ] as const) {
+    const lookUps = [find, statements.findByToken, statements.findBySupersededToken]
+    it(`is its own where it happens after all while it is being looked for, ${kind}`, async (t) => {
+      const { store, proxy, url } = await openProxied(t)
+      const group = await created(store)
+      // Its statement reaches the server between any two of the look-ups that follow.
+      for (const passed of lookUps.keys()) {
+        const current = (await store.findUserGroup(group))?.token ?? group.token
+        const next = proxy.next(statements.rotate)
+        const result = store.rotateUserGroupToken(
+          rotation(current, byId ? { target: { providedId: group.providedId } } : {}),
+        )
+        const caught = await next
+        let look = proxy.next(find)
+        caught.cutOff()
+        let held = await look
+        for (const lookUp of lookUps.slice(1, passed + 1)) {
+          look = proxy.next(lookUp)
+          held.pass()
+          held = await look
+        }
+        await caught.run()
+        held.pass()
+        const outcome = await result
+        assert.equal(outcome.outcome, 'rotated')
+        assert.equal(
+          text((await store.findUserGroup(group))?.token.sealed ?? Buffer.alloc(0)),
+          tokenOf(outcome),
+        )
+      }
+      const session = await openSession(t, url)
+      assert.equal(await valueOf(session, 'SELECT count(*)::int FROM superseded_token'), lookUps.length)
+    })
+  }
+
+  it('is its own where its token has been rotated in turn, before it could find out', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const group = await created(store)
+    const lose: Lose = async (caught) => {
+      await caught.run()
+      const current = await other.findUserGroup(group)
+      assert.ok(current)
+      assert.equal((await other.rotateUserGroupToken(rotation(current.token))).outcome, 'rotated')
+      caught.cutOff()
+    }
+    const result = await losing(proxy, statements.rotate, lose, () =>
+      store.rotateUserGroupToken(rotation(group.token)),
+    )
+    assert.equal(result.outcome, 'rotated')
+    const owner = await store.findByToken(1, 'Customer', hashOf({ sealed: tokenBytes(result) }), 1999)
+    assert.deepEqual([owner?.userGroup.teamId, owner?.validUntil], [group.teamId, 2000])
+  })
+
+  it('is refused where it did not happen and another has been made meanwhile', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const group = await created(store)
+    const lose: Lose = async (caught) => {
+      assert.equal((await other.rotateUserGroupToken(rotation(group.token))).outcome, 'rotated')
+      caught.drop()
+    }
+    const result = await losing(proxy, statements.rotate, lose, () =>
+      store.rotateUserGroupToken(rotation(group.token)),
+    )
+    assert.deepEqual(result, { outcome: 'superseded' })
+  })
+
+  it('is told to another process that sends the same idempotency key before it is known', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const group = await created(store)
+    const command = rotation(group.token, { idempotency: idempotency() })
+    const told: RotateOutcome[] = []
+    const lose: Lose = async (caught) => {
+      await caught.run()
+      told.push(await other.rotateUserGroupToken(command))
+      caught.cutOff()
+    }
+    const result = await losing(proxy, statements.rotate, lose, () => store.rotateUserGroupToken(command))
+    assert.equal(result.outcome, 'rotated')
+    assert.deepEqual(
+      told.map((outcome) => [outcome.outcome, tokenOf(outcome)]),
+      [['replayed', tokenOf(result)]],
+    )
+  })
+})
+
+function tokenBytes(outcome: RotateOutcome): Uint8Array {
+  return Buffer.from(tokenOf(outcome), 'hex')
+}
+
+describe('PostgreSQL: a creation', () => {
+  eachLoss('says created, with its own token', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const command = creation()
+    const result = await losing(proxy, statements.createUserGroup, lose, () =>
+      store.getOrCreateUserGroup(command),
+    )
+    assert.equal(result.outcome, 'created')
+    assert.ok('userGroup' in result)
+    assert.deepEqual(plain(await store.findUserGroup(command.key)), plain(result.userGroup))
+    assert.equal((await store.getOrCreateUserGroup(command)).outcome, 'unchanged')
+  })
+
+  it('says created where the lost statement happens in the middle of its repetition', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const session = await openSession(t, url)
+    await session.query('SELECT pg_advisory_lock(1)')
+    // The first row waits after it was found to be new, and before it is in the indexes that hold the ids and tokens.
+    const [ofIds, ofTokens] = ['workspace_id, environment, provided_id', 'workspace_id, token_hash']
+    const constraintOf = (columns: string) => `user_group_${columns.replaceAll(', ', '_')}_key`
+    await session.query(`
+      CREATE SEQUENCE rows_so_far;
+      CREATE FUNCTION wait_as_first(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('rows_so_far') = 1 THEN PERFORM pg_advisory_lock(1); END IF;
+        RETURN $1;
+      END $$;
+      CREATE INDEX before_the_others ON user_group (wait_as_first(name));
+      ALTER TABLE user_group DROP CONSTRAINT ${constraintOf(ofIds)}, DROP CONSTRAINT ${constraintOf(ofTokens)};
+      ALTER TABLE user_group ADD UNIQUE (${ofIds}), ADD UNIQUE (${ofTokens})`)
+    const command = creation()
+    const lose: Lose = async (caught, repeated) => {
+      const next = repeated()
+      caught.cutOff()
+      ;(await next).pass()
+      await waitingForLocks(session)
+      await caught.run()
+      await session.query('SELECT pg_advisory_unlock(1)')
+    }
+    const result = await losing(proxy, statements.createUserGroup, lose, () =>
+      store.getOrCreateUserGroup(command),
+    )
+    assert.equal(result.outcome, 'created')
+    assert.deepEqual(
+      plain(await store.findUserGroup(command.key)),
+      plain('userGroup' in result && result.userGroup),
+    )
+  })
+
+  eachLoss('says created to each of many that share the statement', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const results = await losing(proxy, statements.createUserGroup, lose, () =>
+      Promise.all(Array.from({ length: 20 }, () => store.getOrCreateUserGroup(creation()))),
+    )
+    assert.deepEqual(count(results), { created: 20 })
+  })
+
+  it('says created once where another process asks for the same before it is known', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const command = creation()
+    const others: unknown[] = []
+    const lose: Lose = async (caught) => {
+      await caught.run()
+      others.push(unstamped(await other.getOrCreateUserGroup(command)))
+      caught.cutOff()
+    }
+    const result = await losing(proxy, statements.createUserGroup, lose, () =>
+      store.getOrCreateUserGroup(command),
+    )
+    assert.equal(result.outcome, 'created')
+    assert.deepEqual(plain(others), plain([unchanged(madeBy(result))]))
+  })
+
+  it('gives way where it did not happen and another process has created the same', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const command = creation()
+    const others: GetOrCreateOutcome[] = []
+    const lose: Lose = async (caught) => {
+      others.push(await other.getOrCreateUserGroup(command))
+      caught.drop()
+    }
+    const result = await losing(proxy, statements.createUserGroup, lose, () =>
+      store.getOrCreateUserGroup(command),
+    )
+    assert.deepEqual(plain([unstamped(result)]), plain(others.map((created) => unchanged(madeBy(created)))))
+  })
+
+  it('says created where another process has changed its user group before it is known', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const command = creation()
+    const lose: Lose = async (caught) => {
+      await caught.run()
+      await other.updateUserGroup({ key: command.key, change: { name: 'B' }, ...origin, now: 1500 })
+      caught.cutOff()
+    }
+    const result = await losing(proxy, statements.createUserGroup, lose, () =>
+      store.getOrCreateUserGroup(command),
+    )
+    assert.equal(result.outcome, 'created')
+    assert.equal((await other.findUserGroup(command.key))?.name, 'A')
+  })
+})

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, it } from 'node:test'
+import type { Environment } from '../../../src/domain/environment.ts'
+import type { DatabaseProxy } from '../../support/database-proxy.ts'
+import { created, creation, openPostgres, openProxied, rotation, statements } from './postgres-support.ts'
+import { count, freshKey, hashOf, newWorkspace, origin, plain } from '../contract/store-fixtures.ts'
+
+const many = Array.from({ length: 200 }, (_, i) => i)
+
+/** How many statements `work` takes. */
+async function statementsOf(proxy: DatabaseProxy, work: () => Promise<unknown>): Promise<number> {
+  const before = proxy.statements.length
+  await work()
+  return proxy.statements.length - before
+}
+
+/** What two hundred calls may take, with all that a connection is asked when it is made: no multiple of the calls. */
+const few = 20
+
+describe('PostgreSQL: two hundred calls at once', () => {
+  it('create with a few statements', async (t) => {
+    const { store, proxy } = await openProxied(t)
+    const made = await statementsOf(proxy, async () => {
+      const results = await Promise.all(many.map(() => store.getOrCreateUserGroup(creation())))
+      assert.deepEqual(count(results), { created: many.length })
+    })
+    assert.ok(made <= few, `${made} statements`)
+  })
+
+  it('read, change and rotate with a few statements, each its own', async (t) => {
+    const { store, proxy } = await openProxied(t)
+    const groups = await Promise.all(many.map(() => created(store)))
+    const read = await statementsOf(proxy, async () => {
+      const found = await Promise.all(groups.map((group) => store.findUserGroup(group)))
+      assert.deepEqual(plain(found), plain(groups))
+    })
+    const changed = await statementsOf(proxy, async () => {
+      const results = await Promise.all(
+        groups.map((key, i) =>
+          store.updateUserGroup({ key, change: { name: `N${i}` }, ...origin, now: 3000 }),
+        ),
+      )
+      assert.deepEqual(
+        results.map((result) => 'userGroup' in result && result.userGroup.name),
+        many.map((i) => `N${i}`),
+      )
+    })
+    const rotated = await statementsOf(proxy, async () => {
+      const results = await Promise.all(
+        groups.map(({ token }) => store.rotateUserGroupToken(rotation(token))),
+      )
+      assert.deepEqual(
+        results.map((result) => 'userGroup' in result && result.userGroup.teamId),
+        groups.map(({ teamId }) => teamId),
+      )
+    })
+    const owned = await statementsOf(proxy, async () => {
+      const owners = await Promise.all(
+        groups.map(({ token }) => store.findByToken(1, 'Customer', hashOf(token), 1999)),
+      )
+      assert.deepEqual(
+        owners.map((owner) => owner?.userGroup.teamId),
+        groups.map(({ teamId }) => teamId),
+      )
+    })
+    assert.ok(Math.max(read, changed, rotated, owned) <= few, [read, changed, rotated, owned].join())
+  })
+
+  it('look up API tokens with a few statements, each its own', async (t) => {
+    const { store, proxy } = await openProxied(t)
+    const hashes = many.map(() => randomBytes(32))
+    const made = await Promise.all(
+      hashes.map((tokenHash, i) =>
+        store.createApiToken({
+          ...origin,
+          tokenHash,
+          workspaceId: 1,
+          environment: 'Testing',
+          name: `N${i}`,
+          scopes: ['read'],
+          createdAt: 1,
+          expiresAt: null,
+        }),
+      ),
+    )
+    const before = proxy.count(statements.findApiToken)
+    assert.deepEqual(await Promise.all(hashes.map((hash) => store.findApiToken(hash))), made)
+    assert.ok(proxy.count(statements.findApiToken) - before <= few)
+  })
+
+  it('for one user group share what they read', async (t) => {
+    const { store, proxy } = await openProxied(t)
+    const group = await created(store)
+    const read = await statementsOf(proxy, async () => {
+      const results = await Promise.all(
+        many.map(() => store.getOrCreateUserGroup(creation({ key: group, change: {} }))),
+      )
+      assert.deepEqual(count(results), { unchanged: many.length })
+    })
+    assert.ok(read <= few, `${read} statements`)
+  })
+
+  it('for one user group change it one after another', async (t) => {
+    const { store, proxy } = await openProxied(t)
+    const group = await created(store)
+    const some = many.slice(0, 20)
+    const results = await Promise.all(
+      some.map((i) => store.updateUserGroup({ key: group, change: { name: `N${i}` }, ...origin, now: 3000 })),
+    )
+    assert.deepEqual(
+      results.map((result) => 'userGroup' in result && result.userGroup.name),
+      some.map((i) => `N${i}`),
+    )
+    assert.equal(proxy.count(statements.update), some.length)
+  })
+
+  it('rotate one token once', async (t) => {
+    const { store, proxy } = await openProxied(t)
+    const group = await created(store)
+    const results = await Promise.all(many.map(() => store.rotateUserGroupToken(rotation(group.token))))
+    assert.deepEqual(count(results), { rotated: 1, superseded: many.length - 1 })
+    assert.ok(proxy.count(statements.rotate) <= many.length)
+  })
+
+  it('mix no workspaces and environments', async (t) => {
+    const { store, proxy } = await openProxied(t)
+    const other = await store.createWorkspace(newWorkspace('other'))
+    assert.ok(other)
+    const realms = [
+      [1, 'Customer'],
+      [1, 'Testing'],
+      [other.workspace.id, 'Customer'],
+    ] as const satisfies [number, Environment][]
+    const keys = many.map((i) => {
+      const [workspaceId, environment] = realms[i % 3] ?? realms[0]
+      return { workspaceId, environment, providedId: `id-${Math.floor(i / 3)}` }
+    })
+    const made = await statementsOf(proxy, async () => {
+      const groups = await Promise.all(keys.map((key) => created(store, { key })))
+      assert.equal(new Set(groups.map(({ teamId }) => teamId)).size, many.length)
+      groups.forEach(({ workspaceId, environment, providedId }, i) =>
+        assert.deepEqual({ workspaceId, environment, providedId }, keys[i]),
+      )
+    })
+    assert.ok(made <= realms.length * few, `${made} statements`)
+  })
+})
+
+describe('PostgreSQL: a call that arrives while statements are under way', () => {
+  it('shares the next one with all others that do', async (t) => {
+    const { store, proxy } = await openProxied(t)
+    const [first, second, ...groups] = await Promise.all(many.map(() => created(store)))
+    assert.ok(first && second)
+    const caught = []
+    const results = []
+    for (const group of [first, second]) {
+      const next = proxy.next(statements.find)
+      results.push(store.findUserGroup(group))
+      caught.push(await next)
+    }
+    const before = proxy.count(statements.find)
+    const others = groups.map((group) => store.findUserGroup(group))
+    for (const statement of caught) statement.pass()
+    assert.deepEqual(plain(await Promise.all(results)), plain([first, second]))
+    assert.deepEqual(plain(await Promise.all(others)), plain(groups))
+    assert.ok(proxy.count(statements.find) - before <= few)
+  })
+
+  it('is not answered with what they have found', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const group = await created(store)
+    const next = proxy.next(statements.find)
+    const before = store.findUserGroup(group)
+    const caught = await next
+    // What is found is found now; the answer is still under way.
+    const changed = await other.updateUserGroup({ key: group, change: { name: 'B' }, ...origin, now: 3000 })
+    assert.equal(changed.outcome, 'updated')
+    assert.equal((await store.findUserGroup(group))?.name, 'B')
+    caught.pass()
+    assert.notEqual(await before, null)
+  })
+
+  it('creates once with those that are', async (t) => {
+    const { store, proxy } = await openProxied(t)
+    const key = freshKey()
+    const next = proxy.next(statements.createUserGroup)
+    const first = store.getOrCreateUserGroup(creation({ key }))
+    const caught = await next
+    const second = store.getOrCreateUserGroup(creation({ key }))
+    const inserts = proxy.next(statements.createUserGroup)
+    const repeated = await inserts
+    caught.pass()
+    repeated.pass()
+    const results = [await first, await second]
+    assert.deepEqual(count(results), { created: 1, unchanged: 1 })
+    const tokens = results.map((result) => 'userGroup' in result && plain(result.userGroup.token))
+    assert.deepEqual(tokens[0], tokens[1])
+  })
+})

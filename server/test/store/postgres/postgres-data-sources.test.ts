@@ -1,0 +1,351 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import type { Client } from 'pg'
+import type { DataSource, Schema } from '../../../src/domain/data-source/data-source.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { openSession } from '../../support/session.ts'
+import { eachLoss, losing, type Lose } from './losing-connections.ts'
+import {
+  created,
+  creation,
+  openPostgres,
+  openProxied,
+  rowsOf,
+  setForDatabase,
+  statements,
+  waitingForLocks,
+} from './postgres-support.ts'
+import { Registry } from '../contract/registry.ts'
+import { deletion, freshKey, hashOf, origin } from '../contract/store-fixtures.ts'
+
+const realm = { workspaceId: 1, environment: 'Customer' } as const
+const mapping = '{"sales":"eu"}'
+
+interface Registered {
+  readonly own: Registry
+  readonly schema: Schema
+  readonly dataSource: DataSource
+}
+
+async function register(store: Store): Promise<Registered> {
+  const own = new Registry(store, realm)
+  const schema = await own.createSchema({ providedId: 'sales' })
+  return { own, schema, dataSource: await own.createDataSource(schema, { providedId: 'eu' }) }
+}
+
+describe('PostgreSQL: a mapping that is written while its data source is removed', () => {
+  const update = (store: Store, key: UserGroupKey) =>
+    store.updateUserGroup({ key, change: { mapping }, mappingMode: 'registered', ...origin, now: 2000 })
+  const getOrCreate = (store: Store, key: UserGroupKey) =>
+    store.getOrCreateUserGroup(creation({ key, change: { name: 'A', mapping }, mappingMode: 'registered' }))
+
+  interface Way {
+    readonly prepare: (store: Store) => Promise<UserGroupKey>
+    readonly write: typeof update | typeof getOrCreate
+  }
+  const ways: Record<string, Way> = {
+    created: { prepare: () => Promise.resolve(freshKey()), write: getOrCreate },
+    'changed by get or create': { prepare: (store) => created(store), write: getOrCreate },
+    updated: { prepare: (store) => created(store), write: update },
+  }
+
+  for (const [way, { prepare, write }] of Object.entries(ways)) {
+    for (const isolation of ['read committed', 'repeatable read']) {
+      it(`is refused once it is gone, though it was there before (${way}, a database that is ${isolation})`, async (t) => {
+        const { store: removing, proxy, url } = await openProxied(t)
+        await setForDatabase(t, url, `default_transaction_isolation = '${isolation}'`)
+        const { own, dataSource } = await register(removing)
+        const writing = await openPostgres(t, url)
+        const session = await openSession(t, url)
+        const key = await prepare(writing)
+        const next = proxy.next(statements.commit)
+        const removal = own.deleteDataSource(dataSource)
+        const commit = await next
+        const written = write(writing, key)
+        await waitingForLocks(session)
+        commit.pass()
+        assert.equal(await removal, 'deleted')
+        const entries = [{ schemaKey: 'sales', hasSchema: true, dataSource: null }]
+        assert.deepEqual(await written, { outcome: 'mapping_unregistered', entries })
+        assert.equal((await writing.findUserGroup(key))?.mapping ?? null, null)
+        assert.equal(await rowsOf(url, 'mapping_entry'), 0)
+      })
+    }
+  }
+
+  it('keeps it, where the mapping was first and is not yet decided', async (t) => {
+    const { store, url, session, lock } = await twoStores(t)
+    const { own, dataSource } = await register(store)
+    const key = await created(store)
+    const release = await lock(key.teamId)
+    const written = update(await openPostgres(t, url), key)
+    await waitingForLocks(session, { count: 1 })
+    const removal = own.deleteDataSource(dataSource)
+    await waitingForLocks(session, { count: 2 })
+    await release()
+    assert.equal((await written).outcome, 'updated')
+    assert.equal(await removal, 'in_use')
+  })
+})
+
+describe('PostgreSQL: what a mapping names', () => {
+  const find = (store: Store, { token }: UserGroup) => store.findByToken(1, 'Customer', hashOf(token), 2000)
+  const resolve = /WITH ORDINALITY AS entry/
+
+  it('is told as it is now, whichever process registers or removes', async (t) => {
+    const url = await freshDatabase(t)
+    const [store, other] = [await openPostgres(t, url), await openPostgres(t, url)]
+    const group = await created(store, { change: { name: 'A', mapping } })
+    const own = new Registry(other, realm)
+    const named = async () => (await find(store, group))?.dataSources.map(({ dataSource }) => dataSource.id)
+    assert.deepEqual(await named(), [])
+    const schema = await own.createSchema({ providedId: 'sales' })
+    assert.deepEqual(await named(), [])
+    const { id } = await own.createDataSource(schema, { providedId: 'eu' })
+    assert.deepEqual([await named(), await named()], [[id], [id]])
+    const unmapped = { key: group, change: { mapping: null }, ...origin, now: 2000 }
+    await other.updateUserGroup(unmapped)
+    assert.equal(await own.deleteDataSource({ id }), 'deleted')
+    await other.updateUserGroup({ ...unmapped, change: { mapping } })
+    assert.deepEqual(await named(), [])
+  })
+
+  it('is told as of one time with the mapping, where both change in between', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = await openPostgres(t, url)
+    const { own, dataSource } = await register(other)
+    const group = await created(other, { change: { name: 'A', mapping } })
+    const next = proxy.next(resolve)
+    const found = find(store, group)
+    const lookUp = await next
+    await other.updateUserGroup({ key: group, change: { mapping: '{"sales":"us"}' }, ...origin, now: 2000 })
+    assert.equal(await own.deleteDataSource(dataSource), 'deleted')
+    lookUp.pass()
+    const owner = await found
+    assert.deepEqual([owner?.userGroup.mapping, owner?.dataSources], ['{"sales":"us"}', []])
+  })
+
+  it('is looked up once for as long as nothing is registered or removed', async (t) => {
+    const { store, proxy } = await openProxied(t)
+    const { dataSource } = await register(store)
+    const group = await created(store, { change: { name: 'A', mapping } })
+    for (let i = 0; i < 3; i++)
+      assert.equal((await find(store, group))?.dataSources[0]?.dataSource.id, dataSource.id)
+    assert.equal(proxy.count(resolve), 1)
+  })
+})
+
+describe('PostgreSQL: two processes that change one user group at once', () => {
+  const entries = async (session: Client) => {
+    const { rows } = await session.query<{ entry: string }>(
+      "SELECT concat_ws(' ', schema_key, data_source_key) AS entry FROM mapping_entry",
+    )
+    return rows.map(({ entry }) => entry)
+  }
+
+  /** Both wait for the user group, with what they have read until then, and then go on in turn. */
+  async function inTurn<First, Second>(
+    { session, lock }: Awaited<ReturnType<typeof twoStores>>,
+    teamId: number,
+    first: () => Promise<First>,
+    second: () => Promise<Second>,
+  ): Promise<[First, Second]> {
+    const release = await lock(teamId)
+    const ofFirst = first()
+    await waitingForLocks(session, { count: 1 })
+    const ofSecond = second()
+    await waitingForLocks(session, { count: 2 })
+    await release()
+    return Promise.all([ofFirst, ofSecond])
+  }
+
+  it('miss no entry of the mapping that stands in the end', async (t) => {
+    const stores = await twoStores(t)
+    const { store, other, session } = stores
+    const key = await created(store, { change: { name: 'A', mapping: '{"a":"1"}' } })
+    const results = await inTurn(
+      stores,
+      key.teamId,
+      () => store.updateUserGroup({ key, change: { mapping: '{"a":"2","b":"1"}' }, ...origin, now: 2000 }),
+      () =>
+        other.updateUserGroup({
+          key,
+          change: { mapping: '{"a":"1","b":"1","c":"1"}' },
+          ...origin,
+          now: 2000,
+        }),
+    )
+    for (const { outcome } of results) assert.equal(outcome, 'updated')
+    const found = await store.findUserGroup(key)
+    const kept = await entries(session)
+    for (const entry of Object.entries(JSON.parse(found?.mapping ?? '{}') as object)) {
+      assert.ok(kept.includes(entry.join(' ')), entry.join(' '))
+    }
+  })
+
+  it('let a data source go that neither of them is mapped to in the end', async (t) => {
+    const stores = await twoStores(t)
+    const { store, other } = stores
+    const { own, dataSource } = await register(store)
+    const key = await created(store, { change: { name: 'A', mapping: '{"a":"1"}' } })
+    await inTurn(
+      stores,
+      key.teamId,
+      () => store.updateUserGroup({ key, change: { mapping }, ...origin, now: 2000 }),
+      () => other.updateUserGroup({ key, change: { mapping: '{"sales":"us"}' }, ...origin, now: 2000 }),
+    )
+    const isMapped = (await store.findUserGroup(key))?.mapping === mapping
+    assert.equal(await own.deleteDataSource(dataSource), isMapped ? 'in_use' : 'deleted')
+  })
+
+  it('keep the one that the last of them is mapped to', async (t) => {
+    const stores = await twoStores(t)
+    const { store, other } = stores
+    const { own, dataSource } = await register(store)
+    const key = await created(store, { change: { name: 'A', mapping } })
+    const again = '{"sales":"eu","a":"1"}'
+    await inTurn(
+      stores,
+      key.teamId,
+      () => store.updateUserGroup({ key, change: { mapping: '{"a":"1"}' }, ...origin, now: 2000 }),
+      () => other.updateUserGroup({ key, change: { mapping: again }, ...origin, now: 2000 }),
+    )
+    const isMapped = (await store.findUserGroup(key))?.mapping === again
+    assert.equal(await own.deleteDataSource(dataSource), isMapped ? 'in_use' : 'deleted')
+  })
+
+  it('let a data source go where one of them deletes the user group', async (t) => {
+    const stores = await twoStores(t)
+    const { store, other } = stores
+    const { own, dataSource } = await register(store)
+    const key = await created(store, { change: { name: 'A', mapping: '{"a":"1"}' } })
+    const [{ outcome }, deleted] = await inTurn(
+      stores,
+      key.teamId,
+      () => store.updateUserGroup({ key, change: { mapping }, ...origin, now: 2000 }),
+      () => other.deleteUserGroup(deletion(key)),
+    )
+    assert.ok(['updated', 'not_found'].includes(outcome), outcome)
+    assert.equal(deleted, 'deleted')
+    assert.equal(await store.findUserGroup(key), null)
+    assert.equal(await own.deleteDataSource(dataSource), 'deleted')
+    // The next one with this id is another.
+    await created(store, { key })
+    assert.deepEqual((await store.findUserGroup(key))?.mapping, null)
+  })
+})
+
+/** Two stores on one database, and a lock on a user group that keeps both from changing it until it is released. */
+async function twoStores(t: TestContext) {
+  const url = await freshDatabase(t)
+  const patient = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000 }
+  const [store, other] = [await openPostgres(t, url, patient), await openPostgres(t, url, patient)]
+  const session = await openSession(t, url)
+  const locker = await openSession(t, url)
+  const lock = async (teamId: number) => {
+    await locker.query('BEGIN')
+    await locker.query('SELECT 1 FROM user_group WHERE team_id = $1 FOR UPDATE', [teamId])
+    return () => locker.query('COMMIT')
+  }
+  return { url, store, other, session, lock }
+}
+
+describe('PostgreSQL: schemas and data sources, whatever becomes of the connection', () => {
+  const change = {
+    createSchema: /^INSERT INTO schema /,
+    deleteSchema: /^DELETE FROM schema /,
+    createDataSource: /^INSERT INTO data_source /,
+    commit: statements.commit,
+    lock: /^LOCK TABLE/,
+  }
+
+  eachLoss('a schema is registered once', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const own = new Registry(store, realm)
+    const made = await losing(proxy, change.createSchema, lose, () => own.createSchema({ providedId: 'a' }))
+    assert.deepEqual(await own.schemas(), [made])
+    assert.equal(
+      await store.createSchema({ ...origin, ...realm, providedId: 'a', name: 'A', createdAt: 2 }),
+      'provided_id_taken',
+    )
+  })
+
+  eachLoss('a data source is registered once', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const own = new Registry(store, realm)
+    const schema = await own.createSchema({ providedId: 'a' })
+    const made = await losing(proxy, change.createDataSource, lose, () =>
+      own.createDataSource(schema, { providedId: 'a' }),
+    )
+    assert.deepEqual(await own.dataSources(), [made])
+  })
+
+  const runUntold: Lose = async (caught) => {
+    await caught.run()
+    caught.cutOff()
+  }
+
+  it('one that another process registers meanwhile is not taken for its own', async (t) => {
+    const { store, proxy, url } = await openProxied(t)
+    const other = new Registry(await openPostgres(t, url), realm)
+    const schema = await other.createSchema({ providedId: 'a', createdAt: 7 })
+    const dropped: Lose = async (caught) => {
+      await other.createDataSource(schema, { providedId: 'a', createdAt: 7 })
+      caught.drop()
+    }
+    const dataSource = { schemaId: schema.id, providedId: 'a', name: 'A', createdAt: 1 }
+    const taken = await losing(proxy, change.createDataSource, dropped, () =>
+      store.createDataSource({ workspaceId: 1, environment: 'Customer', ...origin, ...dataSource }),
+    )
+    assert.equal(taken, 'provided_id_taken')
+    const taking: Lose = async (caught) => {
+      await other.createSchema({ providedId: 'c', createdAt: 7 })
+      caught.drop()
+    }
+    const result = await losing(proxy, change.createSchema, taking, () =>
+      store.createSchema({ ...origin, ...realm, providedId: 'c', name: 'A', createdAt: 1 }),
+    )
+    assert.equal(result, 'provided_id_taken')
+  })
+
+  eachLoss('a data source is removed, and that is told', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const { own, dataSource } = await register(store)
+    // The repetition waits there, until the commit.
+    const outcome = await losing(
+      proxy,
+      change.commit,
+      lose,
+      () => own.deleteDataSource(dataSource),
+      change.lock,
+    )
+    assert.equal(outcome, 'deleted')
+    assert.deepEqual(await own.dataSources(), [])
+    assert.equal(await own.deleteDataSource(dataSource), 'not_found')
+  })
+
+  eachLoss('a schema is removed, and that is told', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const own = new Registry(store, realm)
+    const { id } = await own.createSchema({ providedId: 'a' })
+    const outcome = await losing(proxy, change.deleteSchema, lose, () =>
+      store.deleteSchema({ workspaceId: 1, environment: 'Customer', ...origin, id, now: 9000 }),
+    )
+    assert.equal(outcome, 'deleted')
+    assert.equal(
+      await store.deleteSchema({ workspaceId: 1, environment: 'Customer', ...origin, id, now: 9000 }),
+      'not_found',
+    )
+  })
+
+  it('a mapped data source stays where the connection was lost', async (t) => {
+    const { store, proxy } = await openProxied(t)
+    const { own, dataSource } = await register(store)
+    await created(store, { change: { name: 'A', mapping } })
+    const outcome = await losing(proxy, change.lock, runUntold, () => own.deleteDataSource(dataSource))
+    assert.equal(outcome, 'in_use')
+    assert.deepEqual(await own.dataSources(), [dataSource])
+  })
+})

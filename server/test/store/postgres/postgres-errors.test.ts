@@ -1,0 +1,352 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
+import { Fault } from '../../../src/domain/fault.ts'
+import { openStore } from '../../../src/store/open-store.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { DatabaseProxy } from '../../support/database-proxy.ts'
+import { freshRole } from '../../support/role.ts'
+import type { Scope } from '../../support/scope.ts'
+import { openSession } from '../../support/session.ts'
+import {
+  assertUnavailable,
+  brief,
+  created,
+  createdInTurn,
+  creation,
+  openPostgres,
+  openProxied,
+  rotation,
+  setForDatabase,
+  statements,
+  terminateOthers,
+  waitingForLocks,
+  type Proxied,
+} from './postgres-support.ts'
+import { count, freshKey, newWorkspace, origin } from '../contract/store-fixtures.ts'
+import { defaults } from '../store-options.ts'
+
+/** So that no time-out of the server comes before what a test does. */
+const unhurried = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000 }
+
+const rename = (name: string) => ({ change: { name }, ...origin, now: 3000 })
+
+/** A store whose first creation fails with this SQLSTATE. */
+async function failing(t: Scope, code: string): Promise<Proxied> {
+  const proxied = await openProxied(t)
+  const session = await openSession(t, proxied.url)
+  // A sequence is not taken back with the transaction.
+  await session.query(`
+    CREATE SEQUENCE tries;
+    CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('tries') = 1 THEN RAISE EXCEPTION 'words of the server' USING ERRCODE = '${code}'; END IF;
+      RETURN NEW;
+    END $$;
+    CREATE TRIGGER fail BEFORE INSERT ON user_group FOR EACH ROW EXECUTE FUNCTION fail()`)
+  return proxied
+}
+
+/** A session with a transaction in which these user groups are locked. */
+async function locking(t: Scope, url: string, ...groups: readonly { teamId: number }[]): Promise<Client> {
+  const session = await openSession(t, url)
+  await session.query('BEGIN')
+  for (const group of groups) await lock(session, group)
+  return session
+}
+
+async function lock(session: Client, { teamId }: { teamId: number }): Promise<void> {
+  await session.query('UPDATE user_group SET created_at = created_at WHERE team_id = $1', [teamId])
+}
+
+describe('PostgreSQL: a row that another session has locked', () => {
+  it('fails the one call that needs it, and not those that arrived together with it', async (t) => {
+    const { store, url } = await openProxied(t, { lockTimeoutMs: 50 })
+    const groups = await createdInTurn(store, 5)
+    const locked = groups.splice(2, 1)
+    const other = await locking(t, url, ...locked)
+    const update = (name: string) => (key: (typeof groups)[number]) =>
+      store.updateUserGroup({ key, ...rename(name) })
+    const failing = Promise.all(
+      locked.map(update('B')).map((result) => assertUnavailable(result, { reason: '55P03' })),
+    )
+    assert.deepEqual(count(await Promise.all(groups.map(update('B')))), { updated: 4 })
+    await failing
+    await other.query('ROLLBACK')
+    assert.deepEqual(count(await Promise.all(locked.map(update('C')))), { updated: 1 })
+  })
+
+  it('is waited for', async (t) => {
+    const { store, url } = await openProxied(t, unhurried)
+    const group = await created(store)
+    const other = await locking(t, url, group)
+    const result = store.rotateUserGroupToken(rotation(group.token))
+    await waitingForLocks(other)
+    await other.query('COMMIT')
+    assert.equal((await result).outcome, 'rotated')
+  })
+
+  it('makes a statement last too long, and the call fail as unavailable', async (t) => {
+    const { store, url } = await openProxied(t, {
+      lockTimeoutMs: 20_000,
+      statementTimeoutMs: 500,
+      deadlineMs: 2000,
+    })
+    const group = await created(store)
+    const other = await locking(t, url, group)
+    await assertUnavailable(store.updateUserGroup({ key: group, ...rename('B') }), { reason: '57014' })
+    await other.query('ROLLBACK')
+    // The last try may have taken effect author, now that it can.
+    assert.equal((await store.updateUserGroup({ key: group, ...rename('C') })).outcome, 'updated')
+  })
+})
+
+describe('PostgreSQL: a call that the server takes back', () => {
+  it('is repeated after a deadlock', async (t) => {
+    const url = await freshDatabase(t)
+    await setForDatabase(t, url, "deadlock_timeout = '10ms'")
+    const { store, proxy } = await openProxied(t, unhurried, {}, url)
+    const [first, second, third] = await createdInTurn(store, 3)
+    assert.ok(first && second && third)
+    const opener = await locking(t, url, second)
+    const opponent = await locking(t, url, third)
+    await opponent.query("SET LOCAL deadlock_timeout = '1h'")
+    // The store locks the first and waits for the second, the opponent waits for the first; then the store, given the
+    // second, goes on to the third: it closes the circle, and so it is the one that is taken back.
+    const updates = Promise.all(
+      [first, second, third].map((key) => store.updateUserGroup({ key, ...rename('B') })),
+    )
+    await waitingForLocks(opener)
+    const locked = lock(opponent, first)
+    await waitingForLocks(opener, { count: 2 })
+    await opener.query('COMMIT')
+    await locked
+    await opponent.query('COMMIT')
+    assert.deepEqual(count(await updates), { updated: 3 })
+    assert.ok(proxy.count(statements.update) > 1)
+  })
+
+  it('is repeated after a deadlock over an idempotency key', async (t) => {
+    const url = await freshDatabase(t)
+    await setForDatabase(t, url, "deadlock_timeout = '10ms'")
+    const { store, proxy } = await openProxied(t, unhurried, {}, url)
+    const group = await created(store)
+    const idempotency = { keyHash: randomBytes(32), fingerprint: randomBytes(32), expiresAt: 9000 }
+    const other = await created(store)
+    const opener = await locking(t, url, group)
+    const opponent = await locking(t, url, other)
+    await opponent.query("SET LOCAL deadlock_timeout = '1h'")
+    await opponent.query(
+      `INSERT INTO idempotency_key VALUES (1, $1, 9000, 'Customer', $2, $2, 'of another', 'N', 'k', $2)`,
+      [other.teamId, idempotency.keyHash],
+    )
+    const rotated = store.rotateUserGroupToken(rotation(group.token, { idempotency }))
+    await waitingForLocks(opener)
+    const locked = lock(opponent, group)
+    await waitingForLocks(opener, { count: 2 })
+    await opener.query('COMMIT')
+    await locked
+    await opponent.query('ROLLBACK')
+    assert.equal((await rotated).outcome, 'rotated')
+    assert.equal(proxy.count(statements.rotate), 2)
+  })
+
+  for (const isolation of ['repeatable read', 'serializable']) {
+    it(`waits for another that changes the same, on a database that is ${isolation}`, async (t) => {
+      const url = await freshDatabase(t)
+      await setForDatabase(t, url, `default_transaction_isolation = '${isolation}'`)
+      const store = await openPostgres(t, url, unhurried)
+      const group = await created(store)
+      const other = await locking(t, url, group)
+      const updated = store.updateUserGroup({ key: group, ...rename('B') })
+      await waitingForLocks(other)
+      await other.query('COMMIT')
+      assert.equal((await updated).outcome, 'updated')
+    })
+
+    it(`creates and rotates once on a database that is ${isolation}`, async (t) => {
+      const url = await freshDatabase(t)
+      await setForDatabase(t, url, `default_transaction_isolation = '${isolation}'`)
+      const stores = [await openPostgres(t, url), await openPostgres(t, url), await openPostgres(t, url)]
+      const key = freshKey()
+      const many = stores.flatMap((store) => Array.from({ length: 4 }, () => store))
+      const creations = await Promise.all(many.map((store) => store.getOrCreateUserGroup(creation({ key }))))
+      assert.deepEqual(count(creations), { created: 1, unchanged: 11 })
+      const group = await stores[0]?.findUserGroup(key)
+      assert.ok(group)
+      const rotations = await Promise.all(
+        many.map((store) => store.rotateUserGroupToken(rotation(group.token))),
+      )
+      assert.deepEqual(count(rotations), { rotated: 1, superseded: 11 })
+    })
+  }
+
+  it('is repeated where a newer release has altered the tables under its prepared statements', async (t) => {
+    const { store, url } = await openProxied(t)
+    const tokenHash = randomBytes(32)
+    const idempotency = { keyHash: randomBytes(32), fingerprint: randomBytes(32), expiresAt: 9000 }
+    const group = await created(store)
+    const command = rotation(group.token, { idempotency })
+    assert.equal((await store.rotateUserGroupToken(command)).outcome, 'rotated')
+    assert.equal((await store.rotateUserGroupToken(command)).outcome, 'replayed')
+    assert.equal(await store.findApiToken(tokenHash), null)
+    const session = await openSession(t, url)
+    for (const table of ['user_group', 'superseded_token', 'idempotency_key', 'api_token', 'workspace']) {
+      await session.query(`ALTER TABLE ${table} ADD COLUMN of_a_newer_release text`)
+    }
+    assert.equal(await store.findApiToken(tokenHash), null)
+    assert.equal((await store.rotateUserGroupToken(command)).outcome, 'replayed')
+    assert.equal((await store.updateUserGroup({ key: group, ...rename('B') })).outcome, 'updated')
+    assert.equal((await store.getOrCreateUserGroup(creation())).outcome, 'created')
+    assert.equal((await store.listWorkspaces()).length, 1)
+  })
+
+  for (const code of ['40001', '40P01', '53200', '57014', '57P01', '58030', 'XX000', '25006', '26000']) {
+    it(`is repeated after ${code}`, async (t) => {
+      const { store, proxy } = await failing(t, code)
+      assert.equal((await store.getOrCreateUserGroup(creation())).outcome, 'created')
+      assert.equal(proxy.count(statements.createUserGroup), 2)
+    })
+  }
+
+  it('is not repeated after 55P03, for which it has waited, and fails as unavailable', async (t) => {
+    const { store } = await failing(t, '55P03')
+    await assertUnavailable(store.getOrCreateUserGroup(creation()), { reason: '55P03', isInDoubt: false })
+  })
+
+  for (const code of ['22001', '23502', '42P01', '42883', 'P0001']) {
+    it(`fails after ${code} as a defect, without a word of the server's`, async (t) => {
+      const { store } = await failing(t, code)
+      await assert.rejects(store.getOrCreateUserGroup(creation()), (error) => {
+        assert.ok(error instanceof Fault)
+        const { message, reason, stack } = error
+        assert.deepEqual(
+          [error.code, message, reason],
+          ['internal', 'Something went wrong on our side', code],
+        )
+        assert.doesNotMatch(String(stack), /words of the server/)
+        assert.equal(error.cause, undefined)
+        return true
+      })
+    })
+  }
+
+  it('fails alone where it holds what the database cannot keep', async (t) => {
+    const { store } = await openProxied(t)
+    const results = await Promise.allSettled(
+      ['A', 'B', 'no \0 is kept', 'D'].map((name) =>
+        store.getOrCreateUserGroup(creation({ change: { name } })),
+      ),
+    )
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+    )
+    const [, , failed] = results
+    assert.ok(failed?.status === 'rejected' && failed.reason instanceof Fault)
+    const { code, message, reason } = failed.reason
+    assert.deepEqual([code, message, reason], ['internal', 'Something went wrong on our side', '22021'])
+  })
+})
+
+describe('PostgreSQL: a session that the server ends', () => {
+  it('is replaced where nothing was under way', async (t) => {
+    const { store, url } = await openProxied(t)
+    const session = await openSession(t, url)
+    const groups = await Promise.all(Array.from({ length: 4 }, () => created(store)))
+    await session.query(terminateOthers)
+    for (const group of groups) assert.notEqual(await store.findUserGroup(group), null)
+  })
+
+  it('is replaced in the middle of a statement, which is repeated', async (t) => {
+    const { store, url, proxy } = await openProxied(t, unhurried)
+    const group = await created(store)
+    const other = await locking(t, url, group)
+    const result = store.rotateUserGroupToken(rotation(group.token))
+    await waitingForLocks(other)
+    await other.query(terminateOthers)
+    await other.query('COMMIT')
+    assert.equal((await result).outcome, 'rotated')
+    assert.equal(proxy.count(statements.rotate), 2)
+  })
+
+  for (const [when, pattern] of Object.entries({
+    'as soon as it is made': /^SHOW/,
+    'right behind an answer': /FROM user_group/,
+    'right behind a commit': statements.commit,
+  })) {
+    it(`is replaced where it ends ${when}`, async (t) => {
+      const url = await freshDatabase(t)
+      await (await openStore(parseDatabaseUrl(url), defaults)).close()
+      const proxy = await DatabaseProxy.start(t, url)
+      const next = proxy.next(pattern)
+      const store = openPostgres(t, proxy.url)
+      const calls = [
+        store.then((opened) => opened.findUserGroup(freshKey())),
+        store.then((opened) => opened.createFirstApiTokens([])),
+      ]
+      const caught = await next
+      caught.passLast()
+      assert.deepEqual(await Promise.all(calls), [null, true])
+      await (await store).ping()
+    })
+  }
+
+  it('fails no call, and repeats none that has happened, again and again under load', async (t) => {
+    const { store, url } = await openProxied(t, { deadlineMs: 20_000 })
+    const session = await openSession(t, url)
+    let done = 0
+    const work = Array.from({ length: 20 }, async () => {
+      let group = await created(store)
+      for (let i = 0; i < 10; i++) {
+        const result = await store.rotateUserGroupToken(rotation(group.token))
+        assert.equal(result.outcome, 'rotated')
+        const found = await store.findUserGroup(group)
+        assert.ok(found && 'userGroup' in result)
+        assert.deepEqual(found.token, result.userGroup.token)
+        group = found
+        done++
+      }
+    })
+    const all = Promise.all(work).finally(() => (done = Infinity))
+    // Each time that some more have succeeded, so that any do.
+    for (let next = 1; done < Infinity; next += 4) {
+      while (done < next) await nextTurn()
+      await session.query(terminateOthers)
+    }
+    await all
+    const { rows } = await session.query(
+      `SELECT (SELECT count(*)::int FROM superseded_token) AS superseded,
+              (SELECT count(*)::int FROM user_group) AS user_groups`,
+    )
+    assert.deepEqual(rows, [{ superseded: 200, user_groups: 20 }])
+  })
+})
+
+describe('PostgreSQL: a server that takes no more connections', () => {
+  it('fails no call while it keeps those that there are', async (t) => {
+    const url = await freshDatabase(t)
+    const limited = await freshRole(t, url, 'LOGIN CONNECTION LIMIT 2')
+    await openPostgres(t, url)
+    const session = await openSession(t, url)
+    await session.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${new URL(limited).username}`)
+    const { store } = await openProxied(t, { migrate: 'check', deadlineMs: 20_000 }, {}, limited)
+    const work = Array.from({ length: 40 }, async (_, i) => {
+      await store.createWorkspace(newWorkspace(`w${i}`))
+      await created(store)
+      await store.listApiTokens()
+    })
+    await Promise.all(work)
+  })
+
+  it('makes a call fail as unavailable, and a start with the cure, where there are none', async (t) => {
+    const url = await freshDatabase(t)
+    const limited = await freshRole(t, url, 'LOGIN CONNECTION LIMIT 0')
+    await assert.rejects(openPostgres(t, limited, brief), {
+      name: 'StoreError',
+      message: /: the server takes no connection at the moment; try again \(53300\)$/,
+    })
+  })
+})

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import { openStore } from '../../../src/store/open-store.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { DatabaseProxy } from '../../support/database-proxy.ts'
+import {
+  assertUnavailable,
+  brief,
+  briefToTheServer,
+  created,
+  creation,
+  openPostgres,
+  rotation,
+  statements,
+} from './postgres-support.ts'
+import { count, freshKey, newWorkspace, origin, text } from '../contract/store-fixtures.ts'
+import { defaults } from '../store-options.ts'
+
+// Nothing listens there.
+const closed = '127.0.0.1:1'
+
+/** Two servers with the same data, as a primary and its standby have it. */
+async function twoHosts(t: TestContext) {
+  const url = await freshDatabase(t)
+  const [first, second] = [await DatabaseProxy.start(t, url), await DatabaseProxy.start(t, url)]
+  return { url, first, second, both: first.urlWith(second.address) }
+}
+
+describe('PostgreSQL: several hosts', () => {
+  it('are passed over where nothing listens', async (t) => {
+    const { first } = await twoHosts(t)
+    const store = await openPostgres(t, first.url.replace('@', `@${closed},`))
+    await created(store)
+  })
+
+  it('are not asked where an earlier one takes writes', async (t) => {
+    const { first, second, both } = await twoHosts(t)
+    const store = await openPostgres(t, both)
+    await Promise.all(Array.from({ length: 20 }, () => created(store)))
+    assert.ok(first.connections > 0)
+    assert.equal(second.connections, 0)
+  })
+
+  it('are passed over where they refuse connections', async (t) => {
+    const { first, second, both } = await twoHosts(t)
+    first.refuse()
+    await created(await openPostgres(t, both))
+    assert.ok(second.connections > 0)
+  })
+
+  it('are passed over where they take no writes', async (t) => {
+    const { first, second, both } = await twoHosts(t)
+    await first.becomeReadOnly()
+    await created(await openPostgres(t, both))
+    assert.ok(second.count(statements.createUserGroup) > 0)
+    assert.equal(first.count(statements.createUserGroup), 0)
+  })
+
+  it('are passed over where they do not answer', async (t) => {
+    const { first, both } = await twoHosts(t)
+    first.swallow()
+    await created(await openPostgres(t, both, briefToTheServer))
+  })
+
+  it('stop a start where none takes writes, with all of them and the cure named', async (t) => {
+    const { first, second, both } = await twoHosts(t)
+    await Promise.all([first.becomeReadOnly(), second.becomeReadOnly()])
+    await assert.rejects(openStore(parseDatabaseUrl(both), { ...defaults, ...brief }), {
+      name: 'StoreError',
+      message: `postgres://${first.address},${second.address}${new URL(first.url).pathname}: no host takes writes; name the primary among the hosts of the URL (25006)`,
+    })
+  })
+
+  const failures: Record<string, (first: DatabaseProxy) => unknown> = {
+    'takes no writes any more': (first) => first.becomeReadOnly(),
+    'ends all connections': (first) => first.refuse(),
+    'no longer answers': (first) => first.swallow(),
+  }
+  for (const [what, fail] of Object.entries(failures)) {
+    it(`fail no call where the first ${what} and the second takes over`, async (t) => {
+      const { first, second, both } = await twoHosts(t)
+      await second.becomeReadOnly()
+      const store = await openPostgres(t, both, {
+        ...briefToTheServer,
+        deadlineMs: 20_000,
+      })
+      const groups = await Promise.all(Array.from({ length: 8 }, () => created(store)))
+      second.becomeWritable()
+      await fail(first)
+      const results = await Promise.all([
+        ...groups.map(({ token }) => store.rotateUserGroupToken(rotation(token))),
+        ...groups.map((key) => store.updateUserGroup({ key, change: { name: 'B' }, ...origin, now: 3000 })),
+        ...groups.map(() => store.getOrCreateUserGroup(creation())),
+      ])
+      assert.deepEqual(count(results), { rotated: 8, updated: 8, created: 8 })
+      assert.ok(second.count(statements.rotate) > 0)
+      const after = await Promise.all(groups.map((group) => store.findUserGroup(group)))
+      assert.deepEqual(
+        after.map((group) => group && text(group.token.sealed)),
+        results.slice(0, 8).map((result) => 'userGroup' in result && text(result.userGroup.token.sealed)),
+      )
+    })
+  }
+
+  it('are gone round again, so that the first is found when it takes writes again', async (t) => {
+    const { first, second, both } = await twoHosts(t)
+    const store = await openPostgres(t, both)
+    const swap = async (from: DatabaseProxy, to: DatabaseProxy) => {
+      to.becomeWritable()
+      await from.becomeReadOnly()
+      await created(store)
+    }
+    await swap(first, second)
+    await swap(second, first)
+    await swap(first, second)
+    assert.deepEqual(
+      [first, second].map((host) => host.count(statements.createUserGroup) > 0),
+      [true, true],
+    )
+  })
+})
+
+describe('PostgreSQL: one host that takes no writes any more', () => {
+  const isReadOnly = async (t: TestContext): Promise<[Store, DatabaseProxy]> => {
+    const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
+    const store = await openPostgres(t, proxy.url, brief)
+    await created(store, { key: { ...freshKey(), providedId: 'there' } })
+    await proxy.becomeReadOnly()
+    return [store, proxy]
+  }
+
+  it('makes what changes something fail as unavailable', async (t) => {
+    const [store] = await isReadOnly(t)
+    await assertUnavailable(store.getOrCreateUserGroup(creation()), { reason: '25006' })
+    await assertUnavailable(store.createWorkspace(newWorkspace('new')), { reason: '25006' })
+  })
+
+  it('is used again once it takes writes', async (t) => {
+    const [store, proxy] = await isReadOnly(t)
+    await assertUnavailable(store.getOrCreateUserGroup(creation()), { reason: '25006' })
+    proxy.becomeWritable()
+    await created(store)
+  })
+})

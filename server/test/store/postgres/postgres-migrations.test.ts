@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { describe, it, type TestContext } from 'node:test'
+import type { Client } from 'pg'
+import { readMigrations } from '../../../src/store/migrations.ts'
+import { DatabaseProxy } from '../../support/database-proxy.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { freshRole } from '../../support/role.ts'
+import { openSession } from '../../support/session.ts'
+import {
+  assertPlaceRefused,
+  brief,
+  created,
+  openPostgres,
+  rowsOf,
+  setForDatabase,
+  statements,
+  valueOf,
+  waitingForLocks,
+} from './postgres-support.ts'
+
+const versions = readMigrations('postgres').length
+
+interface Database {
+  readonly url: string
+  /** As a superuser. */
+  readonly session: Client
+}
+
+async function emptyDatabase(t: TestContext): Promise<Database> {
+  const url = await freshDatabase(t)
+  return { url, session: await openSession(t, url) }
+}
+
+/** Brought up to date. */
+async function ownDatabase(t: TestContext): Promise<Database> {
+  const database = await emptyDatabase(t)
+  await openPostgres(t, database.url)
+  return database
+}
+
+const tablesOf = (session: Client) =>
+  valueOf(
+    session,
+    `SELECT coalesce(string_agg(tablename, ' ' ORDER BY tablename), '')
+                    FROM pg_tables WHERE schemaname = 'public'`,
+  )
+
+describe('PostgreSQL: the tables', () => {
+  it('are brought up to date by one of many stores that are opened at once', async (t) => {
+    const { url } = await emptyDatabase(t)
+    const stores = await Promise.all(Array.from({ length: 10 }, () => openPostgres(t, url, { poolSize: 2 })))
+    await Promise.all(stores.map((store) => created(store)))
+    assert.equal(await rowsOf(url, 'schema_migration'), versions)
+    assert.equal(await rowsOf(url, 'workspace'), 1)
+  })
+
+  for (const isolation of ['repeatable read', 'serializable']) {
+    it(`are brought up to date by one of many on a database that is ${isolation}`, async (t) => {
+      const { url } = await emptyDatabase(t)
+      await setForDatabase(t, url, `default_transaction_isolation = '${isolation}'`)
+      await Promise.all(Array.from({ length: 5 }, () => openPostgres(t, url, { poolSize: 2 })))
+      assert.equal(await rowsOf(url, 'schema_migration'), versions)
+    })
+  }
+
+  it('are waited for, however long another process takes to bring them up to date', async (t) => {
+    const { url, session } = await emptyDatabase(t)
+    const proxy = await DatabaseProxy.start(t, url)
+    const next = proxy.next(statements.commit)
+    const first = openPostgres(t, proxy.url)
+    const caught = await next
+    const second = openPostgres(t, url, { ...brief, lockTimeoutMs: 1, statementTimeoutMs: 500 })
+    // Longer than each of those times.
+    await waitingForLocks(session, { count: 1, longerThanMs: 1500 })
+    caught.pass()
+    await Promise.all([created(await first), created(await second)])
+    assert.equal(await rowsOf(url, 'schema_migration'), versions)
+  })
+
+  it('are whole or not there where the connection is lost in between, and made by the next start', async (t) => {
+    const { url, session } = await emptyDatabase(t)
+    const proxy = await DatabaseProxy.start(t, url)
+    const next = proxy.next(statements.commit)
+    const opened = assertPlaceRefused(
+      openPostgres(t, proxy.url),
+      proxy.url,
+      /cannot be reached.*\(ECONNRESET\)/,
+    )
+    ;(await next).drop()
+    await opened
+    assert.equal(await tablesOf(session), '')
+    await created(await openPostgres(t, proxy.url))
+  })
+
+  it('are found up to date where the connection was lost right after they were made', async (t) => {
+    const { url } = await emptyDatabase(t)
+    const proxy = await DatabaseProxy.start(t, url)
+    const next = proxy.next(statements.commit)
+    const opened = assert.rejects(openPostgres(t, proxy.url), { name: 'StoreError' })
+    const caught = await next
+    await caught.run()
+    caught.cutOff()
+    await opened
+    await created(await openPostgres(t, proxy.url, { migrate: 'check' }))
+    assert.equal(await rowsOf(url, 'schema_migration'), versions)
+  })
+
+  it('are refused where they are of a newer release, with the cure', async (t) => {
+    const { url, session } = await ownDatabase(t)
+    await session.query("INSERT INTO schema_migration VALUES (1000, 'from the future', 0)")
+    await assertPlaceRefused(
+      openPostgres(t, url),
+      url,
+      `the database has schema version 1000, and this release knows up to ${versions}: start the release that wrote it, or a newer one`,
+    )
+  })
+
+  it('are used as they are where a newer release has only added to them', async (t) => {
+    const { url, session } = await ownDatabase(t)
+    await session.query(
+      "ALTER TABLE user_group ADD COLUMN added text; INSERT INTO schema_migration VALUES (1000, 'additive-column', 0)",
+    )
+    for (const migrate of ['auto', 'check'] as const) await created(await openPostgres(t, url, { migrate }))
+    await session.query("INSERT INTO schema_migration VALUES (999, 'other', 0)")
+    await assert.rejects(openPostgres(t, url), {
+      message: /has schema version 999, and this release knows up to/,
+    })
+  })
+
+  const others: Record<string, { sql: string; message: string }> = {
+    'a table that keeps its migrations': {
+      sql: 'CREATE TABLE schema_migration (version integer); INSERT INTO schema_migration VALUES (7)',
+      message: 'the database belongs to another program: name another one',
+    },
+    'a table with the name of one of ours': {
+      sql: 'CREATE TABLE superseded_token (a text)',
+      message:
+        'the database has tables of another program with the same names; use a database, or a role with a search_path, of its own',
+    },
+  }
+  for (const [what, { sql, message }] of Object.entries(others)) {
+    it(`of another program, ${what}, are refused, with the cure, and left as they are`, async (t) => {
+      const { url, session } = await emptyDatabase(t)
+      await session.query(sql)
+      const before = await tablesOf(session)
+      await assertPlaceRefused(openPostgres(t, url), url, message)
+      assert.equal(await tablesOf(session), before)
+    })
+  }
+
+  it('of another program with other names are left in peace', async (t) => {
+    const { url, session } = await emptyDatabase(t)
+    await session.query('CREATE TABLE something (a text); INSERT INTO something VALUES (1)')
+    await created(await openPostgres(t, url))
+    assert.equal(await rowsOf(url, 'something'), 1)
+  })
+})
+
+describe('PostgreSQL: a database', () => {
+  it('is refused where its encoding is not UTF8, with the cure', async (t) => {
+    const { url, session } = await emptyDatabase(t)
+    const name = `${new URL(url).pathname.slice(1)}_ascii`
+    await session.query(
+      `CREATE DATABASE ${name} ENCODING 'SQL_ASCII' TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'`,
+    )
+    try {
+      const ascii = Object.assign(new URL(url), { pathname: name }).href
+      await assertPlaceRefused(
+        openPostgres(t, ascii),
+        ascii,
+        'the encoding of the database must be UTF8; create it with ENCODING UTF8 TEMPLATE template0',
+      )
+    } finally {
+      const last = new URL(url)
+      last.pathname = 'postgres'
+      const cleaner = await openSession(t, last.href)
+      await cleaner.query(`DROP DATABASE ${name} WITH (FORCE)`)
+    }
+  })
+
+  it('is refused where it does not exist, with the cure', async (t) => {
+    const url = `${await freshDatabase(t)}_not`
+    await assertPlaceRefused(
+      openPostgres(t, url),
+      url,
+      'the database does not exist; create it, or name another one in the URL (3D000)',
+    )
+  })
+
+  it('is refused to a role that may not log in, with the cure, and without the password', async (t) => {
+    const { url } = await emptyDatabase(t)
+    const role = await freshRole(t, url, 'NOLOGIN')
+    const { username, password } = new URL(role)
+    await assertPlaceRefused(openPostgres(t, role), url, (message) => {
+      assert.match(
+        message,
+        /the role or its password is refused; check the user and the password in the URL \(28\w{3}\)$/,
+      )
+      assert.ok(!message.includes(password) && !message.includes(username))
+    })
+  })
+
+  it('is refused to a role that may not connect, with the cure', async (t) => {
+    const { url, session } = await emptyDatabase(t)
+    await session.query(`REVOKE CONNECT ON DATABASE ${new URL(url).pathname.slice(1)} FROM PUBLIC`)
+    await assertPlaceRefused(
+      openPostgres(t, await freshRole(t, url)),
+      url,
+      'the role lacks rights; grant it CONNECT on the database, and all on its tables (42501)',
+    )
+  })
+
+  it('is refused to a role that may make no tables, with the cure', async (t) => {
+    const { url, session } = await emptyDatabase(t)
+    await session.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC')
+    const role = await freshRole(t, url)
+    await assertPlaceRefused(
+      openPostgres(t, role),
+      url,
+      'the role may not make tables here; grant it CREATE on the schema, or run `ugs migrate` with a role that may',
+    )
+  })
+
+  it('is refused to a role that lacks a right on a table, with the cure, until it has what the documentation grants', async (t) => {
+    const { url, session } = await emptyDatabase(t)
+    const role = await freshRole(t, url)
+    await openPostgres(t, url)
+    await assertPlaceRefused(
+      openPostgres(t, role),
+      url,
+      'the role lacks rights; grant it CONNECT on the database, and all on its tables (42501)',
+    )
+    const name = new URL(role).username
+    const page = await readFile(new URL('../../../../docs/postgresql.md', import.meta.url), 'utf8')
+    const [grant = ''] = /^GRANT .* ON ALL TABLES .*;$/m.exec(page) ?? []
+    await session.query(grant.replace('ugs_service', name))
+    await created(await openPostgres(t, role))
+    await session.query(`REVOKE DELETE ON data_source, superseded_token FROM ${name}`)
+    await assertPlaceRefused(
+      openPostgres(t, role),
+      url,
+      'the role lacks rights; grant it SELECT, INSERT, UPDATE, DELETE on data_source, superseded_token (42501)',
+    )
+  })
+})

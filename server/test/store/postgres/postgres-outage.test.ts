@@ -1,0 +1,316 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
+import { firstEventId } from '../../../src/domain/audit/audit-event.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import { openStore } from '../../../src/store/open-store.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { DatabaseProxy } from '../../support/database-proxy.ts'
+import {
+  assertUnavailable,
+  brief,
+  briefToTheServer,
+  created,
+  creation,
+  openProxied,
+  rotation,
+  statements,
+  takes,
+} from './postgres-support.ts'
+import {
+  deletion,
+  freshKey,
+  hashOf,
+  newSession,
+  newWorkspace,
+  origin,
+  text,
+} from '../contract/store-fixtures.ts'
+import { defaults } from '../store-options.ts'
+
+const apiToken = () => ({
+  ...origin,
+  tokenHash: randomBytes(32),
+  workspaceId: 1,
+  environment: 'Customer' as const,
+  name: 'A',
+  scopes: ['write' as const],
+  createdAt: 1000,
+  expiresAt: null,
+})
+
+const key = { ...freshKey(), providedId: 'there' }
+const token = { sealed: randomBytes(24), keyId: 'test' }
+
+const realm = { workspaceId: 1, environment: 'Customer' } as const
+const allEvents = { since: 0, beforeEventId: firstEventId(Infinity), limit: 9 }
+
+/** Every operation of a store but `close`. */
+const operations: Record<string, (store: Store) => Promise<unknown>> = {
+  getOrCreateUserGroup: (store) => store.getOrCreateUserGroup(creation({ key })),
+  getOrCreateUserGroups: (store) => store.getOrCreateUserGroups([creation({ key }), creation()]),
+  updateUserGroup: (store) => store.updateUserGroup({ key, change: { name: 'B' }, ...origin, now: 1 }),
+  rotateUserGroupToken: (store) => store.rotateUserGroupToken(rotation(token)),
+  findByToken: (store) => store.findByToken(1, 'Customer', hashOf(token), 1),
+  isUnchanged: (store) => store.isUnchanged(1, 'Customer', 1, '1/1'),
+  findUserGroup: (store) => store.findUserGroup(key),
+  listUserGroups: (store) =>
+    store.listUserGroups({ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 5 }),
+  deleteUserGroup: (store) => store.deleteUserGroup(deletion(key)),
+  forgetExpired: (store) => store.forgetExpired({ now: 1, deletedBefore: 0, usedBefore: 0 }),
+  createWorkspace: (store) => store.createWorkspace(newWorkspace('new')),
+  listWorkspaces: (store) => store.listWorkspaces(),
+  createApiToken: (store) => store.createApiToken(apiToken()),
+  createFirstApiTokens: (store) => store.createFirstApiTokens([apiToken()]),
+  findApiToken: (store) => store.findApiToken(randomBytes(32)),
+  listApiTokens: (store) => store.listApiTokens(),
+  limitApiToken: (store) =>
+    store.limitApiToken({ id: 1, rateLimit: { perSecond: 1, burst: 1 }, ...origin, now: 1 }),
+  bookCalls: (store) => store.bookCalls([{ apiTokenId: 1, costMs: 1, aheadMs: 1, fullMs: 1 }]),
+  revokeApiToken: (store) => store.revokeApiToken({ id: 1, ...origin, now: 1 }),
+  rotateApiToken: (store) =>
+    store.rotateApiToken({ id: 1, tokenHash: randomBytes(32), oldTokenValidUntil: 1, ...origin, now: 1 }),
+  recordApiTokenUses: (store) => store.recordApiTokenUses([{ id: 1, usedAt: 60_000 }]),
+  createConsoleSession: (store) => store.createConsoleSession(newSession(randomBytes(32), 1, 1)),
+  findConsoleSession: (store) => store.findConsoleSession(randomBytes(32)),
+  touchConsoleSession: (store) => store.touchConsoleSession(randomBytes(32), 1),
+  deleteConsoleSession: (store) => store.deleteConsoleSession(randomBytes(32)),
+  listAuditEvents: (store) => store.listAuditEvents({ ...realm, teamId: 1, ...allEvents }),
+  pruneAuditEvents: (store) => store.pruneAuditEvents({ ...realm, ...origin, before: 1001, now: 9000 }),
+  endGracePeriod: (store) => store.endGracePeriod({ ...realm, tokenHash: hashOf(token), ...origin, now: 1 }),
+  listSecretKeyChecks: (store) => store.listSecretKeyChecks(),
+  addSecretKeyCheck: (store) => store.addSecretKeyCheck({ keyId: 'k1', sealed: randomBytes(3) }),
+  retireSecretKey: (store) => store.retireSecretKey('k2'),
+  listRetiredSecretKeys: (store) => store.listRetiredSecretKeys(),
+  ping: (store) => store.ping(),
+}
+
+describe('PostgreSQL: a database that refuses connections', () => {
+  it('makes every operation fail as unavailable at its deadline, and none of them in doubt', async (t) => {
+    const { store, proxy } = await openProxied(t, brief)
+    await store.createApiToken(apiToken())
+    proxy.refuse()
+    await Promise.all(
+      Object.entries(operations).map(([name, operate]) =>
+        assertUnavailable(operate(store), { reason: 'ECONNRESET', isInDoubt: false }, name),
+      ),
+    )
+  })
+
+  it('fails no operation that it takes back before the deadline', async (t) => {
+    const { store, proxy } = await openProxied(t)
+    // The one that a session of the console is made for.
+    await store.createApiToken(apiToken())
+    proxy.refuse()
+    const tries = proxy.connections
+    const results = Object.values(operations).map((operate) => operate(store))
+    const done = Promise.all(results)
+    // Each has failed at least once when as many connections were refused as a pool can ask for.
+    while (proxy.connections < tries + 2 * defaults.poolSize) await new Promise(setImmediate)
+    proxy.open()
+    await done
+  })
+
+  it('is found again by itself', async (t) => {
+    const { store, proxy } = await openProxied(t, brief)
+    const before = await created(store)
+    proxy.refuse()
+    await assertUnavailable(store.ping(), { isInDoubt: false })
+    proxy.open()
+    await store.ping()
+    assert.equal((await store.findUserGroup(before))?.teamId, before.teamId)
+    await created(store)
+  })
+
+  it('stops no start that it takes before the deadline', async (t) => {
+    const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
+    proxy.refuse()
+    const opening = openStore(parseDatabaseUrl(proxy.url), defaults)
+    while (proxy.connections < 2) await new Promise(setImmediate)
+    proxy.open()
+    const store = await opening
+    await store.ping()
+    await store.close()
+  })
+
+  it('stops a start at the deadline, with the place and the cure named', async (t) => {
+    const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
+    proxy.refuse()
+    await assert.rejects(openStore(parseDatabaseUrl(proxy.url), { ...defaults, ...brief }), (error) => {
+      assert.ok(error instanceof Error)
+      assert.equal(error.name, 'StoreError')
+      const { pathname } = new URL(proxy.url)
+      assert.equal(
+        error.message,
+        `postgres://${proxy.address}${pathname}: the server cannot be reached; check that it runs, and the hosts and ports in the URL (ECONNRESET)`,
+      )
+      return true
+    })
+  })
+})
+
+describe('PostgreSQL: a database that is lost in the middle of a call', () => {
+  for (const [name, pattern, operate] of [
+    ['createWorkspace', statements.createWorkspace, operations.createWorkspace],
+    ['createApiToken', statements.createApiToken, operations.createApiToken],
+    ['createFirstApiTokens', statements.commit, operations.createFirstApiTokens],
+    ['revokeApiToken', statements.revokeApiToken, operations.revokeApiToken],
+    ['rotateApiToken', statements.lockApiToken, operations.rotateApiToken],
+    ['addSecretKeyCheck', statements.addSecretKeyCheck, operations.addSecretKeyCheck],
+    ['createConsoleSession', statements.createConsoleSession, operations.createConsoleSession],
+    ['pruneAuditEvents', statements.commit, operations.pruneAuditEvents],
+    ['getOrCreateUserGroup', statements.createUserGroup, operations.getOrCreateUserGroup],
+    ['getOrCreateUserGroups', statements.createUserGroup, operations.getOrCreateUserGroups],
+  ] as const) {
+    it(`leaves ${name} in doubt, and says so`, async (t) => {
+      const { store, proxy } = await openProxied(t, brief)
+      const next = proxy.next(pattern)
+      const result = assertUnavailable(operate?.(store), { isInDoubt: true }, name)
+      await (await next).run()
+      proxy.refuse()
+      await result
+    })
+  }
+
+  it('leaves a rotation in doubt, and the user group tells what became of it', async (t) => {
+    const { store, proxy } = await openProxied(t, brief)
+    const group = await created(store)
+    const next = proxy.next(statements.rotate)
+    const result = assertUnavailable(store.rotateUserGroupToken(rotation(group.token)), { isInDoubt: true })
+    await (await next).run()
+    proxy.refuse()
+    await result
+    proxy.open()
+    const after = await store.findUserGroup(group)
+    assert.notEqual(after && text(after.token.sealed), text(group.token.sealed))
+  })
+
+  it('leaves an update and a deletion in doubt, and a look-up not', async (t) => {
+    const { store, proxy } = await openProxied(t, brief)
+    const groups = [await created(store), await created(store), await created(store)] as const
+    const caught = [
+      proxy.next(statements.update),
+      proxy.next(statements.deleteUserGroup),
+      proxy.next(/^SELECT \* FROM api_token/),
+    ]
+    const results = [
+      assertUnavailable(store.updateUserGroup({ key: groups[0], change: { name: 'B' }, ...origin, now: 1 }), {
+        isInDoubt: true,
+      }),
+      assertUnavailable(store.deleteUserGroup(deletion(groups[1])), { isInDoubt: true }),
+      assertUnavailable(store.listApiTokens(), { isInDoubt: false }),
+    ]
+    await Promise.all(caught)
+    proxy.refuse()
+    await Promise.all(results)
+  })
+})
+
+describe('PostgreSQL: a database that no longer answers', () => {
+  // What does not bound a call: were it to, the test would last for long, and fail.
+  const slow = { statementTimeoutMs: 20_000, connectTimeoutMs: 20_000 }
+
+  it('makes every operation fail as unavailable at its deadline', async (t) => {
+    const { store, proxy } = await openProxied(t, { ...slow, ...brief })
+    await created(store)
+    proxy.swallow()
+    const lasted = await takes(() =>
+      Promise.all(
+        Object.entries(operations).map(([name, operate]) =>
+          assertUnavailable(operate(store), { reason: 'ETIMEDOUT' }, name),
+        ),
+      ),
+    )
+    assert.ok(lasted < 15_000, `${lasted} ms`)
+    proxy.refuse()
+  })
+
+  it('says that what only reads may be repeated, and that what was sent and changes may have happened', async (t) => {
+    const { store, proxy } = await openProxied(t, { ...slow, ...brief })
+    const group = await created(store)
+    const next = proxy.next(statements.rotate)
+    const rotating = assertUnavailable(store.rotateUserGroupToken(rotation(group.token)), { isInDoubt: true })
+    await next
+    proxy.swallow()
+    await rotating
+    await assertUnavailable(store.findUserGroup(group), { isInDoubt: false })
+    proxy.refuse()
+  })
+
+  it('leaves nothing in doubt that was never sent', async (t) => {
+    const { store, proxy } = await openProxied(t, { ...slow, ...brief })
+    // So that no connection is left that something could be sent over.
+    proxy.refuse()
+    await assertUnavailable(store.listWorkspaces())
+    proxy.swallow()
+    for (const name of ['createWorkspace', 'createApiToken', 'revokeApiToken']) {
+      await assertUnavailable(operations[name]?.(store), { isInDoubt: false }, name)
+    }
+    proxy.refuse()
+  })
+
+  it('makes a ping fail within about a second, whatever the deadline of a call', async (t) => {
+    const { store, proxy } = await openProxied(t, { ...slow, deadlineMs: 20_000 })
+    proxy.swallow()
+    const lasted = await takes(() => assertUnavailable(store.ping(), { reason: 'ETIMEDOUT' }))
+    assert.ok(lasted < 10_000, `${lasted} ms`)
+    proxy.refuse()
+  })
+
+  it('is given up by its connections, and found again by itself', async (t) => {
+    const { store, proxy } = await openProxied(t, {
+      ...briefToTheServer,
+      deadlineMs: 20_000,
+    })
+    const group = await created(store)
+    proxy.swallow()
+    const tries = proxy.connections
+    const found = store.findUserGroup(group)
+    while (proxy.connections < tries + 2) await new Promise(setImmediate)
+    proxy.open()
+    assert.equal((await found)?.teamId, group.teamId)
+  })
+
+  it('does not keep the store from closing', async (t) => {
+    const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
+    const store = await openStore(parseDatabaseUrl(proxy.url), {
+      ...defaults,
+      ...brief,
+      ...briefToTheServer,
+    })
+    await Promise.all(Array.from({ length: 4 }, () => created(store)))
+    proxy.swallow()
+    const calls = Object.values(operations).map((operate) => assert.rejects(operate(store)))
+    const lasted = await takes(() => store.close())
+    await Promise.all(calls)
+    assert.ok(lasted < 15_000, `${lasted} ms`)
+  })
+})
+
+describe('PostgreSQL: a store that is closed', () => {
+  it('finishes what is under way first', async (t) => {
+    const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
+    const store = await openStore(parseDatabaseUrl(proxy.url), defaults)
+    const next = proxy.next(statements.createUserGroup)
+    const result = store.getOrCreateUserGroup(creation())
+    const caught = await next
+    const closed = store.close()
+    caught.pass()
+    assert.equal((await result).outcome, 'created')
+    await closed
+  })
+
+  it('finishes what is to be tried again, too', async (t) => {
+    const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
+    const store = await openStore(parseDatabaseUrl(proxy.url), defaults)
+    proxy.refuse()
+    const tries = proxy.connections
+    const result = store.getOrCreateUserGroup(creation())
+    while (proxy.connections < tries + 2) await new Promise(setImmediate)
+    const closed = store.close()
+    proxy.open()
+    assert.equal((await result).outcome, 'created')
+    await closed
+  })
+})

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { freshDatabase } from '../../support/database.ts'
+import { pgbouncer, startPgBouncer } from '../../support/pgbouncer.ts'
+import { openSession } from '../../support/session.ts'
+import { findTool } from '../../support/tool.ts'
+import { fill } from './postgres-grown.ts'
+import {
+  created,
+  creation,
+  openPostgres,
+  rotation,
+  setForDatabase,
+  suiteScope,
+  terminateOthers,
+} from './postgres-support.ts'
+import { describeStore } from '../contract/store-contract.ts'
+import { count, freshKey, plain } from '../contract/store-fixtures.ts'
+
+const scope = suiteScope()
+
+const command = findTool({ name: 'PostgreSQL behind PgBouncer', skip: () => undefined }, pgbouncer)
+// Fewer connections than one store would like to have.
+if (command !== undefined) {
+  describeBehind(await startPgBouncer(scope, command, 3))
+  const ignoring = await startPgBouncer(scope, command, 1, {
+    ignore_startup_parameters: 'options,statement_timeout,lock_timeout,idle_in_transaction_session_timeout',
+  })
+
+  it('PostgreSQL behind a PgBouncer that ignores what it is asked for: sessions stay as others have them', async (t) => {
+    const url = await freshDatabase(t)
+    await openPostgres(t, url)
+    await (await openSession(t, url)).query(`${fill(2000)}; ANALYZE`)
+    const store = await openPostgres(t, ignoring(url))
+    await created(store)
+    const { rows } = await (await openSession(t, ignoring(url))).query('SHOW plan_cache_mode')
+    assert.deepEqual(rows, [{ plan_cache_mode: 'auto' }])
+  })
+}
+
+function describeBehind(behind: (databaseUrl: string) => string): void {
+  describeStore('PostgreSQL behind PgBouncer', async () =>
+    openPostgres({ after: () => undefined }, behind(await freshDatabase(scope))),
+  )
+
+  describe('PostgreSQL behind PgBouncer', () => {
+    it('serves two stores over one pool of connections', async (t) => {
+      const url = await freshDatabase(t)
+      const stores = [await openPostgres(t, behind(url)), await openPostgres(t, behind(url))]
+      const keys = Array.from({ length: 100 }, () => freshKey())
+      const creations = await Promise.all(
+        stores.flatMap((store) => keys.map((key) => store.getOrCreateUserGroup(creation({ key })))),
+      )
+      assert.deepEqual(count(creations), { created: 100, unchanged: 100 })
+      const tokens = creations
+        .slice(0, keys.length)
+        .map((result) => ('userGroup' in result ? result.userGroup.token : assert.fail(result.outcome)))
+      const rotations = await Promise.all(
+        stores.flatMap((store) => tokens.map((token) => store.rotateUserGroupToken(rotation(token)))),
+      )
+      assert.deepEqual(count(rotations), { rotated: 100, superseded: 100 })
+      const [first, second] = await Promise.all(
+        stores.map((store) => Promise.all(keys.map((key) => store.findUserGroup(key)))),
+      )
+      assert.deepEqual(plain(first), plain(second))
+    })
+
+    it('fails no call where the server ends the connections of the pool', async (t) => {
+      const url = await freshDatabase(t)
+      const store = await openPostgres(t, behind(url))
+      const session = await openSession(t, url)
+      const groups = await Promise.all(Array.from({ length: 20 }, () => created(store)))
+      await session.query(terminateOthers)
+      const rotations = await Promise.all(
+        groups.map(({ token }) => store.rotateUserGroupToken(rotation(token))),
+      )
+      assert.deepEqual(count(rotations), { rotated: 20 })
+    })
+
+    it('brings the tables up to date once where what PgBouncer refuses would set the isolation', async (t) => {
+      const url = await freshDatabase(t)
+      await setForDatabase(t, url, "default_transaction_isolation = 'repeatable read'")
+      const stores = await Promise.all(Array.from({ length: 3 }, () => openPostgres(t, behind(url))))
+      const key = freshKey()
+      const creations = await Promise.all(
+        stores.map((store) => store.getOrCreateUserGroup(creation({ key }))),
+      )
+      assert.deepEqual(count(creations), { created: 1, unchanged: 2 })
+    })
+  })
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
+import type { UserGroupFilter } from '../../../src/domain/store.ts'
+import { DataSources } from '../../../src/store/postgres/data-sources.ts'
+import { LastIntrospections } from '../../../src/store/postgres/last-introspections.ts'
+import { Primary } from '../../../src/store/postgres/primary-pool.ts'
+import { Retry } from '../../../src/store/postgres/retry.ts'
+import { UserGroupArchive } from '../../../src/store/postgres/user-group-history.ts'
+import { UserGroupSearch } from '../../../src/store/postgres/user-group-search.ts'
+import { UserGroupStatements } from '../../../src/store/postgres/user-group-statements.ts'
+import { UserGroups } from '../../../src/store/postgres/user-groups.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { openSession } from '../../support/session.ts'
+import { fill, knowledge, many, pagesOf } from './postgres-grown.ts'
+import { openPostgres, suiteScope } from './postgres-support.ts'
+import { origin } from '../contract/store-fixtures.ts'
+import { defaults } from '../store-options.ts'
+
+/** Tells of each statement that is run how many pages it reads. */
+class MeasuringPrimary extends Primary {
+  readonly pages: number[] = []
+
+  constructor(...args: ConstructorParameters<typeof Primary>) {
+    super(...args)
+    const run = this.query
+    this.query = async (statement, values, sent) => {
+      this.pages.push(await pagesOf(this, statement, values))
+      return run(statement, values, sent)
+    }
+  }
+}
+
+const realm = { workspaceId: 1, environment: 'Customer' } as const
+const key = { ...realm, providedId: 'customer 7007' }
+
+for (const [when, learn] of Object.entries(knowledge)) {
+  describe(`PostgreSQL: ${when}, of the management`, () => {
+    let primary: MeasuringPrimary
+    let userGroups: UserGroups
+    let archive: UserGroupArchive
+    let search: UserGroupSearch
+    let dataSources: DataSources
+    let lastIntrospections: LastIntrospections
+    const scope = suiteScope()
+    before(async () => {
+      const url = await freshDatabase(scope)
+      await openPostgres(scope, url)
+      const session = await openSession(scope, url)
+      await session.query(fill(many))
+      await session.query(learn)
+      const location = parseDatabaseUrl(url)
+      assert.ok(location.kind === 'postgres')
+      primary = new MeasuringPrimary(location.server, defaults)
+      const retry = new Retry(defaults.deadlineMs)
+      const statements = new UserGroupStatements(primary, undefined)
+      userGroups = new UserGroups(primary, retry, statements)
+      archive = new UserGroupArchive(primary, retry, statements)
+      search = new UserGroupSearch(primary, retry)
+      dataSources = new DataSources(primary, retry)
+      lastIntrospections = new LastIntrospections(primary, retry)
+    })
+    after(() => primary.close())
+
+    const find = (filter: UserGroupFilter) => () =>
+      search.search({ ...realm, filter, position: null, limit: 10 })
+    const teamId = 7007
+    const operations: Record<string, () => Promise<unknown>> = {
+      'a look-up by id': () => userGroups.findById(1, 'Customer', teamId),
+      'a suspension': () => userGroups.suspend({ ...origin, key, suspended: true, now: 2 }),
+      'a rotation by id': () =>
+        userGroups.rotateToken({
+          ...origin,
+          ...{ ...realm, target: { providedId: key.providedId }, oldTokenValidUntil: 2, now: 2 },
+          mintToken: () => ({ hash: Buffer.alloc(32, 7), keyId: 'k', sealed: Buffer.alloc(1) }),
+        }),
+      'an update with a revision': () =>
+        userGroups.update({
+          ...{ key, expected: { teamId, revision: 3 }, change: { mapping: '{"many":"d9"}' } },
+          ...{ ...origin, now: 3 },
+        }),
+      'its versions': () => archive.listVersions({ workspaceId: 1, teamId, beforeRevision: null, limit: 10 }),
+      'a deletion': () => archive.delete({ key, ...origin, now: 3 }),
+      'a restoration': () => archive.restore({ ...origin, now: 9000, ...realm, teamId, deletedAfter: 0 }),
+      'a restoration of what is not there': () =>
+        archive.restore({ ...origin, now: 9000, ...realm, teamId, deletedAfter: 0 }),
+      'a page of what was deleted': () =>
+        archive.listDeleted({ ...realm, deletedAfter: 0, afterTeamId: 1_019_990, limit: 10 }),
+      'forgetting nothing': () => archive.forgetDeleted(0),
+      'a search for an id': find({ providedIdPrefix: 'customer 7007' }),
+      'a search for ids, by their name too': find({ providedIdPrefix: 'customer 70', namePart: 'customer' }),
+      'a search for what is mapped': find({ mappedTo: [['many', 'd7']] }),
+      'a search for what is mapped to one of two': find({
+        mappedTo: [
+          ['s7', 'd7'],
+          ['many', 'd8'],
+        ],
+      }),
+      'a search for an id that is mapped': find({
+        providedIdPrefix: 'customer 700',
+        mappedTo: [['many', 'd700']],
+      }),
+      'a search for what is suspended': find({ suspended: true }),
+      'the count of the last entries': () => search.countEntries({ ...realm, after: ['s9999', 'd9998'] }),
+      'the last data sources that are shared': () => dataSources.listShared({ ...realm, afterId: 39_995 }),
+      'an introspection time': () =>
+        lastIntrospections.record(
+          [7, 8, 50_000].map((id) => ({ workspaceId: 1, teamId: id, introspectedAt: 1 })),
+        ),
+      'the last introspection time': () => lastIntrospections.find(1, 7),
+    }
+    for (const [what, operate] of Object.entries(operations)) {
+      it(`${what} reads a few pages`, async () => {
+        primary.pages.length = 0
+        await operate()
+        const pages = Math.max(...primary.pages)
+        // All of the smallest table are some 100.
+        assert.ok(primary.pages.length > 0 && pages < 100, `${primary.pages.join()} pages`)
+      })
+    }
+
+    it('a search looks at each row of its slice by a key', async () => {
+      primary.pages.length = 0
+      await search.search({ ...realm, filter: { namePart: 'nobody' }, position: '19000', limit: 10 })
+      // Of the 1,000 rows that are left, and not of all that there are.
+      assert.ok(Math.max(...primary.pages) < 10_000, `${primary.pages.join()} pages`)
+    })
+  })
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
+import { Primary } from '../../../src/store/postgres/primary-pool.ts'
+import { firstEventId } from '../../../src/domain/audit/audit-event.ts'
+import {
+  deleteAuditEvents,
+  selectAuditEvents,
+  selectAuditEventsOfUserGroup,
+  selectCreatedAt,
+  selectCreation,
+  selectEndOfBatch,
+} from '../../../src/store/postgres/audit-log.ts'
+import { deleteUserGroup, restoreUserGroup } from '../../../src/store/postgres/user-group-history.ts'
+import * as sql from '../../../src/store/postgres/user-group-sql.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { openSession } from '../../support/session.ts'
+import { fill, knowledge, many, pagesOf, rowsInVain } from './postgres-grown.ts'
+import { openPostgres, suiteScope } from './postgres-support.ts'
+import { defaults } from '../store-options.ts'
+
+const ofAuditLog = {
+  selectAuditEvents,
+  selectAuditEventsOfUserGroup,
+  selectCreatedAt,
+  selectCreation,
+  selectEndOfBatch,
+  deleteAuditEvents,
+}
+const statements = { ...sql, deleteUserGroup, restoreUserGroup, ...ofAuditLog }
+
+const realm = [1, 'Customer']
+const deletedTeamId = 1_000_007
+const ids = [7, 1007]
+const providedIds = ids.map((id) => `customer ${id}`)
+/** Of all arrays of a statement, the elements that are alike. */
+const each = <T>(value: T) => ids.map(() => value)
+const eventIds = ids.map((id) => `${firstEventId(5000).slice(0, -4)}${id.toString(16).padStart(4, '0')}`)
+const bytes = (prefix: string) => ids.map((id) => Buffer.from(`${prefix} ${id}`.padEnd(32)))
+
+interface Session {
+  readonly hashes: Buffer[]
+  readonly teamIds: number[]
+}
+
+/** What each statement is given: two calls' worth, or the one call's. */
+const values: Record<keyof typeof statements, (session: Session) => unknown[]> = {
+  select: () => [...realm, providedIds],
+  selectView: () => [...realm, providedIds],
+  selectUnchanged: ({ teamIds }) => [...realm, teamIds, each('1/1')],
+  selectByToken: ({ hashes }) => [...realm, hashes],
+  selectBySupersededToken: ({ hashes }) => [...realm, hashes],
+  selectIdempotencyKey: ({ hashes }) => [...realm, hashes],
+  resolveEntry: () => [...realm, ['many', 's1007', '20'], ['d7', 'd1007', '19']],
+  insert: () => [
+    ...[...realm, ['new 1', 'new 2'], each('New'), each('{"many":"20019","s7":"d7","9":"8"}'), each(null)],
+    ...[bytes('token'), each('k'), bytes('sealed'), each(1), each(true), each('api_token:1')],
+    ...[eventIds, each('request-1')],
+  ],
+  update: ({ teamIds }) => [
+    ...[...realm, teamIds, each('Changed'), each(true), each('{"many":"20019","s7":"d7","9":"8"}')],
+    ...[each(false), each(null), each(2), each(true), each('api_token:1'), each(null)],
+    ...[eventIds, each('request-1')],
+  ],
+  deleteUserGroup: ({ teamIds }) => [1, teamIds[0], null, 2, 'api_token:1', eventIds[0], null],
+  restoreUserGroup: () => [...realm, deletedTeamId, 0, eventIds[0], 'api_token:1', null],
+  replaceToken: ({ teamIds, hashes }) => [
+    ...[...realm, teamIds, hashes, bytes('token'), each('k'), bytes('sealed'), each(2), each(2)],
+    ...[bytes('key'), bytes('fingerprint'), each(3), 2, each(null)],
+    ...[eventIds, each('api_token:1'), each(null)],
+  ],
+  selectRetiredSecretKey: () => ['k'],
+  selectPage: () => [...realm, 'customer 5', 10],
+  selectAuditEvents: () => [...realm, firstEventId(2000), firstEventId(9000), 10],
+  selectAuditEventsOfUserGroup: ({ teamIds }) => [
+    ...[...realm, firstEventId(0), firstEventId(2 ** 47), 10, teamIds[0]],
+  ],
+  selectCreatedAt: () => [1, deletedTeamId],
+  selectCreation: ({ teamIds }) => [...realm, firstEventId(1000), firstEventId(1001), teamIds[0]],
+  selectEndOfBatch: () => [...realm, firstEventId(9000), 10],
+  deleteAuditEvents: () => [...realm, firstEventId(1001)],
+}
+
+/** A database with so many rows of each kind, of which PostgreSQL then learns. */
+function grown(rows: number, learn: string) {
+  const scope = suiteScope()
+  const made = {} as { primary: Primary; known: Session }
+  before(async () => {
+    const url = await freshDatabase(scope)
+    await openPostgres(scope, url)
+    const session = await openSession(scope, url)
+    await session.query(fill(rows))
+    await session.query(learn)
+    const { rows: found } = await session.query<{ token_hash: Buffer; team_id: string }>(
+      'SELECT token_hash, team_id FROM user_group WHERE provided_id = ANY ($1)',
+      [providedIds],
+    )
+    made.known = {
+      hashes: found.map(({ token_hash }) => token_hash),
+      teamIds: found.map(({ team_id }) => Number(team_id)),
+    }
+    const location = parseDatabaseUrl(url)
+    assert.ok(location.kind === 'postgres')
+    made.primary = new Primary(location.server, defaults)
+  })
+  after(() => made.primary.close())
+  return made
+}
+
+const names = Object.keys(statements) as (keyof typeof statements)[]
+
+for (const [when, learn] of Object.entries(knowledge)) {
+  describe(`PostgreSQL: ${when},`, () => {
+    const made = grown(many, learn)
+
+    it('has plans made anew, or kept', async () => {
+      const [row] = await made.primary.query('SHOW plan_cache_mode')
+      const mode = learn === '' ? 'force_custom_plan' : 'force_generic_plan'
+      assert.deepEqual(row, { plan_cache_mode: mode })
+    })
+
+    for (const name of names) {
+      it(`${name} reads a few pages`, async () => {
+        const pages = await pagesOf(made.primary, statements[name], values[name](made.known))
+        // All of the smallest table are some 200.
+        assert.ok(pages > 0 && pages < 150, `${pages} pages`)
+      })
+    }
+  })
+}
+
+// As soon as plans are kept, and so for tables that grow from there on.
+for (const learn of ['VACUUM user_group', 'VACUUM', 'ANALYZE user_group', 'ANALYZE']) {
+  describe(`PostgreSQL: by plans that it keeps of small tables, after ${learn},`, () => {
+    const made = grown(1100, learn)
+
+    for (const name of names) {
+      it(`${name} reads hardly a row in vain`, async () => {
+        const rows = await rowsInVain(made.primary, statements[name], values[name](made.known))
+        assert.ok(rows < 50, `${rows} rows`)
+      })
+    }
+  })
+}

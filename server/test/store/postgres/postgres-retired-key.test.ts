@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { after, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freshDatabase } from '../../support/database.ts'
+import { openSession } from '../../support/session.ts'
+import { openPostgres } from './postgres-support.ts'
+
+it('PostgreSQL: a secret key is retired only once what was being written before is there to be found', async () => {
+  const scope = { after }
+  const url = await freshDatabase(scope)
+  const store = await openPostgres(scope, url)
+  const writer = await openSession(scope, url)
+  await writer.query('BEGIN')
+  // As the statement of a creation that looked at the keys a moment ago.
+  await writer.query(
+    `INSERT INTO user_group (workspace_id, environment, provided_id, name, token_hash, token_key_id, token_sealed,
+                             token_issued_at, created_at, updated_at, updated_by)
+     VALUES (1, 'Customer', 'late', 'Late', '\\x00', 'k1', '\\x00', 1, 1, 1, 'api_token:1')`,
+  )
+  let isRetired = false
+  const retiring = store.retireSecretKey('k1').then(() => (isRetired = true))
+  while (!(await store.listRetiredSecretKeys()).includes('k1'));
+  // The longer this is, the surer a store that does not wait is found out.
+  await sleep(200)
+  assert.equal(isRetired, false)
+  await writer.query('COMMIT')
+  await retiring
+  const { tokens } = await store.listSealedTokens({ cursor: { place: 'user_group', after: null }, limit: 9 })
+  assert.deepEqual(
+    tokens.map(({ token }) => token.keyId),
+    ['k1'],
+  )
+})

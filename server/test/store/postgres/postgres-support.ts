@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { after } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Client } from 'pg'
+import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
+import type { GetOrCreateUserGroup, RotateUserGroupToken, Store } from '../../../src/domain/store.ts'
+import { Fault } from '../../../src/domain/fault.ts'
+import type { Sealed } from '../../../src/domain/secret-key/keyring.ts'
+import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
+import { openStore, type StoreOptions } from '../../../src/store/open-store.ts'
+import { StoreError } from '../../../src/store/store-error.ts'
+import { DatabaseProxy, type ProxyOptions } from '../../support/database-proxy.ts'
+import { freshDatabase } from '../../support/database.ts'
+import type { Scope } from '../../support/scope.ts'
+import { openSession } from '../../support/session.ts'
+import { freshKey, hashOf, mint, origin } from '../contract/store-fixtures.ts'
+import { defaults } from '../store-options.ts'
+import { madeBy } from '../contract/created-user-group.ts'
+
+/** Times, in milliseconds, that a test waits for, and in which a slow machine gets done what it must. */
+export const brief = { deadlineMs: 1000 } as const
+export const briefToTheServer = { connectTimeoutMs: 1000, statementTimeoutMs: 500 } as const
+
+/** How the statements of the store are told apart. */
+export const statements = {
+  find: /^SELECT .* AS wanted \(provided_id, position\)/s,
+  findByToken:
+    /^SELECT .* AS wanted \(token_hash, position\)\s+CROSS JOIN LATERAL \(\s+SELECT \* FROM user_group/s,
+  findBySupersededToken: /^SELECT wanted\.position, superseded_token/,
+  findApiToken: /^SELECT .* AS wanted \(token_hash\) .*api_token/s,
+  createUserGroup: /^WITH new AS .*INSERT INTO user_group\b/s,
+  update: /UPDATE user_group\s+SET name/,
+  rotate: /UPDATE user_group\s+SET token_hash/,
+  suspend: /^WITH changed AS .*UPDATE user_group SET suspended_at/s,
+  deleteUserGroup: /^WITH deleted AS \(\s+DELETE FROM user_group\b/,
+  restoreUserGroup: /^WITH deleted AS \(\s+DELETE FROM deleted_user_group/,
+  createWorkspace: /^INSERT INTO workspace/,
+  createApiToken: /^INSERT INTO api_token/,
+  lockApiToken: /^SELECT \* FROM api_token .* FOR NO KEY UPDATE/,
+  recordApiTokenUses: /^WITH used AS/,
+  limitApiToken: /^UPDATE api_token SET calls_per_second/,
+  revokeApiToken: /^WITH revoked AS .*UPDATE api_token/s,
+  addSecretKeyCheck: /^INSERT INTO secret_key_check/,
+  createConsoleSession: /^WITH made AS .*INSERT INTO console_session/s,
+  touchConsoleSession: /^UPDATE console_session/,
+  deleteConsoleSession: /^DELETE FROM console_session WHERE session_hash/,
+  commit: /^COMMIT/,
+} as const
+
+/** What cleans up once all tests of a file have ended: a suite's own hook that asks for a database ends long before. */
+export function suiteScope(): Scope {
+  const cleanups: (() => void | Promise<void>)[] = []
+  after(async () => {
+    for (const done of cleanups) await done()
+  })
+  return { after: (done) => void cleanups.push(done) }
+}
+
+/** How messages for the operator name a database. */
+export function placeOf(url: string): string {
+  const { host, pathname } = new URL(url)
+  return `postgres://${host}${pathname}`
+}
+
+/** The store in this database, until the test has ended. */
+export async function openPostgres(t: Scope, url: string, over: Partial<StoreOptions> = {}): Promise<Store> {
+  const store = await openStore(parseDatabaseUrl(url), { ...defaults, ...over })
+  t.after(() => store.close())
+  return store
+}
+
+export interface Proxied {
+  readonly store: Store
+  readonly proxy: DatabaseProxy
+  /** Of the same database, past the proxy. */
+  readonly url: string
+}
+
+/** A store by way of a proxy, in a database of its own unless one is given. */
+export async function openProxied(
+  t: Scope,
+  over: Partial<StoreOptions> = {},
+  options: ProxyOptions = {},
+  databaseUrl?: string,
+): Promise<Proxied> {
+  const url = databaseUrl ?? (await freshDatabase(t))
+  const proxy = await DatabaseProxy.start(t, url, options)
+  return { store: await openPostgres(t, proxy.url, over), proxy, url }
+}
+
+export function creation(over: Partial<GetOrCreateUserGroup> = {}): GetOrCreateUserGroup {
+  return {
+    key: freshKey(),
+    change: { name: 'A' },
+    mayWrite: true,
+    mintToken: mint,
+    ...origin,
+    now: 1000,
+    ...over,
+  }
+}
+
+export async function created(store: Store, over: Partial<GetOrCreateUserGroup> = {}): Promise<UserGroup> {
+  const result = await store.getOrCreateUserGroup(creation(over))
+  return madeBy(result)
+}
+
+/** As many user groups as asked for, in the order of their team ids. */
+export async function createdInTurn(store: Store, count: number): Promise<UserGroup[]> {
+  const groups: UserGroup[] = []
+  while (groups.length < count) groups.push(await created(store))
+  return groups
+}
+
+export function rotation(token: Sealed, over: Partial<RotateUserGroupToken> = {}): RotateUserGroupToken {
+  return {
+    ...origin,
+    workspaceId: 1,
+    environment: 'Customer',
+    target: { tokenHash: hashOf(token) },
+    oldTokenValidUntil: 2000,
+    mintToken: mint,
+    now: 2000,
+    ...over,
+  }
+}
+
+/** The only value of the only row of a query. */
+export async function valueOf(session: Client, query: string, values: unknown[] = []): Promise<unknown> {
+  const { rows } = await session.query<unknown[]>({ text: query, values, rowMode: 'array' })
+  return rows[0]?.[0]
+}
+
+/** Ends all sessions of the database but this one. */
+export const terminateOthers = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                         WHERE datname = current_database() AND pid <> pg_backend_pid()`
+
+/** Of a database, for the sessions that are opened from now on. */
+export async function setForDatabase(t: Scope, url: string, setting: string): Promise<void> {
+  const session = await openSession(t, url)
+  await session.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET ${setting}`)
+}
+
+/** How many rows a table has. */
+export async function rowsOf(url: string, table: string): Promise<number> {
+  const session = new Client(url)
+  await session.connect()
+  try {
+    return (await valueOf(session, `SELECT count(*)::int FROM ${table}`)) as number
+  } finally {
+    await session.end()
+  }
+}
+
+/** Resolves once so many other sessions of the database wait for a lock. */
+export async function waitingForLocks(
+  session: Client,
+  { count = 1, longerThanMs = 0 }: { count?: number; longerThanMs?: number } = {},
+): Promise<void> {
+  const query = `SELECT count(*)::int FROM pg_stat_activity
+                 WHERE datname = current_database() AND wait_event_type = 'Lock'
+                   AND clock_timestamp() - query_start >= $1 * interval '1 ms'`
+  while ((await valueOf(session, query, [longerThanMs])) !== count) {
+    await nextTurn()
+    // In a transaction, what was seen first would be seen again.
+    await session.query('SELECT pg_stat_clear_snapshot()')
+  }
+}
+
+const messages = {
+  plain: 'The store cannot be used at the moment',
+  inDoubt:
+    'The store was lost in the middle of this call, which may have taken effect, or still may: GET the user group before you repeat it',
+}
+
+/** That it fails with a `Fault` that a caller may see, and in no word of a driver's or a server's. */
+export async function assertUnavailable(
+  result: Promise<unknown> | undefined,
+  expected: { reason?: string; isInDoubt?: boolean } = {},
+  what?: string,
+): Promise<void> {
+  await assert.rejects(result ?? Promise.resolve(), (error) => {
+    assert.ok(error instanceof Fault, `${what}: ${String(error)}`)
+    const { code, message, reason } = error
+    assert.equal(code, 'unavailable', what)
+    assert.match(reason ?? '', /^[A-Z0-9_]+$/, what)
+    if (expected.reason !== undefined) assert.equal(reason, expected.reason, what)
+    const isInDoubt = message === messages.inDoubt
+    assert.equal(message, isInDoubt ? messages.inDoubt : messages.plain, what)
+    if (expected.isInDoubt !== undefined) assert.equal(isInDoubt, expected.isInDoubt, what)
+    return true
+  })
+}
+
+/** For how long it runs, in milliseconds. */
+export async function takes(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
+
+/** That a store cannot be opened, with the database named and then what is expected; never the password. */
+export async function assertPlaceRefused(
+  opening: Promise<unknown>,
+  url: string,
+  expected: string | RegExp | ((message: string) => void),
+): Promise<void> {
+  await assert.rejects(opening, (error) => {
+    assert.ok(error instanceof StoreError, String(error))
+    const place = `${placeOf(url)}: `
+    assert.ok(error.message.startsWith(place), error.message)
+    const message = error.message.slice(place.length)
+    if (typeof expected === 'string') assert.equal(message, expected)
+    else if (typeof expected === 'function') expected(message)
+    else assert.match(message, expected)
+    return true
+  })
+}

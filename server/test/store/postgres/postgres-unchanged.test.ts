@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Store } from '../../../src/domain/store.ts'
+import type { UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { openSession } from '../../support/session.ts'
+import { getOrCreate } from '../contract/mapped-user-groups.ts'
+import { madeBy } from '../contract/created-user-group.ts'
+import { openPostgres } from './postgres-support.ts'
+import { freshKey, mint, origin } from '../contract/store-fixtures.ts'
+
+// A failover, or a restore, may lose what was done last: then revisions are counted again from an earlier one.
+describe('PostgreSQL: a user group that was read in a revision that was lost, and has come to another of the same number,', () => {
+  const revisions: Record<string, { first?: Change[]; lost: Change[]; later: Change[] }> = {
+    'by an update': { lost: [rename('Lost')], later: [rename('Kept')] },
+    'by a rotation': { lost: [rotate], later: [rotate] },
+    'by an update in place of a rotation': { lost: [rotate], later: [rename('Kept')] },
+    'by a rotation, on a clock that is behind': {
+      first: [clockAhead(rename('Before'))],
+      lost: [rotate],
+      later: [rotate],
+    },
+    'by a suspension': { lost: [suspend(true), suspend(false)], later: [restore, suspend(true)] },
+  }
+  for (const [how, { first = [], lost, later }] of Object.entries(revisions)) {
+    it(`${how}, is not unchanged`, async (t) => {
+      const url = await freshDatabase(t)
+      const store = await openPostgres(t, url)
+      const session = await openSession(t, url)
+      const key = freshKey()
+      const { teamId } = madeBy(await getOrCreate(store, key))
+      const make = async (changes: Change[], now: number) => {
+        for (const [i, change] of changes.entries()) await change(store, key, now + i)
+      }
+      await make(first, 1500)
+      await session.query('CREATE TABLE kept AS SELECT * FROM user_group')
+      await session.query('CREATE TABLE kept_versions AS SELECT * FROM user_group_version')
+      await make(lost, 2000)
+      const { stamp } = (await getOrCreate(store, key, { change: {} })) as { stamp: string }
+      assert.equal(await store.isUnchanged(1, 'Customer', teamId, stamp), true)
+      const before = await store.findUserGroup(key)
+      await session.query('DELETE FROM user_group_version')
+      await session.query('DELETE FROM user_group')
+      await session.query('INSERT INTO user_group_version SELECT * FROM kept_versions')
+      await session.query('INSERT INTO user_group OVERRIDING SYSTEM VALUE SELECT * FROM kept')
+      await make(later, 3000)
+      assert.equal((await store.findUserGroup(key))?.revision, before?.revision)
+      assert.equal(await store.isUnchanged(1, 'Customer', teamId, stamp), false)
+    })
+  }
+})
+
+type Change = (store: Store, key: UserGroupKey, now: number) => Promise<unknown>
+
+function rename(name: string): Change {
+  return (store, key, now) => store.updateUserGroup({ key, change: { name }, ...origin, now })
+}
+
+function clockAhead(change: Change): Change {
+  return (store, key, now) => change(store, key, now + 10_000)
+}
+
+async function rotate(store: Store, key: UserGroupKey, now: number): Promise<void> {
+  const { providedId, ...realm } = key
+  const target = { providedId }
+  const command = { ...realm, target, oldTokenValidUntil: now, mintToken: mint, now }
+  assert.equal((await store.rotateUserGroupToken({ ...origin, ...command })).outcome, 'rotated')
+}
+
+function suspend(suspended: boolean): Change {
+  return (store, key, now) => store.suspendUserGroup({ ...origin, key, suspended, now })
+}
+
+/** Deletes it and takes that back, which is a revision. */
+async function restore(store: Store, key: UserGroupKey, now: number): Promise<void> {
+  const teamId = (await store.findUserGroup(key))?.teamId ?? 0
+  const { workspaceId, environment } = key
+  await store.deleteUserGroup({ key, ...origin, now })
+  await store.restoreUserGroup({ ...origin, workspaceId, environment, teamId, deletedAfter: 0, now })
+}

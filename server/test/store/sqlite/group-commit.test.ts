@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
+import { GroupCommit } from '../../../src/store/sqlite/group-commit.ts'
+import { migrate } from '../../../src/store/sqlite/migrate.ts'
+import { Stamps } from '../../../src/store/sqlite/change-tracker.ts'
+import { temporaryFolder } from '../../support/service.ts'
+
+test('what is committed is not run again where something fails after it', async (t) => {
+  const database = new BetterSqlite3(join(temporaryFolder(t), 'ugs.db'))
+  t.after(() => database.close())
+  migrate(database, 'auto')
+  let failures = 0
+  const failing = () => {
+    failures++
+    throw new BetterSqlite3.SqliteError('disk I/O error', 'SQLITE_IOERR_READ')
+  }
+  const files = { check: () => undefined, checkNowAndThen: () => undefined }
+  const guards = { files, checkpointer: { afterCommit: failing }, stamps: new Stamps(database) }
+  const batch = new GroupCommit(database, guards, { lockTimeoutMs: 5000 })
+  let runs = 0
+  const insert = database.prepare("INSERT INTO retired_secret_key VALUES ('one')")
+  const results = await Promise.all([
+    batch.run(() => insert.run().changes),
+    batch.run(() => (runs++, 'read')),
+  ])
+  assert.deepEqual([results, runs, failures], [[1, 'read'], 1, 1])
+})

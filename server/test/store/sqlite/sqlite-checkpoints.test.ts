@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
+import { poll } from '../../failover/poll.ts'
+import { temporaryFolder } from '../../support/service.ts'
+import { mint, origin } from '../contract/store-fixtures.ts'
+import { defaults } from '../store-options.ts'
+
+// As it is built: a thread does not run what is not.
+const { openStore } = (await import(
+  new URL('../../../dist/store/open-store.js', import.meta.url).href
+)) as typeof import('../../../src/store/open-store.ts')
+
+/** A page in the log, with what stands before it. */
+const pageInLog = 4096 + 24
+
+test('the log is brought home before a commit has to, begins anew, and never gets much longer', async (t) => {
+  const path = join(temporaryFolder(t), 'ugs.db')
+  const store = await openStore({ kind: 'sqlite', path }, defaults)
+  let made = 0
+  const create = () =>
+    store.getOrCreateUserGroup({
+      key: { workspaceId: 1, environment: 'Customer', providedId: `group-${made++}` },
+      change: { name: 'A', properties: JSON.stringify({ fill: 'x'.repeat(30_000) }) },
+      mayWrite: true,
+      mintToken: mint,
+      ...origin,
+      now: 1,
+    })
+  const pagesInLog = () => statSync(`${path}-wal`).size / pageInLog
+  const size = () => statSync(path).size
+  const began = size()
+  while (pagesInLog() < 3700) await create()
+  assert.ok(pagesInLog() < 4000)
+  await poll('the log, brought home', 20_000, async () => {
+    // Whoever writes finds out how long the log is, now and then.
+    if (pagesInLog() < 3900) await create()
+    return size() > began + 1_000_000 ? true : undefined
+  })
+  assert.ok(pagesInLog() < 4000)
+
+  const groups = made * 4
+  while (made < groups) await create()
+  assert.ok(pagesInLog() < 5000)
+  await store.close()
+  const database = new BetterSqlite3(path)
+  assert.equal(database.pragma('integrity_check', { simple: true }), 'ok')
+  assert.equal(database.prepare('SELECT count(*) FROM user_group').pluck().get(), groups)
+  database.close()
+})

@@ -1,0 +1,318 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import BetterSqlite3 from 'better-sqlite3'
+import { readMigrations } from '../../../src/store/migrations.ts'
+import { openStore } from '../../../src/store/open-store.ts'
+import { StoreError } from '../../../src/store/store-error.ts'
+import { temporaryFolder } from '../../support/service.ts'
+import { describeStore } from '../contract/store-contract.ts'
+import { describeMappingEntries } from '../contract/mapping-entries-contract.ts'
+import { madeBy, unchanged, unstamped } from '../contract/created-user-group.ts'
+import { describeProcesses } from '../contract/store-processes.ts'
+import { describeUnchanged } from '../contract/unchanged-contract.ts'
+import { mint, origin } from '../contract/store-fixtures.ts'
+import { defaults } from '../store-options.ts'
+
+const folder = temporaryFolder({ after })
+let files = 0
+const freshPath = () => join(folder, `${files++}.db`)
+const open = (path: string, lockTimeoutMs = 5000) =>
+  openStore({ kind: 'sqlite', path }, { ...defaults, lockTimeoutMs })
+
+describeStore('SQLite', () => open(freshPath()))
+
+const pathOf = (url: string) => url.replace('sqlite:', '')
+
+describeUnchanged('SQLite', () => `sqlite:${freshPath()}`)
+
+describeProcesses('SQLite', {
+  dialect: 'sqlite',
+  freshUrl: () => `sqlite:${freshPath()}`,
+  placeOf: pathOf,
+  count: (url, table) => {
+    const database = new BetterSqlite3(pathOf(url))
+    assert.equal(database.pragma('integrity_check', { simple: true }), 'ok')
+    const count = database.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number
+    database.close()
+    return count
+  },
+})
+
+describeMappingEntries('SQLite', {
+  freshUrl: () => `sqlite:${freshPath()}`,
+  query: (url, sql) => {
+    const database = new BetterSqlite3(pathOf(url), { readonly: true })
+    const rows = database.prepare<[], Record<string, unknown>>(sql).all()
+    database.close()
+    return rows
+  },
+  makeFirstVersion: (url, sql) => {
+    const [first] = readMigrations('sqlite')
+    const database = new BetterSqlite3(pathOf(url))
+    database.pragma('application_id = 0x55475300')
+    database.exec(
+      `CREATE TABLE schema_migration (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;
+       INSERT INTO schema_migration VALUES (1, 'initial', 0);
+       ${first?.sql};
+       ${sql}`,
+    )
+    database.close()
+  },
+})
+
+const key = (providedId: string) => ({ workspaceId: 1, environment: 'Customer', providedId }) as const
+const create = (providedId: string, name = 'A') => ({
+  key: key(providedId),
+  change: { name },
+  mayWrite: true,
+  mintToken: mint,
+  ...origin,
+  now: 1,
+})
+
+describe('SQLite: the file', () => {
+  it('keeps what was answered when it is opened again', async () => {
+    const path = freshPath()
+    const first = await open(path)
+    const created = await first.getOrCreateUserGroup(create('a'))
+    await first.close()
+    const second = await open(path)
+    const found = await second.getOrCreateUserGroup(create('a'))
+    await second.close()
+    assert.deepEqual(unstamped(found), unchanged(madeBy(created)))
+  })
+
+  it('is made once where two open it at the same moment', async () => {
+    const files = 60
+    // As many as there are threads have come to a file before it is opened.
+    const arrived = new Int32Array(new SharedArrayBuffer(4 * files))
+    const script = `
+      const { arrived, folder, store, options } = require('node:worker_threads').workerData
+      import(store).then(async ({ openStore }) => {
+        for (let i = 0; i < arrived.length; i++) {
+          Atomics.add(arrived, i, 1)
+          while (Atomics.load(arrived, i) < 2);
+          const store = await openStore({ kind: 'sqlite', path: folder + '/at-once-' + i + '.db' }, options)
+          await store.close()
+        }
+      })`
+    const store = new URL('../../../dist/store/open-store.js', import.meta.url).href
+    const open = () =>
+      new Worker(script, {
+        eval: true,
+        execArgv: [],
+        workerData: { arrived, folder, store, options: defaults },
+      })
+    const ends = [open(), open()].map((worker) =>
+      // The other one does not wait for one that failed.
+      once(worker, 'exit').finally(() => arrived.fill(2)),
+    )
+    await Promise.all(ends)
+  })
+
+  it('waits for another process that is writing, then says that the store cannot be reached', async () => {
+    const path = freshPath()
+    const store = await open(path, 50)
+    const other = new BetterSqlite3(path)
+    other.exec('BEGIN IMMEDIATE')
+    await assert.rejects(store.getOrCreateUserGroup(create('a')), {
+      name: 'Fault',
+      code: 'unavailable',
+      reason: 'SQLITE_BUSY: the database is locked by another process; stop it, or try again',
+    })
+    assert.equal(await store.findUserGroup(key('a')), null)
+    other.exec('ROLLBACK')
+    assert.equal((await store.getOrCreateUserGroup(create('a'))).outcome, 'created')
+    other.close()
+    await store.close()
+  })
+
+  it('answers what reads while what writes waits for another process, and writes once that is done', async () => {
+    const path = freshPath()
+    const store = await open(path)
+    await store.getOrCreateUserGroup(create('a'))
+    const other = new BetterSqlite3(path)
+    other.exec("BEGIN IMMEDIATE; UPDATE user_group SET name = 'Not yet'")
+    let written = false
+    // One turn has all of them.
+    const writing = store.getOrCreateUserGroup(create('b')).then(({ outcome }) => {
+      written = true
+      return outcome
+    })
+    const reads = [store.getOrCreateUserGroup(create('a')), store.getOrCreateUserGroup(create('a'))]
+    assert.deepEqual(
+      (await Promise.all(reads)).map(({ outcome }) => outcome),
+      ['unchanged', 'unchanged'],
+    )
+    assert.equal((await store.findUserGroup(key('a')))?.name, 'A')
+    assert.equal(written, false)
+    other.exec('COMMIT')
+    assert.equal(await writing, 'created')
+    assert.equal((await store.findUserGroup(key('a')))?.name, 'Not yet')
+    other.close()
+    await store.close()
+  })
+
+  it('is closed once what waited for another process is done', async () => {
+    const path = freshPath()
+    const store = await open(path)
+    const other = new BetterSqlite3(path)
+    other.exec('BEGIN IMMEDIATE')
+    const writing = store.getOrCreateUserGroup(create('a'))
+    await store.findUserGroup(key('a'))
+    const closing = store.close()
+    // All that was begun after it is over by then.
+    for (let turn = 0; turn < 10; turn++) await nextTurn()
+    other.exec('ROLLBACK')
+    assert.equal((await writing).outcome, 'created')
+    await closing
+    other.close()
+  })
+
+  it('waits once for all that arrived together, and not for each', async () => {
+    const path = freshPath()
+    const store = await open(path, 300)
+    const other = new BetterSqlite3(path)
+    other.exec('BEGIN IMMEDIATE')
+    const started = process.hrtime.bigint()
+    const results = await Promise.allSettled(
+      Array.from({ length: 48 }, (_, i) => store.getOrCreateUserGroup(create(`waits-${i}`))),
+    )
+    // One wait is 0.3 s and forty-eight are 14 s: no slow machine makes the one look like the other.
+    assert.ok(process.hrtime.bigint() - started < 7_000_000_000n)
+    for (const { status } of results) assert.equal(status, 'rejected')
+    other.close()
+    await store.close()
+  })
+
+  it('starts a turn over that read before another process wrote', async () => {
+    const path = freshPath()
+    const store = await open(path)
+    await store.getOrCreateUserGroup(create('a', 'Before'))
+    const other = new BetterSqlite3(path)
+    let interfered = false
+    // Between this turn's read and its write, the other process commits.
+    const result = await store.getOrCreateUserGroup({
+      ...create('b'),
+      mintToken: (userGroup) => {
+        if (!interfered) other.exec("UPDATE user_group SET name = 'After'")
+        interfered = true
+        return mint(userGroup)
+      },
+    })
+    assert.equal(result.outcome, 'created')
+    assert.equal((await store.findUserGroup(key('a')))?.name, 'After')
+    other.close()
+    await store.close()
+  })
+
+  it('fails one operation of a turn without the others', async () => {
+    const store = await open(freshPath())
+    const [first, second, third] = await Promise.allSettled([
+      store.getOrCreateUserGroup(create('a')),
+      store.getOrCreateUserGroup({
+        ...create('b'),
+        mintToken: () => {
+          throw new Error('no token')
+        },
+      }),
+      store.getOrCreateUserGroup(create('c')),
+    ])
+    assert.deepEqual([first.status, second.status, third.status], ['fulfilled', 'rejected', 'fulfilled'])
+    assert.notEqual(await store.findUserGroup(key('a')), null)
+    assert.equal(await store.findUserGroup(key('b')), null)
+    assert.notEqual(await store.findUserGroup(key('c')), null)
+    await store.close()
+  })
+
+  it('is written to only where something changes', async () => {
+    const path = freshPath()
+    const store = await open(path)
+    await store.getOrCreateUserGroup(create('a'))
+    const other = new BetterSqlite3(path)
+    const version = () => other.pragma('data_version', { simple: true })
+    const before = version()
+    await store.getOrCreateUserGroup(create('a'))
+    await store.updateUserGroup({ key: key('a'), change: { name: 'A' }, ...origin, now: 2 })
+    assert.equal(version(), before)
+    await store.updateUserGroup({ key: key('a'), change: { name: 'B' }, ...origin, now: 2 })
+    assert.notEqual(version(), before)
+    other.close()
+    await store.close()
+  })
+
+  it('is used as it is where a newer release has only added to it', async () => {
+    const path = join(folder, 'added-to.db')
+    await (await open(path)).close()
+    const database = new BetterSqlite3(path)
+    database.exec(
+      "ALTER TABLE user_group ADD COLUMN added TEXT; INSERT INTO schema_migration VALUES (1000, 'additive-column', 0)",
+    )
+    database.close()
+    for (const migrate of ['auto', 'check'] as const) {
+      const store = await openStore({ kind: 'sqlite', path }, { ...defaults, migrate })
+      assert.equal((await store.getOrCreateUserGroup(create(migrate))).outcome, 'created')
+      await store.close()
+    }
+  })
+
+  const refused: Record<string, { prepare: (path: string) => void | Promise<void>; message: RegExp }> = {
+    'a newer version': {
+      prepare: async (path) => {
+        await (await open(path)).close()
+        const database = new BetterSqlite3(path)
+        database.exec("INSERT INTO schema_migration VALUES (1000, 'from the future', 0)")
+        database.close()
+      },
+      message: /schema version 1000, and this release knows up to \d+/,
+    },
+    'another program': {
+      prepare: (path) => {
+        const database = new BetterSqlite3(path)
+        database.exec('CREATE TABLE something (a)')
+        database.close()
+      },
+      message: /belongs to another program/,
+    },
+    'no database': {
+      prepare: (path) => writeFileSync(path, 'This is a text and not a database. '.repeat(100)),
+      message: /not a SQLite database.*SQLITE_NOTADB/,
+    },
+  }
+  for (const [what, { prepare, message }] of Object.entries(refused)) {
+    it(`is refused, with the file named, where it is of ${what}`, async () => {
+      const path = freshPath()
+      await prepare(path)
+      await assert.rejects(open(path), (error) => {
+        assert.ok(error instanceof StoreError)
+        assert.ok(error.message.startsWith(path))
+        assert.match(error.message, message)
+        return true
+      })
+    })
+  }
+
+  it('is left as it is where it is of another program', async () => {
+    const path = freshPath()
+    const other = new BetterSqlite3(path)
+    other.exec('CREATE TABLE something (a)')
+    await assert.rejects(open(path), StoreError)
+    assert.equal(other.pragma('journal_mode', { simple: true }), 'delete')
+    other.close()
+  })
+
+  it('is refused where its folder does not exist', async () => {
+    await assert.rejects(open(join(folder, 'nowhere', 'ugs.db')), /the folder does not exist/)
+  })
+
+  it('is refused where it is a folder', async () => {
+    const path = freshPath()
+    mkdirSync(path)
+    await assert.rejects(open(path), { name: 'StoreError', message: /SQLITE_CANTOPEN/ })
+  })
+})
