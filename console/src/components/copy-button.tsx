@@ -1,5 +1,5 @@
 import { ActionIcon, CopyButton as Copy, Tooltip, type MantineSize } from '@mantine/core'
-import { IconCheck, IconCopy } from '@tabler/icons-react'
+import { IconCheck, IconCopy } from './icons.tsx'
 
 interface Props {
   readonly value: string

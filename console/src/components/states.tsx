@@ -1,5 +1,5 @@
 import { Alert, Button, Center, Code, Group, Loader, Skeleton, Stack, Text } from '@mantine/core'
-import { IconAlertTriangle } from '@tabler/icons-react'
+import { IconAlertTriangle } from './icons.tsx'
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/errors.ts'
 import { CopyButton } from './copy-button.tsx'

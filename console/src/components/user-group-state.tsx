@@ -1,5 +1,5 @@
 import { Badge } from '@mantine/core'
-import { IconCheck, IconPlayerPause } from '@tabler/icons-react'
+import { IconCheck, IconPlayerPause } from './icons.tsx'
 import type { UserGroup } from '../api/wire.ts'
 
 export function UserGroupState({ userGroup }: { readonly userGroup: Pick<UserGroup, 'suspended_at'> }) {

@@ -7,7 +7,7 @@ import {
   IconShieldHalf,
   IconUpload,
   IconUsersGroup,
-} from '@tabler/icons-react'
+} from '../components/icons.tsx'
 
 /** In the order of how often support needs them. */
 export const navigation = [

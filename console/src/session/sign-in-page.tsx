@@ -1,6 +1,6 @@
 import { Alert, Button, Center, Code, Group, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
-import { IconInfoCircle } from '@tabler/icons-react'
+import { IconInfoCircle } from '../components/icons.tsx'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { CopyButton } from '../components/copy-button.tsx'

@@ -1,5 +1,5 @@
 import { Button, Paper, SegmentedControl } from '@mantine/core'
-import { IconPlus } from '@tabler/icons-react'
+import { IconPlus } from '../../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { apiTokensQuery } from '../../api/queries.ts'

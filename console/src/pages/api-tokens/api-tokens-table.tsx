@@ -1,5 +1,5 @@
 import { Badge, Button, Group, Text } from '@mantine/core'
-import { IconBan, IconCheck, IconClockOff } from '@tabler/icons-react'
+import { IconBan, IconCheck, IconClockOff } from '../../components/icons.tsx'
 import { useMemo } from 'react'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
 import { Time } from '../../components/time.tsx'

@@ -1,5 +1,5 @@
 import { Button, Paper } from '@mantine/core'
-import { IconRefresh } from '@tabler/icons-react'
+import { IconRefresh } from '../../components/icons.tsx'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { usePages } from '../../api/use-pages.ts'

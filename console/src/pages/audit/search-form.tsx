@@ -1,5 +1,5 @@
 import { Button, Group, Paper, Select, TextInput } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
+import { IconSearch } from '../../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { apiTokensQuery } from '../../api/queries.ts'

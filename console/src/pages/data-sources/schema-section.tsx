@@ -1,5 +1,5 @@
 import { Button, Code, Group, Text } from '@mantine/core'
-import { IconPlus } from '@tabler/icons-react'
+import { IconPlus } from '../../components/icons.tsx'
 import type { ReactNode } from 'react'
 import type { Schema } from '../../api/registry.ts'
 import { countOf } from '../../components/counts.tsx'

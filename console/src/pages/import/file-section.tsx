@@ -1,5 +1,5 @@
 import { Button, Code, FileButton, Group, SegmentedControl, Stack, Text } from '@mantine/core'
-import { IconFileUpload } from '@tabler/icons-react'
+import { IconFileUpload } from '../../components/icons.tsx'
 import { useRef, useState, type DragEvent } from 'react'
 import { Section } from '../../components/section.tsx'
 import classes from './file-section.module.css'

@@ -1,5 +1,5 @@
 import { Button, Code, Group, Stack, Text, Title } from '@mantine/core'
-import { IconDownload } from '@tabler/icons-react'
+import { IconDownload } from '../../components/icons.tsx'
 import { useEffect, useState } from 'react'
 import { countOf, numberText } from '../../components/counts.tsx'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core'
-import { IconCircleCheck, IconPlayerStop } from '@tabler/icons-react'
+import { IconCircleCheck, IconPlayerStop } from '../../components/icons.tsx'
 import { useEffect, useRef, type ReactNode } from 'react'
 import { Counts, countOf } from '../../components/counts.tsx'
 import { ButtonLink } from '../../components/links.tsx'

@@ -1,5 +1,5 @@
 import { Badge, Code, Text } from '@mantine/core'
-import { IconLinkOff, IconUsers } from '@tabler/icons-react'
+import { IconLinkOff, IconUsers } from '../../components/icons.tsx'
 import { Fragment, useMemo } from 'react'
 import { useRegistry } from '../../api/queries.ts'
 import { nearest, resolve, type Registry } from '../../api/registry.ts'

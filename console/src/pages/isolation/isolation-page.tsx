@@ -1,5 +1,5 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
-import { IconRefresh } from '@tabler/icons-react'
+import { IconRefresh } from '../../components/icons.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { PagesFooter } from '../../components/pages-footer.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'

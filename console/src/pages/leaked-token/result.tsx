@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { IconCircleCheck, IconHelpCircle, IconShieldX } from '@tabler/icons-react'
+import { IconCircleCheck, IconHelpCircle, IconShieldX } from '../../components/icons.tsx'
 import { useState } from 'react'
 import { Section } from '../../components/section.tsx'
 import { useSession } from '../../session/store.ts'

@@ -1,5 +1,11 @@
 import { Accordion, Badge, Code, Group, Stack, Text, type MantineColor } from '@mantine/core'
-import { IconAlertTriangle, IconEqual, IconPencil, IconPlus, IconQuestionMark } from '@tabler/icons-react'
+import {
+  IconAlertTriangle,
+  IconEqual,
+  IconPencil,
+  IconPlus,
+  IconQuestionMark,
+} from '../../components/icons.tsx'
 import { Counts, countOf } from '../../components/counts.tsx'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
 import { Differences } from '../../components/differences.tsx'

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { IconCircleCheck } from '@tabler/icons-react'
+import { IconCircleCheck } from '../../components/icons.tsx'
 import { useState } from 'react'
 import { useRegistry } from '../../api/queries.ts'
 import type { Viewed } from '../../api/user-groups.ts'

@@ -1,6 +1,6 @@
 import { Alert, Stack } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { IconInfoCircle } from '@tabler/icons-react'
+import { IconInfoCircle } from '../../components/icons.tsx'
 import { useBlocker, useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { ApiError } from '../../api/errors.ts'

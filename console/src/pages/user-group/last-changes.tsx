@@ -1,5 +1,5 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
-import { IconArrowBackUp } from '@tabler/icons-react'
+import { IconArrowBackUp } from '../../components/icons.tsx'
 import { useState } from 'react'
 import type { Viewed } from '../../api/user-groups.ts'
 import type { Version } from '../../api/wire.ts'

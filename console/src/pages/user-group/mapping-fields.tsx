@@ -1,5 +1,5 @@
 import { ActionIcon, Autocomplete, Button, Group, Stack, Text } from '@mantine/core'
-import { IconPlus, IconX } from '@tabler/icons-react'
+import { IconPlus, IconX } from '../../components/icons.tsx'
 import type { FieldFault } from '../../api/errors.ts'
 import { useRegistry } from '../../api/queries.ts'
 import { nearest, resolve, type Registry } from '../../api/registry.ts'

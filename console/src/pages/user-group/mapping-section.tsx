@@ -1,5 +1,5 @@
 import { Group, Stack, Text } from '@mantine/core'
-import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
+import { IconAlertTriangle, IconCircleCheck } from '../../components/icons.tsx'
 import { useMemo } from 'react'
 import { useRegistry } from '../../api/queries.ts'
 import type { Registry } from '../../api/registry.ts'

@@ -1,5 +1,5 @@
 import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core'
-import { IconEye, IconEyeOff } from '@tabler/icons-react'
+import { IconEye, IconEyeOff } from '../../components/icons.tsx'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { getAdmin } from '../../api/call.ts'

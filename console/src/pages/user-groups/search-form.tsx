@@ -13,7 +13,7 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
-import { IconFilter, IconSearch } from '@tabler/icons-react'
+import { IconFilter, IconSearch } from '../../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useRef, useState } from 'react'
 import { dataSourcesQuery, schemasQuery } from '../../api/queries.ts'

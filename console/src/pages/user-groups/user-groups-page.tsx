@@ -1,5 +1,5 @@
 import { Button, Menu } from '@mantine/core'
-import { IconDownload, IconTrash } from '@tabler/icons-react'
+import { IconDownload, IconTrash } from '../../components/icons.tsx'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { adminPath } from '../../api/call.ts'
 import { ButtonLink } from '../../components/links.tsx'
