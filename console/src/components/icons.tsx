@@ -178,3 +178,4 @@ export const IconUsersGroup = icon(
   'M5 5a2 2 0 1 0 4 0a2 2 0 0 0 -4 0',
   'M3 13v-1a2 2 0 0 1 2 -2h2',
 )
+export const IconX = icon('M18 6l-12 12', 'M6 6l12 12')
