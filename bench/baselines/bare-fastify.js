@@ -2,17 +2,17 @@
 // strict JSON, no store. What the service is measured against. With `--together` all answers that became ready in a turn
 // of the event loop are sent by one callback, which costs the kernel and the loop less where many are.
 import Fastify from 'fastify'
-import { GetOrCreateAnswer, UserGroupBody } from '../../server/dist/contract/user/schemas.js'
+import { GetOrCreateResponse, UserGroupBody } from '../../server/dist/contract/user/schemas.js'
 
 const token = 'ugt_testing_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy'
 
 // Fastify would answer `properties` empty where the schema does not say that there is anything in them.
-const { user_group } = GetOrCreateAnswer.properties
+const { user_group } = GetOrCreateResponse.properties
 const properties = { ...user_group.properties.properties, additionalProperties: true }
 const Answer = {
-  ...GetOrCreateAnswer,
+  ...GetOrCreateResponse,
   properties: {
-    ...GetOrCreateAnswer.properties,
+    ...GetOrCreateResponse.properties,
     user_group: { ...user_group, properties: { ...user_group.properties, properties } },
   },
 }

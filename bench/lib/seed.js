@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import { hashToken } from '../../server/dist/domain/token/token.js'
 import { newEventId } from '../../server/dist/domain/audit/audit-event.js'
-import { sealingContext } from '../../server/dist/domain/user-group/user-group.js'
+import { encryptionContext } from '../../server/dist/domain/user-group/user-group.js'
 import { idAt } from './ids.js'
 import { loadRound } from './load.js'
 import { keyring } from './service.js'
@@ -53,7 +53,7 @@ const started = Date.now()
 function rowOf(ids, index) {
   const providedId = idAt(ids, index)
   const token = seededToken(ids.first + index)
-  const context = sealingContext({ workspaceId: 1, environment: 'Testing', providedId })
+  const context = encryptionContext({ workspaceId: 1, environment: 'Testing', providedId })
   const { keyId, sealed } = keyring.seal(token, context)
   // One a millisecond, up to now.
   const at = started - ids.count + index

@@ -46,7 +46,7 @@ export interface components {
        */
       grace_period_seconds?: number
     }
-    GetOrCreateAnswer: {
+    GetOrCreateResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -90,7 +90,7 @@ export interface components {
         } | null
       }
     }
-    UpdateAnswer: {
+    UpdateResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -140,7 +140,7 @@ export interface components {
         api_environment_tag: 'Customer' | 'Testing'
       }
     }
-    RotationAnswer: {
+    RotationResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -187,7 +187,7 @@ export interface components {
        */
       token_type_hint?: string
     }
-    IntrospectionAnswer:
+    IntrospectionResponse:
       | {
           /** @constant */
           active: true
@@ -314,14 +314,6 @@ export interface components {
        */
       rate_limit: string | null
     }
-    ApiTokenAnswer: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      api_token: components['schemas']['ApiToken']
-    }
     ApiTokenBody: {
       /**
        * @description What it is for.
@@ -341,7 +333,7 @@ export interface components {
        */
       expires_in_seconds?: number
     }
-    ApiTokenListAnswer: {
+    ApiTokenListResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -349,7 +341,23 @@ export interface components {
       success: 1
       api_tokens: components['schemas']['ApiToken'][]
     }
-    ApiTokenRotationAnswer: {
+    ApiTokenResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      api_token: components['schemas']['ApiToken']
+    }
+    ApiTokenRotationBody: {
+      /**
+       * @description For how long the old one works on: 0 to 2592000, 30 days.
+       * @default 86400
+       * @example 86400
+       */
+      overlap_seconds?: number
+    }
+    ApiTokenRotationResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -363,15 +371,7 @@ export interface components {
       token: string
       replaces: components['schemas']['ApiToken']
     }
-    ApiTokenRotationBody: {
-      /**
-       * @description For how long the old one works on: 0 to 2592000, 30 days.
-       * @default 86400
-       * @example 86400
-       */
-      overlap_seconds?: number
-    }
-    AuditEventListAnswer: {
+    AuditEventListResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -452,38 +452,6 @@ export interface components {
        */
       next_cursor: string | null
     }
-    DataSourceAnswer: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      data_source: {
-        /**
-         * @description Its id.
-         * @example 213
-         */
-        id: number
-        /**
-         * @description Your id of it.
-         * @example sales
-         */
-        provided_id: string
-        /** @example Sales */
-        name: string
-        /**
-         * Format: date-time
-         * @description When it was registered (RFC 3339, UTC).
-         * @example 2026-11-21T20:15:53.000Z
-         */
-        created_at: string
-        /**
-         * @description The schema that it is for.
-         * @example 213
-         */
-        schema_id: number
-      }
-    }
     DataSourceBody: {
       /**
        * @description The schema that it is for.
@@ -501,7 +469,7 @@ export interface components {
        */
       name: string & (unknown & unknown)
     }
-    DataSourceListAnswer: {
+    DataSourceListResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -538,7 +506,39 @@ export interface components {
        */
       next_cursor: string | null
     }
-    DeletedAnswer: {
+    DataSourceResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      data_source: {
+        /**
+         * @description Its id.
+         * @example 213
+         */
+        id: number
+        /**
+         * @description Your id of it.
+         * @example sales
+         */
+        provided_id: string
+        /** @example Sales */
+        name: string
+        /**
+         * Format: date-time
+         * @description When it was registered (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        created_at: string
+        /**
+         * @description The schema that it is for.
+         * @example 213
+         */
+        schema_id: number
+      }
+    }
+    DeletedResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -547,7 +547,7 @@ export interface components {
       /** @constant */
       deleted: true
     }
-    DeletedUserGroupListAnswer: {
+    DeletedUserGroupListResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -587,7 +587,7 @@ export interface components {
        */
       next_cursor: string | null
     }
-    DiffAnswer: {
+    DiffResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -776,7 +776,7 @@ export interface components {
         [key: string]: unknown
       } | null
     }
-    IsolationAnswer: {
+    IsolationResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -828,7 +828,19 @@ export interface components {
        */
       next_cursor: string | null
     }
-    LeakedTokenAnswer: {
+    LeakedTokenBody: {
+      /**
+       * @description A user group token or an API token.
+       * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+       */
+      token: string
+      /**
+       * @description Has it stop at once: the user group gets another token, or where this one was replaced before, its grace period ends; an API token is revoked.
+       * @default false
+       */
+      rotate?: boolean
+    }
+    LeakedTokenResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -850,18 +862,6 @@ export interface components {
       /** @description Whether this call made a new user group token. */
       rotated?: boolean
       api_token?: components['schemas']['ApiToken']
-    }
-    LeakedTokenBody: {
-      /**
-       * @description A user group token or an API token.
-       * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
-       */
-      token: string
-      /**
-       * @description Has it stop at once: the user group gets another token, or where this one was replaced before, its grace period ends; an API token is revoked.
-       * @default false
-       */
-      rotate?: boolean
     }
     ManagedUserGroup: {
       /**
@@ -938,7 +938,7 @@ export interface components {
        */
       suspended_at: string | null
     }
-    NewApiTokenAnswer: {
+    NewApiTokenResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -951,7 +951,7 @@ export interface components {
        */
       token: string
     }
-    NewWorkspaceAnswer: {
+    NewWorkspaceResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -979,7 +979,22 @@ export interface components {
        */
       token: string
     }
-    PromotionAnswer: {
+    PromotionBody: {
+      /**
+       * @description The ids of the user groups to promote.
+       * @example [
+       *       "customer-42"
+       *     ]
+       */
+      user_group_ids: string[]
+      /**
+       * @description Changes nothing.
+       * @default false
+       * @example true
+       */
+      dry_run?: boolean
+    }
+    PromotionResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -1025,21 +1040,6 @@ export interface components {
         message: string | null
       }[]
     }
-    PromotionBody: {
-      /**
-       * @description The ids of the user groups to promote.
-       * @example [
-       *       "customer-42"
-       *     ]
-       */
-      user_group_ids: string[]
-      /**
-       * @description Changes nothing.
-       * @default false
-       * @example true
-       */
-      dry_run?: boolean
-    }
     RotateBody: {
       /**
        * @description For how long the old token stays valid for viewing.
@@ -1047,33 +1047,6 @@ export interface components {
        * @example 3600
        */
       grace_period_seconds?: number
-    }
-    SchemaAnswer: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      schema: {
-        /**
-         * @description Its id.
-         * @example 213
-         */
-        id: number
-        /**
-         * @description Your id of it.
-         * @example sales
-         */
-        provided_id: string
-        /** @example Sales */
-        name: string
-        /**
-         * Format: date-time
-         * @description When it was registered (RFC 3339, UTC).
-         * @example 2026-11-21T20:15:53.000Z
-         */
-        created_at: string
-      }
     }
     SchemaBody: {
       /**
@@ -1087,7 +1060,7 @@ export interface components {
        */
       name: string & (unknown & unknown)
     }
-    SchemaListAnswer: {
+    SchemaListResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -1114,7 +1087,34 @@ export interface components {
         created_at: string
       }[]
     }
-    TokenAnswer: {
+    SchemaResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      schema: {
+        /**
+         * @description Its id.
+         * @example 213
+         */
+        id: number
+        /**
+         * @description Your id of it.
+         * @example sales
+         */
+        provided_id: string
+        /** @example Sales */
+        name: string
+        /**
+         * Format: date-time
+         * @description When it was registered (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        created_at: string
+      }
+    }
+    TokenResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -1126,15 +1126,7 @@ export interface components {
        */
       token: string
     }
-    UserGroupAnswer: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      user_group: components['schemas']['ManagedUserGroup']
-    }
-    UserGroupListAnswer: {
+    UserGroupListResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -1173,7 +1165,15 @@ export interface components {
         [key: string]: unknown
       } | null
     }
-    VersionListAnswer: {
+    UserGroupResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      user_group: components['schemas']['ManagedUserGroup']
+    }
+    VersionListResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -1222,7 +1222,7 @@ export interface components {
         updated_by: string | null
       }[]
     }
-    ViewAnswer: {
+    ViewResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -1344,7 +1344,7 @@ export interface components {
        */
       name: string & (unknown & unknown)
     }
-    WorkspaceListAnswer: {
+    WorkspaceListResponse: {
       /**
        * @description 1: the call succeeded.
        * @constant
@@ -1366,7 +1366,7 @@ export interface components {
         created_at: string
       }[]
     }
-    ErrorAnswer: {
+    ErrorResponse: {
       /**
        * @description 0: the call did not succeed.
        * @constant

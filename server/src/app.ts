@@ -12,43 +12,47 @@ import { Fault } from './domain/fault.ts'
 import { Promotion } from './domain/user-group/promotion.ts'
 import type { RateLimiter } from './domain/api-token/rate-limit.ts'
 import type { Store } from './domain/store.ts'
-import type { Uses } from './domain/api-token/last-used-tracker.ts'
+import type { LastUsedRecorder } from './domain/api-token/last-used-tracker.ts'
 import type { TokenlessUserGroup } from './domain/user-group/user-group.ts'
 import { UserGroupManagement } from './domain/user-group/user-group-management.ts'
 import type { UserGroupService } from './domain/user-group/user-group-service.ts'
-import { Admission } from './http/server/load-shedder.ts'
+import { LoadShedder } from './http/server/load-shedder.ts'
 import { accessLog } from './observability/access-log.ts'
 import { addAdminRoutes } from './http/admin/admin-routes.ts'
 import { setCommonHeaders } from './http/response.ts'
 import { leaveBodiesUnread } from './http/request-body.ts'
-import type { CallTracer } from './http/server/request-tracing.ts'
-import { CallWatch, FastifyCall, type CallObserver } from './http/server/request-lifecycle.ts'
+import type { RequestTracer } from './http/server/request-tracing.ts'
+import {
+  RequestTracker,
+  FastifyTrackedRequest,
+  type RequestObserver,
+} from './http/server/request-lifecycle.ts'
 import { addConsoleRoutes } from './http/console/console-routes.ts'
-import { DirectRoutes } from './http/user/fast-path.ts'
+import { FastPath } from './http/user/fast-path.ts'
 import { addDocsRoutes } from './http/docs/docs-routes.ts'
-import { answerFault } from './http/error-response.ts'
-import { checkMessage, closeInDoubt } from './http/server/request-validation.ts'
+import { sendFault } from './http/error-response.ts'
+import { validateRequest, closeOnAmbiguousFraming } from './http/server/request-validation.ts'
 import { addHealthRoutes } from './http/health/health-routes.ts'
-import { ignoreUpgrades } from './http/server/upgrade-refusal.ts'
+import { refuseUpgrades } from './http/server/upgrade-refusal.ts'
 import { introspectionRoute } from './http/user/introspection-route.ts'
-import { refuseLateRequests } from './http/server/request-timeout.ts'
-import { RememberedAnswers } from './http/user/response-cache.ts'
-import { closeStuckConnections } from './http/server/idle-connection-timeout.ts'
-import { answerProtocolError, answerUnusualRequests, requestTimeout } from './http/server/protocol-errors.ts'
+import { enforceRequestTimeout } from './http/server/request-timeout.ts'
+import { ResponseCache } from './http/user/response-cache.ts'
+import { closeIdleConnections } from './http/server/idle-connection-timeout.ts'
+import { sendProtocolError, refuseUnusualRequests, requestTimeout } from './http/server/protocol-errors.ts'
 import { userRoute } from './http/user/user-route.ts'
 
-export interface AppParts {
+export interface AppDependencies {
   readonly store: Store
   readonly userGroups: UserGroupService
-  readonly introspections: Uses<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>
-  readonly apiTokenUses: Uses<Pick<ApiToken, 'id'>>
+  readonly introspections: LastUsedRecorder<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>
+  readonly lastUsedTracker: LastUsedRecorder<Pick<ApiToken, 'id'>>
   readonly rateLimiter: RateLimiter
   readonly clock: Clock
   readonly logger: Logger
   /** Where calls are logged, and which share of them, from 0 to 1; null where none is. */
   readonly accessLog: { readonly logger: Logger; readonly share: number } | null
   /** Null where no call is followed. */
-  readonly tracer: CallTracer | null
+  readonly tracer: RequestTracer | null
   /** True once the service has been told to stop: `/readyz` fails from then on. */
   readonly isDraining: () => boolean
   /** Sizes in bytes, times in milliseconds. */
@@ -64,17 +68,26 @@ export interface AppParts {
   /** Where the built files of the console are; null where it is not served. */
   readonly consoleFolder: string | null
   /** Null where nothing is measured. */
-  readonly callObserver: CallObserver | null
+  readonly requestObserver: RequestObserver | null
 }
 
 /** Puts the application together: every hook and route, in order. It neither listens nor reads the environment. */
-export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
-  const { store, userGroups, introspections, apiTokenUses, rateLimiter, clock, logger, isDraining, limits } =
-    parts
+export async function buildApp(parts: AppDependencies): Promise<FastifyInstance> {
+  const {
+    store,
+    userGroups,
+    introspections,
+    lastUsedTracker,
+    rateLimiter,
+    clock,
+    logger,
+    isDraining,
+    limits,
+  } = parts
   const nextRequestId = requestIds()
   const baseLogger: FastifyBaseLogger = logger
   const watch = watchOf(parts)
-  const lastAnswers = { nextRequestId, onRefused: watch?.refused }
+  const finalResponses = { nextRequestId, onRefused: watch?.refused }
 
   const app: FastifyInstance = Fastify({
     loggerInstance: baseLogger,
@@ -98,38 +111,38 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
       // Answered below in the shape of every other error.
       requireHostHeader: false,
     },
-    clientErrorHandler: (error, socket) => answerProtocolError(error, socket, lastAnswers),
+    clientErrorHandler: (error, socket) => sendProtocolError(error, socket, finalResponses),
     frameworkErrors: (_error, request, reply) => {
-      const answer = () => {
+      const response = () => {
         setCommonHeaders(reply, request.id)
-        closeInDoubt(request.raw, reply.raw)
-        void answerFault(new Fault('malformed_request', 'The path is not valid'), request, reply)
+        closeOnAmbiguousFraming(request.raw, reply.raw)
+        void sendFault(new Fault('malformed_request', 'The path is not valid'), request, reply)
       }
-      if (watch === undefined) answer()
-      else watch.begin(new FastifyCall(request, reply), answer)
+      if (watch === undefined) response()
+      else watch.begin(new FastifyTrackedRequest(request, reply), response)
     },
   })
   // One logger for all: a child for each request costs more than the requests that log are worth.
   app.setChildLoggerFactory(() => logger)
   leaveBodiesUnread(app)
-  const directRoutes = new DirectRoutes(app, { nextRequestId, isDraining, logger, watch })
-  answerUnusualRequests(app.server, lastAnswers)
-  ignoreUpgrades(app.server)
-  refuseLateRequests(app.server, limits.requestTimeout, (socket) =>
-    answerProtocolError(requestTimeout(), socket, lastAnswers),
+  const fastPath = new FastPath(app, { nextRequestId, isDraining, logger, watch })
+  refuseUnusualRequests(app.server, finalResponses)
+  refuseUpgrades(app.server)
+  enforceRequestTimeout(app.server, limits.requestTimeout, (socket) =>
+    sendProtocolError(requestTimeout(), socket, finalResponses),
   )
-  closeStuckConnections(app.server, limits.keepAliveTimeout + limits.headersTimeout)
-  const admission = new Admission(app.server, {
-    ...lastAnswers,
+  closeIdleConnections(app.server, limits.keepAliveTimeout + limits.headersTimeout)
+  const loadShedder = new LoadShedder(app.server, {
+    ...finalResponses,
     clock,
     onWait: watch?.waits,
     onLeft: watch?.left,
   })
-  app.decorate('admission', admission)
+  app.decorate('admission', loadShedder)
   // Node drops the headers beyond its limit without a word; the limit on their size is enough.
   app.server.maxHeadersCount = 0
 
-  app.setErrorHandler(answerFault)
+  app.setErrorHandler(sendFault)
   app.setNotFoundHandler(() => {
     throw nothingHere()
   })
@@ -138,16 +151,18 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     routes.push({ pattern: patternOf(url), methods: [method].flat() })
   })
   if (watch !== undefined) {
-    app.addHook('onRequest', (request, reply, done) => watch.begin(new FastifyCall(request, reply), done))
+    app.addHook('onRequest', (request, reply, done) =>
+      watch.begin(new FastifyTrackedRequest(request, reply), done),
+    )
     app.addHook('onSend', ({ raw }, _reply, _payload, done) => {
-      watch.answers(raw)
+      watch.markResponding(raw)
       done()
     })
   }
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(reply, request.id)
     if (isDraining()) reply.header('connection', 'close')
-    checkMessage(request.raw, reply.raw)
+    validateRequest(request.raw, reply.raw)
     if (!request.is404) return done()
     const path = request.url.replace(/\?.*/s, '').replace(/(.)\/$/, '$1')
     const methods = [...new Set(routes.flatMap((route) => (route.pattern.test(path) ? route.methods : [])))]
@@ -158,17 +173,17 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.decorateRequest('call', undefined)
   app.decorateRequest('faultCode', undefined)
   app.decorateRequest('traceIds', undefined)
-  const authentication = { store, clock, apiTokenUses, cacheMs: limits.apiTokenCache }
-  const direct = {
+  const authentication = { store, clock, lastUsedTracker, cacheMs: limits.apiTokenCache }
+  const fastPathOptions = {
     authentication,
     rateLimiter,
     userGroups,
-    answers: new RememberedAnswers(store),
-    bodies: { admission, bodyLimit: limits.maxBody },
+    responses: new ResponseCache(store),
+    bodies: { loadShedder, bodyLimit: limits.maxBody },
   }
-  directRoutes.add(app, userRoute(direct))
-  directRoutes.add(app, introspectionRoute({ ...direct, introspections }))
-  const sessions = new ConsoleSessions({ store, clock, apiTokenUses })
+  fastPath.add(app, userRoute(fastPathOptions))
+  fastPath.add(app, introspectionRoute({ ...fastPathOptions, introspections }))
+  const sessions = new ConsoleSessions({ store, clock, lastUsedTracker })
   const management = managementOf(parts)
   addAdminRoutes(app, { authentication, rateLimiter, sessions, userGroups, ...management })
   if (parts.consoleFolder !== null) {
@@ -191,12 +206,12 @@ function patternOf(url: string): RegExp {
 }
 
 /** Where nobody watches calls, nothing is done for it. */
-function watchOf({ accessLog: log, callObserver, tracer }: AppParts): CallWatch | undefined {
-  const observers = [log && accessLog(log.logger, log.share), callObserver].filter((one) => one !== null)
-  return observers.length === 0 && tracer === null ? undefined : new CallWatch(observers, tracer)
+function watchOf({ accessLog: log, requestObserver, tracer }: AppDependencies): RequestTracker | undefined {
+  const observers = [log && accessLog(log.logger, log.share), requestObserver].filter((one) => one !== null)
+  return observers.length === 0 && tracer === null ? undefined : new RequestTracker(observers, tracer)
 }
 
-function managementOf({ store, userGroups, clock }: AppParts) {
+function managementOf({ store, userGroups, clock }: AppDependencies) {
   return {
     management: new UserGroupManagement({ store, userGroups, clock }),
     promotion: new Promotion({ store, userGroups }),

@@ -3,12 +3,12 @@ import {
   defaultOverlapMs,
   isScope,
   isUsable,
-  longestOverlapMs,
+  maxOverlapMs,
   scopes,
   type ApiToken,
   type Scope,
 } from '../domain/api-token/api-token.ts'
-import { makeApiToken, rotateApiToken } from '../domain/api-token/api-token-management.ts'
+import { createApiToken, rotateApiToken } from '../domain/api-token/api-token-management.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Store } from '../domain/store.ts'
 import { parseRateLimit, rateLimitText, type RateLimit } from '../domain/api-token/rate-limit.ts'
@@ -110,7 +110,7 @@ export function addApiTokenCommands(program: Command): void {
 async function create(options: CreateOptions): Promise<void> {
   const now = Date.now()
   const { apiToken: made, token } = await withStore(async (store) => {
-    return makeApiToken(store, {
+    return createApiToken(store, {
       ...(await callerOf(store, options)),
       name: options.name,
       scopes: options.scopes,
@@ -262,7 +262,7 @@ function parseLimit(text: string): RateLimit {
 function parseOverlap(text: string): number {
   if (text === '0') return 0
   const overlap = parseDuration(text)
-  if (overlap > longestOverlapMs) throw new InvalidArgumentError('It must be 30d at most.')
+  if (overlap > maxOverlapMs) throw new InvalidArgumentError('It must be 30d at most.')
   return overlap
 }
 

@@ -4,7 +4,7 @@ import { auditActions, timeOfEvent, type AuditAction } from '../domain/audit/aud
 import { AuditLog, type AuditFilter } from '../domain/audit/audit-log.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import { environments, type Environment } from '../domain/environment.ts'
-import { parseMoment } from '../domain/util/timestamp.ts'
+import { parseTimestamp } from '../domain/util/timestamp.ts'
 import { operator } from '../runtime/operator.ts'
 import { firstOf } from './first-of.ts'
 import { jsonOption, parseCount, parseDuration, parseName, workspaceOption } from './options.ts'
@@ -56,8 +56,8 @@ export function addAuditCommands(program: Command): void {
 
 /** @throws InvalidArgumentError */
 function parseTime(text: string): number {
-  const moment = parseMoment(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
-  if (moment !== null) return moment
+  const timestamp = parseTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
+  if (timestamp !== null) return timestamp
   try {
     return Date.now() - parseDuration(text)
   } catch {
@@ -113,8 +113,8 @@ async function prune({ olderThan, json }: { olderThan: number; json?: boolean })
     let total = 0
     for (const { id: workspaceId } of await store.listWorkspaces()) {
       for (const environment of environments) {
-        const realm = { workspaceId, environment }
-        total += await store.pruneAuditEvents({ ...realm, before: now - olderThan, ...operator(), now })
+        const tenantScope = { workspaceId, environment }
+        total += await store.pruneAuditEvents({ ...tenantScope, before: now - olderThan, ...operator(), now })
       }
     }
     return total

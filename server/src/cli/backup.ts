@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config/settings.ts'
-import { makeDataFolder } from '../config/data-folder.ts'
+import { createDataFolder } from '../config/data-folder.ts'
 import { openConfiguredStore } from '../runtime/configured-store.ts'
 import { openKeyring, SecretKeyError } from '../config/secret-keys.ts'
 import type { StoreLocation } from '../store/location.ts'
@@ -41,7 +41,7 @@ async function backUp(file: string, { json }: JsonOption): Promise<void> {
 async function restore(file: string, { json }: JsonOption): Promise<void> {
   const config = readConfig({ ...process.env, UGS_MIGRATE: 'auto' })
   const path = pathOf(config.storeLocation)
-  if (config.DATABASE_URL === undefined) makeDataFolder(config.UGS_DATA_DIR)
+  if (config.DATABASE_URL === undefined) createDataFolder(config.UGS_DATA_DIR)
   const bytes = await copied('restoring', file, path)
   const store = await openConfiguredStore(config)
   let missing: string | null = null

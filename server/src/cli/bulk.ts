@@ -12,12 +12,12 @@ import {
 } from '../domain/user-group/user-group-import.ts'
 import { UserGroupManagement } from '../domain/user-group/user-group-management.ts'
 import { CommandError, UsageError } from './errors.ts'
-import { realmCommand } from './options.ts'
+import { tenantScopeCommand } from './options.ts'
 import { printLine, printable } from './output.ts'
 import { ProgressBar } from './progress-bar.ts'
-import { callerOf, withUserGroups, type RealmOptions } from './with-store.ts'
+import { callerOf, withUserGroups, type TenantScopeOptions } from './with-store.ts'
 
-interface BulkOptions extends RealmOptions {
+interface BulkOptions extends TenantScopeOptions {
   format?: BulkFormat
 }
 
@@ -30,12 +30,12 @@ const formatOption = () =>
   ] satisfies BulkFormat[])
 
 export function addBulkCommands(program: Command): void {
-  realmCommand(program, 'import', 'Create and update user groups, as the rows of a file describe them.')
+  tenantScopeCommand(program, 'import', 'Create and update user groups, as the rows of a file describe them.')
     .argument('<file>', 'NDJSON or CSV, of any size; - is standard input')
     .addOption(formatOption())
     .option('--dry-run', 'change nothing, and say what would be')
     .action(importFile)
-  realmCommand(program, 'export', 'Write all user groups to a file, in a form that can be imported.')
+  tenantScopeCommand(program, 'export', 'Write all user groups to a file, in a form that can be imported.')
     .argument('<file>', 'is replaced; - is standard output')
     .addOption(formatOption())
     .action(exportFile)

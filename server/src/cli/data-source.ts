@@ -2,18 +2,18 @@ import type { Command } from 'commander'
 import { schemaOfKey, type DataSource, type Schema } from '../domain/data-source/data-source.ts'
 import type { DeleteOutcome, DeleteRegistered, Store } from '../domain/store.ts'
 import { CommandError } from './errors.ts'
-import { parseCount, parseName, realmCommand } from './options.ts'
+import { parseCount, parseName, tenantScopeCommand } from './options.ts'
 import { formatTime, printJson, printTable } from './output.ts'
-import { callerOf, withStore, type RealmOptions } from './with-store.ts'
+import { callerOf, withStore, type TenantScopeOptions } from './with-store.ts'
 
 const listedAtOnce = 1000
 
-interface CreateOptions extends RealmOptions {
+interface CreateOptions extends TenantScopeOptions {
   providedId: string
   name: string
 }
 
-interface SchemaOptions extends RealmOptions {
+interface SchemaOptions extends TenantScopeOptions {
   /** A provided id, or else an id. */
   schema: string
 }
@@ -21,16 +21,16 @@ interface SchemaOptions extends RealmOptions {
 export function addSchemaCommands(program: Command): void {
   const schema = program.command('schema').description('Register the schemas that the keys of mappings name.')
 
-  realmCommand(schema, 'create', 'Register a schema.')
+  tenantScopeCommand(schema, 'create', 'Register a schema.')
     .requiredOption('--provided-id <id>', 'your id of it', parseName)
     .requiredOption('--name <name>', 'its name', parseName)
     .action(createSchema)
 
-  realmCommand(schema, 'list', 'List the schemas of an environment.').action(listSchemas)
+  tenantScopeCommand(schema, 'list', 'List the schemas of an environment.').action(listSchemas)
 
-  realmCommand(schema, 'delete', 'Remove a schema that has no data sources.')
+  tenantScopeCommand(schema, 'delete', 'Remove a schema that has no data sources.')
     .argument('<id>', 'its id, as `ugs schema list` shows it', parseCount)
-    .action((id: number, options: RealmOptions) =>
+    .action((id: number, options: TenantScopeOptions) =>
       remove('schema', id, options, 'it has data sources; delete those first', (store, command) =>
         store.deleteSchema(command),
       ),
@@ -42,19 +42,19 @@ export function addDataSourceCommands(program: Command): void {
     .command('data-source')
     .description('Register the data sources that the values of mappings name.')
 
-  realmCommand(dataSource, 'create', 'Register a data source of a schema.')
+  tenantScopeCommand(dataSource, 'create', 'Register a data source of a schema.')
     .requiredOption('--schema <id>', 'the provided id of its schema, or its id', parseName)
     .requiredOption('--provided-id <id>', 'your id of it', parseName)
     .requiredOption('--name <name>', 'its name', parseName)
     .action(createDataSource)
 
-  realmCommand(dataSource, 'list', 'List the data sources of an environment.')
+  tenantScopeCommand(dataSource, 'list', 'List the data sources of an environment.')
     .option('--schema <id>', 'only those of this schema: its provided id, or its id', parseName)
     .action(listDataSources)
 
-  realmCommand(dataSource, 'delete', 'Remove a data source that no user group is mapped to.')
+  tenantScopeCommand(dataSource, 'delete', 'Remove a data source that no user group is mapped to.')
     .argument('<id>', 'its id, as `ugs data-source list` shows it', parseCount)
-    .action((id: number, options: RealmOptions) =>
+    .action((id: number, options: TenantScopeOptions) =>
       remove(
         'data source',
         id,
@@ -81,7 +81,7 @@ async function createSchema(options: CreateOptions): Promise<void> {
   else console.error(`Registered the schema ${made.id} "${made.providedId}".`)
 }
 
-async function listSchemas(options: RealmOptions): Promise<void> {
+async function listSchemas(options: TenantScopeOptions): Promise<void> {
   const schemas = await withStore(async (store) => {
     const { workspaceId, environment } = await callerOf(store, options)
     return (await store.listSchemas(workspaceId, environment)).map(shownSchema)
@@ -133,7 +133,7 @@ function mapped(what: string, providedId: string): CommandError {
   )
 }
 
-async function listDataSources(options: RealmOptions & Partial<SchemaOptions>): Promise<void> {
+async function listDataSources(options: TenantScopeOptions & Partial<SchemaOptions>): Promise<void> {
   const { schema } = options
   const dataSources = await withStore(async (store) => {
     const { workspaceId, environment } = await callerOf(store, options)
@@ -168,7 +168,7 @@ type DeleteIn = (store: Store, command: DeleteRegistered) => Promise<DeleteOutco
 async function remove(
   what: string,
   id: number,
-  options: RealmOptions,
+  options: TenantScopeOptions,
   inUse: string,
   deleteIn: DeleteIn,
 ): Promise<void> {

@@ -23,27 +23,27 @@ const operatorErrors = [
  * Tells the operator what went wrong, on standard error: never a stack, nor the words of a driver or of the system.
  * @returns the exit code: 0 done, 1 failed, 2 called in a wrong way.
  */
-export function complainOf(error: unknown): number {
+export function errorMessageOf(error: unknown): number {
   // Commander has said what is wrong, or was asked for help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  if (error instanceof UsageError) return complain(error.message, 2)
+  if (error instanceof UsageError) return printError(error.message, 2)
   if (error instanceof Fault) {
     const isUsage = error.code === 'malformed_json' || error.code === 'validation_failed'
-    return complain(error.reason ? `${error.message} (${error.reason})` : error.message, isUsage ? 2 : 1)
+    return printError(error.reason ? `${error.message} (${error.reason})` : error.message, isUsage ? 2 : 1)
   }
-  if (operatorErrors.some((kind) => error instanceof kind)) return complain((error as Error).message, 1)
+  if (operatorErrors.some((kind) => error instanceof kind)) return printError((error as Error).message, 1)
   const code = errorCodeOf(error)
-  if (code === 'EADDRINUSE') return complain('the address is already in use; set PORT to another port', 1)
+  if (code === 'EADDRINUSE') return printError('the address is already in use; set PORT to another port', 1)
   if (code === 'EADDRNOTAVAIL' || code === 'EACCES' || code === 'ENOTFOUND') {
-    return complain(`cannot listen there (${code}); check HOST and PORT`, 1)
+    return printError(`cannot listen there (${code}); check HOST and PORT`, 1)
   }
-  return complain(
+  return printError(
     `internal error (${error instanceof Error ? error.name : typeof error}${code ? ` ${code}` : ''})`,
     1,
   )
 }
 
-function complain(message: string, exitCode: number): number {
+function printError(message: string, exitCode: number): number {
   console.error(`ugs: ${withoutSecrets(message)}`)
   return exitCode
 }

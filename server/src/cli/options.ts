@@ -11,7 +11,7 @@ export const environmentOption = () =>
 export const jsonOption = () => new Option('--json', 'write JSON to standard output')
 
 /** A command on one workspace and environment. */
-export function realmCommand(parent: Command, name: string, description: string): Command {
+export function tenantScopeCommand(parent: Command, name: string, description: string): Command {
   return parent
     .command(name)
     .description(description)
@@ -22,7 +22,10 @@ export function realmCommand(parent: Command, name: string, description: string)
 
 /** A command on one user group there. */
 export function userGroupCommand(parent: Command, name: string, description: string): Command {
-  return realmCommand(parent, name, description).argument('<user_group_id>', 'the id that the caller gave it')
+  return tenantScopeCommand(parent, name, description).argument(
+    '<user_group_id>',
+    'the id that the caller gave it',
+  )
 }
 
 const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }

@@ -7,7 +7,7 @@ import {
   isSecretKeyId,
   type SecretKey,
 } from '../domain/secret-key/keyring.ts'
-import { countSealedTokens, resealTokens } from '../domain/secret-key/secret-key-management.ts'
+import { countEncryptedTokens, reencryptTokens } from '../domain/secret-key/secret-key-management.ts'
 import { changeSecretKeyFile, LockedFileError } from '../config/secret-key-file.ts'
 import { openKeyring, readSecretKeys, secretKeyFileSettled } from '../config/secret-keys.ts'
 import { CommandError, UsageError } from './errors.ts'
@@ -21,7 +21,7 @@ interface JsonOption {
 }
 
 /** How many of the tokens that cannot be opened are named. */
-const mostNamed = 20
+const maxNamed = 20
 
 export function addSecretKeyCommands(program: Command): void {
   const secretKey = program
@@ -54,7 +54,7 @@ export function addSecretKeyCommands(program: Command): void {
       'Seal every user group token with the first secret key, beside a running service. No token changes. It may be interrupted, and goes on when it is run again.',
     )
     .addOption(jsonOption())
-    .action(reseal)
+    .action(reencrypt)
 
   secretKey
     .command('retire')
@@ -118,7 +118,7 @@ async function list({ json }: JsonOption): Promise<void> {
   const rows = await withStore(async (store) => {
     const keys = (readSecretKeys(config) ?? []).map(({ id }) => id)
     const checks = (await store.listSecretKeyChecks()).map(({ keyId }) => keyId)
-    const counts = await countSealedTokens(store)
+    const counts = await countEncryptedTokens(store)
     return [...new Set([...keys, ...checks, ...counts.keys()])].map((id) => ({
       id,
       state: id === keys[0] ? 'seals' : keys.includes(id) ? 'opens' : 'missing',
@@ -133,14 +133,14 @@ async function list({ json }: JsonOption): Promise<void> {
     )
 }
 
-async function reseal({ json }: JsonOption): Promise<void> {
+async function reencrypt({ json }: JsonOption): Promise<void> {
   const config = readConfig(process.env)
-  const { keyId, resealed, unopened, sealedMeanwhile } = await withStore(async (store) => {
+  const { keyId, reencrypted, undecryptable, encryptedMeanwhile } = await withStore(async (store) => {
     const keyring = await openKeyring(config, store)
-    const total = sum(await countSealedTokens(store))
+    const total = sum(await countEncryptedTokens(store))
     const bar = new ProgressBar('tokens')
     try {
-      const outcome = await resealTokens(
+      const outcome = await reencryptTokens(
         store,
         keyring,
         (done, pass) => bar.show(pass === 1 ? 're-sealing' : 'checking', done, total),
@@ -152,26 +152,26 @@ async function reseal({ json }: JsonOption): Promise<void> {
     }
   })
   if (json) {
-    const rows = unopened.map(({ userGroup, token }) => ({
+    const rows = undecryptable.map(({ userGroup, token }) => ({
       workspace_id: userGroup.workspaceId,
       api_environment_tag: userGroup.environment,
       provided_id: userGroup.providedId,
       secret_key: token.keyId,
     }))
-    printJson({ id: keyId, resealed, unopened: rows })
-  } else console.error(`Sealed ${resealed} tokens anew, with "${keyId}".`)
-  if (sealedMeanwhile > 0)
+    printJson({ id: keyId, reencrypted, undecryptable: rows })
+  } else console.error(`Sealed ${reencrypted} tokens anew, with "${keyId}".`)
+  if (encryptedMeanwhile > 0)
     throw new CommandError(
-      `meanwhile ${sealedMeanwhile} tokens were sealed with another key: a process has other secret keys than these. The log of each process tells its "sealing_key_id" when it starts. Give that one these keys, or end it; or have it fail, by \`ugs secret-key retire ID --stop-sealing\`. Then run this again`,
+      `meanwhile ${encryptedMeanwhile} tokens were sealed with another key: a process has other secret keys than these. The log of each process tells its "sealing_key_id" when it starts. Give that one these keys, or end it; or have it fail, by \`ugs secret-key retire ID --stop-sealing\`. Then run this again`,
     )
-  if (unopened.length > 0) {
-    const named = unopened
-      .slice(0, mostNamed)
+  if (undecryptable.length > 0) {
+    const named = undecryptable
+      .slice(0, maxNamed)
       .map(({ userGroup }) => JSON.stringify(userGroup.providedId))
       .join(', ')
-    const more = unopened.length > mostNamed ? ' and others' : ''
+    const more = undecryptable.length > maxNamed ? ' and others' : ''
     throw new CommandError(
-      `${unopened.length} tokens cannot be opened with these keys, and are as they were: those of ${named}${more}. Put the key back that sealed them, or rotate them`,
+      `${undecryptable.length} tokens cannot be opened with these keys, and are as they were: those of ${named}${more}. Put the key back that sealed them, or rotate them`,
     )
   }
 }
@@ -184,12 +184,12 @@ async function retire(
   const keys = readSecretKeys(config) ?? []
   await withStore(async (store) => {
     const isKnown = keys.some((key) => key.id === id)
-    refuseSealing(keys, id)
+    stopEncrypting(keys, id)
     if (!isKnown && !(await store.listSecretKeyChecks()).some(({ keyId }) => keyId === id))
       throw new CommandError(`there is no secret key "${id}"; \`ugs secret-key list\` shows those there are`)
     // Until then a service may still seal with it.
     await secretKeyFileSettled(config)
-    const count = async () => (await countSealedTokens(store)).get(id) ?? 0
+    const count = async () => (await countEncryptedTokens(store)).get(id) ?? 0
     const left = stopSealing === true ? 0 : await count()
     if (left > 0)
       throw new CommandError(
@@ -205,7 +205,7 @@ async function retire(
     await store.deleteSecretKeyCheck(id)
     if (isKnown && config.UGS_SECRET_KEYS === undefined)
       changed(config, (present) => {
-        refuseSealing(present, id)
+        stopEncrypting(present, id)
         return present.filter((key) => key.id !== id)
       })
   })
@@ -214,7 +214,7 @@ async function retire(
   else console.error(`"${id}" is retired.`)
 }
 
-function refuseSealing([first]: readonly SecretKey[], id: string): void {
+function stopEncrypting([first]: readonly SecretKey[], id: string): void {
   if (first?.id === id)
     throw new CommandError(`"${id}" seals; put another first, as \`ugs secret-key add\` does`)
 }

@@ -5,7 +5,7 @@ import { readConfig, settings, type Config } from '../config/settings.ts'
 import type { Service } from '../runtime/service.ts'
 import { serveMetrics } from '../observability/metrics/metrics-server.ts'
 import { isFirstWorker, superviseWorkers, tellSupervisor, toldBySupervisor } from '../runtime/workers.ts'
-import { complainOf } from './exit-code.ts'
+import { errorMessageOf } from './exit-code.ts'
 import { parseCount } from './options.ts'
 
 export function addServeCommand(program: Command): void {
@@ -39,13 +39,13 @@ async function serveAlone(config: Config): Promise<void> {
 }
 
 async function serveByWorkers(config: Config, count: number): Promise<void> {
-  const { makeLogger } = await import('../observability/logger.ts')
+  const { createLogger } = await import('../observability/logger.ts')
   const toldToStop = firstSignal(config.UGS_DRAIN_MS)
   const metrics = await serveMetricsOfWorkers(config)
   try {
     process.exitCode = await superviseWorkers({
       count,
-      logger: makeLogger(config.LOG_LEVEL),
+      logger: createLogger(config.LOG_LEVEL),
       onListening: (listening) => tellWhere({ ...listening, metricsUrl: metrics?.url }),
       onWorker: (worker) => metrics?.add(worker),
       toldToStop,
@@ -69,15 +69,15 @@ async function serveAsWorker(config: Config): Promise<void> {
   const toldToStop = toldBySupervisor()
   try {
     const { serve } = await import('../runtime/service.ts')
-    const service = await serve(config, { isSupervised: true, keepsHouse: isFirstWorker() })
+    const service = await serve(config, { isSupervised: true, runsMaintenance: isFirstWorker() })
     if (service.readMetrics !== undefined) {
-      const { answerSupervisor } = await import('../observability/metrics/worker-metrics.ts')
-      answerSupervisor(service.readMetrics)
+      const { respondToSupervisor } = await import('../observability/metrics/worker-metrics.ts')
+      respondToSupervisor(service.readMetrics)
     }
     tellSupervisor(service)
     await service.stop(await toldToStop)
   } catch (error) {
-    process.exitCode = complainOf(error)
+    process.exitCode = errorMessageOf(error)
   }
   // It would not end by itself as long as it may be told anything.
   process.exit()

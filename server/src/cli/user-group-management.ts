@@ -3,11 +3,11 @@ import type { Command } from 'commander'
 import {
   deletedUserGroupJson,
   isolationFindingJson,
-  leakedTokenAnswer,
+  leakedTokenResponse,
   promotionResultJson,
   userGroupJson,
   versionJson,
-  viewAnswer,
+  viewResponse,
 } from '../contract/admin/admin-responses.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import { stepsOfPointer } from '../domain/json/json-pointer.ts'
@@ -22,14 +22,14 @@ import {
   jsonOption,
   parseCount,
   parseName,
-  realmCommand,
+  tenantScopeCommand,
   userGroupCommand,
   workspaceOption,
 } from './options.ts'
 import { formatTime, printJson, printTable } from './output.ts'
-import { callerOf, withUserGroups, type RealmOptions } from './with-store.ts'
+import { callerOf, withUserGroups, type TenantScopeOptions } from './with-store.ts'
 
-interface SearchOptions extends RealmOptions {
+interface SearchOptions extends TenantScopeOptions {
   idPrefix?: string
   name?: string
   property?: string
@@ -49,7 +49,7 @@ interface Parts {
 
 /** What `/admin/v1` does with user groups, for an operator: with `--json` it is told in the same shape. */
 export function addUserGroupManagementCommands(userGroup: Command): void {
-  const command = (name: string, description: string) => realmCommand(userGroup, name, description)
+  const command = (name: string, description: string) => tenantScopeCommand(userGroup, name, description)
   const commandOnOne = (name: string, description: string) => userGroupCommand(userGroup, name, description)
   command('search', 'Find user groups by what they are.')
     .option('--id-prefix <text>', 'what the id starts with', parseName)
@@ -68,10 +68,10 @@ export function addUserGroupManagementCommands(userGroup: Command): void {
     .option('--revision <revision>', 'the version to go back to (default: the last one)', parseCount)
     .action(undo)
   commandOnOne('suspend', 'Have the renderer take its tokens as inactive, at once.').action(
-    (id: string, options: RealmOptions) => setSuspended(id, true, options),
+    (id: string, options: TenantScopeOptions) => setSuspended(id, true, options),
   )
   commandOnOne('resume', 'Have the renderer take its tokens again.').action(
-    (id: string, options: RealmOptions) => setSuspended(id, false, options),
+    (id: string, options: TenantScopeOptions) => setSuspended(id, false, options),
   )
   command('list-deleted', 'List what was deleted within the last 30 days.').action(listDeleted)
   command('restore', 'Restore a deleted user group, its token included.')
@@ -93,7 +93,7 @@ export function addUserGroupManagementCommands(userGroup: Command): void {
     .action(findLeaked)
 }
 
-function withManagement<T>(options: RealmOptions, work: (parts: Parts) => Promise<T>): Promise<T> {
+function withManagement<T>(options: TenantScopeOptions, work: (parts: Parts) => Promise<T>): Promise<T> {
   return withUserGroups(async (userGroups, store) => {
     const management = new UserGroupManagement({ store, userGroups, clock: systemClock })
     return work({ management, userGroups, store, caller: await callerOf(store, options) })
@@ -139,12 +139,12 @@ function searchOf(options: SearchOptions): UserGroupSearch {
   }
 }
 
-async function view(id: string, options: RealmOptions): Promise<void> {
+async function view(id: string, options: TenantScopeOptions): Promise<void> {
   const seen = await withManagement(options, async ({ management, userGroups, caller }) =>
     management.view(caller, (await userGroups.show(caller, id)).teamId),
   )
   if (options.json) {
-    printJson(withoutSuccess(viewAnswer(seen)))
+    printJson(withoutSuccess(viewResponse(seen)))
     return
   }
   const { userGroup, entries, lastIntrospectedAt, versions } = seen
@@ -168,7 +168,7 @@ async function view(id: string, options: RealmOptions): Promise<void> {
   )
 }
 
-async function listVersions(id: string, options: RealmOptions): Promise<void> {
+async function listVersions(id: string, options: TenantScopeOptions): Promise<void> {
   const versions = await versionsOf(id, options)
   if (options.json) printJson(versions.map((version) => JSON.parse(versionJson(version)) as unknown))
   else {
@@ -186,13 +186,13 @@ async function listVersions(id: string, options: RealmOptions): Promise<void> {
   }
 }
 
-function versionsOf(id: string, options: RealmOptions): Promise<UserGroupVersion[]> {
+function versionsOf(id: string, options: TenantScopeOptions): Promise<UserGroupVersion[]> {
   return withManagement(options, async ({ management, userGroups, caller }) =>
     management.listVersions(caller, (await userGroups.show(caller, id)).teamId, 200),
   )
 }
 
-async function undo(id: string, options: RealmOptions & { revision?: number }): Promise<void> {
+async function undo(id: string, options: TenantScopeOptions & { revision?: number }): Promise<void> {
   const restored = await withManagement(options, async ({ management, userGroups, caller }) => {
     const { teamId, revision } = await userGroups.show(caller, id)
     const [last] = await management.listVersions(caller, teamId, 1)
@@ -204,7 +204,7 @@ async function undo(id: string, options: RealmOptions & { revision?: number }): 
   else console.error(`The user group "${id}" is as it was.`)
 }
 
-async function setSuspended(id: string, suspended: boolean, options: RealmOptions): Promise<void> {
+async function setSuspended(id: string, suspended: boolean, options: TenantScopeOptions): Promise<void> {
   const changed = await withManagement(options, async ({ management, userGroups, caller }) => {
     const { teamId } = await userGroups.show(caller, id)
     return management.setSuspended(caller, { teamId }, suspended)
@@ -213,7 +213,7 @@ async function setSuspended(id: string, suspended: boolean, options: RealmOption
   else console.error(`The user group "${id}" is ${suspended ? 'suspended' : 'no longer suspended'}.`)
 }
 
-async function listDeleted(options: RealmOptions): Promise<void> {
+async function listDeleted(options: TenantScopeOptions): Promise<void> {
   const groups = await withManagement(options, async ({ management, caller }) => {
     const all = []
     for (let after: number | null = null; ; after = all.at(-1)?.teamId ?? null) {
@@ -237,7 +237,7 @@ async function listDeleted(options: RealmOptions): Promise<void> {
   }
 }
 
-async function restore(teamId: number, options: RealmOptions): Promise<void> {
+async function restore(teamId: number, options: TenantScopeOptions): Promise<void> {
   const restored = await withManagement(options, ({ management, caller }) =>
     management.restoreDeleted(caller, teamId),
   )
@@ -245,7 +245,7 @@ async function restore(teamId: number, options: RealmOptions): Promise<void> {
   else console.error(`The user group "${restored.providedId}" is restored.`)
 }
 
-async function isolation(options: RealmOptions): Promise<void> {
+async function isolation(options: TenantScopeOptions): Promise<void> {
   const findings = await withManagement(options, async ({ management, caller }) => {
     const all = []
     let position: string | null = null
@@ -271,10 +271,10 @@ async function isolation(options: RealmOptions): Promise<void> {
 
 async function promote(
   ids: string[],
-  { dryRun = false, ...options }: Omit<RealmOptions, 'environment'> & { dryRun?: boolean },
+  { dryRun = false, ...options }: Omit<TenantScopeOptions, 'environment'> & { dryRun?: boolean },
 ): Promise<void> {
-  const realm = { ...options, environment: 'Customer' } as const
-  const results = await withManagement(realm, ({ store, userGroups, caller }) =>
+  const tenantScope = { ...options, environment: 'Customer' } as const
+  const results = await withManagement(tenantScope, ({ store, userGroups, caller }) =>
     new Promotion({ store, userGroups }).promote(caller, ids, dryRun),
   )
   if (options.json) printJson(results.map((result) => JSON.parse(promotionResultJson(result)) as unknown))
@@ -295,14 +295,14 @@ async function promote(
 async function findLeaked({
   rotate = false,
   ...options
-}: RealmOptions & { rotate?: boolean }): Promise<void> {
+}: TenantScopeOptions & { rotate?: boolean }): Promise<void> {
   // On the command line others would see it.
   const token = readFileSync(0, 'utf8').trim()
   const leaked = await withManagement(options, ({ management, caller }) =>
     management.findLeaked(caller, token, rotate),
   )
   if (options.json) {
-    printJson(withoutSuccess(leakedTokenAnswer(leaked)))
+    printJson(withoutSuccess(leakedTokenResponse(leaked)))
     return
   }
   if (leaked.kind === 'unknown') {
@@ -326,8 +326,8 @@ async function findLeaked({
 }
 
 /** An answer of the API, less what tells that it is one. */
-function withoutSuccess(answer: string): unknown {
-  const fields = JSON.parse(answer) as Record<string, unknown>
+function withoutSuccess(response: string): unknown {
+  const fields = JSON.parse(response) as Record<string, unknown>
   delete fields.success
   return fields
 }

@@ -3,13 +3,13 @@ import { limits } from '../contract/limits.ts'
 import { readStrictJson } from '../contract/json/strict-json.ts'
 import { Fault } from '../domain/fault.ts'
 import type { UserGroup } from '../domain/user-group/user-group.ts'
-import type { OpenedUserGroup, UserGroupRequest } from '../domain/user-group/user-group-service.ts'
+import type { UserGroupWithToken, UserGroupRequest } from '../domain/user-group/user-group-service.ts'
 import { addUserGroupManagementCommands } from './user-group-management.ts'
-import { parseCount, parseDuration, realmCommand, userGroupCommand } from './options.ts'
+import { parseCount, parseDuration, tenantScopeCommand, userGroupCommand } from './options.ts'
 import { formatTime, printJson, printLine, printTable } from './output.ts'
-import { callerOf, withStore, withUserGroups, type RealmOptions } from './with-store.ts'
+import { callerOf, withStore, withUserGroups, type TenantScopeOptions } from './with-store.ts'
 
-interface FieldOptions extends RealmOptions {
+interface FieldOptions extends TenantScopeOptions {
   name?: string
   mapping?: string
   properties?: string
@@ -18,7 +18,7 @@ interface FieldOptions extends RealmOptions {
 export function addUserGroupCommands(program: Command): void {
   const userGroup = program.command('user-group').description('Look after user groups.')
 
-  const command = (name: string, description: string) => realmCommand(userGroup, name, description)
+  const command = (name: string, description: string) => tenantScopeCommand(userGroup, name, description)
   const commandOnOne = (name: string, description: string) => userGroupCommand(userGroup, name, description)
   const commandWithFields = (name: string, description: string) =>
     commandOnOne(name, description)
@@ -62,7 +62,7 @@ export function addUserGroupCommands(program: Command): void {
   addUserGroupManagementCommands(userGroup)
 }
 
-async function list(options: RealmOptions & { limit: number; after?: string }): Promise<void> {
+async function list(options: TenantScopeOptions & { limit: number; after?: string }): Promise<void> {
   const page = await withStore(async (store) =>
     store.listUserGroups({
       ...(await callerOf(store, options)),
@@ -90,7 +90,7 @@ async function list(options: RealmOptions & { limit: number; after?: string }): 
   }
 }
 
-async function show(id: string, options: RealmOptions & { showToken?: boolean }): Promise<void> {
+async function show(id: string, options: TenantScopeOptions & { showToken?: boolean }): Promise<void> {
   const group = await withUserGroups(async (userGroups, store) =>
     userGroups.show(await callerOf(store, options), id),
   )
@@ -133,7 +133,7 @@ async function update(id: string, options: FieldOptions): Promise<void> {
   else console.error(`The user group "${userGroup.providedId}" is as described.`)
 }
 
-async function rotate(id: string, options: RealmOptions & { grace?: number }): Promise<void> {
+async function rotate(id: string, options: TenantScopeOptions & { grace?: number }): Promise<void> {
   const rotated = await withUserGroups(async (userGroups, store) =>
     userGroups.rotate(await callerOf(store, options), {
       target: { providedId: id },
@@ -156,7 +156,7 @@ async function rotate(id: string, options: RealmOptions & { grace?: number }): P
   console.error(`The token of the user group "${rotated.providedId}" is replaced.`)
 }
 
-async function remove(id: string, options: RealmOptions): Promise<void> {
+async function remove(id: string, options: TenantScopeOptions): Promise<void> {
   await withUserGroups(async (userGroups, store) => userGroups.delete(await callerOf(store, options), id))
   if (options.json) printJson({ deleted: true, provided_id: id })
   else console.error(`The user group "${id}" is deleted.`)
@@ -206,6 +206,6 @@ function shown(group: Omit<UserGroup, 'token'>) {
   }
 }
 
-function shownWithToken(group: OpenedUserGroup) {
+function shownWithToken(group: UserGroupWithToken) {
   return { ...shown(group), token: group.token }
 }

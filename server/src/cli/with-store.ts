@@ -35,14 +35,17 @@ export async function findWorkspace(store: Store, name: string): Promise<Workspa
 }
 
 /** What the commands on one environment have in common. */
-export interface RealmOptions {
+export interface TenantScopeOptions {
   environment: Environment
   workspace: string
   json?: boolean
 }
 
 /** @throws UsageError where there is no such workspace */
-export async function callerOf(store: Store, { workspace, environment }: RealmOptions): Promise<Caller> {
+export async function callerOf(
+  store: Store,
+  { workspace, environment }: TenantScopeOptions,
+): Promise<Caller> {
   const workspaceId = (await findWorkspace(store, workspace)).id
   return { workspaceId, environment, ...operator() }
 }

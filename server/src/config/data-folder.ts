@@ -3,7 +3,7 @@ import { StoreError } from '../store/store-error.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
 
 /** @throws StoreError that names the folder and what the system says of it. */
-export function makeDataFolder(folder: string): void {
+export function createDataFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   } catch (error) {

@@ -38,7 +38,7 @@ export function readSecretKeyFile(file: string): SecretKey[] | null {
  * Makes a secret key and keeps it in the file, whose folder exists. Of several processes that do so at once, all return
  * the key of one of them. The key is on the disk before anything is sealed with it.
  */
-export function makeSecretKeyFile(file: string): SecretKey[] {
+export function createSecretKeyFile(file: string): SecretKey[] {
   const whole = `${file}.${randomBytes(8).toString('hex')}`
   try {
     writeWhole(whole, [generateSecretKey('k1')])

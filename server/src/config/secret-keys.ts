@@ -3,10 +3,10 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from './settings.ts'
 import { Fault } from '../domain/fault.ts'
-import { Keyring, UnsealError, type SecretKey } from '../domain/secret-key/keyring.ts'
+import { Keyring, DecryptionError, type SecretKey } from '../domain/secret-key/keyring.ts'
 import type { Store } from '../domain/store.ts'
-import { makeDataFolder } from './data-folder.ts'
-import { makeSecretKeyFile, readSecretKeyFile } from './secret-key-file.ts'
+import { createDataFolder } from './data-folder.ts'
+import { createSecretKeyFile, readSecretKeyFile } from './secret-key-file.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
 
 /** The secret keys are not those that the store's tokens were sealed with, or cannot be read. For the operator. */
@@ -32,7 +32,7 @@ const settledAfterMs = 5000
  * @throws SecretKeyError, StoreError, Fault `unavailable`
  */
 export async function openKeyring(config: Source, store: SecretKeyStore): Promise<Keyring> {
-  const keys = readSecretKeys(config) ?? (await makeSecretKeys(config, store))
+  const keys = readSecretKeys(config) ?? (await createSecretKeys(config, store))
   await checkSecretKeys(config, store, keys)
   return new Keyring(keys, () => (config.UGS_SECRET_KEYS ? [] : readOrNothing(config.secretKeyFile)))
 }
@@ -146,7 +146,7 @@ async function checkSecretKeys(
     try {
       keyring.open(check, contextOfCheck(check.keyId))
     } catch (error) {
-      if (!(error instanceof UnsealError)) throw error
+      if (!(error instanceof DecryptionError)) throw error
       throw new SecretKeyError(
         `${source}: the key "${check.keyId}" is not the one that this store was sealed with; put that one back, or give the new one another id`,
       )
@@ -154,12 +154,12 @@ async function checkSecretKeys(
   }
 }
 
-async function makeSecretKeys(config: Source, store: SecretKeyStore): Promise<readonly SecretKey[]> {
+async function createSecretKeys(config: Source, store: SecretKeyStore): Promise<readonly SecretKey[]> {
   if (config.UGS_SECRET_KEYS_FILE !== undefined) return refuseMissing(config)
   if ((await store.listSecretKeyChecks()).length > 0) return refuseMissing(config)
-  makeDataFolder(dirname(config.secretKeyFile))
+  createDataFolder(dirname(config.secretKeyFile))
   try {
-    return makeSecretKeyFile(config.secretKeyFile)
+    return createSecretKeyFile(config.secretKeyFile)
   } catch (error) {
     throw unreadable(config.secretKeyFile, error)
   }

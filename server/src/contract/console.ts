@@ -7,7 +7,7 @@ import type { Workspace } from '../domain/workspace.ts'
 export const SignInBody = Type.Object({ api_token: Type.String() }, { additionalProperties: false })
 export type SignInBody = Static<typeof SignInBody>
 
-export function sessionAnswer(
+export function sessionResponse(
   { apiToken, csrfToken, expiresAt }: OpenSession,
   { id, name }: Workspace,
 ): string {

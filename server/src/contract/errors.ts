@@ -64,7 +64,7 @@ export const errorTable = {
   },
 } as const satisfies Record<FaultCode, { status: number; meaning: string }>
 
-export const ErrorAnswer = Type.Object(
+export const ErrorResponse = Type.Object(
   {
     success: Type.Literal(0, { description: '0: the call did not succeed.' }),
     error: Type.Object(
@@ -103,7 +103,7 @@ export const ErrorAnswer = Type.Object(
   { additionalProperties: false },
 )
 
-export function errorAnswer({ code, message, fields }: Fault, requestId: string): string {
+export function errorBody({ code, message, fields }: Fault, requestId: string): string {
   return JSON.stringify({
     success: 0,
     error: { code, message, request_id: requestId, ...(fields.length > 0 && { fields }) },

@@ -4,7 +4,7 @@ import { validationFailed, type FieldFault } from '../domain/fault.ts'
 import { shownPointer, stepsOfPointer } from '../domain/json/json-pointer.ts'
 import { limits } from './limits.ts'
 import {
-  moment,
+  timestamp,
   notOnlyWhiteSpace,
   pointer,
   wholeNumber,
@@ -98,7 +98,7 @@ const patternMessages = {
   [notOnlyWhiteSpace]: 'must not be only white space',
   [withoutNul]: 'must not have U+0000',
   [wholeNumber]: 'must be a whole number from 1 on',
-  [moment]: 'must be a time, such as 2026-11-21T20:15:53Z',
+  [timestamp]: 'must be a time, such as 2026-11-21T20:15:53Z',
   [pointer]: 'must be a JSON Pointer, such as /plan',
 }
 

@@ -1,5 +1,5 @@
 import type { ApiToken } from './api-token/api-token.ts'
-import type { Origin } from './audit/audit-event.ts'
+import type { Actor } from './audit/audit-event.ts'
 import type {
   DataSource,
   MappingEntry,
@@ -48,7 +48,7 @@ export interface MintedToken extends Sealed {
  */
 export type MintToken = (key: UserGroupKey) => MintedToken
 
-export interface GetOrCreateUserGroup extends Origin {
+export interface GetOrCreateUserGroup extends Actor {
   readonly key: UserGroupKey
   readonly change: UserGroupChange
   /** Where false, an operation that would create or change anything does nothing and says `write_required`. */
@@ -62,7 +62,7 @@ export interface GetOrCreateUserGroup extends Origin {
 export type GetOrCreateOutcome =
   | { readonly outcome: 'created' | 'updated'; readonly userGroup: UserGroup }
   // Most calls are such: no more is read than is answered.
-  | { readonly outcome: 'unchanged'; readonly userGroup: UserGroupView; readonly stamp: Stamp }
+  | { readonly outcome: 'unchanged'; readonly userGroup: UserGroupView; readonly stamp: ChangeStamp }
   | { readonly outcome: 'name_required' | 'write_required' }
   | UnregisteredMapping
   | SecretKeyRetired
@@ -92,7 +92,7 @@ interface RevisionMismatch {
   readonly outcome: 'revision_mismatch'
 }
 
-export interface UpdateUserGroup extends Origin {
+export interface UpdateUserGroup extends Actor {
   readonly key: UserGroupKey
   readonly expected?: ExpectedUserGroup
   readonly change: UserGroupChange
@@ -107,7 +107,7 @@ export type UpdateOutcome =
   | RevisionMismatch
   | UnregisteredMapping
 
-export interface SuspendUserGroup extends Origin {
+export interface SuspendUserGroup extends Actor {
   readonly key: UserGroupKey
   readonly expected?: ExpectedUserGroup
   /** False resumes it. */
@@ -117,13 +117,13 @@ export interface SuspendUserGroup extends Origin {
 
 export type SuspendOutcome = Exclude<UpdateOutcome, UnregisteredMapping>
 
-export interface DeleteUserGroup extends Origin {
+export interface DeleteUserGroup extends Actor {
   readonly key: UserGroupKey
   readonly expected?: ExpectedUserGroup
   readonly now: number
 }
 
-export interface RestoreUserGroup extends Origin {
+export interface RestoreUserGroup extends Actor {
   readonly workspaceId: number
   readonly environment: Environment
   readonly teamId: number
@@ -136,7 +136,7 @@ export type RestoreOutcome =
   | { readonly outcome: 'restored'; readonly userGroup: UserGroup }
   | { readonly outcome: 'not_found' | 'id_taken' }
 
-export interface RotateUserGroupToken extends Origin {
+export interface RotateUserGroupToken extends Actor {
   readonly workspaceId: number
   readonly environment: Environment
   /** The user group to rotate: by its current token, or (for an operator) by its id. */
@@ -173,7 +173,7 @@ export type RotateOutcome =
  * What tells the state in which a user group was read, and that of the registry with it, from all earlier and later ones. Without a space;
  * of use only to the process that read it.
  */
-export type Stamp = string
+export type ChangeStamp = string
 
 /** A token's user group, as it is now. */
 export interface TokenOwner {
@@ -183,7 +183,7 @@ export interface TokenOwner {
   readonly validUntil: number | null
   /** Those entries of the user group's mapping that name what is registered. */
   readonly dataSources: readonly RegisteredEntry[]
-  readonly stamp: Stamp
+  readonly stamp: ChangeStamp
 }
 
 export type NotRegistered = 'provided_id_taken' | 'provided_id_mapped'
@@ -293,13 +293,13 @@ export interface EntryCounts {
   readonly isEnd: boolean
 }
 
-export type NewSchema = Omit<Schema, 'id'> & Origin
+export type NewSchema = Omit<Schema, 'id'> & Actor
 
 export type NewDataSource = Omit<DataSource, 'id'> &
-  Origin & { readonly workspaceId: number; readonly environment: Environment }
+  Actor & { readonly workspaceId: number; readonly environment: Environment }
 
 /** Removes a schema or a data source. */
-export interface DeleteRegistered extends Origin {
+export interface DeleteRegistered extends Actor {
   readonly workspaceId: number
   readonly environment: Environment
   readonly id: number
@@ -308,20 +308,20 @@ export interface DeleteRegistered extends Origin {
 
 export type NewApiToken = Omit<ApiToken, 'id' | 'revokedAt' | 'lastUsedAt' | 'replacedBy' | 'rateLimit'> &
   Partial<Pick<ApiToken, 'rateLimit'>> &
-  Origin & { readonly tokenHash: Uint8Array }
+  Actor & { readonly tokenHash: Uint8Array }
 
-export interface RevokeApiToken extends Origin {
+export interface RevokeApiToken extends Actor {
   readonly id: number
   readonly now: number
 }
 
 /** Gives an API token a limit of its own, or, with null, the service's again. */
-export interface LimitApiToken extends Origin, Pick<ApiToken, 'id' | 'rateLimit'> {
+export interface LimitApiToken extends Actor, Pick<ApiToken, 'id' | 'rateLimit'> {
   readonly now: number
 }
 
 /** Makes an API token that does what another one may, and has that one end. */
-export interface RotateApiToken extends Origin {
+export interface RotateApiToken extends Actor {
   readonly id: number
   readonly tokenHash: Uint8Array
   /** Until when the old one works, unless it ends before. */
@@ -341,22 +341,22 @@ export interface ApiTokenUse {
   readonly usedAt: number
 }
 
-export interface NewWorkspace extends Origin {
+export interface NewWorkspace extends Actor {
   readonly name: string
   readonly createdAt: number
   /** Whose audit log tells of it. */
   readonly environment: Environment
   /** An API token that it is to have from its first moment on. */
-  readonly apiToken?: Omit<NewApiToken, 'workspaceId' | keyof Origin>
+  readonly apiToken?: Omit<NewApiToken, 'workspaceId' | keyof Actor>
 }
 
-export interface MadeWorkspace {
+export interface CreatedWorkspace {
   readonly workspace: Workspace
   /** Where one was asked for. */
   readonly apiToken: ApiToken | null
 }
 
-export interface EndGracePeriod extends Origin {
+export interface EndGracePeriod extends Actor {
   readonly workspaceId: number
   readonly environment: Environment
   readonly tokenHash: Uint8Array
@@ -382,7 +382,7 @@ export interface ListAuditEvents {
   readonly limit: number
 }
 
-export interface PruneAuditEvents extends Origin {
+export interface PruneAuditEvents extends Actor {
   readonly workspaceId: number
   readonly environment: Environment
   /** Milliseconds since the Unix epoch: what is older is removed. */

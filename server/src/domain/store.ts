@@ -1,9 +1,9 @@
 import type { ApiToken } from './api-token/api-token.ts'
-import type { Booking, SharedBooking } from './api-token/rate-limit.ts'
+import type { UsageReport, SharedUsage } from './api-token/rate-limit.ts'
 import type { AuditEvent } from './audit/audit-event.ts'
 import type { DataSource, MappingEntry, ResolvedEntry, Schema } from './data-source/data-source.ts'
 import type { Environment } from './environment.ts'
-import type { ListSealedTokens, ResealedToken, SealedTokenPage } from './token/encrypted-token.ts'
+import type { ListEncryptedTokens, ReencryptedToken, EncryptedTokenPage } from './token/encrypted-token.ts'
 import type { DeletedUserGroup, UserGroup, UserGroupKey, UserGroupVersion } from './user-group/user-group.ts'
 import type { Workspace } from './workspace.ts'
 import type {
@@ -27,7 +27,7 @@ import type {
   ListSharedDataSources,
   ListUserGroups,
   ListVersions,
-  MadeWorkspace,
+  CreatedWorkspace,
   NewApiToken,
   NewConsoleSession,
   NewDataSource,
@@ -46,7 +46,7 @@ import type {
   SearchUserGroups,
   SecretKeyCheck,
   SharedDataSources,
-  Stamp,
+  ChangeStamp,
   SuspendOutcome,
   SuspendUserGroup,
   TokenOwner,
@@ -96,7 +96,12 @@ export interface Store {
    * Whether a user group, and what its mapping resolves to, are still as they were when they were read with this stamp. True only
    * where they are; false may be said of what was not changed too. Never from a cache.
    */
-  isUnchanged(workspaceId: number, environment: Environment, teamId: number, stamp: Stamp): Promise<boolean>
+  isUnchanged(
+    workspaceId: number,
+    environment: Environment,
+    teamId: number,
+    stamp: ChangeStamp,
+  ): Promise<boolean>
 
   /** Whose token this is, or was before it was replaced. */
   identifyToken(
@@ -158,7 +163,7 @@ export interface Store {
   ): Promise<readonly ResolvedEntry[]>
 
   /** Forgets what has had its time; returns how much. */
-  forgetExpired(expiry: Expiry): Promise<number>
+  deleteExpired(expiry: Expiry): Promise<number>
 
   /**
    * Registers a schema, unless its provided id is taken, or is what a mapping names another one by: that mapping must not
@@ -185,7 +190,7 @@ export interface Store {
   deleteDataSource(command: DeleteRegistered): Promise<DeleteOutcome>
 
   /** Returns null where the name is taken. */
-  createWorkspace(workspace: NewWorkspace): Promise<MadeWorkspace | null>
+  createWorkspace(workspace: NewWorkspace): Promise<CreatedWorkspace | null>
 
   listWorkspaces(): Promise<Workspace[]>
 
@@ -211,7 +216,7 @@ export interface Store {
   limitApiToken(command: LimitApiToken): Promise<ApiToken | null>
 
   /** Adds calls to those that other processes told of, and tells of all. One may be counted twice where the store is lost. */
-  bookCalls(bookings: readonly Booking[]): Promise<readonly SharedBooking[]>
+  reportUsage(usageReports: readonly UsageReport[]): Promise<readonly SharedUsage[]>
 
   /** Keeps the latest time of each API token. */
   recordApiTokenUses(uses: readonly ApiTokenUse[]): Promise<void>
@@ -244,13 +249,13 @@ export interface Store {
   listRetiredSecretKeys(): Promise<string[]>
 
   /** All that is sealed, page by page. What is sealed or moved meanwhile may be missed. */
-  listSealedTokens(query: ListSealedTokens): Promise<SealedTokenPage>
+  listEncryptedTokens(query: ListEncryptedTokens): Promise<EncryptedTokenPage>
 
   /**
    * In the place of those that are still so; what another call works on may be left, and what is sealed with a retired key is not taken. No token and no revision changes.
    * Returns how many.
    */
-  replaceSealedTokens(tokens: readonly ResealedToken[]): Promise<number>
+  replaceEncryptedTokens(tokens: readonly ReencryptedToken[]): Promise<number>
 
   /** The newest first. Of a user group that was forgotten, its creation is not found by its id. */
   listAuditEvents(query: ListAuditEvents): Promise<AuditEvent[]>

@@ -4,12 +4,12 @@ import type { Clock } from '../domain/util/clock.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Store } from '../domain/store.ts'
 import { hashToken, isWellFormedToken } from '../domain/token/token.ts'
-import type { Uses } from '../domain/api-token/last-used-tracker.ts'
+import type { LastUsedRecorder } from '../domain/api-token/last-used-tracker.ts'
 
-export interface AuthenticationParts {
+export interface AuthenticationDependencies {
   readonly store: Pick<Store, 'findApiToken'>
   readonly clock: Clock
-  readonly apiTokenUses: Uses<Pick<ApiToken, 'id'>>
+  readonly lastUsedTracker: LastUsedRecorder<Pick<ApiToken, 'id'>>
   /** For how long, in milliseconds, a looked-up API token is trusted, and so may outlive its revocation. */
   readonly cacheMs: number
 }
@@ -17,7 +17,7 @@ export interface AuthenticationParts {
 /** More API tokens than any service has. */
 const cacheSize = 5_000
 /** Far longer than any API token with its user name; what is longer is looked up each time. */
-const longestKept = 512
+const maxKeptMs = 512
 
 /** How a request may carry its API token. */
 const readers = {
@@ -42,11 +42,11 @@ function decoded(text: string): string | undefined {
 /** Finds out which API token a request carries (specification 5, contract "Who may call"). */
 export class Authentication {
   readonly #schemes: readonly AuthenticationScheme[]
-  readonly #parts: AuthenticationParts
+  readonly #parts: AuthenticationDependencies
   /** By the header as it was sent. Only what names an API token of the store is kept. */
   readonly #cache = new Cache<{ readonly apiToken: ApiToken; readonly until: number }>(cacheSize)
 
-  constructor(schemes: readonly AuthenticationScheme[], parts: AuthenticationParts) {
+  constructor(schemes: readonly AuthenticationScheme[], parts: AuthenticationDependencies) {
     this.#schemes = schemes
     this.#parts = parts
   }
@@ -78,7 +78,7 @@ export class Authentication {
     const until = clock.monotonic() + cacheMs
     const apiToken = await store.findApiToken(hashToken(token))
     if (apiToken === null) throw this.#unauthenticated()
-    if (authorization.length <= longestKept) this.#cache.set(authorization, { apiToken, until })
+    if (authorization.length <= maxKeptMs) this.#cache.set(authorization, { apiToken, until })
     return this.#usable(apiToken, clock.now())
   }
 
@@ -90,7 +90,7 @@ export class Authentication {
 
   #usable(apiToken: ApiToken, now: number): ApiToken {
     if (!isUsable(apiToken, now)) throw this.#unauthenticated()
-    this.#parts.apiTokenUses.note(apiToken)
+    this.#parts.lastUsedTracker.note(apiToken)
     return apiToken
   }
 

@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
-import { errorAnswer, errorTable } from '../contract/errors.ts'
+import { errorBody, errorTable } from '../contract/errors.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
 import { sendJson } from './response.ts'
-import type { AnswerHeaders, ServedRequest } from './request-context.ts'
+import type { ResponseHeaders, RequestContext } from './request-context.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -12,17 +12,17 @@ declare module 'fastify' {
 }
 
 /** Answers what a route of Fastify threw. */
-export function answerFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { challenge = '' } = request.routeOptions.config
-  const { status, json } = failureAnswer(error, request, reply, { logger: request.log, challenge })
+  const { status, json } = failureResponse(error, request, reply, { logger: request.log, challenge })
   return sendJson(reply, status, json)
 }
 
 /** The one place where a failure becomes an answer, and where the log is told of those that are ours. */
-export function failureAnswer(
+export function failureResponse(
   error: unknown,
-  request: ServedRequest,
-  headers: AnswerHeaders,
+  request: RequestContext,
+  headers: ResponseHeaders,
   { logger, challenge }: { logger: Pick<FastifyBaseLogger, 'error'>; challenge: string },
 ): { readonly status: number; readonly json: string } {
   const fault = faultOf(error)
@@ -42,7 +42,7 @@ export function failureAnswer(
   }
   if (fault.code === 'unauthenticated') headers.header('WWW-Authenticate', challenge)
   if (fault.code === 'unavailable') headers.header('Retry-After', '1')
-  return { status, json: errorAnswer(fault, request.id) }
+  return { status, json: errorBody(fault, request.id) }
 }
 
 /** What Fastify itself refuses of a request, on the paths that leave reading it to Fastify. */

@@ -2,24 +2,24 @@ import { MIMEType } from 'node:util'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Fault } from '../domain/fault.ts'
-import { overloaded, type Admission, type Claim } from './server/load-shedder.ts'
-import { allowUpload } from './server/request-timeout.ts'
+import { overloaded, type LoadShedder, type Permit } from './server/load-shedder.ts'
+import { extendTimeoutForUpload } from './server/request-timeout.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    admission: Admission
+    loadShedder: LoadShedder
   }
 }
 
 /** How the bodies of a route are read. */
 export interface BodyReading {
-  readonly admission: Admission
+  readonly loadShedder: LoadShedder
   /** The largest body, in bytes. */
   readonly bodyLimit: number
 }
 
 export function bodyReadingOf({ server, routeOptions }: FastifyRequest): BodyReading {
-  return { admission: server.admission, bodyLimit: routeOptions.bodyLimit }
+  return { loadShedder: server.loadShedder, bodyLimit: routeOptions.bodyLimit }
 }
 
 /**
@@ -64,10 +64,10 @@ function lengthOf({ headers }: IncomingMessage): number {
  */
 export async function withBody<T>(
   request: IncomingMessage,
-  { admission, bodyLimit }: BodyReading,
+  { loadShedder, bodyLimit }: BodyReading,
   work: (body: Buffer) => T | Promise<T>,
 ): Promise<T> {
-  const claim = admission.claim()
+  const claim = loadShedder.claim()
   try {
     return await work(
       isHere(request) ? takeBody(request, claim, bodyLimit) : await readBody(request, claim, bodyLimit),
@@ -83,7 +83,7 @@ function isHere(request: IncomingMessage): boolean {
   return complete || (readableLength > 0 && readableLength === lengthOf(request))
 }
 
-function takeBody(request: IncomingMessage, claim: Claim, bodyLimit: number): Buffer {
+function takeBody(request: IncomingMessage, claim: Permit, bodyLimit: number): Buffer {
   const body = request.read() as Buffer | null
   // Node is yet to be told that there is no more.
   request.resume()
@@ -97,7 +97,7 @@ function takeBody(request: IncomingMessage, claim: Claim, bodyLimit: number): Bu
  * One that turns out too large is refused at once, and the rest of it is read and dropped, so that the client, still
  * sending, gets to see the answer; `UGS_REQUEST_TIMEOUT_MS` bounds how long that may take.
  */
-function readBody(request: IncomingMessage, claim: Claim, bodyLimit: number): Promise<Buffer> {
+function readBody(request: IncomingMessage, claim: Permit, bodyLimit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
@@ -128,7 +128,7 @@ function readBody(request: IncomingMessage, claim: Claim, bodyLimit: number): Pr
  * @throws Fault `body_required`, `malformed_request`
  */
 export async function* readUpload(request: IncomingMessage): AsyncGenerator<Buffer> {
-  allowUpload(request)
+  extendTimeoutForUpload(request)
   let isEmpty = true
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {

@@ -6,11 +6,11 @@ import type { Caller } from '../domain/user-group/user-group-service.ts'
 import type { TraceIds } from './server/request-tracing.ts'
 
 /** What is known of a request while it is served, by whatever route. */
-export interface ServedRequest {
+export interface RequestContext {
   /** The request id. */
   readonly id: string
   /** Set on a call that needs an API token once it is authenticated. */
-  call: Call | undefined
+  call: AuthorizedRequest | undefined
   /** Set on a call that was answered with an error. */
   faultCode: FaultCode | undefined
   /** Set on a call that is followed. */
@@ -19,18 +19,18 @@ export interface ServedRequest {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    call: ServedRequest['call']
-    faultCode: ServedRequest['faultCode']
-    traceIds: ServedRequest['traceIds']
+    call: RequestContext['call']
+    faultCode: RequestContext['faultCode']
+    traceIds: RequestContext['traceIds']
   }
 }
 
 /** An answer to which headers can be added. */
-export interface AnswerHeaders {
+export interface ResponseHeaders {
   header(name: string, value: string): unknown
 }
 
-export interface Call {
+export interface AuthorizedRequest {
   readonly apiToken: ApiToken
   readonly operation: Operation
 }
@@ -48,8 +48,8 @@ export type UserOperation = Exclude<keyof typeof scopesOf, 'introspect'>
 export type Operation = keyof typeof scopesOf | AdminOperationId
 
 /** Who makes an authenticated request. */
-export function callerOf(request: ServedRequest): Caller {
-  const { id, workspaceId, environment } = (request.call as Call).apiToken
+export function callerOf(request: RequestContext): Caller {
+  const { id, workspaceId, environment } = (request.call as AuthorizedRequest).apiToken
   return { workspaceId, environment, author: `api_token:${id}`, requestId: request.id }
 }
 
@@ -57,14 +57,14 @@ export function callerOf(request: ServedRequest): Caller {
  * Begins a call that is authenticated, and tells how many more its API token may make.
  * @throws Fault `rate_limited`, `forbidden`
  */
-export function beginCall(
-  request: ServedRequest,
-  answer: AnswerHeaders,
-  { apiToken, operation }: Call,
+export function authorize(
+  request: RequestContext,
+  response: ResponseHeaders,
+  { apiToken, operation }: AuthorizedRequest,
   rateLimiter: RateLimiter,
 ): void {
   request.call = { apiToken, operation }
-  countCall(answer, apiToken, rateLimiter)
+  countRequest(response, apiToken, rateLimiter)
   const scopes: readonly Scope[] =
     operation in scopesOf ? scopesOf[operation as keyof typeof scopesOf] : ['admin']
   if (!scopes.some((scope) => apiToken.scopes.includes(scope))) {
@@ -73,18 +73,18 @@ export function beginCall(
 }
 
 /** The headers are those of draft-ietf-httpapi-ratelimit-headers-10: a quota for each window, in seconds, and what is left of it. */
-function countCall(answer: AnswerHeaders, apiToken: ApiToken, rateLimiter: RateLimiter): void {
+function countRequest(response: ResponseHeaders, apiToken: ApiToken, rateLimiter: RateLimiter): void {
   const allowance = rateLimiter.take(apiToken)
   if (allowance === null) return
   const { limit, isAllowed, remaining, fullInMs, retryInMs } = allowance
-  answer.header(
+  response.header(
     'RateLimit-Policy',
     `"api-token";q=${limit.burst};w=${Math.ceil(limit.burst / limit.perSecond)}`,
   )
-  answer.header('RateLimit', `"api-token";r=${remaining};t=${Math.ceil(fullInMs / 1000)}`)
+  response.header('RateLimit', `"api-token";r=${remaining};t=${Math.ceil(fullInMs / 1000)}`)
   if (isAllowed) return
   const seconds = Math.max(1, Math.ceil(retryInMs / 1000))
-  answer.header('Retry-After', String(seconds))
+  response.header('Retry-After', String(seconds))
   throw new Fault(
     'rate_limited',
     `Too many calls with this API token: ${limit.perSecond} a second, ${limit.burst} at once; try again in ${seconds} s`,

@@ -29,9 +29,9 @@ export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
  * read and dropped. A connection closed on a client that is still sending is reset, and the answer may be lost with it.
  */
 export function endingWithRequest(request: IncomingMessage, bytes: Buffer): Readable {
-  const answer = new Readable({ read: () => undefined })
-  answer.push(bytes)
-  const end = () => answer.push(null)
+  const response = new Readable({ read: () => undefined })
+  response.push(bytes)
+  const end = () => response.push(null)
   request.once('end', end).once('close', end).resume()
-  return answer
+  return response
 }

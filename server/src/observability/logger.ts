@@ -10,7 +10,7 @@ const waitingBytes = 4 * 1024 * 1024
 const pieceBytes = 4096
 const lossPauseMs = 1000
 
-export function makeLogger(level: string): Logger {
+export function createLogger(level: string): Logger {
   const destination = pino.destination({ dest: standardError, sync: true })
   // A log that cannot be written (a full disk, a closed pipe) is lost; the service goes on, and can still be stopped.
   destination.on('error', () => undefined)
@@ -35,7 +35,7 @@ export interface AccessLogger {
  * For a line a call, at any level of the other log. It is written beside the calls, so that none waits for whoever reads it;
  * where that is too slow, lines are lost, which `log` is told.
  */
-export function makeAccessLogger(log: Pick<Logger, 'warn'>): AccessLogger {
+export function createAccessLogger(log: Pick<Logger, 'warn'>): AccessLogger {
   const destination = pino.destination({
     dest: standardError,
     sync: false,

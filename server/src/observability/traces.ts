@@ -19,8 +19,8 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { CallTracer } from '../http/server/request-tracing.ts'
-import type { EndedCall } from '../http/server/request-lifecycle.ts'
+import type { RequestTracer } from '../http/server/request-tracing.ts'
+import type { CompletedRequest } from '../http/server/request-lifecycle.ts'
 import type { BatchObserver } from '../store/batch-observer.ts'
 
 export interface TracesOptions {
@@ -31,7 +31,7 @@ export interface TracesOptions {
 }
 
 export interface Traces {
-  readonly calls: CallTracer
+  readonly calls: RequestTracer
   readonly batches: BatchObserver
   /** Sends what has not been sent, for as long at most, in milliseconds. */
   close(timeoutMs: number): Promise<void>
@@ -97,7 +97,7 @@ export function startTraces({ version, storeKind, onLoss }: TracesOptions): Trac
             current.run(span, work)
           },
           end: (call) => {
-            endCall(span, call)
+            endSpan(span, call)
             // Before Node.js 24 it makes every promise of the process dearer, those of calls that are not followed too.
             if (--followed === 0) current.disable()
           },
@@ -105,7 +105,7 @@ export function startTraces({ version, storeKind, onLoss }: TracesOptions): Trac
       },
     },
     batches: {
-      callContext: () => current.getStore(),
+      requestContext: () => current.getStore(),
       begin: (kind, calls) => {
         const spans = [...new Set(calls as readonly (Span | undefined)[])].filter(
           (span) => span !== undefined,
@@ -138,7 +138,7 @@ export function startTraces({ version, storeKind, onLoss }: TracesOptions): Trac
 }
 
 /** By OpenTelemetry's names for HTTP. Nothing in it is secret: of the path it tells the route. */
-function endCall(span: Span, call: EndedCall): void {
+function endSpan(span: Span, call: CompletedRequest): void {
   const { method, path, status, code, apiToken } = call
   const attributes: Attributes = {
     'http.request.method': method ?? undefined,

@@ -1,5 +1,5 @@
 import type { Config } from '../config/settings.ts'
-import { makeDataFolder } from '../config/data-folder.ts'
+import { createDataFolder } from '../config/data-folder.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import type { Keyring } from '../domain/secret-key/keyring.ts'
 import type { Store } from '../domain/store.ts'
@@ -15,7 +15,7 @@ export interface StoreObservers extends Pick<StoreOptions, 'watchPool'> {
 
 /** @throws StoreError */
 export async function openConfiguredStore(config: Config, watched?: StoreObservers): Promise<Store> {
-  if (config.DATABASE_URL === undefined) makeDataFolder(config.UGS_DATA_DIR)
+  if (config.DATABASE_URL === undefined) createDataFolder(config.UGS_DATA_DIR)
   return openStore(config.storeLocation, {
     ...storeOptionsOf(config),
     observer: watched?.observers.reduce(bothOf, undefined),

@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os'
-import type { Origin } from '../domain/audit/audit-event.ts'
+import type { Actor } from '../domain/audit/audit-event.ts'
 
 /** Whoever runs this process, as the one who asks for what it changes by itself. */
-export function operator(): Origin {
+export function operator(): Actor {
   return { author: `cli:${userName()}`, requestId: null }
 }
 

@@ -12,13 +12,13 @@ import { Fault } from '../domain/fault.ts'
 import type { Keyring } from '../domain/secret-key/keyring.ts'
 import { RateLimiter, sharingIntervalMs } from '../domain/api-token/rate-limit.ts'
 import { checkReadiness } from '../domain/readiness.ts'
-import { countSealedTokens } from '../domain/secret-key/secret-key-management.ts'
+import { countEncryptedTokens } from '../domain/secret-key/secret-key-management.ts'
 import type { Store } from '../domain/store.ts'
-import { UseLog } from '../domain/api-token/last-used-tracker.ts'
+import { LastUsedTracker } from '../domain/api-token/last-used-tracker.ts'
 import { restorableMs, type TokenlessUserGroup } from '../domain/user-group/user-group.ts'
 import { prepareFirstCall } from './first-start.ts'
-import { originOf } from '../http/server/listening-url.ts'
-import { makeAccessLogger, makeLogger } from '../observability/logger.ts'
+import { listeningUrl } from '../http/server/listening-url.ts'
+import { createAccessLogger, createLogger } from '../observability/logger.ts'
 import { serveMetrics } from '../observability/metrics/metrics-server.ts'
 import type { Metrics, Snapshot } from '../observability/metrics/metrics.ts'
 import { openConfiguredStore, userGroupServiceOf } from './configured-store.ts'
@@ -50,7 +50,7 @@ interface Role {
   /** Whoever supervises this process serves its metrics. */
   readonly isSupervised: boolean
   /** It does, now and then, what one process does for all that share the store. */
-  readonly keepsHouse: boolean
+  readonly runsMaintenance: boolean
 }
 
 /**
@@ -59,10 +59,10 @@ interface Role {
  */
 export async function serve(
   config: Config,
-  { isSupervised, keepsHouse }: Role = { isSupervised: false, keepsHouse: true },
+  { isSupervised, runsMaintenance }: Role = { isSupervised: false, runsMaintenance: true },
 ): Promise<Service> {
   const { UGS_METRICS_PORT: port, UGS_METRICS_HOST: host } = config
-  if (port === undefined) return start(config, keepsHouse)
+  if (port === undefined) return start(config, runsMaintenance)
   let service: StartedService | undefined
   const isReady = () => service?.isReady() ?? Promise.resolve(false)
   // As with traces: loaded where it is asked for.
@@ -74,7 +74,7 @@ export async function serve(
     await server?.close()
   }
   try {
-    const started = (service = await start(config, keepsHouse, metrics))
+    const started = (service = await start(config, runsMaintenance, metrics))
     return {
       ...started,
       metricsUrl: server?.url,
@@ -98,10 +98,12 @@ interface StartedService extends Service {
   readonly isReady: () => Promise<boolean>
 }
 
-async function start(config: Config, keepsHouse: boolean, metrics?: Metrics): Promise<StartedService> {
-  const logger = makeLogger(config.LOG_LEVEL)
+async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics): Promise<StartedService> {
+  const logger = createLogger(config.LOG_LEVEL)
   const accessLog =
-    config.UGS_ACCESS_LOG === undefined ? null : { ...makeAccessLogger(logger), share: config.UGS_ACCESS_LOG }
+    config.UGS_ACCESS_LOG === undefined
+      ? null
+      : { ...createAccessLogger(logger), share: config.UGS_ACCESS_LOG }
   const traces =
     config.UGS_TRACES === 'on'
       ? // Loading OpenTelemetry takes time and memory, which most do without.
@@ -116,14 +118,14 @@ async function start(config: Config, keepsHouse: boolean, metrics?: Metrics): Pr
     watchPool: metrics?.store.watchPool,
   })
   const warn = (message: string) => (error: unknown) => logger.warn({ reason: reasonOf(error) }, message)
-  const introspections = new UseLog<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>({
+  const introspections = new LastUsedTracker<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>({
     clock: systemClock,
     idOf: ({ teamId }) => teamId,
     record: (uses) =>
       store.recordIntrospections(uses.map(({ of, usedAt }) => ({ ...of, introspectedAt: usedAt }))),
     onLoss: warn('the times of introspections could not be written'),
   })
-  const apiTokenUses = new UseLog<Pick<ApiToken, 'id'>>({
+  const lastUsedTracker = new LastUsedTracker<Pick<ApiToken, 'id'>>({
     clock: systemClock,
     idOf: ({ id }) => id,
     record: (uses) => store.recordApiTokenUses(uses.map(({ of, usedAt }) => ({ id: of.id, usedAt }))),
@@ -131,8 +133,9 @@ async function start(config: Config, keepsHouse: boolean, metrics?: Metrics): Pr
   })
   const rateLimiter = new RateLimiter(config.UGS_RATE_LIMIT, systemClock)
   const warnOfLimits = warn('the use of API tokens could not be told to other processes')
-  const shareLimits = () => rateLimiter.share((bookings) => store.bookCalls(bookings)).catch(warnOfLimits)
-  const writeUses = () => Promise.all([introspections.write(), apiTokenUses.write()])
+  const shareLimits = () =>
+    rateLimiter.share((usageReports) => store.reportUsage(usageReports)).catch(warnOfLimits)
+  const writeUses = () => Promise.all([introspections.write(), lastUsedTracker.write()])
   let app: FastifyInstance | undefined
   const close = async () => {
     const deadline = performance.now() + config.UGS_CLOSE_TIMEOUT_MS
@@ -163,7 +166,7 @@ async function start(config: Config, keepsHouse: boolean, metrics?: Metrics): Pr
       store,
       userGroups: userGroupServiceOf(config, store, keyring),
       introspections,
-      apiTokenUses,
+      lastUsedTracker,
       rateLimiter,
       clock: systemClock,
       logger,
@@ -180,22 +183,22 @@ async function start(config: Config, keepsHouse: boolean, metrics?: Metrics): Pr
       },
       version,
       consoleFolder: config.UGS_CONSOLE === 'on' ? findConsole() : null,
-      callObserver: metrics?.http ?? null,
+      requestObserver: metrics?.http ?? null,
     })
     app = listening
     // One address: for a name with several, Fastify makes more servers, and those lack what is set on the first.
     const { address: host } = await lookup(config.HOST)
     await listening.listen({ host, port: config.PORT, backlog: 4096 })
     const { server } = listening
-    const origin = originOf(server.address() as AddressInfo)
+    const origin = listeningUrl(server.address() as AddressInfo)
     const notes = await prepareFirstCall(config, store, origin)
-    const housekeeping = keepsHouse
-      ? keepHouse(store, warn('what has expired could not be removed'))
+    const housekeeping = runsMaintenance
+      ? runMaintenance(store, warn('what has expired could not be removed'))
       : undefined
     const writing = setInterval(() => void writeUses(), minuteMs)
     const sharing = setInterval(() => void shareLimits(), sharingIntervalMs)
-    const counting = countSealedTokensHourly(
-      { store, keyring, metrics: keepsHouse ? metrics : undefined },
+    const counting = countEncryptedTokensHourly(
+      { store, keyring, metrics: runsMaintenance ? metrics : undefined },
       warn('the sealed tokens could not be counted'),
     )
     const stopWatching = watchSecretKeys(
@@ -251,18 +254,18 @@ function findConsole(): string {
 }
 
 /** Removes what has expired, now and every hour. */
-function keepHouse(store: Store, onFailure: (error: unknown) => void): NodeJS.Timeout {
+function runMaintenance(store: Store, onFailure: (error: unknown) => void): NodeJS.Timeout {
   const forget = () => {
     const now = systemClock.now()
     const expiry = { now, deletedBefore: now - restorableMs, usedBefore: now - sessionIdleMs }
-    store.forgetExpired(expiry).catch(onFailure)
+    store.deleteExpired(expiry).catch(onFailure)
   }
   forget()
   return setInterval(forget, hourMs)
 }
 
 /** Tells the metrics, where there are any, now and every hour. It reads all that is sealed, some at a time. */
-function countSealedTokensHourly(
+function countEncryptedTokensHourly(
   { store, keyring, metrics }: { store: Store; keyring: Keyring; metrics: Metrics | undefined },
   onFailure: (error: unknown) => void,
 ): AbortController {
@@ -272,7 +275,7 @@ function countSealedTokensHourly(
   const none = () => keyring.keyIds.map((id) => [id, 0] as const)
   const count = async () => {
     try {
-      metrics.setSealedTokens(new Map([...none(), ...(await countSealedTokens(store, signal))]))
+      metrics.setEncryptedTokens(new Map([...none(), ...(await countEncryptedTokens(store, signal))]))
     } catch (error) {
       if (!signal.aborted) onFailure(error)
     }

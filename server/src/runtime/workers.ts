@@ -14,11 +14,11 @@ interface Stop {
 
 /** A worker that died is replaced after the first pause, in milliseconds; one that dies soon each time after twice as long each time. */
 const firstPauseMs = 500
-const longestPauseMs = 10_000
+const maxPauseMs = 10_000
 /** One that has lived for as long, in milliseconds, did not die soon. */
 const soonMs = 10_000
 /** Where no worker listens, and each of them has failed to start so many times on end, no more are started. */
-const mostFailedStarts = 4
+const maxFailedStarts = 4
 /** Tells a worker which of them it is, from 0 on; one in the place of another has its number. */
 const numberVariable = 'UGS_WORKER_NUMBER'
 
@@ -81,9 +81,9 @@ export async function superviseWorkers({
       if (!place.isListening) place.failedStarts++
       place.isListening = false
       place.soonDead = performance.now() - forkedAt < soonMs ? place.soonDead + 1 : 0
-      const pauseMs = Math.min(firstPauseMs * 2 ** Math.max(place.soonDead - 1, 0), longestPauseMs)
+      const pauseMs = Math.min(firstPauseMs * 2 ** Math.max(place.soonDead - 1, 0), maxPauseMs)
       logger.error({ pid: worker.process.pid, code, signal, pause_ms: pauseMs }, 'worker died')
-      if (places.every((one) => !one.isListening && one.failedStarts >= mostFailedStarts)) giveUp()
+      if (places.every((one) => !one.isListening && one.failedStarts >= maxFailedStarts)) giveUp()
       sleep(pauseMs, undefined, over).then(
         () => replaceOnExit(place, fork(place)),
         () => undefined,
@@ -110,7 +110,7 @@ export async function superviseWorkers({
   await stopAll(end === 'gave up' ? 0 : end)
   if (end === 'gave up') {
     throw new WorkersError(
-      `no worker can be started: each failed ${mostFailedStarts} times on end, and said why above`,
+      `no worker can be started: each failed ${maxFailedStarts} times on end, and said why above`,
     )
   }
   return 0

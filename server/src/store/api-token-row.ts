@@ -21,6 +21,6 @@ export function rateLimitOf(row: {
  * What is further ahead is by another clock than now's, that of a machine before it was started anew, or one that was set
  * back, and counts as one whole burst.
  */
-export function longestAheadMs(fullMs: number): number {
+export function maxAheadMs(fullMs: number): number {
   return 16 * fullMs + 5000
 }

@@ -5,13 +5,13 @@ import {
   type AuditAction,
   type AuditEvent,
   type Author,
-  type Origin,
+  type Actor,
 } from '../domain/audit/audit-event.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { JsonText } from '../domain/json/json-text.ts'
 import { rateLimitText } from '../domain/api-token/rate-limit.ts'
 import type { ListAuditEvents, NewConsoleSession } from '../domain/store.ts'
-import type { Realm } from '../domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../domain/user-group/user-group-service.ts'
 
 export interface AuditRow {
   readonly workspace_id: number
@@ -29,7 +29,7 @@ export const auditColumns =
   'workspace_id, environment, event_id, action, author, request_id, team_id, provided_id, details'
 
 /** A change, as an operation tells of it. */
-export interface Change extends Realm, Origin {
+export interface Change extends TenantScope, Actor {
   readonly now: number
 }
 
@@ -39,7 +39,7 @@ export function auditedChangeOf({
   author,
   requestId,
   now,
-}: Origin & { readonly key: Realm; readonly now: number }): Change {
+}: Actor & { readonly key: TenantScope; readonly now: number }): Change {
   const { workspaceId, environment } = key
   return { workspaceId, environment, author, requestId, now }
 }

@@ -4,7 +4,7 @@
  */
 export interface BatchObserver {
   /** What is to be kept of a call that waits for its batch. */
-  callContext(): unknown
+  requestContext(): unknown
   /**
    * A batch begins, of the calls whose contexts these are, in the order in which they came.
    * @param kind `transaction`, or what a statement of PostgreSQL does
@@ -20,7 +20,7 @@ export function bothOf(
 ): BatchObserver | undefined {
   if (one === undefined || other === undefined) return one ?? other
   return {
-    callContext: () => [one.callContext(), other.callContext()],
+    requestContext: () => [one.requestContext(), other.requestContext()],
     begin: (kind, calls) => {
       const contexts = calls as readonly (readonly [unknown, unknown])[]
       const endOne = one.begin(

@@ -1,17 +1,17 @@
 import type { Environment } from '../domain/environment.ts'
 import {
-  sealedTokenPlaces,
-  type ResealedToken,
-  type SealedToken,
-  type SealedTokenCursor,
-  type SealedTokenPage,
-  type SealedTokenPlace,
+  encryptedTokenPlaces,
+  type ReencryptedToken,
+  type EncryptedToken,
+  type EncryptedTokenCursor,
+  type EncryptedTokenPage,
+  type EncryptedTokenPlace,
 } from '../domain/token/encrypted-token.ts'
 import { keyColumns, tables, type Table } from './tables.ts'
 
 // The rows that hold a sealed token, of whichever table, and what they are in the domain.
 
-export type SealedTokenRow = Readonly<Record<string, string | number | Uint8Array>> & {
+export type EncryptedTokenRow = Readonly<Record<string, string | number | Uint8Array>> & {
   readonly workspace_id: number
   readonly environment: Environment
   readonly provided_id: string
@@ -21,29 +21,29 @@ export type SealedTokenRow = Readonly<Record<string, string | number | Uint8Arra
 
 const valueColumns = ['workspace_id', 'environment', 'provided_id', 'token_key_id', 'token_sealed']
 
-export function sealedTokenTable(place: SealedTokenPlace): Table {
+export function encryptedTokenTable(place: EncryptedTokenPlace): Table {
   return tables.find(({ name }) => name === place) as Table
 }
 
 /** `parameter` is how the dialect writes the one at an index, from 0: first those of the row to go on after, then the limit. */
-export function selectSealedTokens(
-  { place, after }: SealedTokenCursor,
+export function selectEncryptedTokens(
+  { place, after }: EncryptedTokenCursor,
   parameter: (index: number) => string,
 ): string {
-  const key = keyColumns(sealedTokenTable(place))
+  const key = keyColumns(encryptedTokenTable(place))
   const columns = [...new Set([...key, ...valueColumns])].join(', ')
   const start =
     after === null ? '' : `WHERE (${key.join(', ')}) > (${after.map((_, i) => parameter(i)).join(', ')})`
   return `SELECT ${columns} FROM ${place} ${start} ORDER BY ${key.join(', ')} LIMIT ${parameter(after?.length ?? 0)}`
 }
 
-export function sealedTokenPage(
-  place: SealedTokenPlace,
-  rows: readonly SealedTokenRow[],
+export function encryptedTokenPage(
+  place: EncryptedTokenPlace,
+  rows: readonly EncryptedTokenRow[],
   limit: number,
-): SealedTokenPage {
-  const key = keyColumns(sealedTokenTable(place))
-  const tokens = rows.map((row): SealedToken => {
+): EncryptedTokenPage {
+  const key = keyColumns(encryptedTokenTable(place))
+  const tokens = rows.map((row): EncryptedToken => {
     const { workspace_id, environment, provided_id, token_key_id, token_sealed } = row
     return {
       place,
@@ -54,13 +54,13 @@ export function sealedTokenPage(
   })
   const last = tokens.at(-1)
   if (last !== undefined && tokens.length === limit) return { tokens, next: { place, after: last.rowKey } }
-  const nextPlace = sealedTokenPlaces[sealedTokenPlaces.indexOf(place) + 1]
+  const nextPlace = encryptedTokenPlaces[encryptedTokenPlaces.indexOf(place) + 1]
   return { tokens, next: nextPlace === undefined ? null : { place: nextPlace, after: null } }
 }
 
 /** By the place where they stand, for a statement changes one table. */
-export function byPlace(tokens: readonly ResealedToken[]): Map<SealedTokenPlace, ResealedToken[]> {
-  const places = new Map<SealedTokenPlace, ResealedToken[]>()
+export function byPlace(tokens: readonly ReencryptedToken[]): Map<EncryptedTokenPlace, ReencryptedToken[]> {
+  const places = new Map<EncryptedTokenPlace, ReencryptedToken[]>()
   for (const token of tokens) {
     const { place } = token.replaced
     const known = places.get(place)

@@ -9,7 +9,7 @@ import type {
   UserGroupVersion,
   UserGroupView,
 } from '../domain/user-group/user-group.ts'
-import type { Realm } from '../domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../domain/user-group/user-group-service.ts'
 
 // The rows of user groups, which either dialect has in the same shape, and what they are in the domain.
 
@@ -85,8 +85,8 @@ export function tokenOf(row: Pick<UserGroupRow, 'token_key_id' | 'token_sealed'>
   return { keyId: row.token_key_id, sealed: row.token_sealed }
 }
 
-export function userGroupOf(realm: Realm, row: UserGroupRow): UserGroup {
-  return { ...tokenlessUserGroupOf(realm, row), token: tokenOf(row) }
+export function userGroupOf(tenantScope: TenantScope, row: UserGroupRow): UserGroup {
+  return { ...tokenlessUserGroupOf(tenantScope, row), token: tokenOf(row) }
 }
 
 export function createdUserGroupOf(
@@ -118,7 +118,7 @@ export function viewOf({ workspaceId, environment, providedId }: UserGroupKey, r
 }
 
 export function tokenlessUserGroupOf(
-  { workspaceId, environment }: Realm,
+  { workspaceId, environment }: TenantScope,
   row: TokenlessRow,
 ): TokenlessUserGroup {
   return {
@@ -139,7 +139,7 @@ export function tokenlessUserGroupOf(
 }
 
 export function rotatedUserGroupOf(
-  { workspaceId, environment }: Realm,
+  { workspaceId, environment }: TenantScope,
   row: Pick<UserGroupRow, 'team_id' | 'provided_id' | 'name'>,
   { keyId, sealed }: Sealed,
 ): RotatedUserGroup {
@@ -153,8 +153,8 @@ export function rotatedUserGroupOf(
   }
 }
 
-export function deletedUserGroupOf(realm: Realm, row: DeletedRow): DeletedUserGroup {
-  return { ...userGroupOf(realm, row), deletedAt: row.deleted_at, deletedBy: row.deleted_by }
+export function deletedUserGroupOf(tenantScope: TenantScope, row: DeletedRow): DeletedUserGroup {
+  return { ...userGroupOf(tenantScope, row), deletedAt: row.deleted_at, deletedBy: row.deleted_by }
 }
 
 export function versionOf(row: VersionRow): UserGroupVersion {

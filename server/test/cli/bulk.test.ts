@@ -85,7 +85,7 @@ describe('ugs import and export', () => {
   it('import --json writes what the API answers', async () => {
     for (const dryRun of [true, false]) {
       const path = file('json.ndjson', rows.replaceAll('"created"', `"json ${dryRun}"`))
-      const answer = await (
+      const response = await (
         await admin()
       ).importUserGroups({ body: readFileSync(path), query: { dry_run: true } })
       const { code, stdout, stderr } = await ugs(
@@ -96,7 +96,10 @@ describe('ugs import and export', () => {
         ...(dryRun ? ['--dry-run'] : []),
       )
       assert.equal(code, 1)
-      assert.equal(stdout, dryRun ? answer.text : answer.text.replace('"dry_run":true', '"dry_run":false'))
+      assert.equal(
+        stdout,
+        dryRun ? response.text : response.text.replace('"dry_run":true', '"dry_run":false'),
+      )
       assert.match(stderr, /ugs: not all rows could be imported\n$/)
     }
   })

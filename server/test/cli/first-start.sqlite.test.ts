@@ -19,9 +19,9 @@ describe('the first start', () => {
     const pasted = [...stdout().matchAll(/^ {2}(curl (?:.*\\\n)*.*)\n\n {2}answers (.*)$/gm)]
     assert.equal(pasted.length, 3)
     const withoutToken = (text: string) => text.replace(/(ugt_testing_)\w+/g, '$1…')
-    for (const [, command = '', answer = ''] of pasted) {
+    for (const [, command = '', response = ''] of pasted) {
       const result = await run('bash', ['-c', command])
-      assert.equal(withoutToken(result.stdout), answer)
+      assert.equal(withoutToken(result.stdout), response)
     }
   })
 

@@ -105,24 +105,28 @@ const settings = {
   ...(service.databaseUrl && { DATABASE_URL: service.databaseUrl }),
 }
 
-interface Realm {
+interface TenantScope {
   readonly workspace: string
   readonly environment: string
 }
 
-function run(name: string, { args = [], stdin = '' }: Given, realm: Realm): Promise<CommandResult> {
+function run(
+  name: string,
+  { args = [], stdin = '' }: Given,
+  tenantScope: TenantScope,
+): Promise<CommandResult> {
   const where = [
-    ...['--workspace', realm.workspace],
-    ...(takesEnvironment(name) ? ['--environment', realm.environment] : []),
+    ...['--workspace', tenantScope.workspace],
+    ...(takesEnvironment(name) ? ['--environment', tenantScope.environment] : []),
   ]
   return runUgs([...name.split(' '), ...args.map(String), ...where], settings, stdin)
 }
 
-const elsewhere: readonly Realm[] = [
+const elsewhere: readonly TenantScope[] = [
   { workspace: 'second', environment: 'Customer' },
   { workspace: 'default', environment: 'Testing' },
 ]
-const nowhere: Realm = { workspace: 'nowhere', environment: 'Customer' }
+const nowhere: TenantScope = { workspace: 'nowhere', environment: 'Customer' }
 
 function assertNoWorkspace({ code, stdout, stderr }: CommandResult): void {
   assert.deepEqual([code, stdout], [2, ''], stderr)

@@ -26,9 +26,9 @@ const listed = async (service: Pick<RunningService, 'ugs'>) =>
   JSON.parse(await runCommand(service, 'secret-key', 'list', '--json')) as ListedKey[]
 
 async function tokenOf({ origin, tokens }: RunningService, id: string): Promise<string> {
-  const answer = await call(origin, { token: tokens.Testing, body: { user_group_id: id, name: 'Name' } })
-  assert.equal(answer.status, 200, answer.text)
-  return answer.body.user_group.token
+  const response = await call(origin, { token: tokens.Testing, body: { user_group_id: id, name: 'Name' } })
+  assert.equal(response.status, 200, response.text)
+  return response.body.user_group.token
 }
 
 /** What `ugs` needs to work on the store of a service, and what else it is given. */
@@ -102,7 +102,7 @@ describe('a secret key is replaced beside a running service', () => {
     assert.match((await service.ugs('secret-key', 'reseal')).stderr, /^Sealed \d{3,} tokens anew, with "/m)
     assert.deepEqual((await listed(service))[1], { id: 'k1', state: 'opens', tokens: 0 })
     const nothing = JSON.parse(await runCommand(service, 'secret-key', 'reseal', '--json')) as object
-    assert.deepEqual(nothing, { id, resealed: 0, unopened: [] })
+    assert.deepEqual(nothing, { id, reencrypted: 0, undecryptable: [] })
 
     await runCommand(service, 'secret-key', 'retire', 'k1')
     assert.deepEqual(idsOf(readFileSync(keyFile(service), 'utf8')), [id])

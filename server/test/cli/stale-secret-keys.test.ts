@@ -72,15 +72,15 @@ describe('a process that did not hear of a new secret key', () => {
     let isOver = false
     const calling = Array.from({ length: 4 }, async (_, caller) => {
       for (let i = 0; !isOver; i++) {
-        const answer = await create(stale, `called ${caller} ${i}`)
-        if (answer.status === 200) made.set(`called ${caller} ${i}`, tokenIn(answer))
-        else assertFault(answer, 'unavailable')
+        const response = await create(stale, `called ${caller} ${i}`)
+        if (response.status === 200) made.set(`called ${caller} ${i}`, tokenIn(response))
+        else assertFault(response, 'unavailable')
       }
     })
-    let reseal = await ugs('secret-key', 'reseal')
-    while (reseal.code === 0) reseal = await ugs('secret-key', 'reseal')
+    let reencrypt = await ugs('secret-key', 'reseal')
+    while (reencrypt.code === 0) reencrypt = await ugs('secret-key', 'reseal')
     assert.match(
-      reseal.stderr,
+      reencrypt.stderr,
       /^ugs: meanwhile \d+ tokens were sealed with another key: a process has other/m,
     )
     const early = await ugs('secret-key', 'retire', 'one')

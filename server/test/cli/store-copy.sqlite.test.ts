@@ -17,7 +17,7 @@ const dataFolder = join(temporaryFolder({ after }), 'data')
 const sourceUrl = `sqlite:${join(dataFolder, 'ugs.db')}`
 const grace = 3600
 const realms = ['Customer', 'Testing', 'second Customer', 'second Testing'] as const
-type Realm = (typeof realms)[number]
+type TenantScope = (typeof realms)[number]
 
 /** What is easily changed on the way: as it is sent. */
 const oddBodies = [
@@ -56,7 +56,7 @@ const first = await startService(
 )
 await runCommand(first, 'workspace', 'create', 'second')
 const ofSecond = ['--workspace', 'second']
-const apiTokens: Record<Realm, string> = {
+const apiTokens: Record<TenantScope, string> = {
   ...first.tokens,
   'second Customer': await createApiToken(first, 'Customer', ...ofSecond, '--scopes', 'write,introspect'),
   'second Testing': await createApiToken(first, 'Testing', ...ofSecond, '--expires-in', '90d'),
@@ -73,27 +73,27 @@ outdated.exec("UPDATE api_token SET expires_at = 1000 WHERE name = 'expired'")
 outdated.exec('INSERT INTO last_introspection VALUES (1, 1, 60000)')
 outdated.exec("INSERT INTO console_session VALUES (x'00ff', 1, 9000000000000, 9000000000000)")
 outdated.close()
-for (const realm of realms) {
-  for (const body of oddBodies) assertSuccess(await userApi(first.origin, apiTokens[realm]).get(body))
+for (const tenantScope of realms) {
+  for (const body of oddBodies) assertSuccess(await userApi(first.origin, apiTokens[tenantScope]).get(body))
 }
 await first.stop()
 
 // Another key seals from here on.
 const keys = { UGS_SECRET_KEYS: `${secretKeyText('two', 2)},${secretKeyText('one', 1)}` }
 const source = await startService({ after }, { UGS_DATA_DIR: dataFolder, ...keys })
-const atSource = (realm: Realm) => userApi(source.origin, apiTokens[realm])
+const atSource = (realm: TenantScope) => userApi(source.origin, apiTokens[realm])
 for (let next = 0; next < bulkIds.length; next += 50) {
   const ids = bulkIds.slice(next, next + 50)
   const created = ids.map((id) => atSource('Customer').get({ user_group_id: id, name: `name of ${id}` }))
-  for (const answer of await Promise.all(created)) assertSuccess(answer)
+  for (const response of await Promise.all(created)) assertSuccess(response)
 }
 
 async function rotate(id: string, gracePeriod: number, headers = {}) {
   const current_token = tokenIn(await atSource('Testing').get({ user_group_id: id }))
   const body = { current_token, grace_period_seconds: gracePeriod }
-  const answer = await atSource('Testing').post(body, headers)
-  assertSuccess(answer)
-  return { old: current_token, body, answer }
+  const response = await atSource('Testing').post(body, headers)
+  assertSuccess(response)
+  return { old: current_token, body, response }
 }
 const idempotencyKey = { 'idempotency-key': 'moved' }
 const withKey = await rotate('escapes', 0, idempotencyKey)
@@ -130,11 +130,11 @@ assertSuccess(await atSource('Testing').put({ user_group_id: 'case', mapping: { 
 /** All that the two ways to ask a service tell. */
 async function toldBy(service: RunningService): Promise<Record<string, string>> {
   const told: Record<string, string> = {}
-  for (const realm of realms) {
-    for (const id of [...oddIds, ...(realm === 'Customer' ? bulkIds : [])]) {
-      const answer = await userApi(service.origin, apiTokens[realm]).get({ user_group_id: id })
-      assertSuccess(answer)
-      told[`${realm} ${id}`] = answer.text
+  for (const tenantScope of realms) {
+    for (const id of [...oddIds, ...(tenantScope === 'Customer' ? bulkIds : [])]) {
+      const response = await userApi(service.origin, apiTokens[tenantScope]).get({ user_group_id: id })
+      assertSuccess(response)
+      told[`${tenantScope} ${id}`] = response.text
     }
   }
   const commands = [
@@ -213,7 +213,7 @@ describe('ugs store copy', () => {
 
 describe('a service on the copy', () => {
   const target = sharedService({ DATABASE_URL: targetUrl, ...keys })
-  const atTarget = (realm: Realm) => userApi(target().origin, apiTokens[realm])
+  const atTarget = (realm: TenantScope) => userApi(target().origin, apiTokens[realm])
 
   it('tells the same of all, byte for byte', async () => {
     const told = await toldBy(target())
@@ -238,7 +238,7 @@ describe('a service on the copy', () => {
   })
 
   it('gives a retry the first answer, and refuses its key for anything else', async () => {
-    const { body, answer } = rotations.withKey
+    const { body, response: answer } = rotations.withKey
     assert.equal((await atTarget('Testing').post(body, idempotencyKey)).text, answer.text)
     const other = await atTarget('Testing').post({ ...body, grace_period_seconds: 1 }, idempotencyKey)
     assertFault(other, 'idempotency_key_reused')
@@ -264,7 +264,7 @@ describe('a service on the copy', () => {
       assert.equal(await validUntil(old, until - 1), until)
       assert.equal(await validUntil(old, until), undefined)
     }
-    assert.equal(await validUntil(tokenIn(rotations.again.answer), Date.now()), null)
+    assert.equal(await validUntil(tokenIn(rotations.again.response), Date.now()), null)
     assert.equal(await validUntil(rotations.stopped.old, Date.now()), undefined)
   })
 

@@ -47,11 +47,11 @@ describe('ugs, beside a running service', () => {
       assert.equal(made.code, 0)
       assert.match(made.stdout, /^uga_testing_[0-9A-Za-z]{38}\n$/)
       assert.match(made.stderr, /"backend" for Testing in the workspace "default", scopes write, without end/)
-      const answer = await call(service().origin, {
+      const response = await call(service().origin, {
         token: made.stdout.trim(),
         body: { user_group_id: 'from-cli-token', name: 'A' },
       })
-      assert.equal(answer.status, 200)
+      assert.equal(response.status, 200)
     })
 
     it('create takes scopes, an expiry and a workspace', async () => {
@@ -289,9 +289,9 @@ describe('ugs', () => {
       const calls = Array.from({ length: 24 }, (_, i) =>
         call(service.origin, { token: service.tokens.Customer, body: { user_group_id: `g${i}`, name: 'A' } }),
       )
-      const answers = await Promise.all(calls)
+      const responses = await Promise.all(calls)
       assert.equal(await service.stop(signal), 0)
-      for (const { status } of answers) assert.equal(status, 200)
+      for (const { status } of responses) assert.equal(status, 200)
     }
   })
 

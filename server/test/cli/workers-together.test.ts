@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assertAnswers, managedIn, manage, of } from '../support/admin-api.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
-import type { Answer } from '../support/http.ts'
+import type { HttpResponse } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
 import { fromEach, listenings, until, workerIn, workersOf } from '../support/workers.ts'
@@ -13,13 +13,13 @@ const service = await startService({ after }, { UGS_API_TOKEN_CACHE_MS: '0' }, [
 const { user: api, admin, introspect } = await manage(service)
 
 /** So many calls at once: they are dealt out to all workers. */
-async function together(count: number, work: (i: number) => Promise<Answer>): Promise<Answer[]> {
-  const answers = await Promise.all(Array.from({ length: count }, (_, i) => work(i)))
-  assert.equal(new Set(answers.map(workerIn)).size, workers)
-  return answers
+async function together(count: number, work: (i: number) => Promise<HttpResponse>): Promise<HttpResponse[]> {
+  const responses = await Promise.all(Array.from({ length: count }, (_, i) => work(i)))
+  assert.equal(new Set(responses.map(workerIn)).size, workers)
+  return responses
 }
 
-const eachOf = (ask: () => Promise<Answer>) => fromEach(workers, ask)
+const eachOf = (ask: () => Promise<HttpResponse>) => fromEach(workers, ask)
 
 for (const round of [0, 1, 2, 3]) {
   test(`of 64 first GETs at once one creates, and all answer its token (round ${round})`, async () => {
@@ -37,7 +37,7 @@ for (const round of [0, 1, 2, 3]) {
     const [rotated, ...more] = answers.filter(({ status }) => status === 200)
     assert.ok(rotated)
     assert.deepEqual(more, [])
-    for (const answer of answers) if (answer !== rotated) assertFault(answer, 'token_superseded')
+    for (const response of answers) if (response !== rotated) assertFault(response, 'token_superseded')
     for (const answer of await eachOf(() => api.get(body))) assert.equal(tokenIn(answer), tokenIn(rotated))
   })
 
@@ -121,7 +121,7 @@ test('what was acknowledged is there after kill -9 of a worker under load, and t
   let killed = 0
 
   /** Null where the worker is gone that the call was with. Who was just being handed to it is told nothing. */
-  const answerOf = async (calling: Promise<Answer>): Promise<string | null> => {
+  const responseOf = async (calling: Promise<HttpResponse>): Promise<string | null> => {
     const patience = sleep(patienceMs, null, { ref: false })
     const answer = await Promise.race([calling.catch(() => null), patience])
     if (answer === null) lost++
@@ -132,12 +132,12 @@ test('what was acknowledged is there after kill -9 of a worker under load, and t
   const load = async (prefix: string) => {
     for (let i = 0; !isOver(); i++) {
       const id = `${prefix}-${i}`
-      const token = await answerOf(api.get({ user_group_id: id, name: 'Name' }))
+      const token = await responseOf(api.get({ user_group_id: id, name: 'Name' }))
       if (token === null) continue
       acknowledged.set(id, token)
       if (i % 2 === 0) continue
       acknowledged.set(id, undefined)
-      const rotated = await answerOf(api.post({ current_token: token }))
+      const rotated = await responseOf(api.post({ current_token: token }))
       if (rotated !== null) acknowledged.set(id, rotated)
     }
   }

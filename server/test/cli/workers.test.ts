@@ -14,12 +14,12 @@ describe('ugs serve --workers', () => {
     const service = await startService(t, {}, ['--workers', '3'])
     assert.equal((await workersOf(service)).length, 3)
     const api = userApi(service.origin, service.tokens.Testing)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 60 }, () => api.get({ user_group_id: 'a', name: 'A' })),
     )
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
-    assert.equal(answers.filter(({ body }) => body.new_user_group).length, 1)
-    assert.equal(new Set(answers.map(({ body }) => body.user_group?.token)).size, 1)
+    assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
+    assert.equal(responses.filter(({ body }) => body.new_user_group).length, 1)
+    assert.equal(new Set(responses.map(({ body }) => body.user_group?.token)).size, 1)
   })
 
   it('runs one for each core with auto', async (t) => {

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import { curl, findTool } from '../support/tool.ts'
 import { runProgram } from './program.ts'
-import { assertClientWorks, type ClientAnswer, type ClientCall } from './scenario.ts'
+import { assertClientWorks, type ClientResponse, type ClientCall } from './scenario.ts'
 
 test('curl makes every call', async (t) => {
   const command = findTool(t, curl)
@@ -9,7 +9,7 @@ test('curl makes every call', async (t) => {
   await assertClientWorks(t, (call) => callWith(command, call))
 })
 
-async function callWith(curl: string, { method, url, headers, body }: ClientCall): Promise<ClientAnswer> {
+async function callWith(curl: string, { method, url, headers, body }: ClientCall): Promise<ClientResponse> {
   const stdout = await runProgram(curl, [
     // Without the settings of whoever runs the test.
     '--disable',

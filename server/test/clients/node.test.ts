@@ -5,8 +5,8 @@ import { assertClientWorks } from './scenario.ts'
 
 test('undici.request makes every call', async (t) => {
   await assertClientWorks(t, async ({ method, url, headers, body }) => {
-    const answer = await request(url, { method, headers, body: JSON.stringify(body) })
-    return { status: answer.statusCode, body: await answer.body.json() }
+    const response = await request(url, { method, headers, body: JSON.stringify(body) })
+    return { status: response.statusCode, body: await response.body.json() }
   })
 })
 

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { findTool } from '../support/tool.ts'
 import { runProgram } from './program.ts'
-import { assertClientWorks, type ClientAnswer } from './scenario.ts'
+import { assertClientWorks, type ClientResponse } from './scenario.ts'
 
 // The second is that of the system's packages, where another Python comes first on the path.
 const commands = ['python3', '/usr/bin/python3']
@@ -29,9 +29,9 @@ test("Python's requests makes every call", async (t) => {
   await assertClientWorks(t, (call) => callWith(python, 'requests_client.py', call))
 })
 
-async function callWith(python: string, script: string, call: object): Promise<ClientAnswer> {
+async function callWith(python: string, script: string, call: object): Promise<ClientResponse> {
   const path = fileURLToPath(new URL(script, import.meta.url))
   // UTF-8 whatever the locale, and no compiled file beside the script.
   const stdout = await runProgram(python, ['-X', 'utf8', '-B', path], JSON.stringify(call))
-  return JSON.parse(stdout) as ClientAnswer
+  return JSON.parse(stdout) as ClientResponse
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { startService } from '../support/service.ts'
-import { userGroupIn, type UserAnswer } from '../support/user-api.ts'
+import { userGroupIn, type UserResponse } from '../support/user-api.ts'
 import { call } from '../support/http.ts'
 
 export interface ClientCall {
@@ -11,13 +11,13 @@ export interface ClientCall {
   readonly body: Record<string, unknown>
 }
 
-export interface ClientAnswer {
+export interface ClientResponse {
   readonly status: number
   readonly body: unknown
 }
 
 /** Makes one call the way that the client's own users do. */
-export type Client = (call: ClientCall) => Promise<ClientAnswer> | ClientAnswer
+export type Client = (call: ClientCall) => Promise<ClientResponse> | ClientResponse
 
 const id = 'customer-42'
 const name = 'Exämple customer 顧客 🙂'
@@ -36,7 +36,7 @@ const calls = [
 ] as const
 
 /** What each answers, but for tokens: those are numbered in the order of their first appearance. */
-function expectedAnswers(teamId: number): ClientAnswer[] {
+function expectedAnswers(teamId: number): ClientResponse[] {
   const group = { team_id: teamId, token: 'token 1', name, provided_id: id }
   const tag = { api_environment_tag: 'Testing' }
   const bodies = [
@@ -59,7 +59,7 @@ function expectedAnswers(teamId: number): ClientAnswer[] {
 export async function assertClientWorks(t: TestContext, client: Client): Promise<void> {
   const service = await startService(t)
   const tokens: string[] = []
-  const answers: ClientAnswer[] = []
+  const responses: ClientResponse[] = []
   for (const { method, body, ...rest } of calls) {
     const { status, body: answer } = await client({
       method: 'override' in rest ? 'POST' : method,
@@ -72,16 +72,16 @@ export async function assertClientWorks(t: TestContext, client: Client): Promise
       body: 'current_token' in body ? { current_token: tokens.at(-1) } : body,
     })
     assert.equal(status, 200, JSON.stringify(answer))
-    const { user_group } = answer as UserAnswer
+    const { user_group } = answer as UserResponse
     assert.match(user_group.token, /^ugt_testing_[0-9A-Za-z]{38}$/)
     if (!tokens.includes(user_group.token)) tokens.push(user_group.token)
     const token = `token ${tokens.indexOf(user_group.token) + 1}`
-    answers.push({ status, body: { ...(answer as UserAnswer), user_group: { ...user_group, token } } })
+    responses.push({ status, body: { ...(answer as UserResponse), user_group: { ...user_group, token } } })
   }
   // What another client sees afterwards is the same user group.
   const seen = userGroupIn(
     await call(service.origin, { token: service.tokens.Testing, body: { user_group_id: id } }),
   )
-  assert.deepEqual(answers, expectedAnswers(seen.team_id))
+  assert.deepEqual(responses, expectedAnswers(seen.team_id))
   assert.equal(seen.token, tokens.at(-1))
 }

@@ -8,7 +8,7 @@ import { Fault } from '../../src/domain/fault.ts'
 import { Keyring, type SecretKey } from '../../src/domain/secret-key/keyring.ts'
 import {
   changeSecretKeyFile,
-  makeSecretKeyFile,
+  createSecretKeyFile,
   readSecretKeyFile,
 } from '../../src/config/secret-key-file.ts'
 import { watchSecretKeys } from '../../src/config/secret-keys.ts'
@@ -47,7 +47,7 @@ async function addInThread(file: string, name: string): Promise<string[]> {
 describe('the file of secret keys', () => {
   it('loses no key that was added, however many add keys at once', async (t) => {
     const file = fileIn(t)
-    makeSecretKeyFile(file)
+    createSecretKeyFile(file)
     const added = (await Promise.all(['a', 'b', 'c', 'd'].map((name) => addInThread(file, name)))).flat()
     assert.ok(added.length > 0)
     assert.deepEqual(new Set(idsOf(readSecretKeyFile(file))), new Set(['k1', ...added]))
@@ -56,7 +56,7 @@ describe('the file of secret keys', () => {
 
   it('is changed where it is, behind a link', (t) => {
     const [file, link] = [fileIn(t), fileIn(t)]
-    makeSecretKeyFile(file)
+    createSecretKeyFile(file)
     symlinkSync(file, link)
     changeSecretKeyFile(link, (keys) => [...keys, { id: 'k2', key: Buffer.alloc(32, 'k2') }])
     assert.ok(lstatSync(link).isSymbolicLink())
@@ -65,7 +65,7 @@ describe('the file of secret keys', () => {
 
   it('stays as it was, and can be changed again, where a change fails', (t) => {
     const file = fileIn(t)
-    const before = makeSecretKeyFile(file)
+    const before = createSecretKeyFile(file)
     const fail = () => changeSecretKeyFile(file, () => assert.fail('it fails'))
     assert.throws(fail, /it fails/)
     assert.deepEqual(readSecretKeyFile(file), before)

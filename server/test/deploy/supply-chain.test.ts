@@ -97,9 +97,9 @@ describe('the check of the dependencies', () => {
     ],
     'has another licence': [
       ({ packages }) => (packages[fastify].license = 'GPL-3.0-only'),
-      /^node_modules\/fastify: the licence GPL-3.0-only is not on the list/,
+      /^node_modules\/fastify: the license GPL-3.0-only is not on the list/,
     ],
-    'has no licence': [({ packages }) => delete packages[fastify].license, /the licence is missing/],
+    'has no licence': [({ packages }) => delete packages[fastify].license, /the license is missing/],
     'is used in production with a licence for development alone': [
       ({ packages }) => (packages[fastify].license = 'MPL-2.0'),
       /MPL-2.0 is not on the list/,

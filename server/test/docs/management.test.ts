@@ -14,11 +14,11 @@ const page = readPage('docs/management.md')
 
 /** Each example, and what stands right after it as its answer. */
 const examples = [...page.matchAll(/^```sh\n([^]*?)^```\n(?:\n```(?:nd)?json\n([^]*?)^```\n)?/gm)].map(
-  ([, code = '', answer]) => ({ code, answer }),
+  ([, code = '', response]) => ({ code, response }),
 )
 const endOfExample = '--- end of example ---'
 
-test('the calls of docs/management.md run one after the other and answer what it says', async (t) => {
+test('the calls of docs/management.md run one after the other and return what it says', async (t) => {
   const curl = { name: 'curl', hint: 'apt-get install curl', commands: ['curl'], probe: ['--version'] }
   if (findTool(t, curl) === undefined) return
   const service = await startService(t, { UGS_API_TOKEN_CACHE_MS: '0' })
@@ -35,14 +35,14 @@ test('the calls of docs/management.md run one after the other and answer what it
   )
   assert.equal(code, 0, stderr)
   const outputs = stdout.split(`${endOfExample}\n`).map((text) => text.trim())
-  assert.ok(examples.filter(({ answer }) => answer !== undefined).length > 10)
-  for (const [i, { code: example, answer }] of examples.entries()) {
+  assert.ok(examples.filter(({ response }) => response !== undefined).length > 10)
+  for (const [i, { code: example, response }] of examples.entries()) {
     const output = outputs[i] ?? ''
-    if (answer === undefined) assert.doesNotMatch(output, /"success":0/, example)
+    if (response === undefined) assert.doesNotMatch(output, /"success":0/, example)
     else
       assert.deepEqual(
         comparable(output.slice(Math.max(output.lastIndexOf('{"success"'), 0))),
-        comparable(answer),
+        comparable(response),
         example,
       )
   }

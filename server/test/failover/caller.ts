@@ -1,10 +1,10 @@
 import { Pool } from 'undici'
-import type { Call, Answered, Ledger, Outcome } from './ledger.ts'
+import type { AuthorizedRequest, Answered, Ledger, Outcome } from './ledger.ts'
 
 /** Long beyond every answer that is in time: what takes so long hangs. */
 const hangMs = 20_000
 
-type Sent = Pick<Call, 'kind' | 'id' | 'from' | 'key' | 'revision'>
+type Sent = Pick<AuthorizedRequest, 'kind' | 'id' | 'from' | 'key' | 'revision'>
 
 /**
  * Where services are killed: undefined for one that has not been, or else resolves once it is back. Without it, a call
@@ -39,29 +39,29 @@ export class Caller {
     return this.#pools.map((_, service) => ask(service))
   }
 
-  create(service: number, id: string): Promise<Call> {
+  create(service: number, id: string): Promise<AuthorizedRequest> {
     const body = { user_group_id: id, name: id, properties: { revision: 0 } }
     return this.#call(service, 'GET', { kind: 'create', id, revision: 0 }, body)
   }
 
-  read(service: number, id: string): Promise<Call> {
+  read(service: number, id: string): Promise<AuthorizedRequest> {
     return this.#call(service, 'GET', { kind: 'read', id }, { user_group_id: id })
   }
 
-  update(service: number, id: string, revision: number): Promise<Call> {
+  update(service: number, id: string, revision: number): Promise<AuthorizedRequest> {
     const body = { user_group_id: id, properties: { revision } }
     return this.#call(service, 'PUT', { kind: 'update', id, revision }, body)
   }
 
-  rotate(service: number, id: string, from: string, grace: number, key?: string): Promise<Call> {
+  rotate(service: number, id: string, from: string, grace: number, key?: string): Promise<AuthorizedRequest> {
     const body = { current_token: from, grace_period_seconds: grace }
     return this.#call(service, 'POST', { kind: 'rotate', id, from, key }, body)
   }
 
-  async #call(service: number, method: string, sent: Sent, body: object): Promise<Call> {
+  async #call(service: number, method: string, sent: Sent, body: object): Promise<AuthorizedRequest> {
     const pool = this.#pools[service] as Pool
     const startedAt = performance.now()
-    let result: { outcome: Outcome; answer?: Answered }
+    let result: { outcome: Outcome; response?: Answered }
     let back: Promise<void> | undefined
     try {
       const {
@@ -97,13 +97,13 @@ export class Caller {
     status: number,
     retryAfter: unknown,
     text: string,
-  ): { outcome: Outcome; answer?: Answered } {
+  ): { outcome: Outcome; response?: Answered } {
     const body = JSON.parse(text)
     if (status === 200) {
       const { token, properties, provided_id } = body.user_group
       if (provided_id !== sent.id) return this.#violation(sent, `the answer is for another: ${provided_id}`)
-      const answer = { token, isNew: body.new_user_group === true, revision: properties?.revision }
-      return { outcome: 'done', answer }
+      const response = { token, isNew: body.new_user_group === true, revision: properties?.revision }
+      return { outcome: 'done', response }
     }
     const { code, message } = body.error
     if (status === 503 && code === 'unavailable' && retryAfter === '1') {

@@ -1,5 +1,5 @@
 import { hashToken } from '../../src/domain/token/token.ts'
-import type { Answered, Call } from './ledger.ts'
+import type { Answered, AuthorizedRequest } from './ledger.ts'
 
 /** What the database holds of a user group, once all is over; tokens by their hashes. */
 export interface Kept {
@@ -18,11 +18,11 @@ export interface KeptToken {
   readonly issuedAt: number
 }
 
-type Done = Call & { readonly answer: Answered }
+type Done = AuthorizedRequest & { readonly response: Answered }
 
 /** Holds every answer about one user group to what the database has; returns what does not fit. */
-export function checkUserGroup(calls: readonly Call[], kept: Kept | undefined): string[] {
-  const done = calls.filter((call): call is Done => call.answer !== undefined)
+export function checkUserGroup(calls: readonly AuthorizedRequest[], kept: Kept | undefined): string[] {
+  const done = calls.filter((call): call is Done => call.response !== undefined)
   if (kept === undefined) return done.length > 0 ? ['was acknowledged and is not there'] : []
   const steps = stepsOf(done)
   return [
@@ -38,16 +38,16 @@ export function checkUserGroup(calls: readonly Call[], kept: Kept | undefined): 
 /** The acknowledged rotations: from the hash of the old token, those of the new one. There is to be one of each. */
 function stepsOf(done: readonly Done[]): Map<string, Set<string>> {
   const steps = new Map<string, Set<string>>()
-  for (const { kind, from, answer } of done) {
+  for (const { kind, from, response } of done) {
     if (kind !== 'rotate' || from === undefined) continue
     const old = hashOf(from)
-    steps.set(old, (steps.get(old) ?? new Set()).add(hashOf(answer.token)))
+    steps.set(old, (steps.get(old) ?? new Set()).add(hashOf(response.token)))
   }
   return steps
 }
 
-function* checkCreation(calls: readonly Call[], done: readonly Done[]): Generator<string> {
-  const creations = done.filter(({ answer }) => answer.isNew)
+function* checkCreation(calls: readonly AuthorizedRequest[], done: readonly Done[]): Generator<string> {
+  const creations = done.filter(({ response }) => response.isNew)
   if (creations.length > 1) yield `was created ${creations.length} times`
   const [creation] = creations
   if (creation === undefined) {
@@ -57,7 +57,7 @@ function* checkCreation(calls: readonly Call[], done: readonly Done[]): Generato
 }
 
 function* checkRotations(
-  calls: readonly Call[],
+  calls: readonly AuthorizedRequest[],
   { current, superseded }: Kept,
   steps: ReadonlyMap<string, ReadonlySet<string>>,
 ): Generator<string> {
@@ -70,10 +70,11 @@ function* checkRotations(
     }
   }
   const byKey = new Map<string, string>()
-  for (const { key, answer } of calls) {
-    if (key === undefined || answer === undefined) continue
-    if ((byKey.get(key) ?? answer.token) !== answer.token) yield 'one Idempotency-Key was answered two tokens'
-    byKey.set(key, answer.token)
+  for (const { key, response } of calls) {
+    if (key === undefined || response === undefined) continue
+    if ((byKey.get(key) ?? response.token) !== response.token)
+      yield 'one Idempotency-Key was answered two tokens'
+    byKey.set(key, response.token)
   }
   // One row for each rotation that was acknowledged or, at most, for each that was in doubt: so none was done twice.
   const doubted = new Set(
@@ -87,7 +88,7 @@ function* checkRotations(
 }
 
 /** A rotation may be refused only where another one, acknowledged or in doubt, took its token away. */
-function* checkRefusals(calls: readonly Call[], { superseded }: Kept): Generator<string> {
+function* checkRefusals(calls: readonly AuthorizedRequest[], { superseded }: Kept): Generator<string> {
   const rotations = calls.filter(({ kind }) => kind === 'rotate')
   for (const refused of rotations.filter(({ outcome }) => outcome === 'superseded')) {
     const hasReason = rotations.some(
@@ -124,13 +125,13 @@ function chainOf(
 
 /** No answer has a token that the database does not know, or one that was older than what an answer before it had. */
 function* checkTokensSeen(
-  calls: readonly Call[],
+  calls: readonly AuthorizedRequest[],
   done: readonly Done[],
   places: ReadonlyMap<string, number>,
 ): Generator<string> {
   const sightings: Sighting[] = []
-  for (const { key, startedAt, endedAt, answer } of done) {
-    const place = places.get(hashOf(answer.token))
+  for (const { key, startedAt, endedAt, response } of done) {
+    const place = places.get(hashOf(response.token))
     if (place === undefined) yield 'an answer has a token that is not there'
     else {
       // A repeat is answered what the first was, whatever came in between.
@@ -142,10 +143,14 @@ function* checkTokensSeen(
 }
 
 /** No acknowledged update is lost, nor replaced by one that was sent before it; none that was told as not done is there. */
-function* checkRevisions(calls: readonly Call[], done: readonly Done[], kept: Kept): Generator<string> {
+function* checkRevisions(
+  calls: readonly AuthorizedRequest[],
+  done: readonly Done[],
+  kept: Kept,
+): Generator<string> {
   const writes = calls.filter(({ revision }) => revision !== undefined)
-  const sightings = done.flatMap(({ answer, startedAt, endedAt }) =>
-    answer.revision === undefined ? [] : [{ value: answer.revision, from: startedAt, to: endedAt }],
+  const sightings = done.flatMap(({ response, startedAt, endedAt }) =>
+    response.revision === undefined ? [] : [{ value: response.revision, from: startedAt, to: endedAt }],
   )
   sightings.push({ value: kept.revision, from: Infinity, to: Infinity })
   for (const { value, to } of sightings) {
@@ -155,7 +160,7 @@ function* checkRevisions(calls: readonly Call[], done: readonly Done[], kept: Ke
     )
     if (!isSent) yield `has the revision ${value}, which was never sent or was told as not done`
   }
-  if (done.some(({ revision, answer }) => revision !== undefined && revision !== answer.revision)) {
+  if (done.some(({ revision, response }) => revision !== undefined && revision !== response.revision)) {
     yield 'an update was answered with another one'
   }
   if (goesBack(sightings)) yield 'an update was lost: an answer has an older revision than one before it'

@@ -2,7 +2,7 @@
 export type Outcome = 'done' | 'undone' | 'in doubt' | 'superseded'
 
 /** One call, and all that its client knows of it. Times are in milliseconds of one clock. */
-export interface Call {
+export interface AuthorizedRequest {
   readonly kind: 'create' | 'read' | 'update' | 'rotate'
   /** The user group's. */
   readonly id: string
@@ -17,7 +17,7 @@ export interface Call {
   readonly endedAt: number
   readonly outcome: Outcome
   /** Of one that is done. */
-  readonly answer?: Answered
+  readonly response?: Answered
 }
 
 export interface Answered {
@@ -34,14 +34,14 @@ interface Waiter {
 
 /** Every call that the clients made, whatever came of it, and what was wrong at first sight. */
 export class Ledger {
-  readonly calls: Call[] = []
+  readonly calls: AuthorizedRequest[] = []
   readonly violations: string[] = []
   /** When each service last acknowledged a change. */
   readonly changedAt: number[] = []
   acknowledged = 0
   #waiters: Waiter[] = []
 
-  record(call: Call): void {
+  record(call: AuthorizedRequest): void {
     this.calls.push(call)
     if (call.outcome === 'done') {
       this.acknowledged++
@@ -68,8 +68,8 @@ export class Ledger {
   }
 
   /** The calls for each user group, in the order in which they ended. */
-  byId(): Map<string, Call[]> {
-    const groups = new Map<string, Call[]>()
+  byId(): Map<string, AuthorizedRequest[]> {
+    const groups = new Map<string, AuthorizedRequest[]>()
     for (const call of this.calls) {
       const calls = groups.get(call.id)
       if (calls === undefined) groups.set(call.id, [call])

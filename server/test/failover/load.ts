@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Caller } from './caller.ts'
-import type { Call } from './ledger.ts'
+import type { AuthorizedRequest } from './ledger.ts'
 
 const soloClients = 16
 const crowds = 2
@@ -55,8 +55,8 @@ export class Load {
       const dice = randomInt(100)
       if (group === undefined || dice < 15) {
         const id = this.#newId('solo')
-        const { answer } = await this.#untilDone(id, (service) => this.#caller.create(service, id))
-        if (answer !== undefined) groups.push({ id, token: answer.token, revision: 0 })
+        const { response } = await this.#untilDone(id, (service) => this.#caller.create(service, id))
+        if (response !== undefined) groups.push({ id, token: response.token, revision: 0 })
       } else if (dice < 35) await this.#caller.read(this.#anyService(), group.id)
       else if (dice < 60) await this.#caller.update(this.#anyService(), group.id, ++group.revision)
       else if (dice < 80) await this.#rotate(group)
@@ -73,7 +73,7 @@ export class Load {
     if (call.outcome !== 'done') {
       call = await this.#untilDone(id, (service) => this.#caller.read(service, id))
     }
-    if (call.answer !== undefined) group.token = call.answer.token
+    if (call.response !== undefined) group.token = call.response.token
   }
 
   async #rotateWithKey(group: Group): Promise<void> {
@@ -85,28 +85,31 @@ export class Load {
       tries++
       return this.#caller.rotate(service, id, token, grace, key)
     }
-    const { answer } = await this.#untilDone(id, same)
+    const { response } = await this.#untilDone(id, same)
     // The answer stands, whichever service is asked for it.
     if (tries > 1 || randomInt(10) === 0) await this.#untilDone(id, same)
-    if (answer !== undefined) group.token = answer.token
+    if (response !== undefined) group.token = response.token
   }
 
   async #runCrowd(): Promise<void> {
     while (!this.#isStopped) {
       const id = this.#newId('crowd')
-      const all = (does: (service: number) => Promise<Call>) =>
+      const all = (does: (service: number) => Promise<AuthorizedRequest>) =>
         Promise.all(Array.from({ length: crowdSize }, (_, i) => does(i % this.#caller.services)))
       await all((service) => this.#caller.create(service, id))
       for (let turns = 0; turns < 3; turns++) {
-        const { answer } = await this.#untilDone(id, (service) => this.#caller.create(service, id))
-        if (answer === undefined) break
-        await all((service) => this.#caller.rotate(service, id, answer.token, anyGrace()))
+        const { response } = await this.#untilDone(id, (service) => this.#caller.create(service, id))
+        if (response === undefined) break
+        await all((service) => this.#caller.rotate(service, id, response.token, anyGrace()))
       }
     }
   }
 
   /** Repeats a call for as long as it is answered 503. */
-  async #untilDone(id: string, does: (service: number) => Promise<Call>): Promise<Call> {
+  async #untilDone(
+    id: string,
+    does: (service: number) => Promise<AuthorizedRequest>,
+  ): Promise<AuthorizedRequest> {
     for (let tries = 1; ; tries++) {
       const call = await does(this.#anyService())
       if (!isUnavailable(call)) {
@@ -130,7 +133,7 @@ export class Load {
   }
 }
 
-function isUnavailable({ outcome }: Call): boolean {
+function isUnavailable({ outcome }: AuthorizedRequest): boolean {
   return outcome === 'undone' || outcome === 'in doubt'
 }
 

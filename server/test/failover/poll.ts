@@ -15,8 +15,8 @@ export async function poll<T>(
   const deadline = performance.now() + boundMs
   while (performance.now() < deadline) {
     try {
-      const answer = await ask()
-      if (answer !== undefined) return answer
+      const response = await ask()
+      if (response !== undefined) return response
       failure = undefined
     } catch (error) {
       failure = error

@@ -196,10 +196,10 @@ export class PostgresServer {
   async #whileItRuns<T extends object | number>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
     const child = this.#child as ChildProcess
     try {
-      const answer = await poll<T | 'ended'>(what, startBoundMs, async () =>
+      const response = await poll<T | 'ended'>(what, startBoundMs, async () =>
         child.exitCode === null ? await ask() : 'ended',
       )
-      if (answer !== 'ended') return answer
+      if (response !== 'ended') return response
       throw new Error(`${this.name} ended with ${child.exitCode}`)
     } catch (error) {
       const log = readFileSync(join(this.#folder, 'log'), 'utf8').split('\n').slice(-20).join('\n')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Caller } from './caller.ts'
-import { Ledger, type Call, type Outcome } from './ledger.ts'
+import { Ledger, type AuthorizedRequest, type Outcome } from './ledger.ts'
 import { Load } from './load.ts'
 import type { PostgresServer } from './postgres-server.ts'
 import { assertLive, database, readiness, type Services } from './services.ts'
@@ -108,11 +108,11 @@ function figures(caller: Caller, { killedAt, writableAt }: Outage) {
   const counts: Record<Outcome, number> = { done: 0, undone: 0, 'in doubt': 0, superseded: 0 }
   for (const { outcome } of calls) counts[outcome]++
   const slowestMs = Math.max(...calls.map(({ startedAt, endedAt }) => endedAt - startedAt))
-  const answered = caller.each((service) =>
+  const responded = caller.each((service) =>
     calls.filter((call) => call.service === service && call.outcome === 'done'),
   )
-  const gaps = answered.map(longestGap)
-  const recoveries = answered.map((calls) => {
+  const gaps = responded.map(longestGap)
+  const recoveries = responded.map((calls) => {
     const first = calls.find(({ kind, endedAt }) => kind !== 'read' && endedAt > writableAt)
     return first === undefined ? 'never' : `${Math.round(first.endedAt - writableAt)} ms`
   })
@@ -126,8 +126,10 @@ function figures(caller: Caller, { killedAt, writableAt }: Outage) {
   return { line, slowestMs, counts }
 }
 
-function longestGap(calls: readonly Call[]): number {
-  return Math.max(...calls.slice(1).map(({ endedAt }, i) => endedAt - (calls[i] as Call).endedAt))
+function longestGap(calls: readonly AuthorizedRequest[]): number {
+  return Math.max(
+    ...calls.slice(1).map(({ endedAt }, i) => endedAt - (calls[i] as AuthorizedRequest).endedAt),
+  )
 }
 
 function seconds(ms: number): string {

@@ -54,8 +54,8 @@ export async function readiness({ origins }: Services, status: 200 | 503, boundM
   await Promise.all(
     origins.map(async (origin) => {
       await poll(`/readyz says ${status}`, boundMs, async () => {
-        const answer = await call(origin, { path: '/readyz' })
-        return answer.status === status ? answer : undefined
+        const response = await call(origin, { path: '/readyz' })
+        return response.status === status ? response : undefined
       })
       assert.equal((await call(origin, { path: '/healthz' })).status, 200)
     }),

@@ -62,9 +62,9 @@ async function compareReads(caller: Caller, kept: ReadonlyMap<string, Kept>): Pr
     for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
       const [id, { current, revision }] = next
       for (let service = 0; service < caller.services; service++) {
-        const { outcome, answer } = await caller.read(service, id)
-        if (answer === undefined) violations.push(`${id}: cannot be read: ${outcome}`)
-        else if (hashOf(answer.token) !== current.hash || answer.revision !== revision) {
+        const { outcome, response } = await caller.read(service, id)
+        if (response === undefined) violations.push(`${id}: cannot be read: ${outcome}`)
+        else if (hashOf(response.token) !== current.hash || response.revision !== revision) {
           violations.push(`${id}: service ${service} does not answer what the database has`)
         }
       }

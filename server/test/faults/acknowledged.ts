@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import BetterSqlite3 from 'better-sqlite3'
-import { call, type Answer } from '../support/http.ts'
+import { call, type HttpResponse } from '../support/http.ts'
 import type { RunningService } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
 
@@ -12,16 +12,16 @@ export class Acknowledged {
   /** Creates a user group of some kB; true where that was acknowledged, and false where it was 503. */
   async create(service: RunningService): Promise<boolean> {
     const id = `group-${this.#made++}`
-    const answer = await apiOf(service).get({
+    const response = await apiOf(service).get({
       user_group_id: id,
       name: id,
       properties: { fill: 'x'.repeat(4000) },
     })
-    if (answer.status === 200) {
-      this.tokens.set(id, tokenIn(answer))
+    if (response.status === 200) {
+      this.tokens.set(id, tokenIn(response))
       return true
     }
-    assertUnavailable(answer)
+    assertUnavailable(response)
     return false
   }
 
@@ -40,11 +40,11 @@ export class Acknowledged {
   async assertNoneWrong(service: RunningService): Promise<number> {
     let refused = 0
     for (const [id, token] of this.tokens) {
-      const answer = await apiOf(service).get({ user_group_id: id })
-      if (answer.status !== 200) {
-        assertUnavailable(answer)
+      const response = await apiOf(service).get({ user_group_id: id })
+      if (response.status !== 200) {
+        assertUnavailable(response)
         refused++
-      } else assert.equal(assertSuccess(answer).user_group.token, token)
+      } else assert.equal(assertSuccess(response).user_group.token, token)
     }
     return refused
   }
@@ -54,9 +54,9 @@ export function apiOf(service: RunningService): ReturnType<typeof userApi> {
   return userApi(service.origin, service.tokens.Testing)
 }
 
-function assertUnavailable(answer: Answer): void {
-  assertFault(answer, 'unavailable')
-  assert.match(answer.headers['retry-after'] ?? '', /^\d+$/)
+function assertUnavailable(response: HttpResponse): void {
+  assertFault(response, 'unavailable')
+  assert.match(response.headers['retry-after'] ?? '', /^\d+$/)
 }
 
 export async function readiness({ origin }: RunningService): Promise<number> {

@@ -146,10 +146,10 @@ for (const [encoding, bytes] of Object.entries({
 for (const [what, [body, code, ...paths]] of Object.entries(cases)) {
   test(`${what}: ${code}, and nothing is done`, async () => {
     for (const operation of [api.get, api.put]) {
-      const answer = await operation(body)
-      const told = (answer.body as { error: { fields?: { path: string }[] } }).error.fields ?? []
+      const response = await operation(body)
+      const told = (response.body as { error: { fields?: { path: string }[] } }).error.fields ?? []
       // Where there are very many, a hundred of them are told.
-      assertFault(answer, code, told.length === 100 ? told.map(({ path }) => path) : paths)
+      assertFault(response, code, told.length === 100 ? told.map(({ path }) => path) : paths)
     }
     assertFault(await api.put({ user_group_id: 'costly' }), 'user_group_not_found')
     const answer = await api.post(body)

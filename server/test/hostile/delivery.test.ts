@@ -24,7 +24,7 @@ for (const [what, requestOf] of Object.entries({ 'with a length': withLength, 'i
     const connection = await RawConnection.open(service.origin)
     for (const id of [`slow one ${what}`, `slow two ${what}`]) {
       await connection.sendPieces(...[...requestOf(bodyOf(id))].map((byte) => Buffer.of(byte)))
-      assert.equal(assertSuccess(await connection.answer()).user_group.provided_id, id)
+      assert.equal(assertSuccess(await connection.response()).user_group.provided_id, id)
     }
     connection.close()
   })
@@ -34,8 +34,8 @@ for (const [what, requestOf] of Object.entries({ 'with a length': withLength, 'i
     const connection = await RawConnection.open(service.origin)
     for (let at = 1; at < two.length; at += 3) {
       await connection.sendPieces(two.subarray(0, at), two.subarray(at))
-      assert.equal(assertSuccess(await connection.answer()).user_group.provided_id, 'first')
-      assert.equal(assertSuccess(await connection.answer()).user_group.provided_id, 'second')
+      assert.equal(assertSuccess(await connection.response()).user_group.provided_id, 'first')
+      assert.equal(assertSuccess(await connection.response()).user_group.provided_id, 'second')
     }
     connection.close()
   })
@@ -44,13 +44,13 @@ for (const [what, requestOf] of Object.entries({ 'with a length': withLength, 'i
     const whole = requestOf(bodyOf(`cut ${what}`))
     for (let length = 0; length < whole.length; length++) {
       const connection = await RawConnection.open(service.origin)
-      const answers = await connection.send(whole.subarray(0, length)).finish().answersUntilClosed()
-      assert.equal(answers.length, length === 0 ? 0 : 1)
-      for (const answer of answers) assertFault(answer, 'malformed_request')
+      const responses = await connection.send(whole.subarray(0, length)).finish().answersUntilClosed()
+      assert.equal(responses.length, length === 0 ? 0 : 1)
+      for (const response of responses) assertFault(response, 'malformed_request')
     }
     await assertNothingOf(`cut ${what}`)
     const connection = await RawConnection.open(service.origin)
-    assertSuccess(await connection.send(whole).answer())
+    assertSuccess(await connection.send(whole).response())
     connection.close()
   })
 }
@@ -91,13 +91,13 @@ describe('hundreds of requests in one packet', () => {
       for (const [i, id] of ids(what).entries()) {
         if (i === count / 2) {
           const { message } = assertFault(
-            await connection.answer(),
+            await connection.response(),
             code,
             code === 'name_required' ? ['/name'] : [],
           )
           assert.notEqual(message, '')
         }
-        assert.equal(assertSuccess(await connection.answer()).user_group.provided_id, id)
+        assert.equal(assertSuccess(await connection.response()).user_group.provided_id, id)
       }
       connection.close()
     })
@@ -134,7 +134,7 @@ test('rotations in one packet are done one after the other, each only once', asy
   const connection = await RawConnection.open(service.origin)
   connection.send(Buffer.concat(Array.from({ length: 100 }, () => rotation(first))))
   const answers = []
-  for (let i = 0; i < 100; i++) answers.push(await connection.answer())
+  for (let i = 0; i < 100; i++) answers.push(await connection.response())
   connection.close()
   const [rotated, ...others] = answers.filter(({ status }) => status === 200)
   assert.ok(rotated !== undefined && others.length === 0)

@@ -76,7 +76,7 @@ testRawCases(service, {
   ),
   'an unknown coding where no body is read': {
     sent: rawRequest(['GET /healthz HTTP/1.1', 'Host: localhost', 'Transfer-Encoding:']),
-    answers: [200],
+    responses: [200],
     then: 'closed',
   },
   'an unknown coding on a path that cannot be decoded': refused(
@@ -158,12 +158,12 @@ const withTrailer = (head: string[], trailer: string) =>
 testRawCases(service, {
   'an API token in a trailer': {
     sent: withTrailer(withoutAuthorization, lines[2] as string),
-    answers: ['unauthenticated'],
+    responses: ['unauthenticated'],
     then: 'the next one is answered',
   },
   'a host in a trailer': {
     sent: withTrailer(withoutHost, 'Host: localhost'),
-    answers: ['malformed_request'],
+    responses: ['malformed_request'],
     then: 'the next one is answered',
   },
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createApiToken, runCommand } from '../support/command.ts'
-import type { Answer } from '../support/http.ts'
+import type { HttpResponse } from '../support/http.ts'
 import { RawConnection } from '../support/raw-connection.ts'
 import type { RunningService } from '../support/service.ts'
 import { judge } from './judge.ts'
@@ -11,7 +11,7 @@ import {
   type Caller,
   type Group,
   type ModelRequest,
-  type Realm,
+  type TenantScope,
   type State,
 } from './model.ts'
 import { nonceLength, nonceMark, tokenMarks, type Draft } from './requests.ts'
@@ -22,9 +22,9 @@ interface Player {
 }
 
 /** What was sent and what came back. */
-interface Exchange {
+interface HttpExchange {
   readonly request: ModelRequest
-  readonly answer: Answer
+  readonly response: HttpResponse
 }
 
 /** Plays requests to the service, and holds each answer against the model's. */
@@ -50,7 +50,7 @@ export class Game {
     for (const workspace of [first, second]) await runCommand(service, 'workspace', 'create', workspace)
     const player = async (
       workspace: string,
-      environment: Realm['environment'],
+      environment: TenantScope['environment'],
       scope: string,
     ): Promise<Player> => {
       const options = ['--workspace', workspace, '--scopes', scope]
@@ -87,15 +87,15 @@ export class Game {
     const nonce = this.#nonce()
     const made: Group[] = []
     for (const draft of drafts) {
-      const exchange = await this.#exchange(0, this.#request(draft, nonce, made))
-      const group = judge(exchange.request, exchange.answer, this.#state)
+      const context = await this.#exchange(0, this.#request(draft, nonce, made))
+      const group = judge(context.request, context.response, this.#state)
       if (group !== undefined) made.push(group)
     }
     for (const key of new Set(made.map(keyOf))) {
       const group = this.#state.groups.get(key) as Group
       const exchange = await this.#exchange(0, this.#probe(group))
-      assert.equal(exchange.answer.status, 200, exchange.answer.text)
-      judge(exchange.request, exchange.answer, this.#state)
+      assert.equal(exchange.response.status, 200, exchange.response.text)
+      judge(exchange.request, exchange.response, this.#state)
     }
   }
 
@@ -105,8 +105,8 @@ export class Game {
     const state = stateOf()
     const made: Group[] = []
     for (const draft of first) {
-      const { request, answer } = await this.#exchange(0, this.#request(draft, nonce, made))
-      const group = judge(request, answer, state)
+      const { request, response } = await this.#exchange(0, this.#request(draft, nonce, made))
+      const group = judge(request, response, state)
       if (group !== undefined) made.push(group)
     }
     const requests = atOnce.map((draft) => this.#request(draft, nonce, made))
@@ -118,7 +118,7 @@ export class Game {
     assert.ok(
       isOfSomeOrder(exchanges, last, state),
       [...exchanges, last]
-        .map(({ request, answer }) => `${request.method} ${String(request.body)}: ${answer.text}`)
+        .map(({ request, response }) => `${request.method} ${String(request.body)}: ${response.text}`)
         .join('\n'),
     )
   }
@@ -165,17 +165,17 @@ export class Game {
     }
   }
 
-  async #exchange(connectionNumber: number, request: SentRequest): Promise<Exchange> {
+  async #exchange(connectionNumber: number, request: SentRequest): Promise<HttpExchange> {
     const connection = (this.#connections[connectionNumber] ??= await RawConnection.open(this.#origin))
-    const answer = await connection.send(bytesOf(request)).answer()
-    if (answer.headers.connection === 'close') {
+    const response = await connection.send(bytesOf(request)).response()
+    if (response.headers.connection === 'close') {
       connection.close()
       this.#connections[connectionNumber] = undefined
     }
-    const code = (answer.body as { error?: { code: string } }).error?.code ?? ''
-    const what = `${answer.status} ${code}`.trim()
+    const code = (response.body as { error?: { code: string } }).error?.code ?? ''
+    const what = `${response.status} ${code}`.trim()
     this.counts.set(what, (this.counts.get(what) ?? 0) + 1)
-    return { request, answer }
+    return { request, response }
   }
 }
 
@@ -230,31 +230,31 @@ function inChunks(body: Buffer, sizes: readonly number[]): Buffer[] {
 }
 
 /** Whether the answers are those of one order of the requests, after which the last one is answered like this. */
-function isOfSomeOrder(exchanges: readonly Exchange[], last: Exchange, before: State): boolean {
-  const isNext = ({ request, answer }: Exchange, state: State) => {
+function isOfSomeOrder(exchanges: readonly HttpExchange[], last: HttpExchange, before: State): boolean {
+  const isNext = ({ request, response }: HttpExchange, state: State) => {
     if (
-      answer.status === 409 &&
+      response.status === 409 &&
       isRunning(request, exchanges) &&
-      (answer.body as { error: { code: string } }).error.code === 'idempotency_key_in_use'
+      (response.body as { error: { code: string } }).error.code === 'idempotency_key_in_use'
     )
       return true
     try {
-      judge(request, answer, state, { isAtOnce: true })
+      judge(request, response, state, { isAtOnce: true })
       return true
     } catch (error) {
       if (error instanceof assert.AssertionError) return false
       throw error
     }
   }
-  const follows = (left: readonly Exchange[], state: State): boolean =>
+  const follows = (left: readonly HttpExchange[], state: State): boolean =>
     left.length === 0
       ? isNext(last, copyOf(state))
-      : left.some((exchange) => {
+      : left.some((context) => {
           const next = copyOf(state)
           return (
-            isNext(exchange, next) &&
+            isNext(context, next) &&
             follows(
-              left.filter((other) => other !== exchange),
+              left.filter((other) => other !== context),
               next,
             )
           )
@@ -263,7 +263,7 @@ function isOfSomeOrder(exchanges: readonly Exchange[], last: Exchange, before: S
 }
 
 /** Whether another one of them may have been running with the same idempotency key. */
-function isRunning(request: ModelRequest, exchanges: readonly Exchange[]): boolean {
+function isRunning(request: ModelRequest, exchanges: readonly HttpExchange[]): boolean {
   const { idempotencyKey } = request
   return (
     idempotencyKey !== undefined &&

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Answer } from '../support/http.ts'
+import type { HttpResponse } from '../support/http.ts'
 import { assertFault, assertSuccess, type ErrorCode } from '../support/user-api.ts'
 import {
   expected,
@@ -21,46 +21,50 @@ const mostFields = 100
  */
 export function judge(
   request: ModelRequest,
-  answer: Answer,
+  response: HttpResponse,
   state: State,
   { isAtOnce = false } = {},
 ): Group | undefined {
   const outcome = expected(request, state)
   if (isRefusal(outcome)) {
-    assertRefused(answer, outcome)
+    assertRefused(response, outcome)
     return undefined
   }
-  const group = groupAnswered(answer, outcome, state)
-  assertAnswered(answer, outcome, group, isAtOnce)
+  const group = groupAnswered(response, outcome, state)
+  assertAnswered(response, outcome, group, isAtOnce)
   outcome.happened(group)
   return group
 }
 
-function assertRefused(answer: Answer, { codes, paths, isOneOfPaths }: Refusal): void {
-  const { error } = answer.body as { error?: { code: ErrorCode; fields?: { path: string }[] } }
-  assert.ok(error !== undefined && codes.includes(error.code), `${codes.join(' or ')}, not ${answer.text}`)
+function assertRefused(response: HttpResponse, { codes, paths, isOneOfPaths }: Refusal): void {
+  const { error } = response.body as { error?: { code: ErrorCode; fields?: { path: string }[] } }
+  assert.ok(error !== undefined && codes.includes(error.code), `${codes.join(' or ')}, not ${response.text}`)
   const told = (error.fields ?? []).map(({ path }) => path)
-  assertFault(answer, error.code, told)
+  assertFault(response, error.code, told)
   const possible = new Set(paths)
   const isWhole = isOneOfPaths
     ? told.length === 1
     : new Set(told).size === Math.min(possible.size, mostFields)
   assert.ok(
     isWhole && told.every((path) => possible.has(path)),
-    `${[...possible].join()}, not ${answer.text}`,
+    `${[...possible].join()}, not ${response.text}`,
   )
-  if (error.code === 'unauthenticated') assert.equal(answer.headers['www-authenticate'], 'Token')
-  if (error.code === 'method_not_allowed') assert.equal(answer.headers.allow, 'GET, POST, PUT')
+  if (error.code === 'unauthenticated') assert.equal(response.headers['www-authenticate'], 'Token')
+  if (error.code === 'method_not_allowed') assert.equal(response.headers.allow, 'GET, POST, PUT')
 }
 
 /** The user group as it should be, with what only the answer can tell. */
-function groupAnswered(answer: Answer, { group, isNewGroup, isNewToken }: Success, state: State): Group {
-  const { token, team_id: teamId } = assertSuccess(answer).user_group
-  const answered = group({ token, teamId })
+function groupAnswered(
+  response: HttpResponse,
+  { group, isNewGroup, isNewToken }: Success,
+  state: State,
+): Group {
+  const { token, team_id: teamId } = assertSuccess(response).user_group
+  const responded = group({ token, teamId })
   if (isNewToken) {
     assert.match(
       token,
-      answered.environment === 'Customer'
+      responded.environment === 'Customer'
         ? /^ugt_customer_[0-9A-Za-z]{38}$/
         : /^ugt_testing_[0-9A-Za-z]{38}$/,
     )
@@ -70,13 +74,13 @@ function groupAnswered(answer: Answer, { group, isNewGroup, isNewToken }: Succes
     assert.ok(Number.isSafeInteger(teamId) && teamId > 0)
     assert.ok(!state.teamIds.has(teamId), 'an id that there was')
   }
-  return answered
+  return responded
 }
 
-function assertAnswered(answer: Answer, outcome: Success, group: Group, isAtOnce: boolean): void {
+function assertAnswered(response: HttpResponse, outcome: Success, group: Group, isAtOnce: boolean): void {
   const { newUserGroup, hasProperties, hasEnvironment } = outcome
   const properties = group.properties?.text ?? 'null'
-  assert.deepEqual(answer.body, {
+  assert.deepEqual(response.body, {
     success: 1,
     ...(newUserGroup !== undefined && { new_user_group: newUserGroup }),
     user_group: {
@@ -86,5 +90,6 @@ function assertAnswered(answer: Answer, outcome: Success, group: Group, isAtOnce
     },
   })
   // As it was sent, byte for byte.
-  if (hasProperties && !isAtOnce) assert.ok(answer.text.includes(`"properties":${properties}`), answer.text)
+  if (hasProperties && !isAtOnce)
+    assert.ok(response.text.includes(`"properties":${properties}`), response.text)
 }

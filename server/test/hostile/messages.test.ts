@@ -32,7 +32,7 @@ testRawCases(service, {
   'HTTP/0.9 by its name': refused(withLine('GET /api/user HTTP/0.9')),
   'HTTP/1.0 that does not ask to go on': {
     sent: withLine('GET /api/user HTTP/1.0'),
-    answers: ['success'],
+    responses: ['success'],
     then: 'closed',
   },
   'HTTP/1.2': refused(withLine('GET /api/user HTTP/1.2')),
@@ -45,7 +45,7 @@ testRawCases(service, {
   // Node's parser does not tell it apart.
   'RTSP/1.0, which is read as HTTP/1.0': {
     sent: withLine('GET /api/user RTSP/1.0'),
-    answers: ['success'],
+    responses: ['success'],
     then: 'closed',
   },
   'the preface of HTTP/2 and its first frame': refused(
@@ -190,14 +190,14 @@ testRawCases(service, {
       `an offer of ${what}, with others at once`,
       {
         sent: Buffer.concat([withHeaders(), withHeaders(...lines), withHeaders(...lines), withHeaders()]),
-        answers: ['success', 'success', 'success', 'success'],
+        responses: ['success', 'success', 'success', 'success'],
         then: 'the next one is answered',
       },
     ]),
   ),
   'an offer of h2c without a body': {
     sent: rawRequest(['GET /healthz HTTP/1.1', ...headers, ...(offers.h2c as string[])]),
-    answers: [200],
+    responses: [200],
     then: 'the next one is answered',
   },
   'an offer of h2c and the preface of HTTP/2': {
@@ -205,17 +205,17 @@ testRawCases(service, {
       rawRequest(['GET /api/user HTTP/1.1', ...headers, framing, ...(offers.h2c as string[])], body),
       Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
     ]),
-    answers: ['success', 'malformed_request'],
+    responses: ['success', 'malformed_request'],
     then: 'closed',
   },
   'an expectation, with the body': {
     sent: withHeaders('Expect: 100-continue'),
-    answers: [100, 'success'],
+    responses: [100, 'success'],
     then: 'the next one is answered',
   },
   'an expectation in HTTP/1.0': {
     sent: rawRequest(['GET /api/user HTTP/1.0', ...headers, framing, 'Expect: 100-continue'], body),
-    answers: ['success'],
+    responses: ['success'],
     then: 'closed',
   },
   'two expectations': taken(withHeaders('Expect: a', 'Expect: b')),

@@ -11,13 +11,13 @@ import type { ErrorCode } from '../support/user-api.ts'
 
 // What `/api/user` answers, by the contract and docs/api.md alone, in the plainest way and without a database.
 
-export interface Realm {
+export interface TenantScope {
   readonly workspace: string
   readonly environment: 'Customer' | 'Testing'
 }
 
 /** Who calls: null where the API token is none. */
-export type Caller = (Realm & { readonly scopes: readonly string[] }) | null
+export type Caller = (TenantScope & { readonly scopes: readonly string[] }) | null
 
 export interface ModelRequest {
   readonly caller: Caller
@@ -29,7 +29,7 @@ export interface ModelRequest {
   readonly body: Buffer
 }
 
-export interface Group extends Realm {
+export interface Group extends TenantScope {
   readonly id: string
   readonly name: string
   readonly mapping: SlowValue | null
@@ -60,7 +60,7 @@ export function copyOf({ groups, owners, rotations, teamIds }: State): State {
   }
 }
 
-export function isSameRealm(a: Realm, b: Realm): boolean {
+export function isSameRealm(a: TenantScope, b: TenantScope): boolean {
   return a.workspace === b.workspace && a.environment === b.environment
 }
 
@@ -144,7 +144,7 @@ function isJson(contentType: string | undefined): boolean {
   return essence.trim() === 'application/json' && ['utf-8', 'utf8', undefined].includes(charset)
 }
 
-const keyOf = ({ workspace, environment }: Realm, rest: string) => `${workspace}/${environment}/${rest}`
+const keyOf = ({ workspace, environment }: TenantScope, rest: string) => `${workspace}/${environment}/${rest}`
 
 /** Get-or-create, or an update. */
 function made(
@@ -207,7 +207,7 @@ function rotated(
   const token = textOf(memberOf(body, 'current_token')) as string
   const grace = memberOf(body, 'grace_period_seconds')
   const meaning = JSON.stringify([token, grace?.kind === 'number' ? grace.number : null])
-  const answer = {
+  const response = {
     isNewGroup: false,
     newUserGroup: undefined,
     hasProperties: false,
@@ -216,7 +216,7 @@ function rotated(
   const earlier = key === undefined ? undefined : state.rotations.get(keyOf(caller, key))
   if (earlier !== undefined) {
     return earlier.meaning === meaning
-      ? { ...answer, isNewToken: false, group: () => earlier.answered, happened: () => undefined }
+      ? { ...response, isNewToken: false, group: () => earlier.answered, happened: () => undefined }
       : refusal('idempotency_key_reused')
   }
   const owner = state.owners.get(token) ?? ''
@@ -225,7 +225,7 @@ function rotated(
   if (group === undefined || owner !== keyOf(caller, group.id)) return refusal('token_not_found')
   if (group.token !== token) return refusal('token_superseded')
   return {
-    ...answer,
+    ...response,
     isNewToken: true,
     group: (learnt) => ({ ...group, token: learnt.token }),
     happened: (answered) => {

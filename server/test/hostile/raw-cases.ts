@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Answer } from '../support/http.ts'
+import type { HttpResponse } from '../support/http.ts'
 import { RawConnection } from '../support/raw-connection.ts'
 import type { RunningService } from '../support/service.ts'
 import { assertFault, assertSuccess, userApi, type ErrorCode } from '../support/user-api.ts'
@@ -10,7 +10,7 @@ type Expected = 'success' | 100 | 200 | ErrorCode
 
 export interface RawCase {
   readonly sent: string | Buffer
-  readonly answers: readonly Expected[]
+  readonly responses: readonly Expected[]
   /** What becomes of another request that was sent right behind it. */
   readonly then: 'the next one is answered' | 'closed'
 }
@@ -18,17 +18,17 @@ export interface RawCase {
 /** The rest of a case: one error, and whether the connection goes on. */
 export const refused = (sent: string | Buffer, ...answers: ErrorCode[]): RawCase => ({
   sent,
-  answers: answers.length === 0 ? ['malformed_request'] : answers,
+  responses: answers.length === 0 ? ['malformed_request'] : answers,
   then: 'closed',
 })
-export const refusedAlone = (sent: string | Buffer, answer: ErrorCode): RawCase => ({
+export const refusedAlone = (sent: string | Buffer, response: ErrorCode): RawCase => ({
   sent,
-  answers: [answer],
+  responses: [response],
   then: 'the next one is answered',
 })
 export const taken = (sent: string | Buffer): RawCase => ({
   sent,
-  answers: ['success'],
+  responses: ['success'],
   then: 'the next one is answered',
 })
 
@@ -62,7 +62,7 @@ export function testRawCases(
 ): void {
   const token = service.tokens.Testing
   const api = userApi(service.origin, token)
-  for (const [what, { sent, answers: expected, then }] of Object.entries(cases)) {
+  for (const [what, { sent, responses: expected, then }] of Object.entries(cases)) {
     const nextId = `behind ${count++}`
     const next = rawRequest(
       [...linesOf(token), `Content-Length: ${Buffer.byteLength(bodyOf(nextId))}`],
@@ -74,11 +74,11 @@ export function testRawCases(
       if (then === 'closed') {
         const answers = await connection.answersUntilClosed()
         assert.equal(answers.length, expected.length, answers.map(({ text }) => text).join(' | '))
-        answers.forEach((answer, i) => assertExpected(answer, expected[i] as Expected))
+        answers.forEach((response, i) => assertExpected(response, expected[i] as Expected))
         assertFault(await api.put({ user_group_id: nextId }), 'user_group_not_found')
       } else {
-        for (const one of expected) assertExpected(await connection.answer(), one)
-        assert.equal(assertSuccess(await connection.answer()).user_group.provided_id, nextId)
+        for (const one of expected) assertExpected(await connection.response(), one)
+        assert.equal(assertSuccess(await connection.response()).user_group.provided_id, nextId)
         connection.close()
       }
       assertSuccess(await api.get({ user_group_id: 'as before', name: 'Name' }))
@@ -86,8 +86,8 @@ export function testRawCases(
   }
 }
 
-function assertExpected(answer: Answer, expected: Expected): void {
-  if (typeof expected === 'number') assert.equal(answer.status, expected)
-  else if (expected === 'success') assertSuccess(answer)
-  else assertFault(answer, expected)
+function assertExpected(response: HttpResponse, expected: Expected): void {
+  if (typeof expected === 'number') assert.equal(response.status, expected)
+  else if (expected === 'success') assertSuccess(response)
+  else assertFault(response, expected)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { makeApiToken } from '../../src/domain/api-token/api-token-management.ts'
+import { createApiToken } from '../../src/domain/api-token/api-token-management.ts'
 import { Authentication } from '../../src/http/authentication.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -21,10 +21,10 @@ describe('a revoked API token', async () => {
   async function inUse() {
     const time = { now: 1_000_000, monotonic: 50 }
     const clock = { now: () => time.now, monotonic: () => time.monotonic }
-    const apiTokenUses = { note: () => undefined }
+    const lastUsedTracker = { note: () => undefined }
     const description = { workspaceId: 1, environment: 'Customer', name: 'A', scopes: ['write'] } as const
-    const made = await makeApiToken(store, { ...origin, ...description, createdAt: 1, expiresAt: null })
-    const authentication = new Authentication(['Token'], { store, clock, apiTokenUses, cacheMs })
+    const made = await createApiToken(store, { ...origin, ...description, createdAt: 1, expiresAt: null })
+    const authentication = new Authentication(['Token'], { store, clock, lastUsedTracker, cacheMs })
     const use = async () => authentication.authenticate(`Token ${made.token}`)
     assert.equal((await use()).id, made.apiToken.id)
     return { time, use, id: made.apiToken.id }

@@ -10,8 +10,8 @@ const minute = 60_000
 
 const time = { now: Date.parse('2030-01-01T00:00:56.789Z') }
 const clock = { now: () => time.now, monotonic: () => time.now }
-const { origin, makeApiToken, writeApiTokenUses } = await startApp({ after }, clock)
-const adminToken = await makeApiToken()
+const { origin, createApiToken, writeApiTokenUses } = await startApp({ after }, clock)
+const adminToken = await createApiToken()
 const admin = adminApi(origin, adminToken)
 
 interface Made {
@@ -26,11 +26,11 @@ const make = async (body: object = {}) =>
 const use = async (token: string) =>
   (await userApi(origin, token).get({ user_group_id: 'x', name: 'Name' })).status
 const lastUse = async (id: number) => {
-  const answer = assertAnswers<{ api_tokens: { id: number; last_used_at: string | null }[] }>(
+  const response = assertAnswers<{ api_tokens: { id: number; last_used_at: string | null }[] }>(
     await admin.listApiTokens(),
     'listApiTokens',
   )
-  return answer.api_tokens.find((one) => one.id === id)?.last_used_at
+  return response.api_tokens.find((one) => one.id === id)?.last_used_at
 }
 
 test('an API token that was rotated works on for the overlap, and not a moment longer', async () => {

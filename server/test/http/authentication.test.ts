@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createApiToken, runCommand } from '../support/command.ts'
-import { call, type Answer } from '../support/http.ts'
+import { call, type HttpResponse } from '../support/http.ts'
 import { answerTo, requestText } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, withoutRequestId } from '../support/user-api.ts'
@@ -12,9 +12,9 @@ const token = service.tokens.Testing
 const api = userApi(service.origin, token)
 const userGroupToken = tokenIn(await api.get({ user_group_id: 'known', name: 'Name' }))
 
-function assertUnauthenticated(answer: Answer): void {
-  assertFault(answer, 'unauthenticated')
-  assert.equal(answer.headers['www-authenticate'], 'Token')
+function assertUnauthenticated(response: HttpResponse): void {
+  assertFault(response, 'unauthenticated')
+  assert.equal(response.headers['www-authenticate'], 'Token')
 }
 
 const refusal = withoutRequestId(await userApi(service.origin).get({ user_group_id: 'known' }))
@@ -56,12 +56,12 @@ for (const [what, authorization] of Object.entries(refused)) {
   test(`Authorization with ${what} is 401, the same for all, and does nothing`, async () => {
     const stranger = userApi(service.origin)
     const body = { user_group_id: 'strangers', name: 'Name' }
-    const answers = [
+    const responses = [
       await stranger.get(body, { authorization }),
       await stranger.put({ ...body, user_group_id: 'known' }, { authorization }),
       await stranger.post({ current_token: userGroupToken }, { authorization }),
     ]
-    for (const answer of answers) {
+    for (const answer of responses) {
       assertUnauthenticated(answer)
       assert.equal(withoutRequestId(answer), refusal)
     }

@@ -16,7 +16,7 @@ import {
 import { giveBelongings, nobodys, secretName, withoutIds } from '../support/belongings.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
 import { sessionPath, signed, signIn, signingIn } from '../support/console.ts'
-import { call, type Answer } from '../support/http.ts'
+import { call, type HttpResponse } from '../support/http.ts'
 import { rowsOf, writingNothing, type KeptRow } from '../support/kept.ts'
 import {
   assertCode,
@@ -105,7 +105,7 @@ const unauthenticated: Record<string, Headers> = {
 }
 
 await runCommand(service, 'workspace', 'create', 'second')
-interface Realm {
+interface TenantScope {
   readonly id: number
   readonly environment: 'Customer' | 'Testing'
 }
@@ -113,8 +113,8 @@ const there = async (environment: 'Customer' | 'Testing', workspace?: string) =>
   const { adminToken } = await manage(service, environment, workspace)
   const options = workspace === undefined ? [] : ['--workspace', workspace]
   const token = await createApiToken(service, environment, ...options, '--scopes', scopes.join())
-  const realm: Realm = { id: workspace === undefined ? 1 : 2, environment }
-  return { realm, byToken: byToken(token), bySession: await sessionOf(adminToken) }
+  const tenantScope: TenantScope = { id: workspace === undefined ? 1 : 2, environment }
+  return { tenantScope, byToken: byToken(token), bySession: await sessionOf(adminToken) }
 }
 const strangers = {
   'another workspace': await there('Customer', 'second'),
@@ -290,13 +290,14 @@ const expected: Record<OperationId, Expected> = {
 }
 
 /** Asserts that `work` leaves every row as it was, and adds none, but for those of this workspace and environment, and of new workspaces. */
-async function changingOnly<T>(realm: Realm, work: () => Promise<T>): Promise<T> {
+async function changingOnly<T>(tenantScope: TenantScope, work: () => Promise<T>): Promise<T> {
   const before = await rowsOf(service)
   const known = new Set([...before.values()].map(({ workspace_id }) => workspace_id))
   const result = await work()
   const rows = await rowsOf(service)
-  const isTheirs = ({ workspace_id, environment = realm.environment }: KeptRow) =>
-    !known.has(workspace_id) || (Number(workspace_id) === realm.id && environment === realm.environment)
+  const isTheirs = ({ workspace_id, environment = tenantScope.environment }: KeptRow) =>
+    !known.has(workspace_id) ||
+    (Number(workspace_id) === tenantScope.id && environment === tenantScope.environment)
   const changed = [...before, ...rows].filter(([text]) => !before.has(text) || !rows.has(text))
   assert.deepEqual(
     changed.filter(([, row]) => !isTheirs(row)),
@@ -305,10 +306,10 @@ async function changingOnly<T>(realm: Realm, work: () => Promise<T>): Promise<T>
   return result
 }
 
-const bodyOf = (answer: Answer) =>
-  answer.headers['content-type'] === 'application/x-ndjson' ? rowsIn(answer) : answer.body
+const bodyOf = (response: HttpResponse) =>
+  response.headers['content-type'] === 'application/x-ndjson' ? rowsIn(response) : response.body
 /** A page of what is looked for may end by time. */
-const comparable = (answer: Answer, asked: typeof owned) =>
+const comparable = (answer: HttpResponse, asked: typeof owned) =>
   withoutIds(withoutRequestId(answer), asked).replace(/"next_cursor":(?:null|"[^"]*")/, '')
 
 for (const [who, credentials] of Object.entries(strangers) as [Stranger, (typeof strangers)[Stranger]][]) {
@@ -318,7 +319,9 @@ for (const [who, credentials] of Object.entries(strangers) as [Stranger, (typeof
         const wanted = id === 'promoteUserGroups' && who !== 'another workspace' ? 'forbidden' : expected[id]
         for (const how of ['byToken', 'bySession'] as const) {
           const headers = credentials[how]
-          const theirs = await changingOnly(credentials.realm, () => operation.send(origin, headers, owned))
+          const theirs = await changingOnly(credentials.tenantScope, () =>
+            operation.send(origin, headers, owned),
+          )
           const code = how === 'bySession' && !operation.takesSession ? 'unauthenticated' : wanted
           if (typeof code === 'string') assertCode(theirs, code as ErrorCode, operation)
           else code(bodyOf(theirs), who)

@@ -3,7 +3,7 @@ import { after, describe, it, test } from 'node:test'
 import { adminApi } from '../support/admin-api.ts'
 import { startApp } from '../support/app.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
-import { call, type Answer } from '../support/http.ts'
+import { call, type HttpResponse } from '../support/http.ts'
 import { introspector } from '../support/introspection.ts'
 import { startReplicas } from '../support/replicas.ts'
 import { startService } from '../support/service.ts'
@@ -15,17 +15,17 @@ const app = await startApp({ after }, clock, { perSecond: 2, burst: 5 })
 const body = { user_group_id: 'x', name: 'Name' }
 const write = ['write'] as const
 
-const times = async (count: number, work: () => Promise<Answer>) => {
-  const answers: Answer[] = []
-  for (let i = 0; i < count; i++) answers.push(await work())
-  return answers
+const times = async (count: number, work: () => Promise<HttpResponse>) => {
+  const responses: HttpResponse[] = []
+  for (let i = 0; i < count; i++) responses.push(await work())
+  return responses
 }
-const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status)
-const headersOf = ({ headers }: Answer) =>
+const statuses = (answers: readonly HttpResponse[]) => answers.map(({ status }) => status)
+const headersOf = ({ headers }: HttpResponse) =>
   ['ratelimit-policy', 'ratelimit', 'retry-after'].map((name) => headers[name])
 
 test('each answer tells how many calls are left, and 429 when to go on', async () => {
-  const api = userApi(app.origin, await app.makeApiToken(undefined, write))
+  const api = userApi(app.origin, await app.createApiToken(undefined, write))
   const answers = await times(6, () => api.get(body))
   assert.deepEqual(answers.map(headersOf), [
     ...[4, 3, 2, 1].map((left) => [
@@ -36,7 +36,7 @@ test('each answer tells how many calls are left, and 429 when to go on', async (
     ['"api-token";q=5;w=3', '"api-token";r=0;t=3', undefined],
     ['"api-token";q=5;w=3', '"api-token";r=0;t=3', '1'],
   ])
-  const refused = answers[5] as Answer
+  const refused = answers[5] as HttpResponse
   assert.equal(refused.status, 429)
   assertFault(refused, 'rate_limited')
   assert.match(refused.text, /2 a second, 5 at once; try again in 1 s/)
@@ -45,7 +45,7 @@ test('each answer tells how many calls are left, and 429 when to go on', async (
 })
 
 test('a refused call changes nothing', async () => {
-  const token = await app.makeApiToken(undefined, write)
+  const token = await app.createApiToken(undefined, write)
   const api = userApi(app.origin, token)
   await times(5, () => api.get(body))
   assertFault(await api.put({ ...body, name: 'Other' }), 'rate_limited')
@@ -57,22 +57,22 @@ test('a refused call changes nothing', async () => {
 
 test('the limit is of the API token: another one has its own, and a wrong one has none', async () => {
   const [one, other] = [
-    userApi(app.origin, await app.makeApiToken(undefined, write)),
-    userApi(app.origin, await app.makeApiToken(undefined, write)),
+    userApi(app.origin, await app.createApiToken(undefined, write)),
+    userApi(app.origin, await app.createApiToken(undefined, write)),
   ]
   assert.deepEqual(statuses(await times(6, () => one.get(body))), [200, 200, 200, 200, 200, 429])
   assert.equal((await other.get(body)).status, 200)
   const wrong = await times(9, () => userApi(app.origin, 'wrong').get(body))
-  for (const answer of wrong) {
-    assertFault(answer, 'unauthenticated')
-    assert.deepEqual(headersOf(answer), [undefined, undefined, undefined])
+  for (const response of wrong) {
+    assertFault(response, 'unauthenticated')
+    assert.deepEqual(headersOf(response), [undefined, undefined, undefined])
   }
 })
 
 describe('counts calls of every kind', () => {
   const kinds: Record<
     string,
-    [scope: 'write' | 'introspect' | 'admin', work: (token: string) => Promise<Answer>]
+    [scope: 'write' | 'introspect' | 'admin', work: (token: string) => Promise<HttpResponse>]
   > = {
     'of /api/user': ['write', (token) => userApi(app.origin, token).get(body)],
     'of introspection': ['introspect', (token) => introspector(app.origin, token)('ugt_customer_unknown')],
@@ -82,13 +82,13 @@ describe('counts calls of every kind', () => {
   }
   for (const [what, [scope, work]] of Object.entries(kinds)) {
     it(what, async () => {
-      const token = await app.makeApiToken(undefined, [scope])
+      const token = await app.createApiToken(undefined, [scope])
       const answers = await times(6, () => work(token))
       assert.deepEqual(
         answers.map(({ status }) => status === 429),
         [false, false, false, false, false, true],
       )
-      assertFault(answers[5] as Answer, 'rate_limited')
+      assertFault(answers[5] as HttpResponse, 'rate_limited')
     })
   }
 
@@ -121,8 +121,8 @@ test('replicas share the limit, within the bound that is stated', async (t) => {
   const { all, token } = await startReplicas(t, 3, { UGS_RATE_LIMIT: '20:40' })
   const [one, ...others] = all.map(({ service }) => userApi(service.origin, token))
   assert.ok(one)
-  const until = async (ms: number, work: () => Promise<Answer>) => {
-    const answers: Answer[] = []
+  const until = async (ms: number, work: () => Promise<HttpResponse>) => {
+    const answers: HttpResponse[] = []
     for (const end = performance.now() + ms; performance.now() < end;) answers.push(await work())
     return answers
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createApiToken } from '../support/command.ts'
-import { call, type Answer } from '../support/http.ts'
+import { call, type HttpResponse } from '../support/http.ts'
 import { answerTo, requestText } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
 import {
@@ -27,7 +27,7 @@ const superseded = tokenIn(await api.get(body))
 const rotated = tokenIn(await api.post({ current_token: superseded }, { 'idempotency-key': 'used' }))
 
 /** A call for each error that a single call can meet, with the paths of its `fields`. */
-const failures: { code: ErrorCode; paths?: string[]; make: () => Promise<Answer> }[] = [
+const failures: { code: ErrorCode; paths?: string[]; make: () => Promise<HttpResponse> }[] = [
   { code: 'malformed_request', make: () => answerTo(service.origin, 'broken\r\n\r\n') },
   { code: 'malformed_json', make: () => api.get('{') },
   { code: 'malformed_json', paths: ['/name'], make: () => api.get('{"name":1,"name":1}') },
@@ -57,39 +57,40 @@ const failures: { code: ErrorCode; paths?: string[]; make: () => Promise<Answer>
 ]
 for (const { code, paths = [], make } of failures) {
   test(`the error ${code}${paths.length > 0 ? ' of a field' : ''} has its status and the shape of all errors`, async () => {
-    const answer = await make()
-    assertFault(answer, code, paths)
-    assert.equal(Number(answer.headers['content-length']), Buffer.byteLength(answer.text))
+    const response = await make()
+    assertFault(response, code, paths)
+    assert.equal(Number(response.headers['content-length']), Buffer.byteLength(response.text))
   })
 }
 
-const successes: Record<string, { make: () => Promise<Answer>; keys: string[]; groupKeys: string[] }> = {
-  GET: {
-    make: () => api.get(body),
-    keys: ['new_user_group', 'success', 'user_group'],
-    groupKeys: ['name', 'properties', 'provided_id', 'team_id', 'token'],
-  },
-  'POST as GET': {
-    make: () => api.post(body, override('GET')),
-    keys: ['new_user_group', 'success', 'user_group'],
-    groupKeys: ['name', 'properties', 'provided_id', 'team_id', 'token'],
-  },
-  PUT: {
-    make: () => api.put(body),
-    keys: ['new_user_group', 'success', 'user_group'],
-    groupKeys: ['api_environment_tag', 'name', 'properties', 'provided_id', 'team_id', 'token'],
-  },
-  'POST as PUT': {
-    make: () => api.post(body, override('PUT')),
-    keys: ['new_user_group', 'success', 'user_group'],
-    groupKeys: ['api_environment_tag', 'name', 'properties', 'provided_id', 'team_id', 'token'],
-  },
-  POST: {
-    make: async () => api.post({ current_token: tokenIn(await api.get(body)) }),
-    keys: ['success', 'user_group'],
-    groupKeys: ['api_environment_tag', 'name', 'provided_id', 'team_id', 'token'],
-  },
-}
+const successes: Record<string, { make: () => Promise<HttpResponse>; keys: string[]; groupKeys: string[] }> =
+  {
+    GET: {
+      make: () => api.get(body),
+      keys: ['new_user_group', 'success', 'user_group'],
+      groupKeys: ['name', 'properties', 'provided_id', 'team_id', 'token'],
+    },
+    'POST as GET': {
+      make: () => api.post(body, override('GET')),
+      keys: ['new_user_group', 'success', 'user_group'],
+      groupKeys: ['name', 'properties', 'provided_id', 'team_id', 'token'],
+    },
+    PUT: {
+      make: () => api.put(body),
+      keys: ['new_user_group', 'success', 'user_group'],
+      groupKeys: ['api_environment_tag', 'name', 'properties', 'provided_id', 'team_id', 'token'],
+    },
+    'POST as PUT': {
+      make: () => api.post(body, override('PUT')),
+      keys: ['new_user_group', 'success', 'user_group'],
+      groupKeys: ['api_environment_tag', 'name', 'properties', 'provided_id', 'team_id', 'token'],
+    },
+    POST: {
+      make: async () => api.post({ current_token: tokenIn(await api.get(body)) }),
+      keys: ['success', 'user_group'],
+      groupKeys: ['api_environment_tag', 'name', 'provided_id', 'team_id', 'token'],
+    },
+  }
 for (const [what, { make, keys, groupKeys }] of Object.entries(successes)) {
   test(`${what} answers its keys and no others, and success as the number 1`, async () => {
     const answer = await make()
@@ -145,9 +146,9 @@ test('to a page of another origin no answer opens anything', async () => {
 test('the API reference lists every error code', async () => {
   const document = (await call(service.origin, { path: '/openapi.json' })).body as {
     components: {
-      schemas: { ErrorAnswer: { properties: { error: { properties: { code: { enum: string[] } } } } } }
+      schemas: { ErrorResponse: { properties: { error: { properties: { code: { enum: string[] } } } } } }
     }
   }
-  const listed = document.components.schemas.ErrorAnswer.properties.error.properties.code.enum
+  const listed = document.components.schemas.ErrorResponse.properties.error.properties.code.enum
   for (const code of [...errorCodes, 'internal']) assert.ok(listed.includes(code), code)
 })

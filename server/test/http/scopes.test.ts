@@ -30,8 +30,8 @@ for (const body of [
   { user_group_id: 'known', name: 'Name', mapping: { a: '1' }, properties: { p: 1 } },
 ]) {
   test(`read: a GET that changes nothing is allowed: ${JSON.stringify(body)}`, async () => {
-    for (const answer of [await reader.get(body), await reader.post(body, asGet)]) {
-      assert.deepEqual(assertSuccess(answer), { success: 1, new_user_group: false, user_group: group })
+    for (const response of [await reader.get(body), await reader.post(body, asGet)]) {
+      assert.deepEqual(assertSuccess(response), { success: 1, new_user_group: false, user_group: group })
     }
   })
 }
@@ -59,7 +59,7 @@ for (const body of [
 for (const scopes of ['read', 'introspect', 'admin', 'read,introspect,admin']) {
   test(`${scopes}: PUT and POST are 403 and do nothing`, async () => {
     const caller = await withScopes(scopes)
-    const answers = [
+    const responses = [
       await caller.put({ user_group_id: 'known', name: 'New' }),
       await caller.put({ user_group_id: 'known' }),
       await caller.put({ user_group_id: 'unknown', name: 'Name' }),
@@ -68,7 +68,7 @@ for (const scopes of ['read', 'introspect', 'admin', 'read,introspect,admin']) {
       await caller.post({ current_token: group.token }, { 'idempotency-key': 'forbidden' }),
       await caller.post({ current_token: 'unknown' }),
     ]
-    for (const answer of answers) assertFault(answer, 'forbidden')
+    for (const answer of responses) assertFault(answer, 'forbidden')
     await assertUntouched()
   })
 }

@@ -10,7 +10,7 @@ import { startCollector } from '../support/collector.ts'
 import { createApiToken } from '../support/command.ts'
 import { sessionPath, signed, signIn, signingIn } from '../support/console.ts'
 import { freshDatabase } from '../support/database.ts'
-import { call, type Answer } from '../support/http.ts'
+import { call, type HttpResponse } from '../support/http.ts'
 import { kept, rowsOf } from '../support/kept.ts'
 import { scrape } from '../support/metrics.ts'
 import { operations, type Operation, type OperationId } from '../support/operations.ts'
@@ -67,7 +67,7 @@ const showing = new Set<OperationId>([
   ...(['createApiToken', 'rotateApiToken', 'createWorkspace'] as const),
 ])
 
-function assertTellsNoSecret({ status, headers, text }: Answer, id: OperationId): void {
+function assertTellsNoSecret({ status, headers, text }: HttpResponse, id: OperationId): void {
   const shown = text.match(tokenPattern) ?? []
   assert.equal(shown.length, status < 300 && showing.has(id) ? 1 : 0, `${id}: ${text}`)
   const rest = shown.reduce((rest, token) => rest.replaceAll(token, ''), text)
@@ -107,8 +107,8 @@ test('no answer to what is wrong holds a secret that was sent in it', async () =
         { params, query: `limit=${encodeURIComponent(secret)}` },
         { params: { team_id: secret, id: secret }, body: {} },
       ]) {
-        const answer = await admin[id](input)
-        if (answer.status >= 400) assertTellsNoSecret(answer, id)
+        const response = await admin[id](input)
+        if (response.status >= 400) assertTellsNoSecret(response, id)
       }
       const stale = { params, body: { name: secretName }, headers: { 'if-match': `"${secret}"` } }
       if (operations[id].route.startsWith('PATCH')) assertTellsNoSecret(await admin[id](stale), id)
@@ -127,7 +127,7 @@ test('no answer that succeeds holds a secret but the one that it is for', async 
 test('the secret of a session is in its cookie alone', async () => {
   const signedIn = await signIn(origin, owner.adminToken)
   const [secret, csrf] = [signedIn.cookie.slice('ugs_session='.length), signedIn.csrfToken]
-  assertNothingOfSecrets('the answer to who signs in', signedIn.answer.text, [...secrets, secret])
+  assertNothingOfSecrets('the answer to who signs in', signedIn.response.text, [...secrets, secret])
   secrets.add(secret)
   const whoIs = await call(origin, { path: sessionPath, headers: { cookie: signedIn.cookie } })
   assertNothingOfSecrets('the answer to who is signed in', whoIs.text, secrets)

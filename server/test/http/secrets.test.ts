@@ -79,8 +79,8 @@ for (const [what, make] of Object.entries(misplaced)) {
 
 test('a token that is sent as an Idempotency-Key rotates, and is kept nowhere', async () => {
   const old = others[0] as string
-  const answer = await api.post({ current_token: old }, { 'idempotency-key': old })
-  tokens.push(tokenIn(answer))
+  const response = await api.post({ current_token: old }, { 'idempotency-key': old })
+  tokens.push(tokenIn(response))
   assertFault(
     await api.post({ current_token: others[1] }, { 'idempotency-key': old }),
     'idempotency_key_reused',

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { Caller } from '../failover/caller.ts'
-import { Ledger, type Call } from '../failover/ledger.ts'
+import { Ledger, type AuthorizedRequest } from '../failover/ledger.ts'
 import { Load } from '../failover/load.ts'
 import { acknowledges } from '../failover/round.ts'
 import { assertLive } from '../failover/services.ts'
@@ -53,7 +53,7 @@ export async function runKillRound(
   await load.stop()
   assertLive(services)
   const { calls } = ledger
-  const count = (isOne: (call: Call) => boolean) => calls.filter(isOne).length
+  const count = (isOne: (call: AuthorizedRequest) => boolean) => calls.filter(isOne).length
   const result = {
     calls: calls.length,
     changes: count(({ kind, outcome }) => kind !== 'read' && outcome === 'done'),

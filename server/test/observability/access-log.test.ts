@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, describe, it, test } from 'node:test'
 import { createApiToken, runCommand } from '../support/command.ts'
-import { call, type Answer } from '../support/http.ts'
+import { call, type HttpResponse } from '../support/http.ts'
 import { answersTo, RawConnection, requestText } from '../support/raw-connection.ts'
 import { randomPartOf } from '../support/secrets.ts'
 import { startService, temporaryFolder, ugsFile, type RunningService } from '../support/service.ts'
@@ -50,7 +50,7 @@ function linesOf({ stderr }: Pick<RunningService, 'stderr'>): Line[] {
 }
 
 /** The one line of the call that had this answer. */
-async function lineOf({ headers }: Answer, of = service): Promise<Line> {
+async function lineOf({ headers }: HttpResponse, of = service): Promise<Line> {
   const id = headers['x-request-id']
   await of.logged(`"request_id":"${id}"`)
   const [line, ...more] = linesOf(of).filter(({ request_id }) => request_id === id)
@@ -60,9 +60,9 @@ async function lineOf({ headers }: Answer, of = service): Promise<Line> {
 }
 
 /** How a call is logged, but for what differs from one to the next. */
-async function shown(answer: Answer): Promise<unknown[]> {
-  const { method, path, operation, status, code, api_token_id } = await lineOf(answer)
-  assert.equal(status, answer.status)
+async function shown(response: HttpResponse): Promise<unknown[]> {
+  const { method, path, operation, status, code, api_token_id } = await lineOf(response)
+  assert.equal(status, response.status)
   return [method, path, operation, code, api_token_id]
 }
 
@@ -88,7 +88,7 @@ test('a call is a line', async () => {
   })
 })
 
-const inEveryWay: Record<string, [make: () => Promise<Answer>, logged: unknown[]]> = {
+const inEveryWay: Record<string, [make: () => Promise<HttpResponse>, logged: unknown[]]> = {
   'an update': [
     () => api.put({ user_group_id: 'line', name: 'Name' }),
     ['PUT', '/api/user', 'update', null, testingId],
@@ -203,7 +203,7 @@ describe('a client that leaves', () => {
       const body = JSON.stringify({ user_group_id: `left ${i}`, name: 'Name' })
       connection.send(requestText({ token, body }).repeat(12))
       // The first has been handled, and the others are being so.
-      await connection.answer()
+      await connection.response()
       connection.close()
     }
     await left.stop()
@@ -217,13 +217,15 @@ describe('a client that leaves', () => {
 /** The lines of this many calls that go well, and of one that fails on our side. */
 async function sampled(t: Parameters<typeof startService>[0], environment: Record<string, string>) {
   const one = await startService(t, environment)
-  const answers = await Promise.all(Array.from({ length: 400 }, () => call(one.origin, { path: '/healthz' })))
+  const responses = await Promise.all(
+    Array.from({ length: 400 }, () => call(one.origin, { path: '/healthz' })),
+  )
   const { Testing: token } = one.tokens
   const [failed] = await answersTo(
     one.origin,
     requestText({ token, headers: ['Transfer-Encoding: gzip', 'Connection: close'] }),
   )
-  assert.deepEqual([...new Set(answers.map(({ status }) => status)), failed?.status], [200, 501])
+  assert.deepEqual([...new Set(responses.map(({ status }) => status)), failed?.status], [200, 501])
   await one.stop()
   await one.logged('"msg":"stopped"')
   const lines = linesOf(one)
@@ -299,7 +301,7 @@ test('nothing of what a call holds is in the log', async () => {
     }
     await lineOf(await api.post({ current_token: `${secret}x` }, { 'idempotency-key': secret }))
     const [answer] = await answersTo(service.origin, `${secret} /api/user HTTP/1.1\r\n${secret}\r\n\r\n`)
-    await lineOf(answer as Answer)
+    await lineOf(answer as HttpResponse)
   }
   const log = service.stderr()
   for (const secret of secrets) {

@@ -103,7 +103,7 @@ test('the counters agree with the calls, by operation, status and code', async (
   // Its body never comes.
   const leaving = await RawConnection.open(origin)
   leaving.send(requestText({ token: tokens.Testing, headers: ['Expect: 100-continue', 'Content-Length: 9'] }))
-  await leaving.answer()
+  await leaving.response()
   leaving.reset()
   const after = await scrapeOnce(service, 'ugs_http_requests_unanswered_total')
   assert.deepEqual(after.values('ugs_http_requests_unanswered_total'), { getOrCreate: 1 })
@@ -177,7 +177,7 @@ test('docs/operations.md lists the metrics, and those that there are are listed'
     leaving.send(
       requestText({ token: service.tokens.Testing, headers: ['Expect: 100-continue', 'Content-Length: 9'] }),
     )
-    await leaving.answer()
+    await leaving.response()
     leaving.reset()
     const unanswered = 'ugs_http_requests_unanswered_total'
     const { families } = await scrapeOnce(service, unanswered, 'ugs_sealed_tokens')

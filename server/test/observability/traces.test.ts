@@ -39,8 +39,8 @@ const isBatch = ({ attributes }: ReceivedSpan) => 'ugs.batch.size' in attributes
 test('a call is a span of the trace that it came with', async () => {
   const { traceId, parentId, header } = newTrace()
   const headers = { traceparent: header, tracestate: 'vendor=value' }
-  const answer = await api.get({ user_group_id: 'span', name: 'Name' }, headers)
-  assertSuccess(answer)
+  const response = await api.get({ user_group_id: 'span', name: 'Name' }, headers)
+  assertSuccess(response)
   const span = await spanOfCall(traceId)
   assert.deepEqual(
     [span.name, span.parentSpanId, span.traceState, span.status ?? 0],
@@ -54,8 +54,8 @@ test('a call is a span of the trace that it came with', async () => {
     'url.path': '/api/user',
     'url.scheme': 'http',
     'http.response.status_code': 200,
-    'http.response.body.size': Buffer.byteLength(answer.text),
-    'ugs.request_id': answer.headers['x-request-id'],
+    'http.response.body.size': Buffer.byteLength(response.text),
+    'ugs.request_id': response.headers['x-request-id'],
     'ugs.operation': 'getOrCreate',
     'ugs.workspace_id': 1,
     'ugs.environment': 'Testing',
@@ -100,7 +100,7 @@ test('a batch is a child of its first call, and is linked to the others', async 
       .map(({ header }) => requestText({ token: Testing, body, headers: [`traceparent: ${header}`] }))
       .join(''),
   )
-  for (const { traceId } of traces) assert.ok(assertSuccess(await connection.answer()), traceId)
+  for (const { traceId } of traces) assert.ok(assertSuccess(await connection.response()), traceId)
   connection.close()
   for (const { traceId } of traces) await spanOfCall(traceId)
   const shared = await collector.until(
@@ -134,10 +134,10 @@ test('a call that is not followed leaves nothing, beside those that are', async 
   // One after another, and then all at once.
   for (const [i, trace] of traces.entries()) {
     connection.send(requestOf(trace, i))
-    assertSuccess(await connection.answer())
+    assertSuccess(await connection.response())
   }
   connection.send(traces.map(requestOf).join(''))
-  for (const { traceId } of traces) assert.ok(assertSuccess(await connection.answer()), traceId)
+  for (const { traceId } of traces) assert.ok(assertSuccess(await connection.response()), traceId)
   connection.close()
   const last = newTrace()
   await call(service.origin, { path: '/healthz', headers: { traceparent: last.header } })

@@ -31,8 +31,8 @@ test('while a token is rotated under load, none is active after its rotation was
     for (let i = 0; i < 10; i++) {
       const replica = all[i % all.length] as Replica
       const next = tokenIn(await replica.api.post({ current_token: token }))
-      const answers = await Promise.all(asks.flatMap((ask) => [ask(token), ask(next)]))
-      answers.forEach((answer, k) => (k % 2 === 0 ? assertInactive(answer) : assertActive(answer)))
+      const responses = await Promise.all(asks.flatMap((ask) => [ask(token), ask(next)]))
+      responses.forEach((response, k) => (k % 2 === 0 ? assertInactive(response) : assertActive(response)))
       token = next
     }
   }

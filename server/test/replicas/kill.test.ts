@@ -8,7 +8,7 @@ test('what a replica has acknowledged is there after kill -9 under load, and the
   const [killed, other] = all
   /** The token of each user group, as it was last answered; undefined while a rotation is under way. */
   const acknowledged = new Map<string, string | undefined>()
-  let answers = 0
+  let responses = 0
 
   /** Creates user groups and rotates their tokens, until the replica is gone. */
   const load = async (prefix: string) => {
@@ -20,7 +20,7 @@ test('what a replica has acknowledged is there after kill -9 under load, and the
         acknowledged.set(id, undefined)
         acknowledged.set(id, tokenIn(await killed.api.post({ current_token: token })))
       }
-      if (++answers === 300) await killed.service.stop('SIGKILL')
+      if (++responses === 300) await killed.service.stop('SIGKILL')
     }
   }
   const loads = Promise.allSettled(Array.from({ length: 16 }, (_, i) => load(`load-${i}`)))

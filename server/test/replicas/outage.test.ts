@@ -66,13 +66,13 @@ for (const [what, begin] of Object.entries(outages)) {
     const old = tokenIn(await api.get({ user_group_id: 'before', name: 'Name' }))
     await begin(proxy)
     const create = () => api.get({ user_group_id: 'new', name: 'Name' })
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       create(),
       api.put({ user_group_id: 'before', name: 'B' }),
       api.post({ current_token: old }),
       ...Array.from({ length: 20 }, create),
     ])
-    for (const answer of answers) assertFault(answer, 'unavailable')
+    for (const response of responses) assertFault(response, 'unavailable')
     assert.equal(await readiness(service), 503)
     assert.equal((await call(service.origin, { path: '/healthz' })).status, 200)
     proxy.becomeWritable()

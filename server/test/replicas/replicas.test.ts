@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createApiToken, runCommand } from '../support/command.ts'
-import { call, type Answer } from '../support/http.ts'
+import { call, type HttpResponse } from '../support/http.ts'
 import { startReplicas, type Replica } from '../support/replicas.ts'
 import { runUgs } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
@@ -11,7 +11,7 @@ const { all, environment } = await startReplicas({ after }, 3)
 const [first, second] = all
 
 /** So many calls at once, spread over all replicas. */
-const together = (count: number, work: (replica: Replica, i: number) => Promise<Answer>) =>
+const together = (count: number, work: (replica: Replica, i: number) => Promise<HttpResponse>) =>
   Promise.all(Array.from({ length: count }, (_, i) => work(all[i % all.length] ?? first, i)))
 
 const rounds = [0, 1, 2, 3]
@@ -29,11 +29,11 @@ for (const round of rounds) {
   test(`of 32 rotations of one token at once over all replicas one succeeds (round ${round})`, async () => {
     const body = { user_group_id: `rotated ${round}`, name: 'Name' }
     const old = tokenIn(await first.api.get(body))
-    const answers = await together(32, ({ api }) => api.post({ current_token: old }))
-    const [rotated, ...more] = answers.filter(({ status }) => status === 200)
+    const responses = await together(32, ({ api }) => api.post({ current_token: old }))
+    const [rotated, ...more] = responses.filter(({ status }) => status === 200)
     assert.ok(rotated)
     assert.deepEqual(more, [])
-    for (const answer of answers) if (answer !== rotated) assertFault(answer, 'token_superseded')
+    for (const response of responses) if (response !== rotated) assertFault(response, 'token_superseded')
     for (const { api } of all) assert.equal(tokenIn(await api.get(body)), tokenIn(rotated))
   })
 

@@ -14,7 +14,7 @@ import { leaving } from './contract/audit-events.ts'
 import { changes } from './contract/audited-changes.ts'
 import { defaults } from './store-options.ts'
 
-interface Opened {
+interface WithToken {
   readonly store: Store
   /** Runs SQL past the store. */
   readonly run: (sql: string) => Promise<unknown>
@@ -22,7 +22,7 @@ interface Opened {
 }
 
 interface Dialect {
-  readonly open: (t: Scope) => Promise<Opened>
+  readonly open: (t: Scope) => Promise<WithToken>
   /** Has the insertion of an event fail. */
   readonly failAtOnce: string
   /** Has the commit of an event fail. */

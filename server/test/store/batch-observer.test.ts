@@ -24,7 +24,7 @@ function recording() {
   const batches: Batch[] = []
   let calls = 0
   const observer: BatchObserver = {
-    callContext: () => ++calls,
+    requestContext: () => ++calls,
     begin: (kind, of) => {
       const batch: Batch = { kind, calls: of }
       batches.push(batch)

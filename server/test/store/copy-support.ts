@@ -54,7 +54,7 @@ async function fill(store: Store, userGroups: number): Promise<void> {
     ...{ id: signedIn.id, rateLimit: { perSecond: 10, burst: 20 }, now: 1400 },
     ...origin,
   })
-  await store.bookCalls([{ apiTokenId: signedIn.id, costMs: 5, aheadMs: 5, fullMs: 2000 }])
+  await store.reportUsage([{ apiTokenId: signedIn.id, costMs: 5, aheadMs: 5, fullMs: 2000 }])
   await store.rotateApiToken({
     ...{ id: signedIn.id, tokenHash: randomBytes(32), oldTokenValidUntil: 5000, now: 1500 },
     ...origin,

@@ -11,7 +11,7 @@ import { errorTable } from '../../src/contract/errors.ts'
 import { openApiDocument } from '../../src/contract/openapi/openapi.ts'
 import type { FaultCode } from '../../src/domain/fault.ts'
 import { createApiToken } from './command.ts'
-import { call, type Answer } from './http.ts'
+import { call, type HttpResponse } from './http.ts'
 import { introspector, type Introspect } from './introspection.ts'
 import type { Scope } from './scope.ts'
 import { tokenPattern } from './secrets.ts'
@@ -26,7 +26,7 @@ export interface AdminInput {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type AdminApi = Readonly<Record<AdminOperationId, (input?: AdminInput) => Promise<Answer>>>
+export type AdminApi = Readonly<Record<AdminOperationId, (input?: AdminInput) => Promise<HttpResponse>>>
 
 export const operationIds = Object.keys(adminOperations) as AdminOperationId[]
 
@@ -95,13 +95,13 @@ function assertDocumented(id: AdminOperationId, status: number): void {
 
 /** Whether an answer of this operation shows a token, as its schema has it. */
 function showsToken(id: AdminOperationId): boolean {
-  const { answer } = operationOf(id)
-  const schema: object = schemas[answer]
-  return 'properties' in schema && 'token' in (schema.properties as object) && answer !== 'ViewAnswer'
+  const { response } = operationOf(id)
+  const schema: object = schemas[response]
+  return 'properties' in schema && 'token' in (schema.properties as object) && response !== 'ViewResponse'
 }
 
 /** The rows of an answer in NDJSON. */
-export function rowsIn<T>({ text }: Answer): T[] {
+export function rowsIn<T>({ text }: HttpResponse): T[] {
   assert.ok(text === '' || text.endsWith('\n'), 'the last line has no end')
   return text
     .split('\n')
@@ -115,35 +115,35 @@ export function rowsIn<T>({ text }: Answer): T[] {
  */
 // The type is the caller's word for what the schema was asserted to be.
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
-export function assertAnswers<T = any>(answer: Answer, id: AdminOperationId): T {
-  const { status = 200, answer: schema, answersRows } = operationOf(id)
+export function assertAnswers<T = any>(answer: HttpResponse, id: AdminOperationId): T {
+  const { status = 200, response: schema, returnsRows } = operationOf(id)
   assert.equal(answer.status, status, answer.text)
-  assert.equal(answer.headers['content-type'], answersRows ? bulkFormats.ndjson : 'application/json')
+  assert.equal(answer.headers['content-type'], returnsRows ? bulkFormats.ndjson : 'application/json')
   assertCommonHeaders(answer)
   assertDocumented(id, status)
-  const body: unknown = answersRows ? rowsIn(answer) : answer.body
-  for (const value of answersRows ? (body as unknown[]) : [body]) assertSchema(value, schema)
+  const body: unknown = returnsRows ? rowsIn(answer) : answer.body
+  for (const value of returnsRows ? (body as unknown[]) : [body]) assertSchema(value, schema)
   assert.equal(answer.text.match(tokenPattern)?.length ?? 0, showsToken(id) ? 1 : 0, answer.text)
   return body as T
 }
 
 /** Asserts the whole shape of an error of the operation; `fields` are the paths at fault, in any order. */
 export function assertRefused(
-  answer: Answer,
+  response: HttpResponse,
   id: AdminOperationId,
   code: FaultCode,
   fields: readonly string[] = [],
 ): ErrorView {
-  const { error } = answer.body as { error?: ErrorView }
-  assert.deepEqual([answer.status, error?.code], [errorTable[code].status, code], answer.text)
-  assert.equal(answer.headers['content-type'], 'application/json')
-  assertCommonHeaders(answer)
-  assertDocumented(id, answer.status)
-  assertSchema(answer.body, 'ErrorAnswer')
-  assert.equal(error?.request_id, answer.headers['x-request-id'])
-  assert.deepEqual((error?.fields ?? []).map(({ path }) => path).sort(), [...fields].sort(), answer.text)
-  assert.doesNotMatch(answer.text, tokenPattern)
-  assert.equal(answer.headers['www-authenticate'], code === 'unauthenticated' ? 'Token' : undefined)
+  const { error } = response.body as { error?: ErrorView }
+  assert.deepEqual([response.status, error?.code], [errorTable[code].status, code], response.text)
+  assert.equal(response.headers['content-type'], 'application/json')
+  assertCommonHeaders(response)
+  assertDocumented(id, response.status)
+  assertSchema(response.body, 'ErrorResponse')
+  assert.equal(error?.request_id, response.headers['x-request-id'])
+  assert.deepEqual((error?.fields ?? []).map(({ path }) => path).sort(), [...fields].sort(), response.text)
+  assert.doesNotMatch(response.text, tokenPattern)
+  assert.equal(response.headers['www-authenticate'], code === 'unauthenticated' ? 'Token' : undefined)
   return error as ErrorView
 }
 
@@ -163,8 +163,8 @@ export interface ManagedUserGroup {
   readonly suspended_at: string | null
 }
 
-export function managedIn(answer: Answer, id: AdminOperationId): ManagedUserGroup {
-  return assertAnswers<{ user_group: ManagedUserGroup }>(answer, id).user_group
+export function managedIn(response: HttpResponse, id: AdminOperationId): ManagedUserGroup {
+  return assertAnswers<{ user_group: ManagedUserGroup }>(response, id).user_group
 }
 
 /** One environment of a service, as those who work in it see it. */

@@ -10,9 +10,9 @@ import { generateSecretKey, Keyring } from '../../src/domain/secret-key/keyring.
 import { RateLimiter, type RateLimit } from '../../src/domain/api-token/rate-limit.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { generateToken, hashToken } from '../../src/domain/token/token.ts'
-import { UseLog } from '../../src/domain/api-token/last-used-tracker.ts'
+import { LastUsedTracker } from '../../src/domain/api-token/last-used-tracker.ts'
 import { UserGroupService } from '../../src/domain/user-group/user-group-service.ts'
-import { makeLogger } from '../../src/observability/logger.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { defaults } from '../store/store-options.ts'
 import { freshDatabase } from './database.ts'
@@ -23,7 +23,7 @@ import { origin } from '../store/contract/store-fixtures.ts'
 export interface RunningApp {
   readonly origin: string
   readonly store: Store
-  readonly makeApiToken: (expiresAt?: number, scopes?: readonly ApiScope[]) => Promise<string>
+  readonly createApiToken: (expiresAt?: number, scopes?: readonly ApiScope[]) => Promise<string>
   /** What the service does every minute. */
   readonly writeApiTokenUses: () => Promise<void>
 }
@@ -39,7 +39,7 @@ export async function startApp(
       ? parseDatabaseUrl(await freshDatabase(t))
       : ({ kind: 'sqlite', path: join(temporaryFolder(t), 'ugs.db') } as const)
   const store = await openStore(location, defaults)
-  const apiTokenUses = new UseLog<Pick<ApiToken, 'id'>>({
+  const lastUsedTracker = new LastUsedTracker<Pick<ApiToken, 'id'>>({
     clock,
     idOf: ({ id }) => id,
     record: (uses) => store.recordApiTokenUses(uses.map(({ of, usedAt }) => ({ id: of.id, usedAt }))),
@@ -50,16 +50,16 @@ export async function startApp(
     ...{
       store,
       clock,
-      logger: makeLogger('silent'),
+      logger: createLogger('silent'),
       accessLog: null,
-      callObserver: null,
+      requestObserver: null,
       tracer: null,
       isDraining: () => false,
       version: '0.0.0',
     },
     userGroups: new UserGroupService({ store, keyring, clock, mappingMode: 'free' }),
     introspections: { note: () => undefined },
-    apiTokenUses,
+    lastUsedTracker,
     rateLimiter: new RateLimiter(rateLimit, clock),
     limits: {
       ...{ maxBody: 1_048_576, maxHeader: 16_384, apiTokenCache: 0 },
@@ -75,8 +75,8 @@ export async function startApp(
   return {
     origin: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
     store,
-    writeApiTokenUses: () => apiTokenUses.write(),
-    makeApiToken: async (expiresAt, scopes = ['admin']) => {
+    writeApiTokenUses: () => lastUsedTracker.write(),
+    createApiToken: async (expiresAt, scopes = ['admin']) => {
       const token = generateToken('api', 'Customer')
       await store.createApiToken({
         ...origin,

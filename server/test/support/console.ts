@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import type { AdminOperationId } from '../../src/contract/admin/admin-operations.ts'
 import { adminPath, operationOf, type AdminInput } from './admin-api.ts'
-import { call, type Answer } from './http.ts'
+import { call, type HttpResponse } from './http.ts'
 
 export const sessionPath = '/console/session'
 
 /** Who is signed in to the console, as a browser knows it. */
 export interface SignedIn {
-  readonly answer: Answer
+  readonly response: HttpResponse
   /** `name=value`, as a browser sends it back. */
   readonly cookie: string
   readonly csrfToken: string
@@ -27,7 +27,7 @@ export function signingIn(
   origin: string,
   body: unknown,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<HttpResponse> {
   return call(origin, { method: 'POST', path: sessionPath, body, headers })
 }
 
@@ -36,14 +36,14 @@ export async function signIn(
   apiToken: string,
   headers?: Record<string, string>,
 ): Promise<SignedIn> {
-  const answer = await signingIn(origin, { api_token: apiToken }, headers)
-  assert.equal(answer.status, 200, answer.text)
-  const { session } = answer.body as { session: SessionView }
+  const response = await signingIn(origin, { api_token: apiToken }, headers)
+  assert.equal(response.status, 200, response.text)
+  const { session } = response.body as { session: SessionView }
   // Node gives the lines of this header as a list.
-  const [setCookie = ''] = [answer.headers['set-cookie']].flat()
+  const [setCookie = ''] = [response.headers['set-cookie']].flat()
   const cookie = /^ugs_session=[\w-]{43}(?=;)/.exec(setCookie)?.[0]
   assert.ok(cookie !== undefined, setCookie)
-  return { answer, cookie, csrfToken: session.csrf_token, session }
+  return { response, cookie, csrfToken: session.csrf_token, session }
 }
 
 /** The headers of a call that changes something. */
@@ -57,7 +57,7 @@ export function callOperation(
   origin: string,
   id: AdminOperationId,
   { headers, ...input }: AdminInput & { readonly headers: Readonly<Record<string, string>> },
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { method, takesRows } = operationOf(id)
   return call(origin, {
     ...{ method, path: adminPath(id, input) },

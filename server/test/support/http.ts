@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   readonly headers: Record<string, string>
   readonly text: string
@@ -9,7 +9,7 @@ export interface Answer {
   readonly body: any
 }
 
-export interface Call {
+export interface AuthorizedRequest {
   readonly method?: string
   readonly path?: string
   readonly token?: string | undefined
@@ -21,8 +21,8 @@ export interface Call {
 /** Makes one call over a connection of its own. */
 export function call(
   origin: string,
-  { method = 'GET', path = '/api/user', token, headers = {}, body }: Call,
-): Promise<Answer> {
+  { method = 'GET', path = '/api/user', token, headers = {}, body }: AuthorizedRequest,
+): Promise<HttpResponse> {
   const bytes =
     body === undefined
       ? undefined

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { call, type Answer } from './http.ts'
+import { call, type HttpResponse } from './http.ts'
 import { assertCommonHeaders } from './user-api.ts'
 
 export const introspectionPath = '/oauth2/introspect'
@@ -22,7 +22,7 @@ export interface Claims {
 }
 
 /** Asks whose token this is, as the holder of an API token. */
-export type Introspect = (token: string, parameters?: Record<string, string>) => Promise<Answer>
+export type Introspect = (token: string, parameters?: Record<string, string>) => Promise<HttpResponse>
 
 export function introspector(origin: string, apiToken: string): Introspect {
   return (token, parameters = {}) =>
@@ -36,7 +36,7 @@ export function introspector(origin: string, apiToken: string): Introspect {
 export function introspectionCall(
   origin: string,
   { headers = {}, ...rest }: Parameters<typeof call>[1],
-): Promise<Answer> {
+): Promise<HttpResponse> {
   return call(origin, {
     ...{ method: 'POST', path: introspectionPath },
     ...{ headers: { 'content-type': formType, ...headers } },
@@ -49,22 +49,22 @@ export function basic(userName: string, password: string): string {
   return `Basic ${Buffer.from(`${userName}:${password}`).toString('base64')}`
 }
 
-function assertAnswer(answer: Answer): void {
-  assert.equal(answer.status, 200, answer.text)
-  assert.equal(answer.headers['content-type'], 'application/json')
-  assertCommonHeaders(answer)
+function assertAnswer(response: HttpResponse): void {
+  assert.equal(response.status, 200, response.text)
+  assert.equal(response.headers['content-type'], 'application/json')
+  assertCommonHeaders(response)
 }
 
 /** That the answer is about an active token; returns what it says. */
-export function assertActive(answer: Answer): Claims {
-  assertAnswer(answer)
-  const claims = answer.body as Claims
-  assert.equal(claims.active, true, answer.text)
+export function assertActive(response: HttpResponse): Claims {
+  assertAnswer(response)
+  const claims = response.body as Claims
+  assert.equal(claims.active, true, response.text)
   return claims
 }
 
 /** That the answer tells nothing of the token but that it is not active. */
-export function assertInactive(answer: Answer): void {
-  assertAnswer(answer)
-  assert.equal(answer.text, '{"active":false}')
+export function assertInactive(response: HttpResponse): void {
+  assertAnswer(response)
+  assert.equal(response.text, '{"active":false}')
 }

@@ -7,7 +7,7 @@ import { bulkFormats } from '../../src/contract/import/import-rows.ts'
 import type { Scope as ApiScope } from '../../src/domain/api-token/api-token.ts'
 import { startApp } from './app.ts'
 import type { Belongings } from './belongings.ts'
-import { call, type Answer } from './http.ts'
+import { call, type HttpResponse } from './http.ts'
 import { formType, introspectionPath } from './introspection.ts'
 import type { Scope } from './scope.ts'
 import type { ErrorCode } from './user-api.ts'
@@ -38,7 +38,7 @@ export interface Operation {
   /** Whether a session of the console may take the place of an API token. */
   readonly takesSession: boolean
   /** A call about what somebody has. */
-  readonly send: (origin: string, headers: Record<string, string>, of: Belongings) => Promise<Answer>
+  readonly send: (origin: string, headers: Record<string, string>, of: Belongings) => Promise<HttpResponse>
 }
 
 interface Described {
@@ -171,8 +171,8 @@ export const openRoutes =
 export const sessionRoutes = ['DELETE', 'GET', 'POST'].map((method) => `${method} /console/session`)
 
 /** Whose answer is a fault with this code. */
-export function assertCode(answer: Answer, code: ErrorCode, { challenge }: Operation): void {
-  const { error } = answer.body as { error?: { code: string } }
-  assert.equal(error?.code, code, answer.text)
-  assert.equal(answer.headers['www-authenticate'], code === 'unauthenticated' ? challenge : undefined)
+export function assertCode(response: HttpResponse, code: ErrorCode, { challenge }: Operation): void {
+  const { error } = response.body as { error?: { code: string } }
+  assert.equal(error?.code, code, response.text)
+  assert.equal(response.headers['www-authenticate'], code === 'unauthenticated' ? challenge : undefined)
 }

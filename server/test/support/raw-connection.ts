@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import type { Answer } from './http.ts'
+import type { HttpResponse } from './http.ts'
 
 export interface RawRequest {
   readonly method?: string
@@ -78,12 +78,12 @@ export class RawConnection {
   }
 
   /** The next answer, whole; that to a HEAD has no body. Rejects where the connection closes before it is complete. */
-  async answer(method = 'GET'): Promise<Answer> {
+  async response(method = 'GET'): Promise<HttpResponse> {
     for (;;) {
       const taken = takeAnswer(this.#received, method)
       if (taken !== undefined) {
         this.#received = taken.rest
-        return taken.answer
+        return taken.response
       }
       if (this.#isClosed) throw new Error(`closed after ${JSON.stringify(this.#received.toString())}`)
       await this.#change()
@@ -91,11 +91,11 @@ export class RawConnection {
   }
 
   /** Resolves once the service has closed the connection, with the answers that had not been taken. */
-  async answersUntilClosed(): Promise<Answer[]> {
+  async answersUntilClosed(): Promise<HttpResponse[]> {
     while (!this.#isClosed) await this.#change()
-    const answers: Answer[] = []
-    while (this.#received.length > 0) answers.push(await this.answer())
-    return answers
+    const responses: HttpResponse[] = []
+    while (this.#received.length > 0) responses.push(await this.response())
+    return responses
   }
 
   close(): void {
@@ -113,16 +113,20 @@ export class RawConnection {
 }
 
 /** Sends the bytes over a connection of their own; resolves with its answers once the service has closed it. */
-export async function answersTo(origin: string, bytes: string | Buffer): Promise<Answer[]> {
+export async function answersTo(origin: string, bytes: string | Buffer): Promise<HttpResponse[]> {
   const connection = await RawConnection.open(origin)
   return connection.send(bytes).answersUntilClosed()
 }
 
 /** Sends the bytes over a connection of their own; resolves with the first answer. */
-export async function answerTo(origin: string, bytes: string | Buffer, method?: string): Promise<Answer> {
+export async function answerTo(
+  origin: string,
+  bytes: string | Buffer,
+  method?: string,
+): Promise<HttpResponse> {
   const connection = await RawConnection.open(origin)
   try {
-    return await connection.send(bytes).answer(method)
+    return await connection.send(bytes).response(method)
   } finally {
     connection.close()
   }
@@ -133,7 +137,7 @@ export function chunked(...chunks: string[]): string {
   return [...chunks, ''].map((text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`).join('')
 }
 
-function takeAnswer(bytes: Buffer, method: string): { answer: Answer; rest: Buffer } | undefined {
+function takeAnswer(bytes: Buffer, method: string): { response: HttpResponse; rest: Buffer } | undefined {
   const endOfHead = bytes.indexOf('\r\n\r\n')
   if (endOfHead < 0) return undefined
   const [statusLine = '', ...lines] = bytes.subarray(0, endOfHead).toString('latin1').split('\r\n')
@@ -151,6 +155,6 @@ function takeAnswer(bytes: Buffer, method: string): { answer: Answer; rest: Buff
   if (Number.isNaN(end)) throw new Error(`no Content-Length: ${lines.join(' | ')}`)
   if (bytes.length < end) return undefined
   const text = bytes.subarray(start, end).toString()
-  const answer = { status, headers, text, body: hasBody ? (JSON.parse(text) as unknown) : undefined }
-  return { answer, rest: bytes.subarray(end) }
+  const response = { status, headers, text, body: hasBody ? (JSON.parse(text) as unknown) : undefined }
+  return { response, rest: bytes.subarray(end) }
 }

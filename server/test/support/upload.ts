@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { request, type ClientRequest, type IncomingMessage } from 'node:http'
-import type { Answer } from './http.ts'
+import type { HttpResponse } from './http.ts'
 
 /** An import that is sent part by part. */
 export class Upload {
   readonly #request: ClientRequest
-  readonly #answered: Promise<Answer>
+  readonly #answered: Promise<HttpResponse>
 
   constructor(
     origin: string,
@@ -31,7 +31,7 @@ export class Upload {
   }
 
   /** Ends the body; resolves with the answer. */
-  end(): Promise<Answer> {
+  end(): Promise<HttpResponse> {
     this.#request.end()
     return this.#answered
   }
@@ -51,7 +51,7 @@ export class Upload {
   }
 }
 
-async function read(incoming: IncomingMessage): Promise<Answer> {
+async function read(incoming: IncomingMessage): Promise<HttpResponse> {
   const chunks: Buffer[] = []
   for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk)
   const text = Buffer.concat(chunks).toString()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { call, type Answer } from './http.ts'
+import { call, type HttpResponse } from './http.ts'
 
 export interface UserGroupView {
   readonly team_id: number
@@ -10,7 +10,7 @@ export interface UserGroupView {
   readonly api_environment_tag?: string
 }
 
-export interface UserAnswer {
+export interface UserResponse {
   readonly success: number
   readonly new_user_group?: boolean
   readonly user_group: UserGroupView
@@ -54,7 +54,7 @@ export type ErrorCode = keyof typeof statusOf
 
 export const errorCodes = Object.keys(statusOf) as ErrorCode[]
 
-type Operation = (body?: unknown, headers?: Record<string, string>) => Promise<Answer>
+type Operation = (body?: unknown, headers?: Record<string, string>) => Promise<HttpResponse>
 
 /** `/api/user` as one caller sees it. A string or bytes as the body are sent as they are. */
 export function userApi(origin: string, token?: string): { get: Operation; post: Operation; put: Operation } {
@@ -66,7 +66,7 @@ export function userApi(origin: string, token?: string): { get: Operation; post:
 }
 
 /** What every answer must carry, and what none may. */
-export function assertCommonHeaders({ headers }: Answer): void {
+export function assertCommonHeaders({ headers }: HttpResponse): void {
   assert.match(headers['x-request-id'] ?? '', /^[\w-]+$/)
   assert.equal(headers['cache-control'], 'no-store')
   const unwanted = Object.keys(headers).filter((name) =>
@@ -75,32 +75,36 @@ export function assertCommonHeaders({ headers }: Answer): void {
   assert.deepEqual(unwanted, [])
 }
 
-export function assertSuccess(answer: Answer): UserAnswer {
-  assert.equal(answer.status, 200, answer.text)
-  assert.equal(answer.headers['content-type'], 'application/json')
-  assertCommonHeaders(answer)
-  const body = answer.body as UserAnswer
+export function assertSuccess(response: HttpResponse): UserResponse {
+  assert.equal(response.status, 200, response.text)
+  assert.equal(response.headers['content-type'], 'application/json')
+  assertCommonHeaders(response)
+  const body = response.body as UserResponse
   assert.equal(body.success, 1)
   return body
 }
 
 /** Asserts the whole shape of an error; `paths` are those of `fields`, in any order, and no path means no `fields`. */
-export function assertFault(answer: Answer, code: ErrorCode, paths: readonly string[] = []): ErrorView {
-  assert.deepEqual([answer.status, codeIn(answer)], [statusOf[code], code], answer.text)
-  assert.equal(answer.headers['content-type'], 'application/json')
-  assertCommonHeaders(answer)
-  assert.doesNotMatch(answer.text, /ug[at]_(customer|testing)_\w|\bat .*:\d+:\d+|SQLITE|node:internal/)
-  const body = answer.body as { success: number; error: ErrorView }
+export function assertFault(
+  response: HttpResponse,
+  code: ErrorCode,
+  paths: readonly string[] = [],
+): ErrorView {
+  assert.deepEqual([response.status, codeIn(response)], [statusOf[code], code], response.text)
+  assert.equal(response.headers['content-type'], 'application/json')
+  assertCommonHeaders(response)
+  assert.doesNotMatch(response.text, /ug[at]_(customer|testing)_\w|\bat .*:\d+:\d+|SQLITE|node:internal/)
+  const body = response.body as { success: number; error: ErrorView }
   assert.deepEqual(Object.keys(body).sort(), ['error', 'success'])
   assert.equal(body.success, 0)
   const { error } = body
   const keys = ['code', 'message', 'request_id', ...(paths.length > 0 ? ['fields'] : [])]
-  assert.deepEqual(Object.keys(error).sort(), keys.sort(), answer.text)
+  assert.deepEqual(Object.keys(error).sort(), keys.sort(), response.text)
   assert.equal(typeof error.message, 'string')
   assert.notEqual(error.message, '')
-  assert.equal(error.request_id, answer.headers['x-request-id'])
+  assert.equal(error.request_id, response.headers['x-request-id'])
   const faulty = new Set(error.fields?.map(({ path }) => path))
-  assert.deepEqual([...faulty].sort(), [...paths].sort(), answer.text)
+  assert.deepEqual([...faulty].sort(), [...paths].sort(), response.text)
   for (const field of error.fields ?? []) {
     assert.deepEqual(Object.keys(field).sort(), ['message', 'path'])
     assert.equal(typeof field.message, 'string')
@@ -109,19 +113,19 @@ export function assertFault(answer: Answer, code: ErrorCode, paths: readonly str
   return error
 }
 
-function codeIn(answer: Answer): unknown {
-  return (answer.body as { error?: ErrorView }).error?.code
+function codeIn(response: HttpResponse): unknown {
+  return (response.body as { error?: ErrorView }).error?.code
 }
 
-export function userGroupIn(answer: Answer): UserGroupView {
-  return assertSuccess(answer).user_group
+export function userGroupIn(response: HttpResponse): UserGroupView {
+  return assertSuccess(response).user_group
 }
 
-export function tokenIn(answer: Answer): string {
-  return userGroupIn(answer).token
+export function tokenIn(response: HttpResponse): string {
+  return userGroupIn(response).token
 }
 
 /** An answer's body without what differs from one request to the next. */
-export function withoutRequestId({ text, headers }: Answer): string {
+export function withoutRequestId({ text, headers }: HttpResponse): string {
   return text.replaceAll(headers['x-request-id'] ?? '', '')
 }

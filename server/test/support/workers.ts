@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Answer } from './http.ts'
+import type { HttpResponse } from './http.ts'
 import type { RunningService } from './service.ts'
 
 /** The process ids of its workers. */
@@ -33,16 +33,16 @@ export function isGone(pid: number): boolean {
 }
 
 /** Which worker it was: the ids of its requests begin alike. */
-export function workerIn({ headers }: Answer): string {
+export function workerIn({ headers }: HttpResponse): string {
   return (headers['x-request-id'] ?? '').replace(/-[^-]*$/, '')
 }
 
 /** Makes a call until as many workers have answered it; returns an answer of each. */
-export async function fromEach(count: number, ask: () => Promise<Answer>): Promise<Answer[]> {
-  const answers = new Map<string, Answer>()
-  while (answers.size < count) {
-    const answer = await ask()
-    answers.set(workerIn(answer), answer)
+export async function fromEach(count: number, ask: () => Promise<HttpResponse>): Promise<HttpResponse[]> {
+  const responses = new Map<string, HttpResponse>()
+  while (responses.size < count) {
+    const response = await ask()
+    responses.set(workerIn(response), response)
   }
-  return [...answers.values()]
+  return [...responses.values()]
 }

@@ -18,12 +18,12 @@ export interface AdminOperation {
   readonly takesRows?: true
   /** 200 where it is left out. */
   readonly status?: 201
-  readonly answer: keyof typeof schemas
+  readonly response: keyof typeof schemas
   /** In which forms it answers rows of that, in place of one JSON value. */
-  readonly answersRows?: readonly BulkFormat[]
+  readonly returnsRows?: readonly BulkFormat[]
   readonly takesIfMatch?: true
-  /** Whether it is answered with the ETag of the user group; a `UserGroupAnswer` always is. */
-  readonly answersEtag?: true
+  /** Whether it is answered with the ETag of the user group; a `UserGroupResponse` always is. */
+  readonly returnsEtag?: true
   /** Besides those that every operation may meet. */
   readonly faults?: readonly FaultCode[]
 }
@@ -44,14 +44,14 @@ export const adminOperations = {
     description:
       'All that is given must hold. A page takes about a tenth of a second at most: where few match, it may have fewer entries than asked for, and none, and `next_cursor` goes on. In the order of ids where `user_group_id_prefix` is given, else of team ids.',
     query: queries.UserGroupQuery,
-    answer: 'UserGroupListAnswer',
+    response: 'UserGroupListResponse',
   },
   getUserGroup: {
     method: 'GET',
     path: '/user-groups/{team_id}',
     tag: userGroups,
     summary: 'Show a user group',
-    answer: 'UserGroupAnswer',
+    response: 'UserGroupResponse',
     faults: ofOne,
   },
   patchUserGroup: {
@@ -61,7 +61,7 @@ export const adminOperations = {
     summary: 'Change name, mapping or properties',
     description: 'A field that is left out stays as it is; null clears. What it was is kept as a version.',
     body: 'UserGroupPatch',
-    answer: 'UserGroupAnswer',
+    response: 'UserGroupResponse',
     takesIfMatch: true,
     faults: ofChange,
   },
@@ -71,7 +71,7 @@ export const adminOperations = {
     tag: userGroups,
     summary: 'Delete a user group',
     description: 'Its tokens stop at once. For 30 days it may be restored, while its id is free.',
-    answer: 'DeletedAnswer',
+    response: 'DeletedResponse',
     takesIfMatch: true,
     faults: ofChange,
   },
@@ -80,8 +80,8 @@ export const adminOperations = {
     path: '/user-groups/{team_id}/token',
     tag: userGroups,
     summary: 'Show the token of a user group',
-    answer: 'TokenAnswer',
-    answersEtag: true,
+    response: 'TokenResponse',
+    returnsEtag: true,
     faults: ofOne,
   },
   rotateTokenOfUserGroup: {
@@ -92,7 +92,7 @@ export const adminOperations = {
     description:
       'Replaces the token. The old one stops at once, unless `grace_period_seconds` keeps it valid for viewing.',
     body: 'RotateBody',
-    answer: 'TokenAnswer',
+    response: 'TokenResponse',
     takesIfMatch: true,
     faults: ofChange,
   },
@@ -102,7 +102,7 @@ export const adminOperations = {
     tag: userGroups,
     summary: 'Suspend a user group',
     description: 'Its tokens are inactive for the renderer at once. `/api/user` goes on working.',
-    answer: 'UserGroupAnswer',
+    response: 'UserGroupResponse',
     takesIfMatch: true,
     faults: ofChange,
   },
@@ -111,7 +111,7 @@ export const adminOperations = {
     path: '/user-groups/{team_id}/resume',
     tag: userGroups,
     summary: 'Resume a suspended user group',
-    answer: 'UserGroupAnswer',
+    response: 'UserGroupResponse',
     takesIfMatch: true,
     faults: ofChange,
   },
@@ -122,8 +122,8 @@ export const adminOperations = {
     summary: 'What a user group sees',
     description:
       'The variables as the renderer gets them, what its mapping names, whether its token works, its last changes, and when a renderer last asked about it.',
-    answer: 'ViewAnswer',
-    answersEtag: true,
+    response: 'ViewResponse',
+    returnsEtag: true,
     faults: ofOne,
   },
   listUserGroupVersions: {
@@ -132,7 +132,7 @@ export const adminOperations = {
     tag: userGroups,
     summary: 'What a user group was before its last changes',
     description: 'Of name, mapping and properties, the newest first; of the last hundred revisions.',
-    answer: 'VersionListAnswer',
+    response: 'VersionListResponse',
     faults: ofOne,
   },
   diffUserGroupVersions: {
@@ -141,7 +141,7 @@ export const adminOperations = {
     tag: userGroups,
     summary: 'What is different from a version',
     query: queries.DiffQuery,
-    answer: 'DiffAnswer',
+    response: 'DiffResponse',
     faults: [...ofOne, 'not_found'],
   },
   restoreUserGroupVersion: {
@@ -151,7 +151,7 @@ export const adminOperations = {
     summary: 'Have a user group be as it was',
     description:
       'Name, mapping and properties, that is; the token stays. It is a change like any other, and can be undone.',
-    answer: 'UserGroupAnswer',
+    response: 'UserGroupResponse',
     takesIfMatch: true,
     faults: [...ofChange, 'not_found'],
   },
@@ -161,7 +161,7 @@ export const adminOperations = {
     tag: userGroups,
     summary: 'List what was deleted within the last 30 days',
     query: queries.PageQuery,
-    answer: 'DeletedUserGroupListAnswer',
+    response: 'DeletedUserGroupListResponse',
   },
   restoreDeletedUserGroup: {
     method: 'POST',
@@ -170,7 +170,7 @@ export const adminOperations = {
     summary: 'Restore a deleted user group',
     description:
       'It is as it was, and its token works again. Tokens that were replaced before it was deleted stay unknown.',
-    answer: 'UserGroupAnswer',
+    response: 'UserGroupResponse',
     faults: [...ofOne, 'already_exists'],
   },
   importUserGroups: {
@@ -183,8 +183,8 @@ export const adminOperations = {
     query: queries.ImportQuery,
     body: 'ImportRow',
     takesRows: true,
-    answer: 'ImportLine',
-    answersRows: ['ndjson'],
+    response: 'ImportLine',
+    returnsRows: ['ndjson'],
   },
   exportUserGroups: {
     method: 'GET',
@@ -194,8 +194,8 @@ export const adminOperations = {
     description:
       'In the order of ids, and in a form that can be imported. Tokens are not exported; they are made fresh where a user group is imported.',
     query: queries.ExportQuery,
-    answer: 'ExportRow',
-    answersRows: ['ndjson', 'csv'],
+    response: 'ExportRow',
+    returnsRows: ['ndjson', 'csv'],
   },
   listIsolationFindings: {
     method: 'GET',
@@ -203,7 +203,7 @@ export const adminOperations = {
     tag: userGroups,
     summary: 'User groups that share a data source, or are mapped to nothing',
     query: queries.PageQuery,
-    answer: 'IsolationAnswer',
+    response: 'IsolationResponse',
   },
   promoteUserGroups: {
     method: 'POST',
@@ -213,7 +213,7 @@ export const adminOperations = {
     description:
       'Name, mapping and properties of those that are named; a user group that is new in `Customer` gets a token of its own there. For an API token of `Customer`. `dry_run` changes nothing and says what would be different.',
     body: 'PromotionBody',
-    answer: 'PromotionAnswer',
+    response: 'PromotionResponse',
   },
   reportLeakedToken: {
     method: 'POST',
@@ -223,14 +223,14 @@ export const adminOperations = {
     description:
       'Says whose token it is and whether it works. With `rotate` it stops in the same call: the user group gets another one, or where it was replaced before its grace period ends; an API token is revoked.',
     body: 'LeakedTokenBody',
-    answer: 'LeakedTokenAnswer',
+    response: 'LeakedTokenResponse',
   },
   listApiTokens: {
     method: 'GET',
     path: '/api-tokens',
     tag: access,
     summary: 'List the API tokens of this workspace and environment',
-    answer: 'ApiTokenListAnswer',
+    response: 'ApiTokenListResponse',
   },
   createApiToken: {
     method: 'POST',
@@ -239,7 +239,7 @@ export const adminOperations = {
     summary: 'Make an API token for this workspace and environment',
     body: 'ApiTokenBody',
     status: 201,
-    answer: 'NewApiTokenAnswer',
+    response: 'NewApiTokenResponse',
   },
   rotateApiToken: {
     method: 'POST',
@@ -250,7 +250,7 @@ export const adminOperations = {
       'With its name, scopes and lifetime. The old one stops `overlap_seconds` from now, or when it would have ended.',
     body: 'ApiTokenRotationBody',
     status: 201,
-    answer: 'ApiTokenRotationAnswer',
+    response: 'ApiTokenRotationResponse',
     faults: ['not_found', 'token_superseded'],
   },
   revokeApiToken: {
@@ -258,7 +258,7 @@ export const adminOperations = {
     path: '/api-tokens/{id}/revoke',
     tag: access,
     summary: 'Revoke an API token for good',
-    answer: 'ApiTokenAnswer',
+    response: 'ApiTokenResponse',
     faults: ['not_found'],
   },
   listWorkspaces: {
@@ -267,7 +267,7 @@ export const adminOperations = {
     tag: access,
     summary: 'The workspace of this API token',
     description: 'An API token sees its own alone.',
-    answer: 'WorkspaceListAnswer',
+    response: 'WorkspaceListResponse',
   },
   createWorkspace: {
     method: 'POST',
@@ -277,7 +277,7 @@ export const adminOperations = {
     description: 'The API token has the scope `admin` and the environment of the one that asks.',
     body: 'WorkspaceBody',
     status: 201,
-    answer: 'NewWorkspaceAnswer',
+    response: 'NewWorkspaceResponse',
     faults: ['already_exists'],
   },
   listAuditEvents: {
@@ -288,14 +288,14 @@ export const adminOperations = {
     description:
       'The newest first. All that is given must hold. As of a search, a page may have fewer entries than asked for, and none, and `next_cursor` goes on.',
     query: queries.AuditQuery,
-    answer: 'AuditEventListAnswer',
+    response: 'AuditEventListResponse',
   },
   listSchemas: {
     method: 'GET',
     path: '/schemas',
     tag: registry,
     summary: 'List the schemas',
-    answer: 'SchemaListAnswer',
+    response: 'SchemaListResponse',
   },
   createSchema: {
     method: 'POST',
@@ -304,7 +304,7 @@ export const adminOperations = {
     summary: 'Register a schema',
     body: 'SchemaBody',
     status: 201,
-    answer: 'SchemaAnswer',
+    response: 'SchemaResponse',
     faults: ['already_exists', 'in_use'],
   },
   deleteSchema: {
@@ -312,7 +312,7 @@ export const adminOperations = {
     path: '/schemas/{id}',
     tag: registry,
     summary: 'Remove a schema that has no data sources',
-    answer: 'DeletedAnswer',
+    response: 'DeletedResponse',
     faults: ['not_found', 'in_use'],
   },
   listDataSources: {
@@ -322,7 +322,7 @@ export const adminOperations = {
     summary: 'List the data sources',
     description: 'In the order of their ids.',
     query: queries.DataSourceQuery,
-    answer: 'DataSourceListAnswer',
+    response: 'DataSourceListResponse',
   },
   createDataSource: {
     method: 'POST',
@@ -331,7 +331,7 @@ export const adminOperations = {
     summary: 'Register a data source',
     body: 'DataSourceBody',
     status: 201,
-    answer: 'DataSourceAnswer',
+    response: 'DataSourceResponse',
     faults: ['already_exists', 'in_use'],
   },
   deleteDataSource: {
@@ -339,7 +339,7 @@ export const adminOperations = {
     path: '/data-sources/{id}',
     tag: registry,
     summary: 'Remove a data source that no user group is mapped to',
-    answer: 'DeletedAnswer',
+    response: 'DeletedResponse',
     faults: ['not_found', 'in_use'],
   },
 } as const satisfies Record<string, AdminOperation>

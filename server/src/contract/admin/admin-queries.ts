@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { auditActions } from '../../domain/audit/audit-event.ts'
 import { bulkFormats, type BulkFormat } from '../import/import-rows.ts'
 import { limits } from '../limits.ts'
-import { moment, pointer, wholeNumber, withoutNul } from '../user/schemas.ts'
+import { timestamp, pointer, wholeNumber, withoutNul } from '../user/schemas.ts'
 
 // The parameters of `/admin/v1`: all of them are text.
 
@@ -67,7 +67,7 @@ const time = (description: string) =>
   Type.Optional(
     Type.String({
       description: `${description} (RFC 3339).`,
-      pattern: moment,
+      pattern: timestamp,
       examples: ['2026-11-21T20:15:53Z'],
     }),
   )

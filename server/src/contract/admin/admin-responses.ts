@@ -42,7 +42,7 @@ export function successful(members: Members): string {
 }
 
 /** A page of a list. `cursor` is null where there is no next one. */
-export function listAnswer<T>(
+export function listResponse<T>(
   name: string,
   items: readonly T[],
   jsonOf: (item: T) => string,
@@ -109,14 +109,14 @@ export function versionJson(version: UserGroupVersion): string {
   })
 }
 
-export function diffAnswer(differences: readonly JsonDifference[]): string {
+export function diffResponse(differences: readonly JsonDifference[]): string {
   return successful({ differences: json(differences) })
 }
 
 const registeredJson = (dataSource: ResolvedEntry['dataSource']) =>
   json(dataSource && { id: dataSource.id, provided_id: dataSource.providedId, name: dataSource.name })
 
-export function viewAnswer({ userGroup, entries, lastIntrospectedAt, versions }: UserGroupView): string {
+export function viewResponse({ userGroup, entries, lastIntrospectedAt, versions }: UserGroupView): string {
   return successful({
     user_group: userGroupJson(userGroup),
     variables: object({
@@ -160,7 +160,7 @@ export function promotionResultJson(result: PromotionResult): string {
   })
 }
 
-export function leakedTokenAnswer(leaked: LeakedToken): string {
+export function leakedTokenResponse(leaked: LeakedToken): string {
   switch (leaked.kind) {
     case 'user_group_token':
       return successful({

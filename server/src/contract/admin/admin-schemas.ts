@@ -1,10 +1,10 @@
 import { Type, type Static } from 'typebox'
-import { defaultOverlapMs, longestOverlapMs, scopes } from '../../domain/api-token/api-token.ts'
+import { defaultOverlapMs, maxOverlapMs, scopes } from '../../domain/api-token/api-token.ts'
 import { auditActions } from '../../domain/audit/audit-event.ts'
 import { author, id, nextCursor, revision, time, timeOrNull } from './admin-fields.ts'
 import { limits } from '../limits.ts'
 import {
-  answer,
+  response,
   environmentTag,
   identity,
   Mapping,
@@ -29,7 +29,7 @@ const mapping = Type.Unsafe<Record<string, string> | null>({
 })
 const content = { name: identity.name, mapping, properties }
 
-export const ManagedUserGroup = answer({
+export const ManagedUserGroup = response({
   team_id: identity.team_id,
   provided_id: identity.provided_id,
   api_environment_tag: environmentTag,
@@ -44,13 +44,13 @@ export const ManagedUserGroup = answer({
 
 const userGroup = Type.Ref('#/components/schemas/ManagedUserGroup')
 
-export const UserGroupListAnswer = answer({
+export const UserGroupListResponse = response({
   success,
   user_groups: Type.Array(userGroup),
   next_cursor: nextCursor,
 })
 
-export const UserGroupAnswer = answer({ success, user_group: userGroup })
+export const UserGroupResponse = response({ success, user_group: userGroup })
 
 export const UserGroupPatch = Type.Object(
   { name: Type.Optional(name), mapping: Type.Optional(Mapping), properties: Type.Optional(Properties) },
@@ -58,7 +58,7 @@ export const UserGroupPatch = Type.Object(
 )
 export type UserGroupPatch = Static<typeof UserGroupPatch>
 
-export const TokenAnswer = answer({ success, token: identity.token })
+export const TokenResponse = response({ success, token: identity.token })
 
 export const RotateBody = Type.Object(
   {
@@ -76,15 +76,15 @@ export const RotateBody = Type.Object(
 )
 export type RotateBody = Static<typeof RotateBody>
 
-export const DeletedAnswer = answer({ success, deleted: Type.Literal(true) })
+export const DeletedResponse = response({ success, deleted: Type.Literal(true) })
 
-const dataSource = answer({
+const dataSource = response({
   id: id('Its id.'),
   provided_id: Type.String({ examples: ['warehouse-eu'] }),
   name: Type.String({ examples: ['Warehouse EU'] }),
 })
 
-const Version = answer({
+const Version = response({
   revision: Type.Integer({
     description: 'The last revision at which the user group was so.',
     minimum: 1,
@@ -95,10 +95,10 @@ const Version = answer({
   updated_by: author,
 })
 
-export const VersionListAnswer = answer({ success, versions: Type.Array(Version) })
+export const VersionListResponse = response({ success, versions: Type.Array(Version) })
 
 const differences = Type.Array(
-  answer({
+  response({
     path: Type.String({ description: 'A JSON Pointer (RFC 6901).', examples: ['/properties/plan'] }),
     before: Type.Optional(
       Type.Unknown({ description: 'Left out where there was nothing.', examples: ['gold'] }),
@@ -109,12 +109,12 @@ const differences = Type.Array(
   }),
 )
 
-export const DiffAnswer = answer({
+export const DiffResponse = response({
   success,
   differences,
 })
 
-export const ViewAnswer = answer({
+export const ViewResponse = response({
   success,
   user_group: userGroup,
   variables: Type.Object(
@@ -125,7 +125,7 @@ export const ViewAnswer = answer({
     },
   ),
   data_sources: Type.Array(
-    answer({
+    response({
       schema: Type.String({ description: 'The key of the mapping.', examples: ['40'] }),
       data_source: Type.String({ description: 'Its value.', examples: ['213'] }),
       has_schema: Type.Boolean({ description: 'Whether the key names a registered schema.' }),
@@ -134,7 +134,7 @@ export const ViewAnswer = answer({
       }),
     }),
   ),
-  token: answer({
+  token: response({
     active: Type.Boolean({ description: 'Whether the renderer takes the current token.' }),
     issued_at: time('When it was made'),
   }),
@@ -142,10 +142,10 @@ export const ViewAnswer = answer({
   versions: Type.Array(Version, { description: 'What it was before its last changes, the newest first.' }),
 })
 
-export const DeletedUserGroupListAnswer = answer({
+export const DeletedUserGroupListResponse = response({
   success,
   user_groups: Type.Array(
-    answer({
+    response({
       team_id: identity.team_id,
       provided_id: identity.provided_id,
       name: identity.name,
@@ -156,10 +156,10 @@ export const DeletedUserGroupListAnswer = answer({
   next_cursor: nextCursor,
 })
 
-export const IsolationAnswer = answer({
+export const IsolationResponse = response({
   success,
   findings: Type.Array(
-    answer({
+    response({
       kind: Type.Enum(['shared', 'unresolved'], {
         description:
           '`shared`: several user groups see the same data. `unresolved`: their mappings name nothing that is registered.',
@@ -168,7 +168,7 @@ export const IsolationAnswer = answer({
       data_source: Type.String({ examples: ['213'] }),
       registered: Type.Union([dataSource, Type.Null()]),
       user_groups: Type.Array(
-        answer({
+        response({
           team_id: identity.team_id,
           provided_id: identity.provided_id,
           name: identity.name,
@@ -200,10 +200,10 @@ export const PromotionBody = Type.Object(
 )
 export type PromotionBody = Static<typeof PromotionBody>
 
-export const PromotionAnswer = answer({
+export const PromotionResponse = response({
   success,
   results: Type.Array(
-    answer({
+    response({
       provided_id: identity.provided_id,
       outcome: Type.Enum(['created', 'updated', 'unchanged', 'not_found', 'refused'], {
         description: 'What became of it, or in a dry run would.',
@@ -243,7 +243,7 @@ export const LeakedTokenBody = Type.Object(
 )
 export type LeakedTokenBody = Static<typeof LeakedTokenBody>
 
-export const ApiToken = answer({
+export const ApiToken = response({
   id: id('Its id.'),
   name: Type.String({ examples: ['backend'] }),
   api_environment_tag: environmentTag,
@@ -265,7 +265,7 @@ export const ApiToken = answer({
   }),
 })
 
-export const LeakedTokenAnswer = answer({
+export const LeakedTokenResponse = response({
   success,
   kind: Type.Enum(['user_group_token', 'api_token', 'unknown'], {
     description: '`unknown`: no token of this workspace and environment.',
@@ -300,7 +300,7 @@ export const ApiTokenBody = Type.Object(
 )
 export type ApiTokenBody = Static<typeof ApiTokenBody>
 
-export const ApiTokenListAnswer = answer({
+export const ApiTokenListResponse = response({
   success,
   api_tokens: Type.Array(Type.Ref('#/components/schemas/ApiToken')),
 })
@@ -311,7 +311,7 @@ export const ApiTokenRotationBody = Type.Object(
       Type.Integer({
         description: 'For how long the old one works on: 0 to 2592000, 30 days.',
         minimum: 0,
-        maximum: longestOverlapMs / 1000,
+        maximum: maxOverlapMs / 1000,
         default: defaultOverlapMs / 1000,
         examples: [86_400],
       }),
@@ -321,28 +321,28 @@ export const ApiTokenRotationBody = Type.Object(
 )
 export type ApiTokenRotationBody = Static<typeof ApiTokenRotationBody>
 
-export const NewApiTokenAnswer = answer({
+export const NewApiTokenResponse = response({
   success,
   api_token: Type.Ref('#/components/schemas/ApiToken'),
   token: Type.String({ description: 'Is shown this once.', examples: ['uga_customer_…'] }),
 })
 
-export const ApiTokenRotationAnswer = answer({
+export const ApiTokenRotationResponse = response({
   success,
   api_token: Type.Ref('#/components/schemas/ApiToken'),
   token: Type.String({ description: 'Is shown this once.', examples: ['uga_customer_…'] }),
   replaces: Type.Ref('#/components/schemas/ApiToken'),
 })
 
-export const ApiTokenAnswer = answer({ success, api_token: Type.Ref('#/components/schemas/ApiToken') })
+export const ApiTokenResponse = response({ success, api_token: Type.Ref('#/components/schemas/ApiToken') })
 
-const Workspace = answer({
+const Workspace = response({
   id: id('Its id.'),
   name: Type.String({ examples: ['default'] }),
   created_at: time('When it was made'),
 })
 
-export const WorkspaceListAnswer = answer({ success, workspaces: Type.Array(Workspace) })
+export const WorkspaceListResponse = response({ success, workspaces: Type.Array(Workspace) })
 
 export const WorkspaceBody = Type.Object(
   { name: text('Its name.', 'second-product') },
@@ -350,7 +350,7 @@ export const WorkspaceBody = Type.Object(
 )
 export type WorkspaceBody = Static<typeof WorkspaceBody>
 
-export const NewWorkspaceAnswer = answer({
+export const NewWorkspaceResponse = response({
   success,
   workspace: Workspace,
   api_token: Type.Ref('#/components/schemas/ApiToken'),
@@ -366,8 +366,8 @@ const registered = {
   name: Type.String({ examples: ['Sales'] }),
   created_at: time('When it was registered'),
 }
-const Schema = answer(registered)
-const DataSource = answer({ ...registered, schema_id: id('The schema that it is for.') })
+const Schema = response(registered)
+const DataSource = response({ ...registered, schema_id: id('The schema that it is for.') })
 const newRegistered = {
   provided_id: text('Your id of it.', 'sales'),
   name: text('Its name.', 'Sales'),
@@ -375,8 +375,8 @@ const newRegistered = {
 
 export const SchemaBody = Type.Object(newRegistered, { additionalProperties: false })
 export type SchemaBody = Static<typeof SchemaBody>
-export const SchemaListAnswer = answer({ success, schemas: Type.Array(Schema) })
-export const SchemaAnswer = answer({ success, schema: Schema })
+export const SchemaListResponse = response({ success, schemas: Type.Array(Schema) })
+export const SchemaResponse = response({ success, schema: Schema })
 
 export const DataSourceBody = Type.Object(
   {
@@ -386,14 +386,14 @@ export const DataSourceBody = Type.Object(
   { additionalProperties: false },
 )
 export type DataSourceBody = Static<typeof DataSourceBody>
-export const DataSourceListAnswer = answer({
+export const DataSourceListResponse = response({
   success,
   data_sources: Type.Array(DataSource),
   next_cursor: nextCursor,
 })
-export const DataSourceAnswer = answer({ success, data_source: DataSource })
+export const DataSourceResponse = response({ success, data_source: DataSource })
 
-const AuditEvent = answer({
+const AuditEvent = response({
   event_id: Type.String({
     description: 'A UUID of version 7: ids are in the order of time.',
     pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
@@ -424,7 +424,7 @@ const AuditEvent = answer({
     examples: [{ changed_fields: ['mapping'] }],
   }),
 })
-export const AuditEventListAnswer = answer({
+export const AuditEventListResponse = response({
   success,
   audit_events: Type.Array(AuditEvent),
   next_cursor: nextCursor,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { ErrorAnswer } from '../errors.ts'
-import { answer, identity, Mapping, name, Properties, UserGroupBody } from '../user/schemas.ts'
+import { ErrorResponse } from '../errors.ts'
+import { response, identity, Mapping, name, Properties, UserGroupBody } from '../user/schemas.ts'
 
 // The rows of an import and of an export (`/admin/v1/user-groups/import`, `…/export`).
 
@@ -9,7 +9,7 @@ export const ImportRow = UserGroupBody
 const count = (description: string, example: number) =>
   Type.Integer({ description, minimum: 0, examples: [example] })
 
-const ImportResult = answer({
+const ImportResult = response({
   line: Type.Integer({ description: 'On which line the row starts.', minimum: 1, examples: [2] }),
   user_group_id: Type.Unsafe<string | null>({
     type: ['string', 'null'],
@@ -17,11 +17,11 @@ const ImportResult = answer({
     examples: ['customer-42'],
   }),
   outcome: Type.Enum(['created', 'updated', 'unchanged', 'refused'], { examples: ['created'] }),
-  error: Type.Optional(Type.Omit(ErrorAnswer.properties.error, ['request_id'])),
+  error: Type.Optional(Type.Omit(ErrorResponse.properties.error, ['request_id'])),
 })
 
-const ImportSummary = answer({
-  summary: answer({
+const ImportSummary = response({
+  summary: response({
     rows: count('How many there were.', 1000),
     created: count('How many user groups are new.', 990),
     updated: count('How many were changed.', 0),
@@ -35,7 +35,7 @@ export const ImportLine = Type.Union([ImportResult, ImportSummary], {
   description: 'Of a row; the last one is the summary, and an answer without it was cut off.',
 })
 
-export const ExportRow = answer({
+export const ExportRow = response({
   user_group_id: identity.provided_id,
   name,
   mapping: Mapping,

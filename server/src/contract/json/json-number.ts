@@ -36,11 +36,11 @@ function withoutTrailingZeros(digits: string): string {
 }
 
 /** No double has more significant decimal digits: the smallest ones with a full fraction have as many. */
-const mostDigits = 767
+const maxDigits = 767
 
 /** Whether a decimal is exactly the double that it was read as. */
 function isDouble({ digits, exponent }: Decimal, read: number): boolean {
-  if (digits.length > mostDigits) return false
+  if (digits.length > maxDigits) return false
   const [significand, power] = binary(read)
   // digits × 10^exponent = significand × 2^power, with the negative powers on the other side.
   const left = BigInt(digits) * 10n ** positive(exponent) * 2n ** positive(-power)

@@ -3,7 +3,7 @@ import type { FaultCode } from '../../domain/fault.ts'
 import { adminOperations, type AdminOperation } from '../admin/admin-operations.ts'
 import * as schemas from '../admin/admin-schemas.ts'
 import { bulkFormats, type BulkFormat } from '../import/import-rows.ts'
-import { callFaults, jsonAnswer, jsonBody, reference, responses } from './openapi-parts.ts'
+import { requestFaults, jsonResponse, jsonBody, reference, responses } from './openapi-parts.ts'
 
 export const adminTags = [
   {
@@ -28,7 +28,7 @@ export function adminPaths(): Record<string, object> {
 }
 
 function operationObject(operationId: string, operation: AdminOperation): object {
-  const { tag, summary, description, query, body, answer, status, takesIfMatch, faults = [] } = operation
+  const { tag, summary, description, query, body, response, status, takesIfMatch, faults = [] } = operation
   const parameters = [
     ...pathParameters(operation.path),
     ...(query === undefined ? [] : queryParameters(query)),
@@ -42,7 +42,10 @@ function operationObject(operationId: string, operation: AdminOperation): object
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: requestBody(operation, body) }),
     responses: responses({
-      answer: withEtag(answerOf(operation), answer === 'UserGroupAnswer' || operation.answersEtag === true),
+      response: withEtag(
+        responseOf(operation),
+        response === 'UserGroupResponse' || operation.returnsEtag === true,
+      ),
       faults: faultsOf(operation, faults),
       ...(status !== undefined && { status }),
     }),
@@ -54,9 +57,9 @@ function requestBody({ takesRows }: AdminOperation, body: keyof typeof schemas):
   return jsonBody(reference(body), exampleOf(schemas[body]) as object)
 }
 
-function answerOf({ answer, answersRows, summary }: AdminOperation): object {
-  const json = jsonAnswer(reference(answer), `${summary}.`, exampleOf(schemas[answer]) as object)
-  return answersRows === undefined ? json : { ...json, content: rows(answer, answersRows) }
+function responseOf({ response, returnsRows, summary }: AdminOperation): object {
+  const json = jsonResponse(reference(response), `${summary}.`, exampleOf(schemas[response]) as object)
+  return returnsRows === undefined ? json : { ...json, content: rows(response, returnsRows) }
 }
 
 /** Of NDJSON the schema is that of a line. */
@@ -74,16 +77,16 @@ const csvExample =
 
 function faultsOf({ body, takesRows }: AdminOperation, faults: readonly FaultCode[]): FaultCode[] {
   const ofBody: readonly FaultCode[] = ['body_required', 'body_too_large', 'unsupported_media_type']
-  const common = callFaults.filter((code) => body !== undefined || !ofBody.includes(code))
+  const common = requestFaults.filter((code) => body !== undefined || !ofBody.includes(code))
   const ofJson = body === undefined || takesRows === true ? [] : (['malformed_json'] as const)
   return [...common, ...ofJson, ...faults]
 }
 
-function withEtag(answer: object, has: boolean): object {
-  if (!has || !('headers' in answer)) return answer
+function withEtag(response: object, has: boolean): object {
+  if (!has || !('headers' in response)) return response
   return {
-    ...answer,
-    headers: { ...(answer.headers as object), ETag: { $ref: '#/components/headers/ETag' } },
+    ...response,
+    headers: { ...(response.headers as object), ETag: { $ref: '#/components/headers/ETag' } },
   }
 }
 

@@ -4,7 +4,7 @@ import { errorTable } from '../errors.ts'
 // What the OpenAPI document is put together from.
 
 /** Faults that every call with an API token can meet. */
-export const callFaults: readonly FaultCode[] = [
+export const requestFaults: readonly FaultCode[] = [
   'malformed_request',
   'body_required',
   'validation_failed',
@@ -29,28 +29,28 @@ export function jsonBody(schema: object, example: object): object {
   return { required: true, content: { 'application/json': { schema, example } } }
 }
 
-const answerHeaders = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
+const responseHeaders = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 
-export function jsonAnswer(schema: object, description: string, example: object): object {
+export function jsonResponse(schema: object, description: string, example: object): object {
   return {
     description,
-    headers: answerHeaders,
+    headers: responseHeaders,
     content: { 'application/json': { schema, example } },
   }
 }
 
 export function responses({
-  answer,
+  response,
   faults,
   status = 200,
 }: {
-  answer: object
+  response: object
   faults: readonly FaultCode[]
   status?: number
 }): Record<string, object> {
   const statuses = [...new Set(faults.map((code) => errorTable[code].status))]
   return {
-    [status]: answer,
+    [status]: response,
     ...Object.fromEntries(
       statuses.map((status) => [
         status,
@@ -63,10 +63,10 @@ export function responses({
 function errorResponse(codes: readonly FaultCode[]): object {
   return {
     description: codes.map((code) => `\`${code}\`: ${errorTable[code].meaning}`).join('\n\n'),
-    headers: answerHeaders,
+    headers: responseHeaders,
     content: {
       'application/json': {
-        schema: reference('ErrorAnswer'),
+        schema: reference('ErrorResponse'),
         examples: Object.fromEntries(
           codes.map((code) => [
             code,

@@ -1,22 +1,22 @@
 import type { FaultCode } from '../../domain/fault.ts'
 import * as adminSchemas from '../admin/admin-schemas.ts'
 import { adminPaths, adminTags } from './openapi-admin.ts'
-import { callFaults, jsonAnswer, jsonBody, reference, responses } from './openapi-parts.ts'
-import { ErrorAnswer } from '../errors.ts'
+import { requestFaults, jsonResponse, jsonBody, reference, responses } from './openapi-parts.ts'
+import { ErrorResponse } from '../errors.ts'
 import { limits } from '../limits.ts'
 import {
-  GetOrCreateAnswer,
-  IntrospectionAnswer,
+  GetOrCreateResponse,
+  IntrospectionResponse,
   IntrospectionBody,
-  RotationAnswer,
+  RotationResponse,
   RotationBody,
   tokenExample,
-  UpdateAnswer,
+  UpdateResponse,
   UserGroupBody,
 } from '../user/schemas.ts'
 
 /** And of those, the calls of `/api/user`. */
-const commonFaults: readonly FaultCode[] = [...callFaults, 'malformed_json']
+const commonFaults: readonly FaultCode[] = [...requestFaults, 'malformed_json']
 
 const exampleGroup = {
   team_id: 1,
@@ -63,7 +63,7 @@ export function openApiDocument(version: string): object {
             'Makes the user group be as described, creating it if needed. A field that is sent is stored, one that is left out stays as it is; `name` may be left out only where the user group exists. The token never changes here. Of any number of simultaneous first calls exactly one answers `new_user_group: true`, and all answer the same token. Scope: `read` where nothing changes, else `write`.',
           requestBody: jsonBody(reference('UserGroupBody'), exampleUserGroupBody),
           responses: responses({
-            answer: jsonAnswer(reference('GetOrCreateAnswer'), 'The user group.', {
+            response: jsonResponse(reference('GetOrCreateResponse'), 'The user group.', {
               success: 1,
               new_user_group: true,
               user_group: { ...exampleGroup, properties: exampleProperties },
@@ -98,8 +98,8 @@ export function openApiDocument(version: string): object {
             current_token: exampleGroup.token,
           }),
           responses: responses({
-            answer: jsonAnswer(
-              anyOf('RotationAnswer', 'GetOrCreateAnswer', 'UpdateAnswer'),
+            response: jsonResponse(
+              anyOf('RotationResponse', 'GetOrCreateResponse', 'UpdateResponse'),
               'The user group with its new token.',
               {
                 success: 1,
@@ -127,7 +127,7 @@ export function openApiDocument(version: string): object {
             'Changes an existing user group, by the same field rule as GET; creates nothing. Scope: `write`.',
           requestBody: jsonBody(reference('UserGroupBody'), exampleUserGroupBody),
           responses: responses({
-            answer: jsonAnswer(reference('UpdateAnswer'), 'The user group.', {
+            response: jsonResponse(reference('UpdateResponse'), 'The user group.', {
               success: 1,
               new_user_group: false,
               user_group: {
@@ -158,19 +158,23 @@ export function openApiDocument(version: string): object {
             },
           },
           responses: responses({
-            answer: jsonAnswer(reference('IntrospectionAnswer'), 'Whose token it is, if it is active.', {
-              active: true,
-              token_type: 'user_group',
-              sub: exampleGroup.provided_id,
-              iat: 1_790_000_000,
-              team_id: exampleGroup.team_id,
-              name: exampleGroup.name,
-              api_environment_tag: 'Customer',
-              mapping: { '40': '213' },
-              data_sources: { '40': { id: 213, provided_id: 'warehouse-eu', name: 'Warehouse EU' } },
-              properties: exampleProperties,
-            }),
-            faults: callFaults,
+            response: jsonResponse(
+              reference('IntrospectionResponse'),
+              'Whose token it is, if it is active.',
+              {
+                active: true,
+                token_type: 'user_group',
+                sub: exampleGroup.provided_id,
+                iat: 1_790_000_000,
+                team_id: exampleGroup.team_id,
+                name: exampleGroup.name,
+                api_environment_tag: 'Customer',
+                mapping: { '40': '213' },
+                data_sources: { '40': { id: 213, provided_id: 'warehouse-eu', name: 'Warehouse EU' } },
+                properties: exampleProperties,
+              },
+            ),
+            faults: requestFaults,
           }),
         },
       },
@@ -199,13 +203,13 @@ export function openApiDocument(version: string): object {
       schemas: {
         UserGroupBody,
         RotationBody,
-        GetOrCreateAnswer,
-        UpdateAnswer,
-        RotationAnswer,
+        GetOrCreateResponse,
+        UpdateResponse,
+        RotationResponse,
         IntrospectionBody,
-        IntrospectionAnswer,
+        IntrospectionResponse,
         ...adminSchemas,
-        ErrorAnswer,
+        ErrorResponse,
       },
       headers: {
         RequestId: {
@@ -235,7 +239,7 @@ function healthPath(name: string, summary: string, status: string, faults: reado
       summary,
       security: [],
       responses: responses({
-        answer: {
+        response: {
           description: summary,
           content: {
             'application/json': {

@@ -1,29 +1,29 @@
 import type { TokenOwner } from '../../domain/store.ts'
-import type { OpenedUserGroup, RotationResult } from '../../domain/user-group/user-group-service.ts'
+import type { UserGroupWithToken, RotationResult } from '../../domain/user-group/user-group-service.ts'
 
 // The answers of `/api/user` and of introspection, byte for byte. They are spliced rather than built and serialised, since `properties` is
 // kept as the JSON text that was sent and goes out as that. A test holds them to the schemas.
 
 /** What every answer shows of a user group. */
-type Shown = Pick<OpenedUserGroup, 'teamId' | 'token' | 'name' | 'providedId'>
+type Shown = Pick<UserGroupWithToken, 'teamId' | 'token' | 'name' | 'providedId'>
 
-export function getOrCreateAnswer(
+export function getOrCreateResponse(
   created: boolean,
-  userGroup: Shown & Pick<OpenedUserGroup, 'properties'>,
+  userGroup: Shown & Pick<UserGroupWithToken, 'properties'>,
 ): string {
   return `{"success":1,"new_user_group":${created},"user_group":{${identity(userGroup)},"properties":${userGroup.properties}}}`
 }
 
-export function updateAnswer(userGroup: OpenedUserGroup): string {
+export function updateResponse(userGroup: UserGroupWithToken): string {
   return `{"success":1,"new_user_group":false,"user_group":{${identity(userGroup)},"properties":${userGroup.properties},${environmentTag(userGroup)}}}`
 }
 
-export function rotationAnswer(userGroup: RotationResult): string {
+export function rotationResponse(userGroup: RotationResult): string {
   return `{"success":1,"user_group":{${identity(userGroup)},${environmentTag(userGroup)}}}`
 }
 
 /** RFC 7662, section 2.2: what is not active is told nothing else of. Times are in seconds. */
-export function introspectionAnswer(owner: Omit<TokenOwner, 'stamp'> | null): string {
+export function introspectionResponse(owner: Omit<TokenOwner, 'stamp'> | null): string {
   if (owner === null) return '{"active":false}'
   const { userGroup, issuedAt, validUntil, dataSources } = owner
   const { providedId, teamId, name, environment, mapping, properties } = userGroup

@@ -10,7 +10,7 @@ export const withoutControlCharacters = '^[^\\u0000-\\u001f\\u007f]*$'
 export const withoutNul = '^[^\\u0000]*$'
 /** In a path or a query, where all is text. */
 /** RFC 3339. */
-export const moment =
+export const timestamp =
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$'
 export const wholeNumber = '^[1-9][0-9]{0,14}$'
 /** RFC 6901, of at least one step. */
@@ -118,24 +118,24 @@ export const environmentTag = Type.Enum([...environments], {
   examples: ['Customer'],
 })
 
-export const answer = <T extends Parameters<typeof Type.Object>[0]>(members: T) =>
+export const response = <T extends Parameters<typeof Type.Object>[0]>(members: T) =>
   Type.Object(members, { additionalProperties: false })
 
-export const GetOrCreateAnswer = answer({
+export const GetOrCreateResponse = response({
   success,
   new_user_group: newUserGroup('Whether this call created the user group.'),
-  user_group: answer({ ...identity, properties }),
+  user_group: response({ ...identity, properties }),
 })
 
-export const UpdateAnswer = answer({
+export const UpdateResponse = response({
   success,
   new_user_group: newUserGroup('Always false: this operation never creates.'),
-  user_group: answer({ ...identity, properties, api_environment_tag: environmentTag }),
+  user_group: response({ ...identity, properties, api_environment_tag: environmentTag }),
 })
 
-export const RotationAnswer = answer({
+export const RotationResponse = response({
   success,
-  user_group: answer({ ...identity, api_environment_tag: environmentTag }),
+  user_group: response({ ...identity, api_environment_tag: environmentTag }),
 })
 
 /** RFC 7662, section 2.1, as form fields. */
@@ -151,8 +151,8 @@ const seconds = (description: string, example: number) =>
   Type.Integer({ description: `${description}, in seconds since the Unix epoch.`, examples: [example] })
 
 /** RFC 7662, section 2.2. */
-export const IntrospectionAnswer = Type.Union([
-  answer({
+export const IntrospectionResponse = Type.Union([
+  response({
     active: Type.Literal(true),
     token_type: Type.Literal('user_group'),
     sub: Type.String({ description: 'The user_group_id.', examples: ['customer-42'] }),
@@ -166,7 +166,7 @@ export const IntrospectionAnswer = Type.Union([
     mapping: Mapping,
     data_sources: Type.Record(
       Type.String(),
-      answer({
+      response({
         id: Type.Integer({ minimum: 1, examples: [213] }),
         provided_id: Type.String({ examples: ['warehouse-eu'] }),
         name: Type.String({ examples: ['Warehouse EU'] }),
@@ -178,5 +178,5 @@ export const IntrospectionAnswer = Type.Union([
     ),
     properties,
   }),
-  answer({ active: Type.Literal(false, { description: 'Whatever the reason.' }) }),
+  response({ active: Type.Literal(false, { description: 'Whatever the reason.' }) }),
 ])

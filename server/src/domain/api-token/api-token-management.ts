@@ -4,26 +4,26 @@ import type { Environment } from '../environment.ts'
 import { Fault } from '../fault.ts'
 import type { NewApiToken, NewWorkspace, RotateApiToken, RotateApiTokenOutcome, Store } from '../store.ts'
 import { generateToken, hashToken } from '../token/token.ts'
-import { originOf, type Caller, type Realm } from '../user-group/user-group-service.ts'
+import { actorOf, type Caller, type TenantScope } from '../user-group/user-group-service.ts'
 import type { Workspace } from '../workspace.ts'
 
 /** An API token, and what it is itself: nothing keeps that. */
-export interface MadeApiToken {
+export interface CreatedApiToken {
   readonly apiToken: ApiToken
   readonly token: string
 }
 
 /** @throws Fault `unavailable` */
-export async function makeApiToken(
+export async function createApiToken(
   store: Store,
   description: Omit<NewApiToken, 'tokenHash'>,
-): Promise<MadeApiToken> {
+): Promise<CreatedApiToken> {
   const token = generateToken('api', description.environment)
   return { apiToken: await store.createApiToken({ ...description, tokenHash: hashToken(token) }), token }
 }
 
 /** One that took the place of another, which ends when that one says. */
-export interface RotatedApiToken extends MadeApiToken {
+export interface RotatedApiToken extends CreatedApiToken {
   readonly oldApiToken: ApiToken
 }
 
@@ -51,7 +51,7 @@ export class ApiTokenManagement {
   }
 
   /** @throws Fault `unavailable` */
-  async list({ workspaceId, environment }: Realm): Promise<ApiToken[]> {
+  async list({ workspaceId, environment }: TenantScope): Promise<ApiToken[]> {
     const all = await this.#store.listApiTokens()
     return all.filter((token) => token.workspaceId === workspaceId && token.environment === environment)
   }
@@ -60,10 +60,10 @@ export class ApiTokenManagement {
   create(
     caller: Caller,
     { name, scopes, validForMs }: { name: string; scopes: readonly Scope[]; validForMs: number | null },
-  ): Promise<MadeApiToken> {
+  ): Promise<CreatedApiToken> {
     const now = this.#clock.now()
     const expiresAt = validForMs === null ? null : now + validForMs
-    return makeApiToken(this.#store, { ...caller, name, scopes, createdAt: now, expiresAt })
+    return createApiToken(this.#store, { ...caller, name, scopes, createdAt: now, expiresAt })
   }
 
   /**
@@ -74,7 +74,7 @@ export class ApiTokenManagement {
     await this.#checkOurs(caller, id)
     const now = this.#clock.now()
     const result = await rotateApiToken(this.#store, {
-      ...originOf(caller),
+      ...actorOf(caller),
       ...{ id, environment: caller.environment, oldTokenValidUntil: now + overlapMs, now },
     })
     switch (result.outcome) {
@@ -95,13 +95,13 @@ export class ApiTokenManagement {
   /** @throws Fault `not_found`, `unavailable` */
   async revoke(caller: Caller, id: number): Promise<ApiToken> {
     await this.#checkOurs(caller, id)
-    const revoked = await this.#store.revokeApiToken({ id, ...originOf(caller), now: this.#clock.now() })
+    const revoked = await this.#store.revokeApiToken({ id, ...actorOf(caller), now: this.#clock.now() })
     if (revoked === null) throw noSuchApiToken()
     return revoked
   }
 
   /** @throws Fault `unavailable` */
-  async findWorkspaces({ workspaceId }: Realm): Promise<Workspace[]> {
+  async findWorkspaces({ workspaceId }: TenantScope): Promise<Workspace[]> {
     return (await this.#store.listWorkspaces()).filter(({ id }) => id === workspaceId)
   }
 
@@ -112,7 +112,7 @@ export class ApiTokenManagement {
   async createWorkspace(
     caller: Caller,
     name: string,
-  ): Promise<MadeApiToken & { readonly workspace: Workspace }> {
+  ): Promise<CreatedApiToken & { readonly workspace: Workspace }> {
     const { environment } = caller
     const createdAt = this.#clock.now()
     const token = generateToken('api', environment)
@@ -129,15 +129,15 @@ export class ApiTokenManagement {
       createdAt,
       environment,
       apiToken,
-      ...originOf(caller),
+      ...actorOf(caller),
     })
     if (made === null) throw new Fault('already_exists', 'There is already a workspace with this name')
     return { workspace: made.workspace, apiToken: made.apiToken as ApiToken, token }
   }
 
   /** @throws Fault `not_found`, `unavailable` */
-  async #checkOurs(realm: Realm, id: number): Promise<void> {
-    if (!(await this.list(realm)).some((token) => token.id === id)) throw noSuchApiToken()
+  async #checkOurs(tenantScope: TenantScope, id: number): Promise<void> {
+    if (!(await this.list(tenantScope)).some((token) => token.id === id)) throw noSuchApiToken()
   }
 }
 

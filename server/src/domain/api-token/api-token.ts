@@ -32,7 +32,7 @@ export interface ApiToken {
 }
 
 /** How long the old API token may work on beside the one that takes its place, and does so unless that is said, in milliseconds. */
-export const longestOverlapMs = 30 * 24 * 60 * 60 * 1000
+export const maxOverlapMs = 30 * 24 * 60 * 60 * 1000
 export const defaultOverlapMs = 24 * 60 * 60 * 1000
 
 /** Until when one that replaces this one is valid: for as long as this one was made to be. */

@@ -2,7 +2,7 @@ import type { Clock } from '../util/clock.ts'
 
 const minuteMs = 60_000
 /** More than these are not held: they are written before the minute is over. */
-const mostHeld = 50_000
+const maxHeld = 50_000
 /** Of so many ids in a row it is known whether they were noted in this minute. */
 const places = 2 ** 18
 /** How many go to the store at a time: others wait for it no longer than for a creation or two. */
@@ -16,11 +16,11 @@ export interface Use<Thing> {
 }
 
 /** What is told of each use. */
-export type Uses<Thing> = Pick<UseLog<Thing>, 'note'>
+export type LastUsedRecorder<Thing> = Pick<LastUsedTracker<Thing>, 'note'>
 
 /** When each of many things was last used, to the minute: noted in memory, and written when there is time. */
 // What is held of a thing is small: there may be many.
-export class UseLog<Thing> {
+export class LastUsedTracker<Thing> {
   readonly #clock: Pick<Clock, 'now'>
   readonly #idOf: (thing: Thing) => number
   readonly #record: (uses: readonly Use<Thing>[]) => Promise<void>
@@ -52,7 +52,7 @@ export class UseLog<Thing> {
     this.#lastIds[place] = id
     this.#lastTimes[place] = usedAt
     this.#noted.set(id, { of: thing, usedAt })
-    if (this.#noted.size >= mostHeld) void this.write()
+    if (this.#noted.size >= maxHeld) void this.write()
   }
 
   /** Writes what was noted. What cannot be written is lost, until the next use tells it anew. */

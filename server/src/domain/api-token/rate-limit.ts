@@ -7,8 +7,8 @@ export interface RateLimit {
   readonly burst: number
 }
 
-const mostPerSecond = 1_000_000
-const mostBurst = 10_000_000
+const maxPerSecond = 1_000_000
+const maxBurst = 10_000_000
 
 /**
  * Reads `500`, or `500:2000` with the burst, which else is twice as many.
@@ -18,9 +18,9 @@ export function parseRateLimit(text: string): RateLimit {
   const [, rate, more] = /^([1-9]\d{0,7})(?::([1-9]\d{0,7}))?$/.exec(text) ?? []
   const perSecond = Number(rate)
   const burst = more === undefined ? 2 * perSecond : Number(more)
-  if (rate === undefined || perSecond > mostPerSecond || burst < perSecond || burst > mostBurst) {
+  if (rate === undefined || perSecond > maxPerSecond || burst < perSecond || burst > maxBurst) {
     throw new RangeError(
-      `must be calls a second (1 to ${mostPerSecond}), and after a colon how many at once (no fewer, to ${mostBurst}), as in 500:2000`,
+      `must be calls a second (1 to ${maxPerSecond}), and after a colon how many at once (no fewer, to ${maxBurst}), as in 500:2000`,
     )
   }
   return { perSecond, burst }
@@ -47,7 +47,7 @@ export interface Allowance {
  * share of a second, one after another: so many milliseconds in all, and until `aheadMs` from now if they were the only
  * ones (negative where that is over).
  */
-export interface Booking {
+export interface UsageReport {
   readonly apiTokenId: number
   readonly costMs: number
   readonly aheadMs: number
@@ -56,14 +56,14 @@ export interface Booking {
 }
 
 /** Until how long from now the calls of all processes take up an API token's rate. */
-export type SharedBooking = Pick<Booking, 'apiTokenId' | 'aheadMs'>
+export type SharedUsage = Pick<UsageReport, 'apiTokenId' | 'aheadMs'>
 
 /** How often processes tell each other, in milliseconds. */
 export const sharingIntervalMs = 1000
 /** What is less than this share of a second's calls is told later, so that little use costs no writing. */
-const toldFrom = 1 / 64
+const reportFrom = 1 / 64
 /** Nothing is left of calls so long ago. */
-const forgottenAfterMs = 60_000
+const evictAfterMs = 60_000
 
 /** How much of the rate so many calls take up, in milliseconds. */
 function timeOf(calls: number, { perSecond }: RateLimit): number {
@@ -73,10 +73,10 @@ function timeOf(calls: number, { perSecond }: RateLimit): number {
 interface Bucket {
   limit: RateLimit
   /** Until when the calls that are known of take up the rate, by the monotonic clock: the bucket is empty `burst` calls ahead. */
-  bookedUntil: number
+  usedUntil: number
   /** Of the calls that were not told yet: until when they would, if they were alone, and how many they are. */
-  untoldUntil: number
-  untold: number
+  unreportedUntil: number
+  unreported: number
 }
 
 /**
@@ -106,21 +106,21 @@ export class RateLimiter {
     const bucket = this.#bucketOf(id, limit)
     const callMs = timeOf(1, limit)
     const fullMs = timeOf(limit.burst, limit)
-    const bookedUntil = Math.max(bucket.bookedUntil, now) + callMs
+    const usedUntil = Math.max(bucket.usedUntil, now) + callMs
     // Times are fractions: a burst must not lose its last call to rounding.
-    const isAllowed = bookedUntil - now <= fullMs + callMs / 1000
+    const isAllowed = usedUntil - now <= fullMs + callMs / 1000
     if (isAllowed) {
-      bucket.bookedUntil = bookedUntil
-      bucket.untoldUntil = Math.max(bucket.untoldUntil, now) + callMs
-      bucket.untold++
+      bucket.usedUntil = usedUntil
+      bucket.unreportedUntil = Math.max(bucket.unreportedUntil, now) + callMs
+      bucket.unreported++
     }
-    const aheadMs = Math.max(0, bucket.bookedUntil - now)
+    const aheadMs = Math.max(0, bucket.usedUntil - now)
     return {
       limit,
       isAllowed,
       remaining: Math.max(0, Math.floor((fullMs - aheadMs) / callMs + 0.001)),
       fullInMs: aheadMs,
-      retryInMs: isAllowed ? 0 : bookedUntil - fullMs - now,
+      retryInMs: isAllowed ? 0 : usedUntil - fullMs - now,
     }
   }
 
@@ -128,37 +128,45 @@ export class RateLimiter {
    * Tells the other processes what this one let through, and takes over what they did; nothing while it is being done already.
    * @throws what `book` throws: then it is told the next time
    */
-  async share(book: (bookings: readonly Booking[]) => Promise<readonly SharedBooking[]>): Promise<void> {
+  async share(
+    reportUsage: (usageReports: readonly UsageReport[]) => Promise<readonly SharedUsage[]>,
+  ): Promise<void> {
     if (this.#isSharing) return
     this.#isSharing = true
     const now = this.#clock.monotonic()
-    const told = [...this.#buckets].flatMap(([apiTokenId, bucket]) => {
-      const { limit, untold, untoldUntil, bookedUntil } = bucket
-      if (untold < Math.max(limit.perSecond * toldFrom, 1)) {
-        if (bookedUntil < now - forgottenAfterMs) this.#buckets.delete(apiTokenId)
+    const reports = [...this.#buckets].flatMap(([apiTokenId, bucket]) => {
+      const { limit, unreported, unreportedUntil, usedUntil } = bucket
+      if (unreported < Math.max(limit.perSecond * reportFrom, 1)) {
+        if (usedUntil < now - evictAfterMs) this.#buckets.delete(apiTokenId)
         return []
       }
-      bucket.untold = 0
-      bucket.untoldUntil = -Infinity
+      bucket.unreported = 0
+      bucket.unreportedUntil = -Infinity
       const fullMs = timeOf(limit.burst, limit)
       // What could not be told for long is over, but for what one bucket and the time between would take.
-      const costMs = Math.min(timeOf(untold, limit), fullMs + 2 * sharingIntervalMs)
+      const costMs = Math.min(timeOf(unreported, limit), fullMs + 2 * sharingIntervalMs)
       return [
-        { bucket, untold, untoldUntil, booking: { apiTokenId, costMs, aheadMs: untoldUntil - now, fullMs } },
+        {
+          bucket,
+          unreported,
+          unreportedUntil,
+          usageReport: { apiTokenId, costMs, aheadMs: unreportedUntil - now, fullMs },
+        },
       ]
     })
     try {
-      const booked = told.length === 0 ? [] : await book(told.map(({ booking }) => booking))
+      const booked =
+        reports.length === 0 ? [] : await reportUsage(reports.map(({ usageReport }) => usageReport))
       const shared = new Map(booked.map(({ apiTokenId, aheadMs }) => [apiTokenId, aheadMs]))
-      for (const { bucket, booking } of told) {
-        const aheadMs = shared.get(booking.apiTokenId)
+      for (const { bucket, usageReport } of reports) {
+        const aheadMs = shared.get(usageReport.apiTokenId)
         if (aheadMs !== undefined) this.#takeOver(bucket, now + aheadMs)
       }
     } catch (error) {
-      for (const { bucket, untold, untoldUntil } of told) {
-        const since = timeOf(bucket.untold, bucket.limit)
-        bucket.untoldUntil = Math.max(bucket.untoldUntil, untoldUntil + since)
-        bucket.untold += untold
+      for (const { bucket, unreported, unreportedUntil } of reports) {
+        const since = timeOf(bucket.unreported, bucket.limit)
+        bucket.unreportedUntil = Math.max(bucket.unreportedUntil, unreportedUntil + since)
+        bucket.unreported += unreported
       }
       throw error
     } finally {
@@ -167,16 +175,16 @@ export class RateLimiter {
   }
 
   /** What came in while it was told stands after it. */
-  #takeOver(bucket: Bucket, bookedUntil: number): void {
-    bucket.bookedUntil = Math.max(bookedUntil + timeOf(bucket.untold, bucket.limit), bucket.untoldUntil)
+  #takeOver(bucket: Bucket, usedUntil: number): void {
+    bucket.usedUntil = Math.max(usedUntil + timeOf(bucket.unreported, bucket.limit), bucket.unreportedUntil)
   }
 
   /** What was booked at the old rate keeps nobody waiting for longer than a whole burst of the new one. */
   #change(bucket: Bucket, limit: RateLimit): void {
     const full = this.#clock.monotonic() + timeOf(limit.burst, limit)
     bucket.limit = limit
-    bucket.bookedUntil = Math.min(bucket.bookedUntil, full)
-    bucket.untoldUntil = Math.min(bucket.untoldUntil, full)
+    bucket.usedUntil = Math.min(bucket.usedUntil, full)
+    bucket.unreportedUntil = Math.min(bucket.unreportedUntil, full)
   }
 
   #bucketOf(id: number, limit: RateLimit): Bucket {
@@ -186,7 +194,7 @@ export class RateLimiter {
         this.#change(known, limit)
       return known
     }
-    const bucket = { limit, bookedUntil: -Infinity, untoldUntil: -Infinity, untold: 0 }
+    const bucket = { limit, usedUntil: -Infinity, unreportedUntil: -Infinity, unreported: 0 }
     this.#buckets.set(id, bucket)
     return bucket
   }

@@ -6,7 +6,7 @@ import { randomBytes } from '../util/random.ts'
 export type Author = `api_token:${number}` | `cli:${string}`
 
 /** Who asks for a change. */
-export interface Origin {
+export interface Actor {
   readonly author: Author
   /** Of the HTTP request; null where there was none. */
   readonly requestId: string | null
@@ -38,7 +38,7 @@ export const auditActions = [
 export type AuditAction = (typeof auditActions)[number]
 
 /** One change, as it is kept in the transaction that made it. It never holds a secret. */
-export interface AuditEvent extends Origin {
+export interface AuditEvent extends Actor {
   /** A UUID of version 7 (RFC 9562): its time is when the change was made, so that ids are in the order of time. */
   readonly eventId: string
   readonly workspaceId: number

@@ -2,7 +2,7 @@ import { firstEventId, type AuditAction, type AuditEvent } from './audit-event.t
 import type { Clock } from '../util/clock.ts'
 import type { Store } from '../store.ts'
 import { searchBudgetMs, type Page } from '../user-group/user-group-management.ts'
-import type { Realm } from '../user-group/user-group-service.ts'
+import type { TenantScope } from '../user-group/user-group-service.ts'
 
 /** All that is given must hold. */
 export interface AuditFilter {
@@ -37,13 +37,13 @@ export class AuditLog {
    * @throws Fault `unavailable`
    */
   async list(
-    realm: Realm,
+    tenantScope: TenantScope,
     filter: AuditFilter,
     { position: start, limit }: { position: string | null; limit: number },
   ): Promise<Page<AuditEvent>> {
-    const { workspaceId, environment } = realm
+    const { workspaceId, environment } = tenantScope
     const { since = 0, until = Infinity } = filter
-    const { teamId, ...rest } = await this.#withTeamId(realm, filter)
+    const { teamId, ...rest } = await this.#withTeamId(tenantScope, filter)
     const matches = matcherOf(rest)
     const end = this.#clock.monotonic() + searchBudgetMs
     const items: AuditEvent[] = []
@@ -69,7 +69,7 @@ export class AuditLog {
     return { items, position }
   }
 
-  async #withTeamId({ workspaceId, environment }: Realm, filter: AuditFilter): Promise<AuditFilter> {
+  async #withTeamId({ workspaceId, environment }: TenantScope, filter: AuditFilter): Promise<AuditFilter> {
     const { providedId, ...rest } = filter
     if (providedId === undefined || rest.teamId !== undefined) return filter
     const userGroup = await this.#store.findUserGroup({ workspaceId, environment, providedId })

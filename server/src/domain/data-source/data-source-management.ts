@@ -2,7 +2,7 @@ import type { Clock } from '../util/clock.ts'
 import type { DataSource, Schema } from './data-source.ts'
 import { Fault, validationFailed } from '../fault.ts'
 import type { DeleteOutcome, ListDataSources, NotRegistered, Store } from '../store.ts'
-import type { Caller, Realm } from '../user-group/user-group-service.ts'
+import type { Caller, TenantScope } from '../user-group/user-group-service.ts'
 
 /** The schemas and data sources of a workspace and environment. */
 export class DataSourceManagement {
@@ -15,7 +15,7 @@ export class DataSourceManagement {
   }
 
   /** @throws Fault `unavailable` */
-  listSchemas({ workspaceId, environment }: Realm): Promise<Schema[]> {
+  listSchemas({ workspaceId, environment }: TenantScope): Promise<Schema[]> {
     return this.#store.listSchemas(workspaceId, environment)
   }
 
@@ -36,7 +36,7 @@ export class DataSourceManagement {
 
   /** In the order of ids, `limit` of them at most. @throws Fault `unavailable` */
   list(
-    { workspaceId, environment }: Realm,
+    { workspaceId, environment }: TenantScope,
     page: Pick<ListDataSources, 'schemaId' | 'afterId' | 'limit'>,
   ): Promise<DataSource[]> {
     return this.#store.listDataSources({ workspaceId, environment, ...page })

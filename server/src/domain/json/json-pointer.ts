@@ -1,4 +1,4 @@
-const longestKey = 64
+const maxKeyLength = 64
 const deepestStep = 64
 
 /** A JSON Pointer (RFC 6901); very long keys and paths are cut, since the pointer is there for a person to find the place. */
@@ -8,7 +8,7 @@ export function shownPointer(path: readonly (string | number)[]): string {
     .map((step) => {
       const key = String(step)
       // Cut or not, half a surrogate pair is no text that an answer may hold.
-      const shown = (key.length > longestKey ? `${key.slice(0, longestKey)}…` : key).toWellFormed()
+      const shown = (key.length > maxKeyLength ? `${key.slice(0, maxKeyLength)}…` : key).toWellFormed()
       return `/${escaped(shown)}`
     })
     .join('')

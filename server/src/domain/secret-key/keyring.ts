@@ -20,7 +20,7 @@ export interface Sealed {
 }
 
 /** A text could not be opened: its key is not in the keyring, or it is not what was sealed. */
-export class UnsealError extends Error {
+export class DecryptionError extends Error {
   override readonly name = 'UnsealError'
   readonly isKeyMissing: boolean
 
@@ -88,7 +88,7 @@ export class Keyring {
       // Only now is it known to be what was sealed.
       return text.toString()
     } catch {
-      throw new UnsealError(`what was sealed with the secret key "${keyId}" cannot be opened with it`, {
+      throw new DecryptionError(`what was sealed with the secret key "${keyId}" cannot be opened with it`, {
         isKeyMissing: false,
       })
     }
@@ -97,7 +97,7 @@ export class Keyring {
   #key(keyId: string): KeyObject {
     const key = this.#keys.get(keyId) ?? keyObjects(this.#readAgain()).get(keyId)
     if (key === undefined)
-      throw new UnsealError(`the secret key "${keyId}" is missing`, { isKeyMissing: true })
+      throw new DecryptionError(`the secret key "${keyId}" is missing`, { isKeyMissing: true })
     return key
   }
 }
@@ -147,12 +147,12 @@ export function parseSecretKeys(text: string): SecretKey[] {
 }
 
 /** A random key has all but a few different bytes; not one in 10^10 is taken for what it is not. */
-const fewestDifferent = 16
+const minDifferent = 16
 
 function isGuessable(key: Uint8Array): boolean {
   const steps = key.map((byte, i) => byte - (key[i - 1] ?? 0))
   const isText = key.every((byte) => (byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d))
-  return isText || [key, steps].some((bytes) => new Set(bytes).size < fewestDifferent)
+  return isText || [key, steps].some((bytes) => new Set(bytes).size < minDifferent)
 }
 
 export function formatSecretKey({ id, key }: SecretKey): string {

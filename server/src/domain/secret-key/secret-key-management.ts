@@ -1,37 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { UnsealError, type Keyring, type Sealed } from './keyring.ts'
+import { DecryptionError, type Keyring, type Sealed } from './keyring.ts'
 import {
-  sealedTokenPlaces,
-  type ResealedToken,
-  type SealedToken,
-  type SealedTokenCursor,
+  encryptedTokenPlaces,
+  type ReencryptedToken,
+  type EncryptedToken,
+  type EncryptedTokenCursor,
 } from '../token/encrypted-token.ts'
 import type { Store } from '../store.ts'
-import { sealingContext } from '../user-group/user-group.ts'
+import { encryptionContext } from '../user-group/user-group.ts'
 
-type SealedTokens = Pick<Store, 'listSealedTokens' | 'replaceSealedTokens'>
+type EncryptedTokens = Pick<Store, 'listEncryptedTokens' | 'replaceEncryptedTokens'>
 
 /** How many are sealed anew in one transaction: others wait for it no longer than for a creation or two. */
 const batchSize = 200
 
-export interface Resealing {
+export interface Reencryption {
   /** How many were sealed anew. */
-  readonly resealed: number
+  readonly reencrypted: number
   /** Those that the keyring does not open: they stay as they are. */
-  readonly unopened: readonly SealedToken[]
+  readonly undecryptable: readonly EncryptedToken[]
   /** How many were found in the last pass: a process seals with another key, and there is no end to it. */
-  readonly sealedMeanwhile: number
+  readonly encryptedMeanwhile: number
 }
 
 /** One seals anew, the next takes along what was under way, or sealed before its process had read the file. */
-const mostPasses = 4
+const maxPasses = 4
 
 /**
  * How many user group tokens are sealed with each secret key, by its id.
  * @throws Fault `unavailable`; what the signal was aborted with
  */
-export async function countSealedTokens(
-  store: Pick<SealedTokens, 'listSealedTokens'>,
+export async function countEncryptedTokens(
+  store: Pick<EncryptedTokens, 'listEncryptedTokens'>,
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
@@ -51,66 +51,66 @@ type Report = (done: number, pass: number) => void
  * @param settled resolves once every process that has the same source of keys seals with the same one
  * @throws Fault `unavailable`
  */
-export async function resealTokens(
-  store: SealedTokens,
+export async function reencryptTokens(
+  store: EncryptedTokens,
   keyring: Keyring,
   report: Report,
   settled: () => Promise<void>,
-): Promise<Resealing> {
-  let resealed = 0
+): Promise<Reencryption> {
+  let reencrypted = 0
   for (let pass = 1; ; pass++) {
-    const outcome = await resealOnce(store, keyring, (done) => report(done, pass))
-    resealed += outcome.resealed
-    if (outcome.resealed === 0 || pass === mostPasses)
-      return { resealed, unopened: outcome.unopened, sealedMeanwhile: outcome.resealed }
+    const outcome = await reencryptOnce(store, keyring, (done) => report(done, pass))
+    reencrypted += outcome.reencrypted
+    if (outcome.reencrypted === 0 || pass === maxPasses)
+      return { reencrypted, undecryptable: outcome.undecryptable, encryptedMeanwhile: outcome.reencrypted }
     if (pass === 1) await settled()
   }
 }
 
 /** What a call of the service worked on, or sealed behind it, is left to the next. */
-async function resealOnce(
-  store: SealedTokens,
+async function reencryptOnce(
+  store: EncryptedTokens,
   keyring: Keyring,
   report: (done: number) => void,
-): Promise<Omit<Resealing, 'sealedMeanwhile'>> {
-  const unopened: SealedToken[] = []
-  let resealed = 0
+): Promise<Omit<Reencryption, 'encryptedMeanwhile'>> {
+  const undecryptable: EncryptedToken[] = []
+  let reencrypted = 0
   let done = 0
   for await (const tokens of pagesOf(store)) {
     const startedAt = performance.now()
     const anew = tokens
       .filter(({ token }) => token.keyId !== keyring.sealingKeyId)
-      .flatMap((replaced): ResealedToken[] => {
-        const token = resealedWith(keyring, replaced)
-        if (token === null) unopened.push(replaced)
+      .flatMap((replaced): ReencryptedToken[] => {
+        const token = reencryptedWith(keyring, replaced)
+        if (token === null) undecryptable.push(replaced)
         return token === null ? [] : [{ replaced, token }]
       })
     if (anew.length > 0) {
-      resealed += await store.replaceSealedTokens(anew)
+      reencrypted += await store.replaceEncryptedTokens(anew)
       // As long as it took: a service that waits for the lock of an embedded store gets it now.
       await sleep(performance.now() - startedAt)
     }
     report((done += tokens.length))
   }
-  return { resealed, unopened }
+  return { reencrypted, undecryptable }
 }
 
-function resealedWith(keyring: Keyring, { userGroup, token }: SealedToken): Sealed | null {
-  const context = sealingContext(userGroup)
+function reencryptedWith(keyring: Keyring, { userGroup, token }: EncryptedToken): Sealed | null {
+  const context = encryptionContext(userGroup)
   try {
     return keyring.seal(keyring.open(token, context), context)
   } catch (error) {
-    if (error instanceof UnsealError) return null
+    if (error instanceof DecryptionError) return null
     throw error
   }
 }
 
 async function* pagesOf(
-  store: Pick<SealedTokens, 'listSealedTokens'>,
-): AsyncGenerator<readonly SealedToken[]> {
-  let cursor: SealedTokenCursor | null = { place: sealedTokenPlaces[0], after: null }
+  store: Pick<EncryptedTokens, 'listEncryptedTokens'>,
+): AsyncGenerator<readonly EncryptedToken[]> {
+  let cursor: EncryptedTokenCursor | null = { place: encryptedTokenPlaces[0], after: null }
   while (cursor !== null) {
-    const { tokens, next } = await store.listSealedTokens({ cursor, limit: batchSize })
+    const { tokens, next } = await store.listEncryptedTokens({ cursor, limit: batchSize })
     if (tokens.length > 0) yield tokens
     cursor = next
   }

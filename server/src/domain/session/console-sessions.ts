@@ -5,7 +5,7 @@ import { Fault } from '../fault.ts'
 import { randomBytes } from '../util/random.ts'
 import type { Store } from '../store.ts'
 import { hashToken, isWellFormedToken } from '../token/token.ts'
-import type { Uses } from '../api-token/last-used-tracker.ts'
+import type { LastUsedRecorder } from '../api-token/last-used-tracker.ts'
 
 /** After how long without a call a session ends, and after how long in any case, in milliseconds. */
 export const sessionIdleMs = 30 * 60 * 1000
@@ -31,12 +31,16 @@ export interface OpenSession {
 export class ConsoleSessions {
   readonly #store: Store
   readonly #clock: Clock
-  readonly #apiTokenUses: Uses<Pick<ApiToken, 'id'>>
+  readonly #lastUsedTracker: LastUsedRecorder<Pick<ApiToken, 'id'>>
 
-  constructor(parts: { store: Store; clock: Clock; apiTokenUses: Uses<Pick<ApiToken, 'id'>> }) {
+  constructor(parts: {
+    store: Store
+    clock: Clock
+    lastUsedTracker: LastUsedRecorder<Pick<ApiToken, 'id'>>
+  }) {
     this.#store = parts.store
     this.#clock = parts.clock
-    this.#apiTokenUses = parts.apiTokenUses
+    this.#lastUsedTracker = parts.lastUsedTracker
   }
 
   /** @throws Fault `unauthenticated`, `forbidden` (no scope `admin`), `unavailable` */
@@ -45,7 +49,7 @@ export class ConsoleSessions {
     const now = this.#clock.now()
     if (apiToken === null || !isUsable(apiToken, now))
       throw new Fault('unauthenticated', 'api_token: must be a valid API token')
-    this.#apiTokenUses.note(apiToken)
+    this.#lastUsedTracker.note(apiToken)
     if (!apiToken.scopes.includes('admin'))
       throw new Fault('forbidden', 'This API token lacks the scope "admin"')
     const secret = randomBytes(secretBytes).toString('base64url')
@@ -61,7 +65,7 @@ export class ConsoleSessions {
     const now = this.#clock.now()
     if (!isUsable(apiToken, now) || now >= lastUsedAt + sessionIdleMs || now >= createdAt + sessionMaxMs)
       return null
-    this.#apiTokenUses.note(apiToken)
+    this.#lastUsedTracker.note(apiToken)
     if (now >= lastUsedAt + touchEveryMs) await this.#store.touchConsoleSession(hashToken(secret), now)
     return openSession(apiToken, secret, createdAt)
   }

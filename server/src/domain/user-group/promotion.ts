@@ -3,12 +3,12 @@ import { Fault } from '../fault.ts'
 import { jsonDiff, type JsonDifference } from '../json/json-diff.ts'
 import type { Store } from '../store.ts'
 import { contentValue, type UserGroup } from './user-group.ts'
-import type { Caller, EnsureOutcome, UserGroupService } from './user-group-service.ts'
+import type { Caller, UpsertOutcome, UserGroupService } from './user-group-service.ts'
 
 export interface PromotionResult {
   readonly providedId: string
   /** `refused`: the mapping names what is not registered in the environment that it would come to. */
-  readonly outcome: EnsureOutcome | 'not_found' | 'refused'
+  readonly outcome: UpsertOutcome | 'not_found' | 'refused'
   /** What is, or would be, different from before. */
   readonly differences: readonly JsonDifference[]
   /** Of the user group that was promoted; null where there is none, or none yet. */
@@ -65,7 +65,7 @@ export class Promotion {
     try {
       if (isDryRun)
         return { ...result, outcome: await this.#userGroups.preview(caller, { providedId, change: content }) }
-      const { outcome, userGroup } = await this.#userGroups.ensure(caller, providedId, content)
+      const { outcome, userGroup } = await this.#userGroups.upsert(caller, providedId, content)
       return { ...result, outcome, teamId: userGroup.teamId }
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== 'validation_failed') throw error

@@ -1,7 +1,7 @@
 import { Fault, validationFailed } from '../fault.ts'
-import { TextSet } from '../util/hash-set.ts'
+import { HashSet } from '../util/hash-set.ts'
 import type { UserGroupChange } from './user-group.ts'
-import type { Caller, EnsureOutcome, UserGroupService } from './user-group-service.ts'
+import type { Caller, UpsertOutcome, UserGroupService } from './user-group-service.ts'
 
 /** One row of what is imported: what a user group is to be, or why it cannot be read. */
 export interface ImportRow {
@@ -17,7 +17,7 @@ export interface ImportRow {
 export interface ImportResult {
   readonly line: number
   readonly providedId: string | null
-  readonly outcome: EnsureOutcome | 'refused'
+  readonly outcome: UpsertOutcome | 'refused'
   /** Why it was refused. */
   readonly fault: Fault | null
 }
@@ -36,7 +36,7 @@ export class UserGroupImport {
   readonly #userGroups: UserGroupService
   readonly #caller: Caller
   readonly #isDryRun: boolean
-  readonly #ids = new TextSet()
+  readonly #ids = new HashSet()
   readonly #summary = { rows: 0, created: 0, updated: 0, unchanged: 0, refused: 0 }
 
   constructor(userGroups: UserGroupService, caller: Caller, options: { isDryRun: boolean }) {
@@ -86,9 +86,9 @@ export class UserGroupImport {
     const sent = rows.flatMap(({ providedId, content }, i) =>
       results[i] === null ? [{ providedId: providedId as string, change: content }] : [],
     )
-    const outcomes = (await this.#ensure(sent, rows)).values()
+    const outcomes = (await this.#upsert(sent, rows)).values()
     return rows.map(({ line, providedId }, i) => {
-      const outcome = results[i] ?? (outcomes.next().value as EnsureOutcome | Fault)
+      const outcome = results[i] ?? (outcomes.next().value as UpsertOutcome | Fault)
       return outcome instanceof Fault
         ? { line, providedId, outcome: 'refused', fault: outcome }
         : { line, providedId, outcome, fault: null }
@@ -103,14 +103,14 @@ export class UserGroupImport {
       : validationFailed([{ path: '/user_group_id', message: 'is in an earlier row too' }])
   }
 
-  async #ensure(
+  async #upsert(
     sent: readonly { readonly providedId: string; readonly change: UserGroupChange }[],
     [first]: readonly ImportRow[],
-  ): Promise<readonly (EnsureOutcome | Fault)[]> {
+  ): Promise<readonly (UpsertOutcome | Fault)[]> {
     try {
       return await (this.#isDryRun
         ? this.#userGroups.previewAll(this.#caller, sent)
-        : this.#userGroups.ensureAll(this.#caller, sent))
+        : this.#userGroups.upsertAll(this.#caller, sent))
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       const cure = this.#isDryRun

@@ -22,11 +22,11 @@ import {
   type UserGroupVersion,
 } from './user-group.ts'
 import {
-  originOf,
+  actorOf,
   revisionMismatch,
   userGroupNotFound,
   type Caller,
-  type Realm,
+  type TenantScope,
   type UserGroupService,
 } from './user-group-service.ts'
 
@@ -95,12 +95,12 @@ export class UserGroupManagement {
    * @throws Fault `unavailable`
    */
   async search(
-    realm: Realm,
+    tenantScope: TenantScope,
     { mappedTo, ...filter }: UserGroupSearch,
     { position: start, limit }: { position: string | null; limit: number },
   ): Promise<Page<TokenlessUserGroup>> {
-    const { workspaceId, environment } = realm
-    const entries = mappedTo && { mappedTo: await this.#spellingsOf(realm, mappedTo) }
+    const { workspaceId, environment } = tenantScope
+    const entries = mappedTo && { mappedTo: await this.#spellingsOf(tenantScope, mappedTo) }
     const end = this.#clock.monotonic() + searchBudgetMs
     const items: TokenlessUserGroup[] = []
     let position = start
@@ -119,7 +119,7 @@ export class UserGroupManagement {
   }
 
   /** In the order of ids, some at a time. What is changed meanwhile is as it was or as it is. @throws Fault `unavailable` */
-  async *listAll({ workspaceId, environment }: Realm): AsyncGenerator<TokenlessUserGroup[]> {
+  async *listAll({ workspaceId, environment }: TenantScope): AsyncGenerator<TokenlessUserGroup[]> {
     let afterProvidedId: string | null = null
     do {
       const page: UserGroup[] = await this.#store.listUserGroups({
@@ -134,7 +134,7 @@ export class UserGroupManagement {
   }
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
-  async find({ workspaceId, environment }: Realm, teamId: number): Promise<TokenlessUserGroup> {
+  async find({ workspaceId, environment }: TenantScope, teamId: number): Promise<TokenlessUserGroup> {
     const userGroup = await this.#store.findUserGroupById(workspaceId, environment, teamId)
     if (userGroup === null) throw userGroupNotFound('team_id')
     return userGroup
@@ -148,7 +148,7 @@ export class UserGroupManagement {
   ): Promise<TokenlessUserGroup> {
     const result = await this.#store.suspendUserGroup({
       key: await this.#keyOf(caller, expected.teamId),
-      ...originOf(caller),
+      ...actorOf(caller),
       expected,
       suspended,
       now: this.#clock.now(),
@@ -166,7 +166,7 @@ export class UserGroupManagement {
 
   /** In the order of team ids, `limit` of them at most. */
   listDeleted(
-    { workspaceId, environment }: Realm,
+    { workspaceId, environment }: TenantScope,
     afterTeamId: number | null,
     limit: number,
   ): Promise<DeletedUserGroup[]> {
@@ -193,16 +193,21 @@ export class UserGroupManagement {
   }
 
   /** The newest first. @throws Fault `user_group_not_found`, `unavailable` */
-  async listVersions(realm: Realm, teamId: number, limit: number): Promise<UserGroupVersion[]> {
-    return this.#versionsOf(await this.find(realm, teamId), limit)
+  async listVersions(tenantScope: TenantScope, teamId: number, limit: number): Promise<UserGroupVersion[]> {
+    return this.#versionsOf(await this.find(tenantScope, teamId), limit)
   }
 
   /**
    * What is different at revision `to` from what was at `from`; the current one where `to` is null.
    * @throws Fault `user_group_not_found`, `not_found` (such a version), `unavailable`
    */
-  async diff(realm: Realm, teamId: number, from: number, to: number | null): Promise<JsonDifference[]> {
-    const current = await this.find(realm, teamId)
+  async diff(
+    tenantScope: TenantScope,
+    teamId: number,
+    from: number,
+    to: number | null,
+  ): Promise<JsonDifference[]> {
+    const current = await this.find(tenantScope, teamId)
     const before = await this.#versionOf(current, from)
     const after = to === null ? current : await this.#versionOf(current, to)
     return jsonDiff(contentValue(before), contentValue(after))
@@ -224,11 +229,11 @@ export class UserGroupManagement {
   }
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
-  async view(realm: Realm, teamId: number): Promise<UserGroupView> {
-    const userGroup = await this.find(realm, teamId)
+  async view(tenantScope: TenantScope, teamId: number): Promise<UserGroupView> {
+    const userGroup = await this.find(tenantScope, teamId)
     const [entries, lastIntrospectedAt, versions] = await Promise.all([
-      this.#resolve(realm, userGroup.mapping),
-      this.#store.findLastIntrospection(realm.workspaceId, teamId),
+      this.#resolve(tenantScope, userGroup.mapping),
+      this.#store.findLastIntrospection(tenantScope.workspaceId, teamId),
       this.#versionsOf(userGroup, versionsShown),
     ])
     return { userGroup, entries, lastIntrospectedAt, versions }
@@ -240,10 +245,10 @@ export class UserGroupManagement {
    * @throws Fault `validation_failed` (the position), `unavailable`
    */
   async findIsolationFindings(
-    realm: Realm,
+    tenantScope: TenantScope,
     { position: start, limit }: { position: string | null; limit: number },
   ): Promise<Page<IsolationFinding>> {
-    const { workspaceId, environment } = realm
+    const { workspaceId, environment } = tenantScope
     const end = this.#clock.monotonic() + searchBudgetMs
     const items: IsolationFinding[] = []
     let position: IsolationPosition | null =
@@ -267,15 +272,19 @@ export class UserGroupManagement {
       if ('dataSource' in position) {
         const afterId = position.dataSource
         const found = await this.#store.listSharedDataSources({ workspaceId, environment, afterId })
-        const looked = await look(found.dataSources, (dataSource) => this.#findShared(realm, dataSource))
+        const looked = await look(found.dataSources, (dataSource) =>
+          this.#findShared(tenantScope, dataSource),
+        )
         const last = found.dataSources[looked - 1]
         if (last !== undefined && looked < found.dataSources.length) position = { dataSource: last.id }
         else position = found.afterId === null ? { entry: null } : { dataSource: found.afterId }
       } else {
         const { entry: after } = position
         const { counts, isEnd } = await this.#store.countEntries({ workspaceId, environment, after })
-        const unresolved = await this.#unresolved(realm, counts, isRegistryUsed)
-        const looked = await look(unresolved, (entry) => this.#findUnresolved(realm, entry, isRegistryUsed))
+        const unresolved = await this.#unresolved(tenantScope, counts, isRegistryUsed)
+        const looked = await look(unresolved, (entry) =>
+          this.#findUnresolved(tenantScope, entry, isRegistryUsed),
+        )
         const last = looked < unresolved.length ? unresolved[looked - 1] : counts.at(-1)?.entry
         position = isEnd && looked === unresolved.length ? null : { entry: last ?? null }
       }
@@ -296,7 +305,7 @@ export class UserGroupManagement {
       if (apiToken?.workspaceId !== workspaceId || apiToken.environment !== environment)
         return { kind: 'unknown' }
       const revoked = rotate
-        ? await this.#store.revokeApiToken({ id: apiToken.id, ...originOf(caller), now })
+        ? await this.#store.revokeApiToken({ id: apiToken.id, ...actorOf(caller), now })
         : null
       return { kind: 'api_token', works: isUsable(apiToken, now), apiToken: revoked ?? apiToken }
     }
@@ -325,22 +334,26 @@ export class UserGroupManagement {
   }
 
   async #findShared(
-    realm: Realm,
+    tenantScope: TenantScope,
     dataSource: DataSource & { readonly schemaProvidedId: string },
   ): Promise<IsolationFinding | null> {
     const entry = [dataSource.schemaProvidedId, dataSource.providedId] as const
-    const { items: userGroups } = await this.search(realm, { mappedTo: entry }, firstOnes)
+    const { items: userGroups } = await this.search(tenantScope, { mappedTo: entry }, firstOnes)
     return userGroups.length < 2 ? null : { kind: 'shared', entry, dataSource, userGroups }
   }
 
   /** Of entries those that name nothing, and that several user groups may have where no schema is registered. */
   async #unresolved(
-    realm: Realm,
+    tenantScope: TenantScope,
     counts: EntryCounts['counts'],
     isRegistryUsed: boolean,
   ): Promise<MappingEntry[]> {
     const entries = counts.map(({ entry }) => entry)
-    const resolved = await this.#store.resolveEntries(realm.workspaceId, realm.environment, entries)
+    const resolved = await this.#store.resolveEntries(
+      tenantScope.workspaceId,
+      tenantScope.environment,
+      entries,
+    )
     return counts.flatMap(({ entry, count }, i) => {
       if (resolved[i]?.dataSource) return []
       // Of the last one there may be more than were counted.
@@ -350,17 +363,17 @@ export class UserGroupManagement {
   }
 
   async #findUnresolved(
-    realm: Realm,
+    tenantScope: TenantScope,
     entry: MappingEntry,
     isRegistryUsed: boolean,
   ): Promise<IsolationFinding | null> {
-    const { items: userGroups } = await this.search(realm, { mappedTo: entry }, firstOnes)
+    const { items: userGroups } = await this.search(tenantScope, { mappedTo: entry }, firstOnes)
     if (userGroups.length < (isRegistryUsed ? 1 : 2)) return null
     return { kind: isRegistryUsed ? 'unresolved' : 'shared', entry, dataSource: null, userGroups }
   }
 
-  async #keyOf(realm: Realm, teamId: number) {
-    const { workspaceId, environment, providedId } = await this.find(realm, teamId)
+  async #keyOf(tenantScope: TenantScope, teamId: number) {
+    const { workspaceId, environment, providedId } = await this.find(tenantScope, teamId)
     return { workspaceId, environment, providedId }
   }
 
@@ -382,16 +395,20 @@ export class UserGroupManagement {
     return version
   }
 
-  async #resolve(realm: Realm, mapping: JsonText | null): Promise<UserGroupView['entries']> {
+  async #resolve(tenantScope: TenantScope, mapping: JsonText | null): Promise<UserGroupView['entries']> {
     const entries = mappingEntries(mapping)
     if (entries.length === 0) return []
-    const resolved = await this.#store.resolveEntries(realm.workspaceId, realm.environment, entries)
+    const resolved = await this.#store.resolveEntries(
+      tenantScope.workspaceId,
+      tenantScope.environment,
+      entries,
+    )
     return resolved.map((entry, i) => ({ ...entry, dataSourceKey: entries[i]?.[1] ?? '' }))
   }
 
   /** All entries that name the same data source; the entry itself where it names none. */
-  async #spellingsOf(realm: Realm, entry: MappingEntry): Promise<readonly MappingEntry[]> {
-    const { workspaceId, environment } = realm
+  async #spellingsOf(tenantScope: TenantScope, entry: MappingEntry): Promise<readonly MappingEntry[]> {
+    const { workspaceId, environment } = tenantScope
     const [named] = await this.#store.resolveEntries(workspaceId, environment, [entry])
     const dataSource = named?.dataSource
     if (!dataSource) return [entry]

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Origin } from '../audit/audit-event.ts'
+import type { Actor } from '../audit/audit-event.ts'
 import type { Clock } from '../util/clock.ts'
 import {
   isRegistered,
@@ -11,7 +11,7 @@ import type { Environment } from '../environment.ts'
 import { Fault, validationFailed } from '../fault.ts'
 import { shownPointer } from '../json/json-pointer.ts'
 import type { JsonText } from '../json/json-text.ts'
-import { UnsealError, type Keyring } from '../secret-key/keyring.ts'
+import { DecryptionError, type Keyring } from '../secret-key/keyring.ts'
 import type {
   ExpectedUserGroup,
   GetOrCreateOutcome,
@@ -21,14 +21,14 @@ import type {
   RotateOutcome,
   RotateUserGroupToken,
   SecretKeyRetired,
-  Stamp,
+  ChangeStamp,
   Store,
   TokenOwner,
 } from '../store.ts'
 import { generateToken, hashToken, isWellFormedToken } from '../token/token.ts'
 import {
   changesNothing,
-  sealingContext,
+  encryptionContext,
   type UserGroup,
   type UserGroupChange,
   type UserGroupKey,
@@ -39,21 +39,21 @@ import {
 const idempotencyWindowMs = 24 * 60 * 60 * 1000
 
 /** How many entries of a mapping are told to be at fault, at most. */
-const faultsShown = 100
+const maxFaultsShown = 100
 
 /** Whose user groups an operation works on. What is another workspace's or environment's looks absent. */
-export interface Realm {
+export interface TenantScope {
   readonly workspaceId: number
   readonly environment: Environment
 }
 
 /** Who asks for a change, and where. */
-export interface Caller extends Realm, Origin {}
+export interface Caller extends TenantScope, Actor {}
 
 /** A user group with its token open, ready to be shown to its owner. */
-export type OpenedUserGroup = Opened<UserGroup>
+export type UserGroupWithToken = WithToken<UserGroup>
 
-type Opened<Shown extends UserGroupView> = Omit<Shown, 'token'> & { readonly token: string }
+type WithToken<Shown extends UserGroupView> = Omit<Shown, 'token'> & { readonly token: string }
 
 /** What a user group is to be. */
 export interface UserGroupRequest {
@@ -61,10 +61,10 @@ export interface UserGroupRequest {
   readonly change: UserGroupChange
 }
 
-type Ensured = Extract<GetOrCreateOutcome, { userGroup: UserGroupView }>
+type Upserted = Extract<GetOrCreateOutcome, { userGroup: UserGroupView }>
 
 /** What became of a user group that was to be as described. */
-export type EnsureOutcome = Ensured['outcome']
+export type UpsertOutcome = Upserted['outcome']
 
 export type RotationResult = Omit<RotatedUserGroup, 'token'> & { readonly token: string }
 
@@ -101,49 +101,49 @@ export class UserGroupService {
     providedId: string,
     change: UserGroupChange,
     mayWrite: boolean,
-  ): Promise<{ created: boolean; userGroup: Opened<UserGroupView>; stamp: Stamp | undefined }> {
-    const ensured = await this.ensure(caller, providedId, change, mayWrite)
+  ): Promise<{ created: boolean; userGroup: WithToken<UserGroupView>; stamp: ChangeStamp | undefined }> {
+    const upserted = await this.upsert(caller, providedId, change, mayWrite)
     return {
-      created: ensured.outcome === 'created',
-      userGroup: this.#open(ensured.userGroup),
-      stamp: ensured.outcome === 'unchanged' ? ensured.stamp : undefined,
+      created: upserted.outcome === 'created',
+      userGroup: this.#open(upserted.userGroup),
+      stamp: upserted.outcome === 'unchanged' ? upserted.stamp : undefined,
     }
   }
 
   /** The same, for who does not need the token. */
-  async ensure(
+  async upsert(
     caller: Caller,
     providedId: string,
     change: UserGroupChange,
     mayWrite = true,
-  ): Promise<Ensured> {
+  ): Promise<Upserted> {
     const outcome = await this.#store.getOrCreateUserGroup(
       this.#commandOf(caller, { providedId, change }, mayWrite),
     )
     const refusal = refusalOf(outcome)
     if (refusal !== null) throw refusal
-    return outcome as Ensured
+    return outcome as Upserted
   }
 
   /**
    * The same for many, each on its own: what one is refused for does not stop the others.
    * @throws Fault `unavailable`
    */
-  async ensureAll(
+  async upsertAll(
     caller: Caller,
     requests: readonly UserGroupRequest[],
-  ): Promise<readonly (EnsureOutcome | Fault)[]> {
+  ): Promise<readonly (UpsertOutcome | Fault)[]> {
     const outcomes = await this.#store.getOrCreateUserGroups(
       requests.map((request) => this.#commandOf(caller, request, true)),
     )
-    return outcomes.map((outcome) => refusalOf(outcome) ?? (outcome as Ensured).outcome)
+    return outcomes.map((outcome) => refusalOf(outcome) ?? (outcome as Upserted).outcome)
   }
 
   /**
    * What `ensure` would do; it changes nothing.
    * @throws Fault `name_required`, `validation_failed` (an unregistered mapping), `unavailable`
    */
-  async preview(caller: Realm, { providedId, change }: UserGroupRequest): Promise<EnsureOutcome> {
+  async preview(caller: TenantScope, { providedId, change }: UserGroupRequest): Promise<UpsertOutcome> {
     const userGroup = await this.#store.findUserGroup(keyOf(caller, providedId))
     if (userGroup !== null && changesNothing(userGroup, change)) return 'unchanged'
     if (userGroup === null && change.name === undefined) throw nameRequired()
@@ -153,9 +153,9 @@ export class UserGroupService {
 
   /** What `ensureAll` would do. @throws Fault `unavailable` */
   previewAll(
-    caller: Realm,
+    caller: TenantScope,
     requests: readonly UserGroupRequest[],
-  ): Promise<readonly (EnsureOutcome | Fault)[]> {
+  ): Promise<readonly (UpsertOutcome | Fault)[]> {
     return Promise.all(
       requests.map((request) =>
         this.preview(caller, request).catch((error: unknown) => {
@@ -172,13 +172,13 @@ export class UserGroupService {
     providedId: string,
     change: UserGroupChange,
     expected?: ExpectedUserGroup,
-  ): Promise<OpenedUserGroup> {
+  ): Promise<UserGroupWithToken> {
     const result = await this.#store.updateUserGroup({
       key: keyOf(caller, providedId),
       ...(expected !== undefined && { expected }),
       change,
       mappingMode: this.#mappingMode,
-      ...originOf(caller),
+      ...actorOf(caller),
       now: this.#clock.now(),
     })
     if (result.outcome === 'not_found') throw userGroupNotFound()
@@ -237,21 +237,21 @@ export class UserGroupService {
    * Whose user group token this is, or was until a grace period is over; null for any other text.
    * @throws Fault `unavailable`
    */
-  async introspect({ workspaceId, environment }: Realm, token: string): Promise<TokenOwner | null> {
+  async introspect({ workspaceId, environment }: TenantScope, token: string): Promise<TokenOwner | null> {
     // No need to look up what was never issued.
     if (!isWellFormedToken('userGroup', token)) return null
     return this.#store.findByToken(workspaceId, environment, hashToken(token), this.#clock.now())
   }
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
-  async show(realm: Realm, providedId: string): Promise<OpenedUserGroup> {
-    const userGroup = await this.#store.findUserGroup(keyOf(realm, providedId))
+  async show(tenantScope: TenantScope, providedId: string): Promise<UserGroupWithToken> {
+    const userGroup = await this.#store.findUserGroup(keyOf(tenantScope, providedId))
     if (userGroup === null) throw userGroupNotFound()
     return this.#open(userGroup)
   }
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
-  async showById({ workspaceId, environment }: Realm, teamId: number): Promise<OpenedUserGroup> {
+  async showById({ workspaceId, environment }: TenantScope, teamId: number): Promise<UserGroupWithToken> {
     const userGroup = await this.#store.findUserGroupById(workspaceId, environment, teamId)
     if (userGroup === null) throw userGroupNotFound('team_id')
     return this.#open(userGroup)
@@ -262,7 +262,7 @@ export class UserGroupService {
     const outcome = await this.#store.deleteUserGroup({
       key: keyOf(caller, providedId),
       ...(expected !== undefined && { expected }),
-      ...originOf(caller),
+      ...actorOf(caller),
       now: this.#clock.now(),
     })
     if (outcome === 'not_found') throw userGroupNotFound()
@@ -270,7 +270,7 @@ export class UserGroupService {
   }
 
   /** @throws Fault `validation_failed` where no user group could have this mapping, `unavailable` */
-  async #checkMapping({ workspaceId, environment }: Realm, mapping: JsonText | null): Promise<void> {
+  async #checkMapping({ workspaceId, environment }: TenantScope, mapping: JsonText | null): Promise<void> {
     if (this.#mappingMode === 'free' || mapping === null) return
     const entries = mappingEntries(mapping)
     const resolved = await this.#store.resolveEntries(workspaceId, environment, entries)
@@ -318,19 +318,19 @@ export class UserGroupService {
 
   readonly #mintToken: MintToken = (key) => {
     const token = generateToken('userGroup', key.environment)
-    const { keyId, sealed } = this.#keyring.seal(token, sealingContext(key))
+    const { keyId, sealed } = this.#keyring.seal(token, encryptionContext(key))
     return { hash: hashToken(token), keyId, sealed }
   }
 
-  #open<Shown extends UserGroupView>(userGroup: Shown): Opened<Shown> {
+  #open<Shown extends UserGroupView>(userGroup: Shown): WithToken<Shown> {
     return { ...userGroup, token: this.#openToken(userGroup) }
   }
 
   #openToken(userGroup: UserGroupKey & Pick<UserGroup, 'token'>): string {
     try {
-      return this.#keyring.open(userGroup.token, sealingContext(userGroup))
+      return this.#keyring.open(userGroup.token, encryptionContext(userGroup))
     } catch (error) {
-      if (!(error instanceof UnsealError)) throw error
+      if (!(error instanceof DecryptionError)) throw error
       throw new Fault('unavailable', 'The token of this user group cannot be shown at the moment', {
         reason: `TOKEN_SEALED: ${error.message}; ${error.isKeyMissing ? 'put that key last into UGS_SECRET_KEYS, or into the file that this process reads its keys from' : 'restore a backup, or rotate the token'}`,
       })
@@ -338,11 +338,11 @@ export class UserGroupService {
   }
 }
 
-export function originOf({ author, requestId }: Caller): Origin {
+export function actorOf({ author, requestId }: Caller): Actor {
   return { author, requestId }
 }
 
-function keyOf({ workspaceId, environment }: Realm, providedId: string): UserGroupKey {
+function keyOf({ workspaceId, environment }: TenantScope, providedId: string): UserGroupKey {
   return { workspaceId, environment, providedId }
 }
 
@@ -390,7 +390,7 @@ export function userGroupNotFound(id: 'user_group_id' | 'team_id' = 'user_group_
 
 function mappingUnregistered(entries: readonly ResolvedEntry[]): Fault {
   return validationFailed(
-    entries.slice(0, faultsShown).map(({ schemaKey, hasSchema }) => ({
+    entries.slice(0, maxFaultsShown).map(({ schemaKey, hasSchema }) => ({
       path: shownPointer(['mapping', schemaKey]),
       message: hasSchema ? 'is no registered data source of this schema' : 'is no registered schema',
     })),

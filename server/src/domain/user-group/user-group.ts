@@ -83,6 +83,6 @@ export function changedFields(before: UserGroupContent, after: UserGroupContent)
 }
 
 /** The associated data that a user group token is sealed with, so that it opens for that user group alone. */
-export function sealingContext({ workspaceId, environment, providedId }: UserGroupKey): string {
+export function encryptionContext({ workspaceId, environment, providedId }: UserGroupKey): string {
   return `user_group_token/${workspaceId}/${environment}/${providedId}`
 }

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
  * Texts, remembered by 64 bits of their SHA-256 each, so that millions of them take some 16 bytes apiece. Among
  * 1,000,000 of them the chance that any two are taken for one is 3 in 100,000,000.
  */
-export class TextSet {
+export class HashSet {
   /** Open addressing; at most half of the slots are taken, and 0 is a free one. */
   #slots = new BigUint64Array(1024)
   #size = 0

@@ -4,18 +4,18 @@ import {
   auditEventJson,
   dataSourceJson,
   deletedUserGroupJson,
-  diffAnswer,
+  diffResponse,
   importResultJson,
   importSummaryJson,
   isolationFindingJson,
-  leakedTokenAnswer,
-  listAnswer,
+  leakedTokenResponse,
+  listResponse,
   promotionResultJson,
   schemaJson,
   successful,
   userGroupJson,
   versionJson,
-  viewAnswer,
+  viewResponse,
   workspaceJson,
 } from '../../contract/admin/admin-responses.ts'
 import type { AdminOperationId } from '../../contract/admin/admin-operations.ts'
@@ -46,7 +46,7 @@ import { isEventId } from '../../domain/audit/audit-event.ts'
 import type { AuditLog } from '../../domain/audit/audit-log.ts'
 import type { DataSourceManagement } from '../../domain/data-source/data-source-management.ts'
 import { validationFailed } from '../../domain/fault.ts'
-import { parseMoment } from '../../domain/util/timestamp.ts'
+import { parseTimestamp } from '../../domain/util/timestamp.ts'
 import { stepsOfPointer } from '../../domain/json/json-pointer.ts'
 import type { Promotion } from '../../domain/user-group/promotion.ts'
 import type { TokenlessUserGroup } from '../../domain/user-group/user-group.ts'
@@ -57,12 +57,12 @@ import {
 } from '../../domain/user-group/user-group-management.ts'
 import { UserGroupImport, type ImportRow } from '../../domain/user-group/user-group-import.ts'
 import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
-import type { AdminAnswer, AdminCall } from './admin-routes.ts'
+import type { AdminResponse, AdminRequest } from './admin-routes.ts'
 import { cursorOf, isId, positionOf } from './cursor.ts'
 import { expectedOf } from './etag.ts'
 import { spool } from './spool.ts'
 
-export interface AdminParts {
+export interface AdminServices {
   readonly auditLog: AuditLog
   readonly userGroups: UserGroupService
   readonly management: UserGroupManagement
@@ -71,15 +71,15 @@ export interface AdminParts {
   readonly dataSources: DataSourceManagement
 }
 
-type Handler = (call: AdminCall) => Promise<AdminAnswer>
+type Handler = (call: AdminRequest) => Promise<AdminResponse>
 
 const defaultLimit = 50
-const greatestLimit = 200
+const maxLimit = 200
 const versionsListed = 200
 const deleted = { json: successful({ deleted: 'true' }) }
 
 /** What each operation of `/admin/v1` does. Queries and bodies are as their schemas have it. */
-export function handlersOf(parts: AdminParts): Record<AdminOperationId, Handler> {
+export function handlersOf(parts: AdminServices): Record<AdminOperationId, Handler> {
   return {
     ...userGroupHandlers(parts),
     ...accessHandlers(parts),
@@ -88,10 +88,10 @@ export function handlersOf(parts: AdminParts): Record<AdminOperationId, Handler>
   }
 }
 
-function userGroupHandlers({ userGroups, management, promotion }: AdminParts) {
-  const teamIdOf = ({ params }: AdminCall) => params.team_id as number
-  const find = (call: AdminCall) => management.find(call.caller, teamIdOf(call))
-  const expected = (call: AdminCall) =>
+function userGroupHandlers({ userGroups, management, promotion }: AdminServices) {
+  const teamIdOf = ({ params }: AdminRequest) => params.team_id as number
+  const find = (call: AdminRequest) => management.find(call.caller, teamIdOf(call))
+  const expected = (call: AdminRequest) =>
     expectedOf(teamIdOf(call), call.ifMatch, async () => (await find(call)).revision)
   return {
     searchUserGroups: async ({ caller, query }) => {
@@ -102,13 +102,13 @@ function userGroupHandlers({ userGroups, management, promotion }: AdminParts) {
         position: positionOf(cursor, isPosition),
         limit: limitOf(rest),
       })
-      return { json: listAnswer('user_groups', items, userGroupJson, cursorOf(position)) }
+      return { json: listResponse('user_groups', items, userGroupJson, cursorOf(position)) }
     },
-    getUserGroup: async (call) => answered(await find(call)),
+    getUserGroup: async (call) => userGroupResponse(await find(call)),
     patchUserGroup: async (call) => {
       const { providedId } = await find(call)
       const change = readChange(call.body)
-      return answered(await userGroups.update(call.caller, providedId, change, await expected(call)))
+      return userGroupResponse(await userGroups.update(call.caller, providedId, change, await expected(call)))
     },
     deleteUserGroup: async (call) => {
       await management.delete(call.caller, await expected(call))
@@ -128,16 +128,16 @@ function userGroupHandlers({ userGroups, management, promotion }: AdminParts) {
       return { json: successful({ token: JSON.stringify(token) }) }
     },
     suspendUserGroup: async (call) =>
-      answered(await management.setSuspended(call.caller, await expected(call), true)),
+      userGroupResponse(await management.setSuspended(call.caller, await expected(call), true)),
     resumeUserGroup: async (call) =>
-      answered(await management.setSuspended(call.caller, await expected(call), false)),
+      userGroupResponse(await management.setSuspended(call.caller, await expected(call), false)),
     viewUserGroup: async (call) => {
       const view = await management.view(call.caller, teamIdOf(call))
-      return { json: viewAnswer(view), userGroup: view.userGroup }
+      return { json: viewResponse(view), userGroup: view.userGroup }
     },
     listUserGroupVersions: async (call) => {
       const versions = await management.listVersions(call.caller, teamIdOf(call), versionsListed)
-      return { json: listAnswer('versions', versions, versionJson) }
+      return { json: listResponse('versions', versions, versionJson) }
     },
     diffUserGroupVersions: async (call) => {
       const { to } = call.query as DiffQuery
@@ -148,10 +148,10 @@ function userGroupHandlers({ userGroups, management, promotion }: AdminParts) {
         from,
         to === undefined ? null : Number(to),
       )
-      return { json: diffAnswer(differences) }
+      return { json: diffResponse(differences) }
     },
     restoreUserGroupVersion: async (call) =>
-      answered(
+      userGroupResponse(
         await management.restoreVersion(call.caller, await expected(call), call.params.revision as number),
       ),
     listDeletedUserGroups: ({ caller, query }) =>
@@ -162,7 +162,7 @@ function userGroupHandlers({ userGroups, management, promotion }: AdminParts) {
         { idOf: ({ teamId }) => teamId, jsonOf: deletedUserGroupJson },
       ),
     restoreDeletedUserGroup: async (call) =>
-      answered(await management.restoreDeleted(call.caller, teamIdOf(call))),
+      userGroupResponse(await management.restoreDeleted(call.caller, teamIdOf(call))),
     importUserGroups: async ({ caller, query, readRows }) => {
       const isDryRun = (query as ImportQuery).dry_run === 'true'
       const running = new UserGroupImport(userGroups, caller, { isDryRun })
@@ -178,24 +178,24 @@ function userGroupHandlers({ userGroups, management, promotion }: AdminParts) {
         position: positionOf(cursor, isIsolationPosition),
         limit: limitOf(query as PageQuery),
       })
-      return { json: listAnswer('findings', items, isolationFindingJson, cursorOf(position)) }
+      return { json: listResponse('findings', items, isolationFindingJson, cursorOf(position)) }
     },
     promoteUserGroups: async ({ caller, body }) => {
       const { user_group_ids, dry_run = false } = body.value as PromotionBody
       const results = await promotion.promote(caller, user_group_ids, dry_run)
-      return { json: listAnswer('results', results, promotionResultJson) }
+      return { json: listResponse('results', results, promotionResultJson) }
     },
     reportLeakedToken: async ({ caller, body }) => {
       const { token, rotate = false } = body.value as LeakedTokenBody
-      return { json: leakedTokenAnswer(await management.findLeaked(caller, token, rotate)) }
+      return { json: leakedTokenResponse(await management.findLeaked(caller, token, rotate)) }
     },
   } satisfies Partial<Record<AdminOperationId, Handler>>
 }
 
-function accessHandlers({ apiTokens }: AdminParts) {
+function accessHandlers({ apiTokens }: AdminServices) {
   return {
     listApiTokens: async ({ caller }) => ({
-      json: listAnswer('api_tokens', await apiTokens.list(caller), apiTokenJson),
+      json: listResponse('api_tokens', await apiTokens.list(caller), apiTokenJson),
     }),
     createApiToken: async ({ caller, body }) => {
       const { name, scopes, expires_in_seconds } = body.value as ApiTokenBody
@@ -223,7 +223,7 @@ function accessHandlers({ apiTokens }: AdminParts) {
       }
     },
     listWorkspaces: async ({ caller }) => ({
-      json: listAnswer('workspaces', await apiTokens.findWorkspaces(caller), workspaceJson),
+      json: listResponse('workspaces', await apiTokens.findWorkspaces(caller), workspaceJson),
     }),
     createWorkspace: async ({ caller, body }) => {
       const { name } = body.value as WorkspaceBody
@@ -239,10 +239,10 @@ function accessHandlers({ apiTokens }: AdminParts) {
   } satisfies Partial<Record<AdminOperationId, Handler>>
 }
 
-function registryHandlers({ dataSources }: AdminParts) {
+function registryHandlers({ dataSources }: AdminServices) {
   return {
     listSchemas: async ({ caller }) => ({
-      json: listAnswer('schemas', await dataSources.listSchemas(caller), schemaJson),
+      json: listResponse('schemas', await dataSources.listSchemas(caller), schemaJson),
     }),
     createSchema: async ({ caller, body }) => {
       const { provided_id, name } = body.value as SchemaBody
@@ -279,7 +279,7 @@ function registryHandlers({ dataSources }: AdminParts) {
   } satisfies Partial<Record<AdminOperationId, Handler>>
 }
 
-function auditHandlers({ auditLog }: AdminParts) {
+function auditHandlers({ auditLog }: AdminServices) {
   return {
     listAuditEvents: async ({ caller, query }) => {
       const { cursor, ...rest } = query as AuditQuery
@@ -287,7 +287,7 @@ function auditHandlers({ auditLog }: AdminParts) {
         position: positionOf(cursor, isEventId),
         limit: limitOf(rest),
       })
-      return { json: listAnswer('audit_events', items, auditEventJson, cursorOf(position)) }
+      return { json: listResponse('audit_events', items, auditEventJson, cursorOf(position)) }
     },
   } satisfies Partial<Record<AdminOperationId, Handler>>
 }
@@ -298,16 +298,16 @@ async function pageById<T>(
   query: PageQuery,
   list: (position: { afterId: number | null; limit: number }) => Promise<readonly T[]>,
   { idOf, jsonOf }: { idOf: (item: T) => number; jsonOf: (item: T) => string },
-): Promise<AdminAnswer> {
+): Promise<AdminResponse> {
   const limit = limitOf(query)
   const position = positionOf(query.cursor, isId)
   const items = await list({ afterId: position === null ? null : Number(position), limit })
   const last = items.at(-1)
   const next = last !== undefined && items.length === limit ? String(idOf(last)) : null
-  return { json: listAnswer(name, items, jsonOf, cursorOf(next)) }
+  return { json: listResponse(name, items, jsonOf, cursorOf(next)) }
 }
 
-function answered(userGroup: TokenlessUserGroup): AdminAnswer {
+function userGroupResponse(userGroup: TokenlessUserGroup): AdminResponse {
   return { json: successful({ user_group: userGroupJson(userGroup) }), userGroup }
 }
 
@@ -326,7 +326,7 @@ async function* importLines(
 async function exported(
   format: BulkFormat,
   pages: AsyncGenerator<TokenlessUserGroup[]>,
-): Promise<AdminAnswer> {
+): Promise<AdminResponse> {
   const { head, row } = rowWriters[format]
   const first = await pages.next()
   async function* texts() {
@@ -339,15 +339,15 @@ async function exported(
 
 /** @throws Fault `validation_failed` */
 function limitOf({ limit = String(defaultLimit) }: { limit?: string }): number {
-  if (Number(limit) <= greatestLimit) return Number(limit)
-  throw validationFailed([{ path: '/limit', message: `must be from 1 to ${greatestLimit}` }])
+  if (Number(limit) <= maxLimit) return Number(limit)
+  throw validationFailed([{ path: '/limit', message: `must be from 1 to ${maxLimit}` }])
 }
 
 /** @throws Fault `validation_failed` where a time is none */
 function auditFilterOf({ since, until, team_id, user_group_id, action, author, request_id }: AuditQuery) {
   return {
-    since: momentOf('since', since),
-    until: momentOf('until', until),
+    since: timestampOf('since', since),
+    until: timestampOf('until', until),
     teamId: team_id === undefined ? undefined : Number(team_id),
     providedId: user_group_id,
     action,
@@ -357,9 +357,9 @@ function auditFilterOf({ since, until, team_id, user_group_id, action, author, r
 }
 
 /** @throws Fault `validation_failed` */
-function momentOf(name: string, text: string | undefined): number | undefined {
+function timestampOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  const time = parseMoment(text)
+  const time = parseTimestamp(text)
   if (time !== null) return time
   throw validationFailed([{ path: `/${name}`, message: 'must be a time that there is' }])
 }

@@ -16,9 +16,9 @@ import { shownPointer } from '../../domain/json/json-pointer.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limit.ts'
 import type { ImportRow } from '../../domain/user-group/user-group-import.ts'
 import type { Caller } from '../../domain/user-group/user-group-service.ts'
-import { handlersOf, type AdminParts } from './admin-handlers.ts'
+import { handlersOf, type AdminServices } from './admin-handlers.ts'
 import { sendJson } from '../response.ts'
-import { Authentication, type AuthenticationParts } from '../authentication.ts'
+import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
 import {
   bodyReadingOf,
   checkBodyHeaders,
@@ -27,12 +27,12 @@ import {
   readUpload,
   withBody,
 } from '../request-body.ts'
-import { beginCall, callerOf } from '../request-context.ts'
+import { authorize, callerOf } from '../request-context.ts'
 import { findSession } from '../console/console-session.ts'
 import { etagOf } from './etag.ts'
 
 /** A call of `/admin/v1`, its input judged by the schemas of its operation. */
-export interface AdminCall {
+export interface AdminRequest {
   readonly caller: Caller
   /** What stands in the path. */
   readonly params: Readonly<Record<string, number>>
@@ -44,7 +44,7 @@ export interface AdminCall {
   readonly ifMatch: string | undefined
 }
 
-export type AdminAnswer =
+export type AdminResponse =
   | {
       readonly json: string
       /** The user group that is answered, for the ETag. */
@@ -52,8 +52,8 @@ export type AdminAnswer =
     }
   | { readonly format: BulkFormat; readonly stream: Readable }
 
-export interface AdminRoutesParts extends AdminParts {
-  readonly authentication: AuthenticationParts
+export interface AdminRoutesDependencies extends AdminServices {
+  readonly authentication: AuthenticationDependencies
   readonly rateLimiter: RateLimiter
   /** Of the console; an API token goes before them. */
   readonly sessions: ConsoleSessions
@@ -64,7 +64,7 @@ type Validate = (value: unknown) => void
 const noDocument: JsonDocument = { value: undefined, members: new Map() }
 
 /** The management API, route by route as `adminOperations` lists them. */
-export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): void {
+export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesDependencies): void {
   const authentication = new Authentication(['Token'], parts.authentication)
   const { sessions, rateLimiter } = parts
   const handlers = handlersOf(parts)
@@ -80,11 +80,11 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
       url: `/admin/v1${operation.path.replaceAll(/\{(\w+)\}/g, ':$1(^[1-9]\\d{0,14}$)')}`,
       config: { challenge: authentication.challenge },
       onRequest: async (request, reply) => {
-        const apiToken = await app.admission.during(async () => {
+        const apiToken = await app.loadShedder.during(async () => {
           const session = await findSession(request, sessions)
           return session?.apiToken ?? authentication.authenticate(request.raw.headers.authorization)
         })
-        beginCall(request, reply, { apiToken, operation: id }, rateLimiter)
+        authorize(request, reply, { apiToken, operation: id }, rateLimiter)
         if (operation.takesRows === true) checkUploadHeaders(request.raw, Object.values(bulkFormats))
         else if (validateBody !== undefined)
           checkBodyHeaders(request.raw, 'application/json', bodyReadingOf(request))
@@ -103,13 +103,13 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): v
             ifMatch: request.headers['if-match'],
           })
         }
-        const answer =
+        const response =
           validateBody === undefined
-            ? await app.admission.during(() => work(noDocument))
+            ? await app.loadShedder.during(() => work(noDocument))
             : await withBody(request.raw, bodyReadingOf(request), (body) => work(readStrictJson(body)))
-        if ('stream' in answer) return reply.type(bulkFormats[answer.format]).send(answer.stream)
-        if (answer.userGroup !== undefined) reply.header('etag', etagOf(answer.userGroup))
-        return sendJson(reply, operation.status ?? 200, answer.json)
+        if ('stream' in response) return reply.type(bulkFormats[response.format]).send(response.stream)
+        if (response.userGroup !== undefined) reply.header('etag', etagOf(response.userGroup))
+        return sendJson(reply, operation.status ?? 200, response.json)
       },
     })
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { successful } from '../../contract/admin/admin-responses.ts'
-import { sessionAnswer, SignInBody } from '../../contract/console.ts'
+import { sessionResponse, SignInBody } from '../../contract/console.ts'
 import { readStrictJson } from '../../contract/json/strict-json.ts'
 import { compileValidator } from '../../contract/validator.ts'
 import type { ApiTokenManagement } from '../../domain/api-token/api-token-management.ts'
@@ -14,7 +14,7 @@ import { sendJson } from '../response.ts'
 import { bodyReadingOf, checkBodyHeaders, withBody } from '../request-body.ts'
 import { dropSecret, findSession, keepSecret, secretOf } from './console-session.ts'
 
-export interface ConsoleRoutesParts {
+export interface ConsoleRoutesDependencies {
   readonly sessions: ConsoleSessions
   readonly apiTokens: ApiTokenManagement
   /** Where its built files are. */
@@ -31,13 +31,13 @@ const validateSignIn: (value: unknown) => asserts value is SignInBody = compileV
 /** The web console: its files, its pages, and who is signed in to it. */
 export async function addConsoleRoutes(
   app: FastifyInstance,
-  { sessions, apiTokens, folder }: ConsoleRoutesParts,
+  { sessions, apiTokens, folder }: ConsoleRoutesDependencies,
 ): Promise<void> {
   const page = await readFile(join(folder, 'index.html'), 'utf8')
   const answer = async (session: OpenSession) => {
     const [workspace] = await apiTokens.findWorkspaces(session.apiToken)
     if (workspace === undefined) throw new Fault('unauthenticated', 'The session is over; sign in again')
-    return sessionAnswer(session, workspace)
+    return sessionResponse(session, workspace)
   }
 
   const signedIn = async (request: FastifyRequest) => {
@@ -68,14 +68,14 @@ export async function addConsoleRoutes(
   app.get('/console/session', {
     config: { challenge: 'Token' },
     handler: async (request, reply) => {
-      const json = await app.admission.during(async () => answer(await signedIn(request)))
+      const json = await app.loadShedder.during(async () => answer(await signedIn(request)))
       return sendJson(reply, 200, json)
     },
   })
   app.delete('/console/session', {
     config: { challenge: 'Token' },
     handler: async (request, reply) => {
-      await app.admission.during(async () => {
+      await app.loadShedder.during(async () => {
         await signedIn(request)
         await sessions.signOut(secretOf(request) as string)
       })

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { checkReadiness, type ReadinessParts } from '../../domain/readiness.ts'
+import { checkReadiness, type ReadinessDependencies } from '../../domain/readiness.ts'
 import { sendJson } from '../response.ts'
 
 /** For a supervisor (`/healthz`: restart me if this fails) and a load balancer (`/readyz`: send me requests). */
-export function addHealthRoutes(app: FastifyInstance, parts: ReadinessParts): void {
+export function addHealthRoutes(app: FastifyInstance, parts: ReadinessDependencies): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/healthz',

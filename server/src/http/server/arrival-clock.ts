@@ -24,15 +24,15 @@ const noIdleMs = 0.05
  */
 export class ArrivalClock {
   /** When the turn under way began to read; undefined between turns. */
-  #turn: number | undefined
-  #lastTurn = 0
+  #tick: number | undefined
+  #lastTick = 0
   #lastIdle = 0
   /** Since when what is read in this turn may have been waiting. */
   #waitingSince = 0
 
   /** To be asked as soon as a request has been read. */
   arrivalOn(socket: Socket & Answered): number {
-    const turn = this.#turn ?? this.#beginTurn()
+    const turn = this.#tick ?? this.#beginTick()
     const since = Math.min(turn, Math.max(this.#waitingSince, socket[answeredAt] ?? 0))
     return (since + turn) / 2
   }
@@ -42,18 +42,18 @@ export class ArrivalClock {
     socket[answeredAt] = performance.now()
   }
 
-  #beginTurn(): number {
+  #beginTick(): number {
     const now = performance.now()
     const { idleTime } = performance.nodeTiming
-    this.#waitingSince = idleTime - this.#lastIdle < noIdleMs ? this.#lastTurn : now
+    this.#waitingSince = idleTime - this.#lastIdle < noIdleMs ? this.#lastTick : now
     this.#lastIdle = idleTime
-    this.#lastTurn = this.#turn = now
+    this.#lastTick = this.#tick = now
     // It runs when all that had arrived has been read, and before the loop looks for more.
-    setImmediate(this.#endTurn)
+    setImmediate(this.#endTick)
     return now
   }
 
-  readonly #endTurn = (): void => {
-    this.#turn = undefined
+  readonly #endTick = (): void => {
+    this.#tick = undefined
   }
 }

@@ -13,7 +13,7 @@ const intervalMs = 1000
  *
  * Looking now and then costs a request nothing.
  */
-export function closeStuckConnections(server: Server, timeoutMs: number): void {
+export function closeIdleConnections(server: Server, timeoutMs: number): void {
   const lastSeen = new Map<HttpConnection, { state: string; at: number }>()
   server.on('connection', (socket: HttpConnection) => {
     // A connection may be handed to the server anew.

@@ -1,36 +1,36 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { errorAnswer, errorTable } from '../../contract/errors.ts'
+import { errorBody, errorTable } from '../../contract/errors.ts'
 import type { Clock } from '../../domain/util/clock.ts'
 import { Fault } from '../../domain/fault.ts'
 import { endingWithRequest, hasUnreadBody } from '../response.ts'
-import { closeInDoubt } from './request-validation.ts'
-import { comeFirst, type HandleRequest } from './prepend-listener.ts'
-import type { LastAnswers } from './protocol-errors.ts'
+import { closeOnAmbiguousFraming } from './request-validation.ts'
+import { prependRequestListener, type HandleRequest } from './prepend-listener.ts'
+import type { FinalResponses } from './protocol-errors.ts'
 
 /** For how long the event loop takes on calls before it looks for others, in milliseconds. */
-const turnMs = 15
+const tickMs = 15
 /** The same while connections come in: of those, libuv accepts one a turn. Where calls come at once, turns do nothing else at first. */
-const turnWithConnectionMs = 1
+const tickWithConnectionMs = 1
 const onlyConnectionsMs = 50
 /** After so long without a connection, those that come are new ones. */
 const newConnectionsMs = 200
 /** A turn takes on no more calls than it takes so long to answer, what the store does included, in milliseconds. */
-const wholeTurnMs = 30
+const fullTickMs = 30
 /** But for these: the more share a commit, the less it costs each. */
-const fewestOfTurn = 64
+const minPerTick = 64
 /** How much of all time goes to the answers of refused calls while others wait, however many there are. */
 const shareOfRefusals = 0.2
 /** So long a call may wait to be taken on, in milliseconds; one that would wait for longer is refused. */
-const longestWaitMs = 70
+const maxWaitMs = 70
 /** Of the calls that wait: no fewer, however long they take, and no more. */
-const fewestWaiting = 256
-const mostWaiting = 1000
+const minWaiting = 256
+const maxWaiting = 1000
 /** How much the last turn counts for how long a call takes. */
-const weightOfTurn = 0.2
+const weightOfTick = 0.2
 /** Of the calls that are taken on and wait for the store. */
-const mostAtWork = 1000
+const maxInFlight = 1000
 /** Of all bodies that are being read and worked on, in bytes. Small ones are not counted: of those, memory holds many. */
-const mostBodyBytes = 64 * 1024 * 1024
+const maxBodyBytes = 64 * 1024 * 1024
 const smallBody = 16 * 1024
 
 /** What a load balancer and an orchestrator ask for: they are to learn that the service is alive, above all under load. */
@@ -53,9 +53,9 @@ interface Usage {
  * What one call takes up of what all share. Counts alone: a set of requests, of which one comes and one goes with each call, would make
  * V8 keep what has gone until it collects the old generation.
  */
-export class Claim {
+export class Permit {
   readonly #used: Usage
-  #isAtWork = false
+  #isInFlight = false
   #bodyBytes = 0
 
   constructor(used: Usage) {
@@ -64,10 +64,10 @@ export class Claim {
 
   /** The call is worked on from now on; false where too many are. */
   begin(): boolean {
-    if (this.#isAtWork) return true
-    if (this.#used.calls >= mostAtWork) return false
+    if (this.#isInFlight) return true
+    if (this.#used.calls >= maxInFlight) return false
     this.#used.calls++
-    this.#isAtWork = true
+    this.#isInFlight = true
     return true
   }
 
@@ -75,7 +75,7 @@ export class Claim {
   hold(bytes: number): boolean {
     if (bytes <= smallBody) return true
     const more = bytes - this.#bodyBytes
-    if (this.#used.bodyBytes + more > mostBodyBytes) return false
+    if (this.#used.bodyBytes + more > maxBodyBytes) return false
     this.#used.bodyBytes += more
     this.#bodyBytes = bytes
     return true
@@ -83,14 +83,14 @@ export class Claim {
 
   /** Gives back whatever it took. */
   end(): void {
-    if (this.#isAtWork) this.#used.calls--
+    if (this.#isInFlight) this.#used.calls--
     this.#used.bodyBytes -= this.#bodyBytes
-    this.#isAtWork = false
+    this.#isInFlight = false
     this.#bodyBytes = 0
   }
 }
 
-export interface AdmissionOptions extends LastAnswers {
+export interface LoadShedderOptions extends FinalResponses {
   readonly clock: Pick<Clock, 'monotonic'>
   /** Is told of a call that has to wait, be it to be refused, when it comes. */
   readonly onWait: ((request: IncomingMessage) => void) | undefined
@@ -102,21 +102,21 @@ export interface AdmissionOptions extends LastAnswers {
  * Takes on calls as they come, and, where they come faster than they can be answered, as many as can be answered soon. The
  * others it refuses: that costs a part of a call, and waiting with all would leave each too late (decision 0021).
  */
-export class Admission {
+export class LoadShedder {
   readonly #handle: HandleRequest
-  readonly #options: AdmissionOptions
-  readonly #clock: AdmissionOptions['clock']
+  readonly #options: LoadShedderOptions
+  readonly #clock: LoadShedderOptions['clock']
   readonly #waiting: Waiting[] = []
   readonly #refused: Waiting[] = []
-  #mostWaiting = fewestWaiting
-  #mostOfTurn = fewestOfTurn
-  #msPerCall = longestWaitMs / fewestWaiting
+  #maxWaiting = minWaiting
+  #maxPerTick = minPerTick
+  #serviceTimeMs = maxWaitMs / minWaiting
   /** When the event loop began with what came in; 0 where nothing has. */
-  #turnBegan = 0
-  #turnMs = turnMs
+  #tickBeganAt = 0
+  #tickMs = tickMs
   /** How many calls were taken on in this turn, and in the last one in which any were. */
-  #callsOfTurn = 0
-  #callsOfLastTurn = 0
+  #requestsOfTick = 0
+  #requestsOfLastTick = 0
   #connectionsSince = -Infinity
   #lastConnectionAt = -Infinity
   #isScheduled = false
@@ -125,16 +125,16 @@ export class Admission {
   readonly #used: Usage = { calls: 0, bodyBytes: 0 }
 
   /** Comes before what handles the requests of a server so far. */
-  constructor(server: Server, options: AdmissionOptions) {
+  constructor(server: Server, options: LoadShedderOptions) {
     this.#options = options
     this.#clock = options.clock
-    this.#handle = comeFirst(server, (request, response) => this.#receive(request, response))
+    this.#handle = prependRequestListener(server, (request, response) => this.#receive(request, response))
     server.on('connection', () => this.#connect())
   }
 
   /** What a call takes up; to be ended, whatever came of it. */
-  claim(): Claim {
-    return new Claim(this.#used)
+  claim(): Permit {
+    return new Permit(this.#used)
   }
 
   /**
@@ -155,15 +155,15 @@ export class Admission {
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
     if ((this.#waiting.length === 0 && this.#hasTime()) || probes.includes(request.url)) {
-      this.#callsOfTurn++
+      this.#requestsOfTick++
       this.#handle(request, response)
       return
     }
     // Others of its connection come before it: they would have it wait all the same.
     const isBehind = response.socket === null
-    const most = isBehind ? mostWaiting : this.#mostWaiting
+    const most = isBehind ? maxWaiting : this.#maxWaiting
     this.#options.onWait?.(request)
-    if (this.#waiting.length < most && this.#used.calls < mostAtWork) {
+    if (this.#waiting.length < most && this.#used.calls < maxInFlight) {
       this.#waiting.push({ request, response })
     } else if (isBehind) {
       // Node reads no more of a connection on which enough answers wait.
@@ -173,7 +173,7 @@ export class Admission {
     if (this.#isScheduled) return
     this.#isScheduled = true
     this.#last = { at: this.#clock.monotonic(), calls: 0 }
-    setImmediate(this.#goOn)
+    setImmediate(this.#drainQueue)
   }
 
   #connect(): void {
@@ -181,61 +181,61 @@ export class Admission {
     if (now - this.#lastConnectionAt > newConnectionsMs) this.#connectionsSince = now
     this.#lastConnectionAt = now
     const isFirst = now - this.#connectionsSince < onlyConnectionsMs
-    this.#turnMs = isFirst && this.#callsOfLastTurn > 1 ? 0 : turnWithConnectionMs
+    this.#tickMs = isFirst && this.#requestsOfLastTick > 1 ? 0 : tickWithConnectionMs
   }
 
   #hasTime(): boolean {
     const now = this.#clock.monotonic()
-    if (this.#turnBegan === 0) {
-      this.#turnBegan = now
-      setImmediate(this.#endTurn)
+    if (this.#tickBeganAt === 0) {
+      this.#tickBeganAt = now
+      setImmediate(this.#endTick)
     }
-    return now - this.#turnBegan < this.#turnMs
+    return now - this.#tickBeganAt < this.#tickMs
   }
 
-  readonly #endTurn = (): void => {
-    this.#turnBegan = 0
-    this.#endCallsOfTurn()
-    if (!this.#isScheduled) this.#turnMs = turnMs
+  readonly #endTick = (): void => {
+    this.#tickBeganAt = 0
+    this.#endRequestsOfTick()
+    if (!this.#isScheduled) this.#tickMs = tickMs
   }
 
   /** Once a turn, while any wait: the event loop reads what has come in, and writes what is answered, in between. */
-  readonly #goOn = (): void => {
+  readonly #drainQueue = (): void => {
     const now = this.#clock.monotonic()
-    this.#learn(now)
+    this.#updateServiceTime(now)
     let calls = 0
-    for (const end = now + this.#turnMs; calls < this.#mostOfTurn && this.#clock.monotonic() < end; calls++) {
+    for (const end = now + this.#tickMs; calls < this.#maxPerTick && this.#clock.monotonic() < end; calls++) {
       const next = this.#waiting.shift()
       if (next === undefined) break
       if (next.request.socket.destroyed) this.#leave(next.request)
       else this.#handle(next.request, next.response)
     }
-    this.#callsOfTurn += calls
-    this.#endCallsOfTurn()
-    const lastTurnMs = Math.max(now - this.#last.at, this.#turnMs)
+    this.#requestsOfTick += calls
+    this.#endRequestsOfTick()
+    const lastTurnMs = Math.max(now - this.#last.at, this.#tickMs)
     for (const end = this.#clock.monotonic() + shareOfRefusals * lastTurnMs; this.#clock.monotonic() < end;) {
       const next = this.#refused.shift()
       if (next === undefined) break
       this.#refuse(next)
     }
     this.#last = { at: now, calls }
-    this.#turnMs = turnMs
+    this.#tickMs = tickMs
     this.#isScheduled = this.#waiting.length > 0 || this.#refused.length > 0
-    if (this.#isScheduled) setImmediate(this.#goOn)
+    if (this.#isScheduled) setImmediate(this.#drainQueue)
   }
 
-  #endCallsOfTurn(): void {
-    if (this.#callsOfTurn > 0) this.#callsOfLastTurn = this.#callsOfTurn
-    this.#callsOfTurn = 0
+  #endRequestsOfTick(): void {
+    if (this.#requestsOfTick > 0) this.#requestsOfLastTick = this.#requestsOfTick
+    this.#requestsOfTick = 0
   }
 
   /** While calls wait, the event loop does nothing but work: by the time that passes, a call takes as long as it takes. */
-  #learn(now: number): void {
+  #updateServiceTime(now: number): void {
     const { at, calls } = this.#last
     if (calls === 0) return
-    this.#msPerCall += weightOfTurn * ((now - at) / calls - this.#msPerCall)
-    this.#mostOfTurn = Math.max(wholeTurnMs / this.#msPerCall, fewestOfTurn)
-    this.#mostWaiting = Math.min(Math.max(longestWaitMs / this.#msPerCall, fewestWaiting), mostWaiting)
+    this.#serviceTimeMs += weightOfTick * ((now - at) / calls - this.#serviceTimeMs)
+    this.#maxPerTick = Math.max(fullTickMs / this.#serviceTimeMs, minPerTick)
+    this.#maxWaiting = Math.min(Math.max(maxWaitMs / this.#serviceTimeMs, minWaiting), maxWaiting)
   }
 
   #leave(request: IncomingMessage): void {
@@ -253,9 +253,9 @@ export class Admission {
     const fault = overloaded()
     const { code } = fault
     const { status } = errorTable[code]
-    const body = errorAnswer(fault, requestId)
+    const body = errorBody(fault, requestId)
     const bytes = Buffer.byteLength(body)
-    closeInDoubt(request, response)
+    closeOnAmbiguousFraming(request, response)
     response.writeHead(status, {
       'Content-Type': 'application/json',
       'Content-Length': bytes,

@@ -1,5 +1,5 @@
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { errorAnswer, errorTable } from '../../contract/errors.ts'
+import { errorBody, errorTable } from '../../contract/errors.ts'
 import { Fault, type FaultCode } from '../../domain/fault.ts'
 import type { HttpSocket } from './http-connection.ts'
 
@@ -45,42 +45,42 @@ export interface Refusal {
 }
 
 /** What last answers need. */
-export interface LastAnswers {
+export interface FinalResponses {
   readonly nextRequestId: () => string
   readonly onRefused: ((refusal: Refusal) => void) | undefined
 }
 
 /** The connections that have had their last answer. */
-const answered = new WeakSet<HttpSocket>()
+const responded = new WeakSet<HttpSocket>()
 
 /** Answers a broken, oversized or late request in the shape of every other error, and closes its connection. */
-export function answerProtocolError(
+export function sendProtocolError(
   error: ProtocolError,
   socket: HttpSocket,
-  lastAnswers: LastAnswers,
+  finalResponses: FinalResponses,
 ): void {
-  if (answered.has(socket)) return
+  if (responded.has(socket)) return
   if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
   else {
     const allowed = methodsOf.get(unknownMethodAt(error) ?? '')
-    answerLast(allowed === undefined ? faultOf(error) : notAllowed(allowed), socket, lastAnswers)
+    sendFinalResponse(allowed === undefined ? faultOf(error) : notAllowed(allowed), socket, finalResponses)
   }
 }
 
 /** Answers the two kinds of request that Node's server would answer by itself, in another shape or not at all. */
-export function answerUnusualRequests(server: Server, lastAnswers: LastAnswers): void {
+export function refuseUnusualRequests(server: Server, finalResponses: FinalResponses): void {
   server.on('connect', (_request, socket) => {
-    answerLast(
+    sendFinalResponse(
       { fault: new Fault('method_not_allowed', 'CONNECT is not supported'), allow: '' },
       socket,
-      lastAnswers,
+      finalResponses,
     )
   })
   // RFC 9110, section 10.1.1: an expectation other than 100-continue may be ignored.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
 }
 
-function notAllowed(methods: string): LastAnswer {
+function notAllowed(methods: string): FinalResponse {
   return { fault: new Fault('method_not_allowed', `This path allows ${methods}`), allow: methods }
 }
 
@@ -92,37 +92,42 @@ function unknownMethodAt({ code, rawPacket, bytesParsed }: ProtocolError): strin
   return isAtStart ? requestLine.exec(rawPacket.toString('latin1'))?.[1] : undefined
 }
 
-function faultOf({ code = '', reason }: ProtocolError): LastAnswer {
+function faultOf({ code = '', reason }: ProtocolError): FinalResponse {
   // A length beside a transfer coding is how requests are smuggled (RFC 9112, section 6.1), and no unknown coding.
   const isSmuggled = code === 'HPE_INVALID_TRANSFER_ENCODING' && String(reason).includes('Content-Length')
   const known = isSmuggled ? undefined : faults[code]
   return { fault: known?.() ?? new Fault('malformed_request', 'The request is not valid HTTP/1.1') }
 }
 
-interface LastAnswer {
+interface FinalResponse {
   readonly fault: Fault
   /** The header `Allow`. */
   readonly allow?: string
 }
 
 /** Writes the last answer of a connection once those to the requests before it are out: a client takes them in order. */
-function answerLast(answer: LastAnswer, socket: HttpSocket, lastAnswers: LastAnswers): void {
-  answered.add(socket)
+function sendFinalResponse(
+  response: FinalResponse,
+  socket: HttpSocket,
+  finalResponses: FinalResponses,
+): void {
+  responded.add(socket)
   const underWay = socket._httpMessage
-  if (underWay?.req.complete) underWay.once('finish', () => answerLast(answer, socket, lastAnswers))
+  if (underWay?.req.complete)
+    underWay.once('finish', () => sendFinalResponse(response, socket, finalResponses))
   // The request at fault has had an answer already, before its body was there.
   else if (underWay?.headersSent) socket.destroy()
-  else writeLast(answer, socket, lastAnswers)
+  else writeLast(response, socket, finalResponses)
 }
 
 function writeLast(
-  { fault, allow }: LastAnswer,
+  { fault, allow }: FinalResponse,
   socket: HttpSocket,
-  { nextRequestId, onRefused }: LastAnswers,
+  { nextRequestId, onRefused }: FinalResponses,
 ): void {
   if (!socket.writable) return
   const requestId = nextRequestId()
-  const body = errorAnswer(fault, requestId)
+  const body = errorBody(fault, requestId)
   const bytes = Buffer.byteLength(body)
   const { status } = errorTable[fault.code]
   onRefused?.({ requestId, status, code: fault.code, bytes, inPlaceOf: socket._httpMessage ?? undefined })

@@ -4,12 +4,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiToken } from '../../domain/api-token/api-token.ts'
 import type { FaultCode } from '../../domain/fault.ts'
 import { ArrivalClock } from './arrival-clock.ts'
-import type { Operation, ServedRequest } from '../request-context.ts'
-import type { CallTracer, TraceIds } from './request-tracing.ts'
+import type { Operation, RequestContext } from '../request-context.ts'
+import type { RequestTracer, TraceIds } from './request-tracing.ts'
 import type { Refusal } from './protocol-errors.ts'
 
 /** A call that is over. Nothing in it is secret: no token, no user group id, no query. */
-export interface EndedCall {
+export interface CompletedRequest {
   readonly requestId: string
   /** Null where the request was refused before it was understood. */
   readonly method: string | null
@@ -32,15 +32,15 @@ export interface EndedCall {
 }
 
 /** Watches calls. It is called on the hot path, and throws nothing. */
-export interface CallObserver {
+export interface RequestObserver {
   /** A call has begun, of which `end` will tell. */
   begin?(): void
   /** A call is over; one without a duration had not begun. */
-  end(call: EndedCall): void
+  end(call: CompletedRequest): void
 }
 
 /** A call that is under way. */
-export interface WatchedCall extends Readonly<Omit<ServedRequest, 'traceIds'>> {
+export interface TrackedRequest extends Readonly<Omit<RequestContext, 'traceIds'>> {
   traceIds: TraceIds | undefined
   readonly raw: IncomingMessage
   readonly response: ServerResponse
@@ -51,9 +51,9 @@ export interface WatchedCall extends Readonly<Omit<ServedRequest, 'traceIds'>> {
 }
 
 /** Tells of each call when it is over, however that comes. */
-export class CallWatch {
-  readonly #observers: readonly CallObserver[]
-  readonly #tracer: CallTracer | null
+export class RequestTracker {
+  readonly #observers: readonly RequestObserver[]
+  readonly #tracer: RequestTracer | null
   readonly #clock = new ArrivalClock()
   /** When requests arrived whose calls had to wait. */
   readonly #arrivals = new WeakMap<IncomingMessage, number>()
@@ -62,13 +62,13 @@ export class CallWatch {
   /** What to call when a connection closes with answers that wait for earlier ones. */
   readonly #waiting = new WeakMap<Socket, Set<() => void>>()
 
-  constructor(observers: readonly CallObserver[], tracer: CallTracer | null) {
+  constructor(observers: readonly RequestObserver[], tracer: RequestTracer | null) {
     this.#observers = observers
     this.#tracer = tracer
   }
 
   /** The answer to a request begins to go out. */
-  answers({ socket }: IncomingMessage): void {
+  markResponding({ socket }: IncomingMessage): void {
     this.#clock.answerOn(socket)
   }
 
@@ -83,7 +83,7 @@ export class CallWatch {
   }
 
   /** Does what belongs to the call, having begun to watch it. */
-  begin(watched: WatchedCall, work: () => void): void {
+  begin(watched: TrackedRequest, work: () => void): void {
     const { raw, response } = watched
     const arrivedAt = this.#arrivals.get(raw) ?? this.#clock.arrivalOn(raw.socket)
     for (const observer of this.#observers) observer.begin?.()
@@ -94,7 +94,7 @@ export class CallWatch {
       if (waiting?.delete(end)) response.off('close', end)
       const refusal = this.#refusals.get(response)
       const duration = (refusal?.at ?? performance.now()) - arrivedAt
-      const call = new HandledCall(watched, duration, refusal)
+      const call = new RequestRecord(watched, duration, refusal)
       traced?.end(call)
       this.#end(call)
     }
@@ -115,20 +115,20 @@ export class CallWatch {
   /** Without a request, its headers were refused. */
   #endUnbegun(
     request: IncomingMessage | undefined,
-    answer: Pick<EndedCall, 'requestId' | 'status' | 'code' | 'bytes' | 'isCutOff'>,
+    response: Pick<CompletedRequest, 'requestId' | 'status' | 'code' | 'bytes' | 'isCutOff'>,
   ): void {
     const nothing = { path: null, operation: null, apiToken: null, traceIds: undefined }
     if (request === undefined) {
-      this.#end({ ...answer, ...nothing, method: null, duration: null })
+      this.#end({ ...response, ...nothing, method: null, duration: null })
       return
     }
     const arrivedAt = this.#arrivals.get(request) ?? this.#clock.arrivalOn(request.socket)
     for (const observer of this.#observers) observer.begin?.()
     const duration = performance.now() - arrivedAt
-    this.#end({ ...answer, ...nothing, method: request.method ?? null, duration })
+    this.#end({ ...response, ...nothing, method: request.method ?? null, duration })
   }
 
-  #end(call: EndedCall): void {
+  #end(call: CompletedRequest): void {
     for (const observer of this.#observers) observer.end(call)
   }
 
@@ -144,12 +144,12 @@ export class CallWatch {
 }
 
 /** Looks up only what is asked for: most calls are not. */
-class HandledCall implements EndedCall {
-  readonly #call: WatchedCall
+class RequestRecord implements CompletedRequest {
+  readonly #call: TrackedRequest
   readonly #refusal: Refusal | undefined
   readonly duration: number
 
-  constructor(call: WatchedCall, duration: number, refusal: Refusal | undefined) {
+  constructor(call: TrackedRequest, duration: number, refusal: Refusal | undefined) {
     this.#call = call
     this.#refusal = refusal
     this.duration = duration
@@ -200,7 +200,7 @@ class HandledCall implements EndedCall {
 }
 
 /** A call that Fastify handles. */
-export class FastifyCall implements WatchedCall {
+export class FastifyTrackedRequest implements TrackedRequest {
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
 

@@ -8,7 +8,7 @@ const intervalMs = 1000
 const uploads = new WeakSet<IncomingMessage>()
 
 /** Bounds a body by the time between its parts from now on, and no longer by its time in all. */
-export function allowUpload(request: IncomingMessage): void {
+export function extendTimeoutForUpload(request: IncomingMessage): void {
   uploads.add(request)
 }
 
@@ -16,7 +16,7 @@ export function allowUpload(request: IncomingMessage): void {
  * Refuses requests whose bodies do not arrive in time: within `timeoutMs`, or, of an upload, with no such pause in between.
  * Node's own `requestTimeout` is one for all requests of a server. Looking now and then costs a request next to nothing.
  */
-export function refuseLateRequests(
+export function enforceRequestTimeout(
   server: Server,
   timeoutMs: number,
   refuse: (socket: Socket) => void,

@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http'
-import type { EndedCall } from './request-lifecycle.ts'
+import type { CompletedRequest } from './request-lifecycle.ts'
 
 /** Follows calls through the service. */
-export interface CallTracer {
+export interface RequestTracer {
   /** Null where this one is not followed. */
-  begin(request: IncomingMessage): TracedCall | null
+  begin(request: IncomingMessage): RequestTrace | null
 }
 
-interface TracedCall {
+interface RequestTrace {
   /** What ties a line of the log to the call. */
   readonly ids: TraceIds
   /** Does what belongs to the call, so that the store knows for whom it works. */
   run(work: () => void): void
-  end(call: EndedCall): void
+  end(call: CompletedRequest): void
 }
 
 export interface TraceIds {

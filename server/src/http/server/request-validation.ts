@@ -10,28 +10,31 @@ const singleHeaders = ['Host', 'Authorization', 'Content-Type']
 const hostForm = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
 
 /** Connections on which a request may have ended elsewhere for a proxy on the way than for this server. */
-const doubtful = new WeakSet<Socket>()
+const isAmbiguous = new WeakSet<Socket>()
 
 /**
  * Has the connection close with the answer where the version or a transfer coding leaves room for doubt where the request
  * ends: what follows it there may be a smuggled one.
  */
-export function closeInDoubt(request: IncomingMessage, response: Pick<ServerResponse, 'setHeader'>): void {
+export function closeOnAmbiguousFraming(
+  request: IncomingMessage,
+  response: Pick<ServerResponse, 'setHeader'>,
+): void {
   const coding = request.headers['transfer-encoding']
   const isPlain =
     request.httpVersion === '1.1'
       ? coding === undefined || coding.toLowerCase() === 'chunked'
       : request.httpVersion === '1.0' && coding === undefined
   if (isPlain) return
-  doubtful.add(request.socket)
+  isAmbiguous.add(request.socket)
   response.setHeader('connection', 'close')
 }
 
 /** @throws Fault `malformed_request` */
-export function checkMessage(request: IncomingMessage, response: ServerResponse): void {
+export function validateRequest(request: IncomingMessage, response: ServerResponse): void {
   const { httpVersion, headers, rawHeaders, url = '', socket } = request
-  if (doubtful.has(socket)) throw malformed('It is in doubt where the request before this one ends')
-  closeInDoubt(request, response)
+  if (isAmbiguous.has(socket)) throw malformed('It is in doubt where the request before this one ends')
+  closeOnAmbiguousFraming(request, response)
   if (httpVersion !== '1.1') {
     if (httpVersion !== '1.0') throw malformed('The version of HTTP must be 1.1')
     // RFC 9112, section 6.1.

@@ -5,7 +5,7 @@ import type { HttpConnection } from './http-connection.ts'
  * Takes a request that offers another protocol as one that does not (RFC 9110, section 7.8). Node's parser stops after it:
  * left alone, it would drop what came with it, and take whatever comes next for the start of a request.
  */
-export function ignoreUpgrades(server: Server): void {
+export function refuseUpgrades(server: Server): void {
   server.on('upgrade', (request: IncomingMessage, socket: HttpConnection, head: Buffer) => {
     // Node has let go of the connection.
     const close = () => socket.destroy()

@@ -25,7 +25,7 @@ const codeOf = (index: number) => String.fromCharCode(firstCode + index)
 const repeatedCode = 0x01
 
 /** Properties come as they were asked for: of them it is kept where they are in the question, which comes with them again. */
-export interface PackedAnswer {
+export interface PackedResponse {
   readonly packed: string
   /** In characters of the question. */
   readonly start: number
@@ -33,16 +33,16 @@ export interface PackedAnswer {
 }
 
 /** Undefined where it could not be told apart from what is packed. */
-export function pack(json: string, question: string, properties: string): PackedAnswer | undefined {
+export function pack(json: string, question: string, properties: string): PackedResponse | undefined {
   const found = question.indexOf(properties)
   const [start, length] = found === -1 ? [0, 0] : [found, properties.length]
   const shortened = length === 0 ? json : json.replace(properties, () => String.fromCharCode(repeatedCode))
   const packed = parts.reduce((text, part, index) => text.replaceAll(part, codeOf(index)), shortened)
-  const answer = { packed, start, length }
-  return unpack(answer, question) === json ? answer : undefined
+  const response = { packed, start, length }
+  return unpack(response, question) === json ? response : undefined
 }
 
-export function unpack({ packed, start, length }: PackedAnswer, question: string): string {
+export function unpack({ packed, start, length }: PackedResponse, question: string): string {
   let json = ''
   let done = 0
   for (let i = 0; i < packed.length; i++) {

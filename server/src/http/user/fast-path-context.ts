@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FaultCode } from '../../domain/fault.ts'
 import { endingWithRequest, hasUnreadBody } from '../response.ts'
-import type { Call, ServedRequest } from '../request-context.ts'
+import type { AuthorizedRequest, RequestContext } from '../request-context.ts'
 import type { TraceIds } from '../server/request-tracing.ts'
 
 /** A request that is served past Fastify, and its answer (decision 0024). */
-export class Exchange implements ServedRequest {
-  call: Call | undefined = undefined
+export class FastPathContext implements RequestContext {
+  call: AuthorizedRequest | undefined = undefined
   faultCode: FaultCode | undefined = undefined
   traceIds: TraceIds | undefined = undefined
   /** Size of the answer's body, once it is there. */
@@ -32,7 +32,7 @@ export class Exchange implements ServedRequest {
     this.#headers.push(name, value)
   }
 
-  answer(status: number, json: string): void {
+  send(status: number, json: string): void {
     const { raw, response } = this
     const bytes = Buffer.byteLength(json)
     this.bytes = bytes

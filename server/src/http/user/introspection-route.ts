@@ -1,24 +1,24 @@
-import { introspectionAnswer } from '../../contract/user/responses.ts'
+import { introspectionResponse } from '../../contract/user/responses.ts'
 import { validationFailed } from '../../domain/fault.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limit.ts'
-import type { Stamp, TokenOwner } from '../../domain/store.ts'
-import type { Uses } from '../../domain/api-token/last-used-tracker.ts'
+import type { ChangeStamp, TokenOwner } from '../../domain/store.ts'
+import type { LastUsedRecorder } from '../../domain/api-token/last-used-tracker.ts'
 import type { TokenlessUserGroup } from '../../domain/user-group/user-group.ts'
 import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
-import { Authentication, type AuthenticationParts } from '../authentication.ts'
+import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
 import { checkBodyHeaders, withBody, type BodyReading } from '../request-body.ts'
-import { beginCall } from '../request-context.ts'
-import type { DirectRoute } from './fast-path.ts'
-import type { RememberedAnswers } from './response-cache.ts'
+import { authorize } from '../request-context.ts'
+import type { FastPathRoute } from './fast-path.ts'
+import type { ResponseCache } from './response-cache.ts'
 
 const formType = 'application/x-www-form-urlencoded'
 
-export interface IntrospectionRouteParts {
-  readonly authentication: AuthenticationParts
+export interface IntrospectionRouteDependencies {
+  readonly authentication: AuthenticationDependencies
   readonly rateLimiter: RateLimiter
   readonly userGroups: UserGroupService
-  readonly answers: RememberedAnswers
-  readonly introspections: Uses<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>
+  readonly responses: ResponseCache
+  readonly introspections: LastUsedRecorder<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>
   readonly bodies: BodyReading
 }
 
@@ -27,28 +27,28 @@ export function introspectionRoute({
   authentication: parts,
   rateLimiter,
   userGroups,
-  answers,
+  responses,
   introspections,
   bodies,
-}: IntrospectionRouteParts): DirectRoute {
+}: IntrospectionRouteDependencies): FastPathRoute {
   // Resource servers and gateways send what they were made to send: a bearer token, or a client id and its secret.
   const authentication = new Authentication(['Token', 'Bearer', 'Basic'], parts)
   return {
     methods: ['POST'],
     url: '/oauth2/introspect',
     challenge: authentication.challenge,
-    serve: async (exchange) => {
-      const { raw } = exchange
-      const apiToken = await bodies.admission.during(() =>
+    serve: async (context) => {
+      const { raw } = context
+      const apiToken = await bodies.loadShedder.during(() =>
         authentication.authenticate(raw.headers.authorization),
       )
-      beginCall(exchange, exchange, { apiToken, operation: 'introspect' }, rateLimiter)
+      authorize(context, context, { apiToken, operation: 'introspect' }, rateLimiter)
       checkBodyHeaders(raw, formType, bodies)
       const { json, teamId } = await withBody(raw, bodies, (body) =>
-        answers.get('introspect', apiToken, body, async () => {
+        responses.get('introspect', apiToken, body, async () => {
           const owner = await userGroups.introspect(apiToken, tokenOf(body))
           return {
-            json: introspectionAnswer(owner),
+            json: introspectionResponse(owner),
             teamId: owner?.userGroup.teamId ?? null,
             stamp: stampOf(owner),
           }
@@ -61,7 +61,7 @@ export function introspectionRoute({
 }
 
 /** A grace period ends without a change. */
-function stampOf(owner: TokenOwner | null): Stamp | undefined {
+function stampOf(owner: TokenOwner | null): ChangeStamp | undefined {
   return owner?.validUntil === null ? owner.stamp : undefined
 }
 

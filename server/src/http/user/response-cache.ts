@@ -1,20 +1,20 @@
 import { hash } from 'node:crypto'
 import type { JsonText } from '../../domain/json/json-text.ts'
-import type { Stamp, Store } from '../../domain/store.ts'
+import type { ChangeStamp, Store } from '../../domain/store.ts'
 import { keyBytes, longestText, TextRing } from './ring-buffer-cache.ts'
-import type { Realm } from '../../domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../../domain/user-group/user-group-service.ts'
 import type { Operation } from '../request-context.ts'
-import { pack, unpack, type PackedAnswer } from './cache-entry-codec.ts'
+import { pack, unpack, type PackedResponse } from './cache-entry-codec.ts'
 
-export type RememberedOperation = Extract<Operation, 'getOrCreate' | 'introspect'>
+export type CachedOperation = Extract<Operation, 'getOrCreate' | 'introspect'>
 
 /** What a call is answered with. */
-export interface Answered {
+export interface CachedResponse {
   readonly json: string
   /** Which user group it tells of; null where it tells of none. */
   readonly teamId: number | null
   /** Of the state that it tells of, where the same call gets the same answer for as long as that lasts. */
-  readonly stamp?: Stamp | undefined
+  readonly stamp?: ChangeStamp | undefined
   /** Those in it, which may stand in the question too. */
   readonly properties?: JsonText | null | undefined
 }
@@ -23,7 +23,7 @@ export interface Answered {
  * The answers that were given lately, by what was asked. Before one is given again, the store says that the user group is still as it was, as
  * it would for a look-up: what is spared is to read the body, the user group, and its sealed token (decision 0026).
  */
-export class RememberedAnswers {
+export class ResponseCache {
   readonly #store: Pick<Store, 'isUnchanged'>
   readonly #texts = new TextRing()
 
@@ -33,12 +33,12 @@ export class RememberedAnswers {
 
   /** @throws Fault `unavailable`, and what `answer` throws */
   async get(
-    operation: RememberedOperation,
-    { workspaceId, environment }: Realm,
+    operation: CachedOperation,
+    { workspaceId, environment }: TenantScope,
     body: Buffer,
-    answer: () => Promise<Answered>,
-  ): Promise<Answered> {
-    if (body.length > longestText) return answer()
+    response: () => Promise<CachedResponse>,
+  ): Promise<CachedResponse> {
+    if (body.length > longestText) return response()
     const asked = Buffer.concat([Buffer.from(`${operation}/${workspaceId}/${environment}/`), body])
     // Of 128 bits: nobody finds another body that has the key of this one.
     const key = Buffer.from(hash('sha256', asked, 'binary').slice(0, keyBytes), 'binary')
@@ -49,18 +49,18 @@ export class RememberedAnswers {
       if (await this.#store.isUnchanged(workspaceId, environment, teamId, stamp))
         return { json: unpack(known, body.toString()), teamId }
     }
-    const answered = await answer()
-    const { json, teamId, stamp, properties } = answered
+    const responded = await response()
+    const { json, teamId, stamp, properties } = responded
     const kept = stamp === undefined ? undefined : pack(json, body.toString(), properties ?? '')
     if (kept !== undefined)
       this.#texts.set(key, [teamId, stamp, kept.start, kept.length, kept.packed].join(' '))
-    return answered
+    return responded
   }
 }
 
 const textPattern = /^(\d+) (\S+) (\d+) (\d+) (.*)$/s
 
-function parse(text: string): PackedAnswer & { readonly teamId: number; readonly stamp: Stamp } {
+function parse(text: string): PackedResponse & { readonly teamId: number; readonly stamp: ChangeStamp } {
   const [, teamId, stamp = '', start, length, packed = ''] = textPattern.exec(text) ?? []
   return { teamId: Number(teamId), stamp, start: Number(start), length: Number(length), packed }
 }

@@ -1,61 +1,61 @@
 import type { IncomingMessage } from 'node:http'
-import { getOrCreateAnswer, rotationAnswer, updateAnswer } from '../../contract/user/responses.ts'
+import { getOrCreateResponse, rotationResponse, updateResponse } from '../../contract/user/responses.ts'
 import { readRotationBody, readUserGroupBody } from '../../contract/user/bodies.ts'
 import { limits } from '../../contract/limits.ts'
 import type { ApiToken } from '../../domain/api-token/api-token.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limit.ts'
 import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
-import { Authentication, type AuthenticationParts } from '../authentication.ts'
+import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
 import { checkBodyHeaders, withBody, type BodyReading } from '../request-body.ts'
-import { beginCall, callerOf, type UserOperation } from '../request-context.ts'
-import type { DirectRoute } from './fast-path.ts'
-import type { Exchange } from './fast-path-context.ts'
-import type { RememberedAnswers } from './response-cache.ts'
+import { authorize, callerOf, type UserOperation } from '../request-context.ts'
+import type { FastPathRoute } from './fast-path.ts'
+import type { FastPathContext } from './fast-path-context.ts'
+import type { ResponseCache } from './response-cache.ts'
 
-export interface UserRouteParts {
-  readonly authentication: AuthenticationParts
+export interface UserRouteDependencies {
+  readonly authentication: AuthenticationDependencies
   readonly rateLimiter: RateLimiter
   readonly userGroups: UserGroupService
-  readonly answers: RememberedAnswers
+  readonly responses: ResponseCache
   readonly bodies: BodyReading
 }
 
 /** What answers a call, given its body. */
-type Handler = (exchange: Exchange, apiToken: ApiToken, body: Buffer) => Promise<string>
+type Handler = (context: FastPathContext, apiToken: ApiToken, body: Buffer) => Promise<string>
 
 export function userRoute({
   authentication: parts,
   rateLimiter,
   userGroups,
-  answers,
+  responses,
   bodies,
-}: UserRouteParts): DirectRoute {
+}: UserRouteDependencies): FastPathRoute {
   const authentication = new Authentication(['Token'], parts)
   const handlers: Record<UserOperation, Handler> = {
-    getOrCreate: async (exchange, apiToken, body) => {
-      const { json } = await answers.get('getOrCreate', apiToken, body, async () => {
+    getOrCreate: async (context, apiToken, body) => {
+      const { json } = await responses.get('getOrCreate', apiToken, body, async () => {
         const { providedId, change } = readUserGroupBody(body)
         const mayWrite = apiToken.scopes.includes('write')
         const { created, userGroup, stamp } = await userGroups.getOrCreate(
-          callerOf(exchange),
+          callerOf(context),
           providedId,
           change,
           mayWrite,
         )
         const { teamId, properties } = userGroup
-        return { json: getOrCreateAnswer(created, userGroup), teamId, stamp, properties }
+        return { json: getOrCreateResponse(created, userGroup), teamId, stamp, properties }
       })
       return json
     },
     update: async (exchange, _apiToken, body) => {
       const { providedId, change } = readUserGroupBody(body)
-      return updateAnswer(await userGroups.update(callerOf(exchange), providedId, change))
+      return updateResponse(await userGroups.update(callerOf(exchange), providedId, change))
     },
     rotate: async (exchange, _apiToken, body) => {
       const key = idempotencyKeyOf(exchange.raw)
       const { fingerprint, ...rotation } = readRotationBody(body)
-      return rotationAnswer(
+      return rotationResponse(
         await userGroups.rotate(callerOf(exchange), {
           ...rotation,
           ...(key !== undefined && { idempotency: { key, fingerprint } }),
@@ -71,11 +71,11 @@ export function userRoute({
     // Who calls, what for, and whether it may: all of it is judged before the body is read.
     serve: async (exchange) => {
       const { raw } = exchange
-      const apiToken = await bodies.admission.during(() =>
+      const apiToken = await bodies.loadShedder.during(() =>
         authentication.authenticate(raw.headers.authorization),
       )
       const operation = operationOf(raw)
-      beginCall(exchange, exchange, { apiToken, operation }, rateLimiter)
+      authorize(exchange, exchange, { apiToken, operation }, rateLimiter)
       checkBodyHeaders(raw, 'application/json', bodies)
       return withBody(raw, bodies, (body) => handlers[operation](exchange, apiToken, body))
     },

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client'
 import type { Operation } from '../../http/request-context.ts'
-import type { CallObserver, EndedCall } from '../../http/server/request-lifecycle.ts'
+import type { RequestObserver, CompletedRequest } from '../../http/server/request-lifecycle.ts'
 import { addGauge } from './gauge.ts'
 import { durationBounds, Histogram, type Series } from './histogram.ts'
 
@@ -8,7 +8,7 @@ import { durationBounds, Histogram, type Series } from './histogram.ts'
 type ObservedOperation = Operation | 'health' | 'docs' | 'console' | 'none'
 
 /** Of the requests. */
-export class HttpMetrics implements CallObserver {
+export class HttpMetrics implements RequestObserver {
   readonly #durations: Histogram
   readonly #durationsOf = new Map<ObservedOperation, Map<number, Series>>()
   readonly #errors: Counter<'operation' | 'code'>
@@ -45,7 +45,7 @@ export class HttpMetrics implements CallObserver {
     this.#inFlight++
   }
 
-  end({ operation, path, status, code, duration, isCutOff }: EndedCall): void {
+  end({ operation, path, status, code, duration, isCutOff }: CompletedRequest): void {
     const called = operation ?? placeOf(path)
     if (code !== null) this.#errors.inc({ operation: called, code })
     // It had not begun.

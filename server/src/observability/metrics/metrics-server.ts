@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { originOf } from '../../http/server/listening-url.ts'
+import { listeningUrl } from '../../http/server/listening-url.ts'
 import { errorCodeOf } from '../../domain/util/error-code.ts'
 
 /** The metrics cannot be served there. For the operator. */
@@ -57,10 +57,10 @@ export async function serveMetrics({ host, port, read }: MetricsServerOptions): 
     server.listen({ host: (await lookup(host)).address, port })
     await once(server, 'listening')
   } catch (error) {
-    throw new MetricsServerError(complaintOf(error))
+    throw new MetricsServerError(errorMessageOf(error))
   }
   return {
-    url: `${originOf(server.address() as AddressInfo)}/metrics`,
+    url: `${listeningUrl(server.address() as AddressInfo)}/metrics`,
     close: async () => {
       const closed = once(server, 'close')
       server.close()
@@ -70,7 +70,7 @@ export async function serveMetrics({ host, port, read }: MetricsServerOptions): 
   }
 }
 
-function complaintOf(error: unknown): string {
+function errorMessageOf(error: unknown): string {
   const code = errorCodeOf(error) ?? 'unknown'
   return code === 'EADDRINUSE'
     ? 'UGS_METRICS_PORT: the address is already in use; name another port'

@@ -5,7 +5,7 @@ import { HttpMetrics } from './http-metrics.ts'
 import { addProcessMetrics } from './process-metrics.ts'
 import { StoreMetrics } from './store-metrics.ts'
 
-export interface MetricsParts {
+export interface MetricsDependencies {
   readonly version: string
   readonly store: string
   /** As `/readyz` has it. */
@@ -19,13 +19,13 @@ export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 export class Metrics {
   readonly #registry = new Registry()
   readonly #stopMeasuring: () => void
-  readonly #sealedTokens: Gauge<'secret_key'>
+  readonly #encryptedTokens: Gauge<'secret_key'>
   readonly http = new HttpMetrics(this.#registry)
   readonly store = new StoreMetrics(this.#registry)
 
-  constructor({ version, store, isReady }: MetricsParts) {
+  constructor({ version, store, isReady }: MetricsDependencies) {
     this.#stopMeasuring = addProcessMetrics(this.#registry)
-    this.#sealedTokens = new Gauge({
+    this.#encryptedTokens = new Gauge({
       name: 'ugs_sealed_tokens',
       help: 'User group tokens that are sealed with a secret key, as they were counted within the last hour.',
       labelNames: ['secret_key'],
@@ -53,9 +53,9 @@ export class Metrics {
   }
 
   /** By the ids of the secret keys. */
-  setSealedTokens(counts: ReadonlyMap<string, number>): void {
-    this.#sealedTokens.reset()
-    for (const [id, count] of counts) this.#sealedTokens.set({ secret_key: id }, count)
+  setEncryptedTokens(counts: ReadonlyMap<string, number>): void {
+    this.#encryptedTokens.reset()
+    for (const [id, count] of counts) this.#encryptedTokens.set({ secret_key: id }, count)
   }
 
   /** In Prometheus' text format. */

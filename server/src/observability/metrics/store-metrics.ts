@@ -50,7 +50,7 @@ export class StoreMetrics implements BatchObserver {
     })
   }
 
-  callContext(): number {
+  requestContext(): number {
     return performance.now()
   }
 

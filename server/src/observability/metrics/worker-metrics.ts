@@ -88,7 +88,7 @@ export class WorkerMetrics {
 }
 
 /** In a worker: answers the process that supervises it. */
-export function answerSupervisor(read: () => Promise<Snapshot>): void {
+export function respondToSupervisor(read: () => Promise<Snapshot>): void {
   process.on('message', (message: object) => {
     if (!('metricsRequest' in message)) return
     const { metricsRequest } = message as MetricsRequest

@@ -1,6 +1,6 @@
 import { isScope, isUsable, renewedExpiry, type ApiToken } from '../../domain/api-token/api-token.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Booking, SharedBooking } from '../../domain/api-token/rate-limit.ts'
+import type { UsageReport, SharedUsage } from '../../domain/api-token/rate-limit.ts'
 import type {
   ApiTokenUse,
   LimitApiToken,
@@ -11,10 +11,10 @@ import type {
 } from '../../domain/store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import { appendAuditEvent, eventValues } from './audit-log.ts'
-import { limitCells, longestAheadMs, rateLimitOf } from '../api-token-row.ts'
+import { limitCells, maxAheadMs, rateLimitOf } from '../api-token-row.ts'
 import { describedLimit, describedRotation, describedToken } from '../audit-row.ts'
 import { Coalescer } from './coalescer.ts'
-import { prepared, type Primary, type Query, type Statement } from './primary-pool.ts'
+import { prepared, type PrimaryPool, type Query, type Statement } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 export interface ApiTokenRow {
@@ -121,7 +121,7 @@ const recordUses = `WITH used AS (
   UPDATE api_token SET last_used_at = used_at FROM locked WHERE api_token.api_token_id = locked.api_token_id`
 
 // By the database's clock, since those of its clients differ.
-const bookCalls: Statement<{ readonly api_token_id: number; readonly ahead: number }> = prepared(
+const reportUsage: Statement<{ readonly api_token_id: number; readonly ahead: number }> = prepared(
   'api_token_book_calls',
   `WITH booking AS (
     SELECT api_token_id, cost, ahead, whole, longest
@@ -142,11 +142,11 @@ const bookCalls: Statement<{ readonly api_token_id: number; readonly ahead: numb
 )
 
 export class ApiTokens {
-  readonly #primary: Primary
+  readonly #primary: PrimaryPool
   readonly #retry: Retry
   readonly #selectByHash: Coalescer<Uint8Array, ApiToken | null>
 
-  constructor(primary: Primary, retry: Retry, observer: BatchObserver | undefined) {
+  constructor(primary: PrimaryPool, retry: Retry, observer: BatchObserver | undefined) {
     this.#primary = primary
     this.#retry = retry
     this.#selectByHash = new Coalescer({
@@ -232,14 +232,14 @@ export class ApiTokens {
     )
   }
 
-  book(bookings: readonly Booking[]): Promise<SharedBooking[]> {
+  reportUsage(usageReports: readonly UsageReport[]): Promise<SharedUsage[]> {
     return this.#retry.run(async () => {
-      const rows = await this.#primary.query(bookCalls, [
-        bookings.map(({ apiTokenId }) => apiTokenId),
-        bookings.map(({ costMs }) => microseconds(costMs)),
-        bookings.map(({ aheadMs }) => microseconds(aheadMs)),
-        bookings.map(({ fullMs }) => microseconds(fullMs)),
-        bookings.map(({ fullMs }) => microseconds(longestAheadMs(fullMs))),
+      const rows = await this.#primary.query(reportUsage, [
+        usageReports.map(({ apiTokenId }) => apiTokenId),
+        usageReports.map(({ costMs }) => microseconds(costMs)),
+        usageReports.map(({ aheadMs }) => microseconds(aheadMs)),
+        usageReports.map(({ fullMs }) => microseconds(fullMs)),
+        usageReports.map(({ fullMs }) => microseconds(maxAheadMs(fullMs))),
       ])
       return rows.map(({ api_token_id, ahead }) => ({ apiTokenId: api_token_id, aheadMs: ahead / 1000 }))
     })

@@ -16,7 +16,7 @@ import {
   type AuditRow,
   type Change,
 } from '../audit-row.ts'
-import { prepared, type Primary, type Query, type Statement } from './primary-pool.ts'
+import { prepared, type PrimaryPool, type Query, type Statement } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 const insertAuditEvent = `INSERT INTO audit_event (${auditColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
@@ -77,10 +77,10 @@ export const selectEndOfBatch: Statement<{ readonly event_id: string }> = prepar
 
 /** What was changed, and by whom. Each event is appended by the statement, or in the transaction, of its change. */
 export class AuditLog {
-  readonly #primary: Primary
+  readonly #primary: PrimaryPool
   readonly #retry: Retry
 
-  constructor(primary: Primary, retry: Retry) {
+  constructor(primary: PrimaryPool, retry: Retry) {
     this.#primary = primary
     this.#retry = retry
   }
@@ -105,7 +105,7 @@ export class AuditLog {
   }
 
   async prune({ before, ...change }: PruneAuditEvents): Promise<number> {
-    const realm = [change.workspaceId, change.environment]
+    const tenantScope = [change.workspaceId, change.environment]
     const end = firstEventId(Math.min(before, change.now))
     // One event for all batches, and for a batch whose commit is in doubt and that is repeated.
     const event = auditCells(change, 'audit_log.pruned', { details: pruningDetails(before) })
@@ -114,8 +114,8 @@ export class AuditLog {
         attempt.change((sent) =>
           this.#primary.transaction(async (query) => {
             sent()
-            const [next] = await query(selectEndOfBatch, [...realm, end, prunedAtOnce])
-            const { length } = await query(deleteAuditEvents, [...realm, next?.event_id ?? end])
+            const [next] = await query(selectEndOfBatch, [...tenantScope, end, prunedAtOnce])
+            const { length } = await query(deleteAuditEvents, [...tenantScope, next?.event_id ?? end])
             if (length > 0) await query(`${insertAuditEvent} ON CONFLICT DO NOTHING`, event)
             return { pruned: length, isLast: next === undefined }
           }),

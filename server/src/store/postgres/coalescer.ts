@@ -66,7 +66,7 @@ export class Coalescer<Item, Result> {
     return new Promise((resolve, reject) => {
       const group = this.#options.groupOf(item)
       const queue = this.#queues.get(group)
-      const context = this.#options.observer?.callContext()
+      const context = this.#options.observer?.requestContext()
       const pending = { item, attempt, sent, resolve, reject, context }
       if (queue === undefined) this.#queues.set(group, [pending])
       else queue.push(pending)

@@ -2,16 +2,16 @@ import type { ConsoleSession, NewConsoleSession } from '../../domain/store.ts'
 import { signIn } from '../audit-row.ts'
 import { apiTokenOf, type ApiTokenRow } from './api-tokens.ts'
 import { eventValues } from './audit-log.ts'
-import type { Primary } from './primary-pool.ts'
+import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 type Row = ApiTokenRow & { readonly session_created_at: number; readonly session_last_used_at: number }
 
 export class ConsoleSessions {
-  readonly #primary: Primary
+  readonly #primary: PrimaryPool
   readonly #retry: Retry
 
-  constructor(primary: Primary, retry: Retry) {
+  constructor(primary: PrimaryPool, retry: Retry) {
     this.#primary = primary
     this.#retry = retry
   }
@@ -55,7 +55,7 @@ export class ConsoleSessions {
     await this.#change('DELETE FROM console_session WHERE session_hash = $1', [hash])
   }
 
-  async forgetUnused(usedBefore: number): Promise<number> {
+  async deleteUnused(usedBefore: number): Promise<number> {
     const deleted = await this.#change(
       'DELETE FROM console_session WHERE last_used_at <= $1 RETURNING session_hash',
       [usedBefore],

@@ -11,12 +11,12 @@ import type {
   NotRegistered,
   SharedDataSources,
 } from '../../domain/store.ts'
-import type { Realm } from '../../domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../../domain/user-group/user-group-service.ts'
 import { dataSourceOf, schemaOf, type DataSourceRow, type SchemaRow } from '../data-source-row.ts'
 import { appendAuditEvent } from './audit-log.ts'
 import { entriesOf, resolveEntries } from './data-source-sql.ts'
 import { PostgresFailure } from './postgres-fault.ts'
-import type { Primary, Query } from './primary-pool.ts'
+import type { PrimaryPool, Query } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 /** How many data sources one call looks at. */
@@ -27,10 +27,10 @@ const foreignKeyViolation = '23503'
 
 /** Schemas, and their data sources. */
 export class DataSources {
-  readonly #primary: Primary
+  readonly #primary: PrimaryPool
   readonly #retry: Retry
 
-  constructor(primary: Primary, retry: Retry) {
+  constructor(primary: PrimaryPool, retry: Retry) {
     this.#primary = primary
     this.#retry = retry
   }
@@ -43,7 +43,7 @@ export class DataSources {
           return insertSchema(query, schema)
         }),
       )
-      if (made !== 'provided_id_taken' || !attempt.isInDoubt) return made
+      if (made !== 'provided_id_taken' || !attempt.isAmbiguous) return made
       const { workspaceId, environment, providedId, name, createdAt } = schema
       const [taken] = await this.#primary.query<SchemaRow>(
         `SELECT * FROM schema
@@ -87,7 +87,7 @@ export class DataSources {
           throw error
         })
       if (deleted === null) return 'in_use'
-      return deleted.length === 1 || attempt.isInDoubt ? 'deleted' : 'not_found'
+      return deleted.length === 1 || attempt.isAmbiguous ? 'deleted' : 'not_found'
     })
   }
 
@@ -99,7 +99,7 @@ export class DataSources {
           return insertDataSource(query, dataSource)
         }),
       )
-      if (made !== 'provided_id_taken' || !attempt.isInDoubt) return made
+      if (made !== 'provided_id_taken' || !attempt.isAmbiguous) return made
       const { workspaceId, schemaId, providedId, name, createdAt } = dataSource
       const [taken] = await this.#primary.query<DataSourceRow>(
         `SELECT * FROM data_source
@@ -172,7 +172,7 @@ export class DataSources {
           return deleteUnmapped(query, command)
         }),
       )
-      return outcome === 'not_found' && attempt.isInDoubt ? 'deleted' : outcome
+      return outcome === 'not_found' && attempt.isAmbiguous ? 'deleted' : outcome
     })
   }
 }
@@ -290,7 +290,7 @@ async function deleteUnmapped(query: Query, command: DeleteRegistered): Promise<
 }
 
 /** Has every process look up anew what mappings name, from when the transaction is committed. */
-async function renewVersion(query: Query, { workspaceId, environment }: Realm): Promise<void> {
+async function renewVersion(query: Query, { workspaceId, environment }: TenantScope): Promise<void> {
   await query(
     `INSERT INTO registry (workspace_id, environment, version) VALUES ($1, $2, $3)
      ON CONFLICT (workspace_id, environment) DO UPDATE SET version = excluded.version`,

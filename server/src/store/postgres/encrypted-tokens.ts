@@ -1,39 +1,39 @@
 import type {
-  ListSealedTokens,
-  ResealedToken,
-  SealedTokenPage,
-  SealedTokenPlace,
+  ListEncryptedTokens,
+  ReencryptedToken,
+  EncryptedTokenPage,
+  EncryptedTokenPlace,
 } from '../../domain/token/encrypted-token.ts'
 import {
   byPlace,
-  sealedTokenPage,
-  sealedTokenTable,
-  selectSealedTokens,
-  type SealedTokenRow,
+  encryptedTokenPage,
+  encryptedTokenTable,
+  selectEncryptedTokens,
+  type EncryptedTokenRow,
 } from '../encrypted-token-row.ts'
-import type { Primary } from './primary-pool.ts'
+import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 import { keyColumns } from '../tables.ts'
 
 /** The user group tokens of all workspaces, for what seals them anew. */
-export class SealedTokens {
-  readonly #primary: Primary
+export class EncryptedTokens {
+  readonly #primary: PrimaryPool
   readonly #retry: Retry
 
-  constructor(primary: Primary, retry: Retry) {
+  constructor(primary: PrimaryPool, retry: Retry) {
     this.#primary = primary
     this.#retry = retry
   }
 
-  list({ cursor, limit }: ListSealedTokens): Promise<SealedTokenPage> {
+  list({ cursor, limit }: ListEncryptedTokens): Promise<EncryptedTokenPage> {
     return this.#retry.run(async () => {
-      const statement = selectSealedTokens(cursor, (index) => `$${index + 1}`)
-      const rows = await this.#primary.query<SealedTokenRow>(statement, [...(cursor.after ?? []), limit])
-      return sealedTokenPage(cursor.place, rows, limit)
+      const statement = selectEncryptedTokens(cursor, (index) => `$${index + 1}`)
+      const rows = await this.#primary.query<EncryptedTokenRow>(statement, [...(cursor.after ?? []), limit])
+      return encryptedTokenPage(cursor.place, rows, limit)
     })
   }
 
-  async replace(tokens: readonly ResealedToken[]): Promise<number> {
+  async replace(tokens: readonly ReencryptedToken[]): Promise<number> {
     let count = 0
     for (const [place, ofPlace] of byPlace(tokens)) {
       const values = [
@@ -52,8 +52,8 @@ export class SealedTokens {
 }
 
 /** What a call of the service has locked is skipped: neither waits for the other, and it is found the next time. */
-function updateOf(place: SealedTokenPlace): string {
-  const table = sealedTokenTable(place)
+function updateOf(place: EncryptedTokenPlace): string {
+  const table = encryptedTokenTable(place)
   const key = keyColumns(table)
   const arrays = [...key.map((column) => table.columns[column] as string), 'bytea', 'text', 'bytea']
   const parameters = arrays.map((type, i) => `$${i + 1}::${type}[]`)

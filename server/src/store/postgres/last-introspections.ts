@@ -1,13 +1,13 @@
 import type { Introspection } from '../../domain/store.ts'
-import type { Primary } from './primary-pool.ts'
+import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 /** When a renderer last asked about each user group. */
 export class LastIntrospections {
-  readonly #primary: Primary
+  readonly #primary: PrimaryPool
   readonly #retry: Retry
 
-  constructor(primary: Primary, retry: Retry) {
+  constructor(primary: PrimaryPool, retry: Retry) {
     this.#primary = primary
     this.#retry = retry
   }

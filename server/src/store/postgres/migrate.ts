@@ -7,8 +7,8 @@ import {
 } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import { tables } from '../tables.ts'
-import { cureOf, isForGood, PostgresFailure } from './postgres-fault.ts'
-import type { Primary, Query } from './primary-pool.ts'
+import { remediationFor, isPermanent, PostgresFailure } from './postgres-fault.ts'
+import type { PrimaryPool, Query } from './primary-pool.ts'
 
 /** What processes that migrate one database wait for in turn; any number that nobody else is likely to use. */
 const advisoryLock = 0x55475300
@@ -23,7 +23,7 @@ const markOfFilling = `${mark}, being filled by ugs store copy`
  * processes that start at once one does the work and the others find it done. One that is up to date is only read.
  * @throws StoreError where the database is a newer release's, another program's, or, with the mode `check`, behind
  */
-export async function migrate(primary: Primary, mode: MigrateMode): Promise<void> {
+export async function migrate(primary: PrimaryPool, mode: MigrateMode): Promise<void> {
   const migrations = readMigrations('postgres')
   if (pendingMigrations(migrations, await readApplied(primary.query), mode).length === 0) return
   try {
@@ -58,7 +58,7 @@ export async function migrate(primary: Primary, mode: MigrateMode): Promise<void
 }
 
 /** @throws StoreError where a newer release has added anything to the database */
-export async function refuseNewer(primary: Primary): Promise<void> {
+export async function refuseNewer(primary: PrimaryPool): Promise<void> {
   checkKnown(readMigrations('postgres'), await readApplied(primary.query))
 }
 
@@ -66,14 +66,14 @@ export async function refuseNewer(primary: Primary): Promise<void> {
  * Finds out whether the server can be reached and is fit for the service.
  * @throws StoreError where it is not, or no time will make it reachable; PostgresFailure where it cannot be reached now
  */
-export async function checkServer(primary: Primary): Promise<void> {
+export async function checkServer(primary: PrimaryPool): Promise<void> {
   const [server] = await primary
     .query<{ version: number; encoding: string }>(
       "SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding",
     )
     .catch((error: unknown) => {
-      throw error instanceof PostgresFailure && isForGood(error.code)
-        ? new StoreError(`${cureOf(error.code)} (${error.code})`)
+      throw error instanceof PostgresFailure && isPermanent(error.code)
+        ? new StoreError(`${remediationFor(error.code)} (${error.code})`)
         : error
     })
   if (server === undefined || server.version < minimumVersion) {
@@ -90,7 +90,7 @@ export async function checkServer(primary: Primary): Promise<void> {
  * Finds out at the start, and not by the first call that needs it, whether the role may use the tables.
  * @throws StoreError where it may not
  */
-export async function checkRights(primary: Primary, rights: readonly string[]): Promise<void> {
+export async function checkRights(primary: PrimaryPool, rights: readonly string[]): Promise<void> {
   const lacking = await primary.query<{ name: string }>(
     `SELECT name FROM unnest($1::text[]) AS owned (name)
      WHERE NOT (SELECT bool_and(has_table_privilege(name, privilege)) FROM unnest($2::text[]) AS wanted (privilege))`,

@@ -11,9 +11,9 @@ export class PostgresFailure extends Error {
   /** Whether the same may well succeed later. */
   readonly isTransient: boolean
   /** Whether it is worth trying again at once: it has not waited for long already, nor is there anything to mend first. */
-  readonly isRepeatable: boolean
+  readonly isRetryable: boolean
   /** Whether the statement may have taken effect all the same: the connection was lost before it was answered. */
-  readonly isInDoubt: boolean
+  readonly isAmbiguous: boolean
   /** Whether the statement failed for what it held, or for a row that is locked, and another may succeed. */
   readonly isOfStatement: boolean
   /** Whether the connection is of no more use. */
@@ -27,9 +27,9 @@ export class PostgresFailure extends Error {
     this.code = code
     this.isTransient =
       !isState || transientClasses.has(stateClass) || transientStates.has(code) || phase === 'connecting'
-    this.isRepeatable = this.isTransient && code !== lockNotAvailable && code !== diskFull
+    this.isRetryable = this.isTransient && code !== lockNotAvailable && code !== diskFull
     const isRefusal = isState && !connectionClasses.has(stateClass) && !endsOfSession.has(code)
-    this.isInDoubt = phase === 'querying' && !isRefusal
+    this.isAmbiguous = phase === 'querying' && !isRefusal
     this.isOfStatement = phase === 'querying' && isRefusal && (!this.isTransient || waitedTooLong.has(code))
     this.closesConnection = !isRefusal || code === readOnly || code === cachedPlanChanged
   }
@@ -66,24 +66,27 @@ const endsOfSession = new Set(['57P01', '57P02', '57P03', '57P05', '25P03'])
 export function faultOf(error: unknown): unknown {
   if (!(error instanceof PostgresFailure)) return error
   return error.isTransient
-    ? unavailable(error.code === diskFull ? `${diskFull}: ${cureOf(diskFull)}` : error.code, error.isInDoubt)
+    ? unavailable(
+        error.code === diskFull ? `${diskFull}: ${remediationFor(diskFull)}` : error.code,
+        error.isAmbiguous,
+      )
     : new Fault('internal', 'Something went wrong on our side', { reason: error.code })
 }
 
-export function unavailable(reason: string, isInDoubt: boolean): Fault {
-  const message = isInDoubt
+export function unavailable(reason: string, isAmbiguous: boolean): Fault {
+  const message = isAmbiguous
     ? 'The store was lost in the middle of this call, which may have taken effect, or still may: GET the user group before you repeat it'
     : 'The store cannot be used at the moment'
   return new Fault('unavailable', message, { reason })
 }
 
 /** Whether a connection fails for a reason that waiting does not mend: the role, the database or a certificate. */
-export function isForGood(code: string): boolean {
+export function isPermanent(code: string): boolean {
   return /^(28|3D|42501)/.test(code) || isOfTls(code)
 }
 
 /** What the operator can do about a database that cannot be opened. */
-export function cureOf(code: string): string {
+export function remediationFor(code: string): string {
   if (code === readOnly) return 'no host takes writes; name the primary among the hosts of the URL'
   if (code.startsWith('28'))
     return 'the role or its password is refused; check the user and the password in the URL'

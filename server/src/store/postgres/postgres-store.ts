@@ -29,13 +29,13 @@ import type {
   RotateUserGroupToken,
   SearchUserGroups,
   SecretKeyCheck,
-  Stamp,
+  ChangeStamp,
   Store,
   SuspendUserGroup,
   UpdateUserGroup,
 } from '../../domain/store.ts'
-import type { Booking } from '../../domain/api-token/rate-limit.ts'
-import type { ListSealedTokens, ResealedToken } from '../../domain/token/encrypted-token.ts'
+import type { UsageReport } from '../../domain/api-token/rate-limit.ts'
+import type { ListEncryptedTokens, ReencryptedToken } from '../../domain/token/encrypted-token.ts'
 import type { UserGroupKey } from '../../domain/user-group/user-group.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import type { PostgresHost, PostgresServer } from '../location.ts'
@@ -48,19 +48,19 @@ import { ConsoleSessions } from './console-sessions.ts'
 import { DataSources } from './data-sources.ts'
 import { LastIntrospections } from './last-introspections.ts'
 import { checkRights, checkServer, isBeingFilled, migrate, refuseNewer } from './migrate.ts'
-import { cureOf, PostgresFailure } from './postgres-fault.ts'
-import { Primary, type PoolState, type PrimaryOptions } from './primary-pool.ts'
+import { remediationFor, PostgresFailure } from './postgres-fault.ts'
+import { PrimaryPool, type PoolState, type PrimaryPoolOptions } from './primary-pool.ts'
 import { Retry } from './retry.ts'
-import { SealedTokens } from './encrypted-tokens.ts'
+import { EncryptedTokens } from './encrypted-tokens.ts'
 import { SecretKeyChecks } from './secret-key-checks.ts'
-import { PostgresTableWriter } from './table-writer.ts'
-import { UserGroupArchive } from './user-group-history.ts'
+import { PostgresTableAccess } from './table-writer.ts'
+import { UserGroupHistory } from './user-group-history.ts'
 import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroupStatements } from './user-group-statements.ts'
 import { UserGroups } from './user-groups.ts'
 import { Workspaces } from './workspaces.ts'
 
-export interface PostgresOptions extends PrimaryOptions {
+export interface PostgresOptions extends PrimaryPoolOptions {
   readonly migrate: MigrateMode
   /** For how long, in milliseconds, an operation is repeated before it fails. */
   readonly deadlineMs: number
@@ -89,7 +89,7 @@ export function openPostgresToRead(server: PostgresServer, options: PostgresOpti
     await refuseNewer(primary)
     await refuseUnfinished(primary)
     await checkRights(primary, ['SELECT'])
-    return new PostgresTableWriter(primary)
+    return new PostgresTableAccess(primary)
   })
 }
 
@@ -97,11 +97,11 @@ export function openPostgresToRead(server: PostgresServer, options: PostgresOpti
 export function openPostgresToWrite(server: PostgresServer, options: PostgresOptions): Promise<TableWriter> {
   return openWith(server, options, new Retry(options.deadlineMs), async (primary) => {
     await refuseNewer(primary)
-    return new PostgresTableWriter(primary)
+    return new PostgresTableAccess(primary)
   })
 }
 
-async function refuseUnfinished(primary: Primary): Promise<void> {
+async function refuseUnfinished(primary: PrimaryPool): Promise<void> {
   if (await isBeingFilled(primary.query)) {
     throw new StoreError(
       'a copy into this database was not finished; run `ugs store copy` again to finish it',
@@ -113,9 +113,9 @@ async function openWith<T>(
   server: PostgresServer,
   options: PostgresOptions,
   retry: Retry,
-  make: (primary: Primary) => Promise<T>,
+  make: (primary: PrimaryPool) => Promise<T>,
 ): Promise<T> {
-  const primary = new Primary(server, options)
+  const primary = new PrimaryPool(server, options)
   try {
     await retry.run(() => checkServer(primary))
     await migrate(primary, options.migrate)
@@ -135,7 +135,7 @@ function storeErrorOf({ hosts, database }: PostgresServer, error: unknown): unkn
       : error instanceof Fault
         ? (error.reason ?? error.code)
         : undefined
-  return code === undefined ? error : new StoreError(`${place}: ${cureOf(code)} (${code})`)
+  return code === undefined ? error : new StoreError(`${place}: ${remediationFor(code)} (${code})`)
 }
 
 function authorityOf({ host, port }: PostgresHost): string {
@@ -144,10 +144,10 @@ function authorityOf({ host, port }: PostgresHost): string {
 
 /** The store in a PostgreSQL database, for any number of processes. */
 class PostgresStore implements Store {
-  readonly #primary: Primary
+  readonly #primary: PrimaryPool
   readonly #retry: Retry
   readonly #userGroups: UserGroups
-  readonly #archive: UserGroupArchive
+  readonly #history: UserGroupHistory
   readonly #search: UserGroupSearch
   readonly #lastIntrospections: LastIntrospections
   readonly #dataSources: DataSources
@@ -155,15 +155,15 @@ class PostgresStore implements Store {
   readonly #apiTokens: ApiTokens
   readonly #consoleSessions: ConsoleSessions
   readonly #secretKeyChecks: SecretKeyChecks
-  readonly #sealedTokens: SealedTokens
+  readonly #encryptedTokens: EncryptedTokens
   readonly #audit: AuditLog
 
-  constructor(primary: Primary, retry: Retry, observer: BatchObserver | undefined) {
+  constructor(primary: PrimaryPool, retry: Retry, observer: BatchObserver | undefined) {
     this.#primary = primary
     this.#retry = retry
     const statements = new UserGroupStatements(primary, observer)
     this.#userGroups = new UserGroups(primary, retry, statements)
-    this.#archive = new UserGroupArchive(primary, retry, statements)
+    this.#history = new UserGroupHistory(primary, retry, statements)
     this.#search = new UserGroupSearch(primary, retry)
     this.#lastIntrospections = new LastIntrospections(primary, retry)
     this.#dataSources = new DataSources(primary, retry)
@@ -171,7 +171,7 @@ class PostgresStore implements Store {
     this.#apiTokens = new ApiTokens(primary, retry, observer)
     this.#consoleSessions = new ConsoleSessions(primary, retry)
     this.#secretKeyChecks = new SecretKeyChecks(primary, retry)
-    this.#sealedTokens = new SealedTokens(primary, retry)
+    this.#encryptedTokens = new EncryptedTokens(primary, retry)
     this.#audit = new AuditLog(primary, retry)
   }
 
@@ -195,7 +195,7 @@ class PostgresStore implements Store {
     return this.#userGroups.findByToken({ workspaceId, environment }, tokenHash, now)
   }
 
-  isUnchanged(workspaceId: number, environment: Environment, teamId: number, stamp: Stamp) {
+  isUnchanged(workspaceId: number, environment: Environment, teamId: number, stamp: ChangeStamp) {
     return this.#userGroups.isUnchanged({ workspaceId, environment, teamId, stamp })
   }
 
@@ -228,19 +228,19 @@ class PostgresStore implements Store {
   }
 
   deleteUserGroup(command: DeleteUserGroup) {
-    return this.#archive.delete(command)
+    return this.#history.delete(command)
   }
 
   restoreUserGroup(command: RestoreUserGroup) {
-    return this.#archive.restore(command)
+    return this.#history.restore(command)
   }
 
   listDeletedUserGroups(query: ListDeletedUserGroups) {
-    return this.#archive.listDeleted(query)
+    return this.#history.listDeleted(query)
   }
 
   listVersions(query: ListVersions) {
-    return this.#archive.listVersions(query)
+    return this.#history.listVersions(query)
   }
 
   recordIntrospections(introspections: readonly Introspection[]) {
@@ -263,11 +263,11 @@ class PostgresStore implements Store {
     return this.#userGroups.resolveEntries({ workspaceId, environment }, entries)
   }
 
-  async forgetExpired({ now, deletedBefore, usedBefore }: Expiry) {
+  async deleteExpired({ now, deletedBefore, usedBefore }: Expiry) {
     return (
       (await this.#userGroups.forgetExpiredIdempotencyKeys(now)) +
-      (await this.#consoleSessions.forgetUnused(usedBefore)) +
-      (await this.#archive.forgetDeleted(deletedBefore))
+      (await this.#consoleSessions.deleteUnused(usedBefore)) +
+      (await this.#history.deleteExpired(deletedBefore))
     )
   }
 
@@ -331,8 +331,8 @@ class PostgresStore implements Store {
     return this.#apiTokens.limit(command)
   }
 
-  bookCalls(bookings: readonly Booking[]) {
-    return this.#apiTokens.book(bookings)
+  reportUsage(usageReports: readonly UsageReport[]) {
+    return this.#apiTokens.reportUsage(usageReports)
   }
 
   recordApiTokenUses(uses: readonly ApiTokenUse[]) {
@@ -375,12 +375,12 @@ class PostgresStore implements Store {
     return this.#secretKeyChecks.listRetired()
   }
 
-  listSealedTokens(query: ListSealedTokens) {
-    return this.#sealedTokens.list(query)
+  listEncryptedTokens(query: ListEncryptedTokens) {
+    return this.#encryptedTokens.list(query)
   }
 
-  replaceSealedTokens(tokens: readonly ResealedToken[]) {
-    return this.#sealedTokens.replace(tokens)
+  replaceEncryptedTokens(tokens: readonly ReencryptedToken[]) {
+    return this.#encryptedTokens.replace(tokens)
   }
 
   listAuditEvents(query: ListAuditEvents) {

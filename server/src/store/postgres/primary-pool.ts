@@ -7,7 +7,7 @@ import { StoreError } from '../store-error.ts'
 import { PostgresFailure, readOnly } from './postgres-fault.ts'
 import { errorCodeOf } from '../../domain/util/error-code.ts'
 
-export interface PrimaryOptions {
+export interface PrimaryPoolOptions {
   readonly poolSize: number
   /** All times in milliseconds. */
   readonly connectTimeoutMs: number
@@ -69,17 +69,17 @@ const rowsToPlanBy = 1000
 const lookForStatisticsMs = 10_000
 
 /** What the client adds to the server's own time-outs before it gives up a connection that no longer answers. */
-const answerMarginMs = 1000
+const responseMarginMs = 1000
 /** What a timer of Node.js holds. */
-const longestTimeoutMs = 2 ** 31 - 1
+const maxTimeoutMs = 2 ** 31 - 1
 
 /**
  * Connections to the server of a cluster that takes writes. Where it no longer does or cannot be reached, the next
  * host is tried, in the order of the URL, until one does: so a promoted standby is found.
  */
-export class Primary {
+export class PrimaryPool {
   readonly #server: PostgresServer
-  readonly #options: PrimaryOptions
+  readonly #options: PrimaryPoolOptions
   readonly #tls: ConnectionOptions | undefined
   #host = 0
   #pool: pg.Pool
@@ -103,11 +103,11 @@ export class Primary {
   }
 
   /** @throws StoreError where a certificate cannot be read */
-  constructor(server: PostgresServer, options: PrimaryOptions) {
+  constructor(server: PostgresServer, options: PrimaryPoolOptions) {
     this.#server = server
     this.#options = options
     this.#tls = server.tls && readTls(server.tls)
-    this.#pool = this.#makePool()
+    this.#pool = this.#createPool()
   }
 
   /**
@@ -158,7 +158,7 @@ export class Primary {
 
   async #use<T>(work: (query: Query) => Promise<T>, timeouts: 'usual' | 'none' = 'usual'): Promise<T> {
     const { client, pool } = await this.#connect()
-    const timeout = timeouts === 'none' ? longestTimeoutMs : this.#options.statementTimeoutMs + answerMarginMs
+    const timeout = timeouts === 'none' ? maxTimeoutMs : this.#options.statementTimeoutMs + responseMarginMs
     let failure: PostgresFailure | undefined
     const run = async <R>(step: () => Promise<R>) => {
       try {
@@ -243,11 +243,11 @@ export class Primary {
   #replace(pool: pg.Pool, host: number): void {
     if (pool !== this.#pool || this.#closed) return
     this.#host = host
-    this.#pool = this.#makePool()
+    this.#pool = this.#createPool()
     void pool.end()
   }
 
-  #makePool(): pg.Pool {
+  #createPool(): pg.Pool {
     const { database, user, password, applicationName } = this.#server
     const { host, port } = this.#server.hosts[this.#host] as PostgresHost
     const { poolSize, connectTimeoutMs, statementTimeoutMs, lockTimeoutMs, idleTimeoutMs } = this.#options

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { faultOf, PostgresFailure, unavailable } from './postgres-fault.ts'
 
 const firstPauseMs = 20
-const longestPauseMs = 250
+const maxPauseMs = 250
 
 /** One operation, from its first try to its answer. */
 export class Attempt {
@@ -10,11 +10,11 @@ export class Attempt {
   reason = 'ETIMEDOUT'
   /** Whether the operation was answered already, at its deadline: what is not yet under way is not to be begun. */
   isOver = false
-  #isInDoubt = false
+  #isAmbiguous = false
 
   /** Whether a change of this operation may have taken effect without its being known. */
-  get isInDoubt(): boolean {
-    return this.#isInDoubt
+  get isAmbiguous(): boolean {
+    return this.#isAmbiguous
   }
 
   /**
@@ -22,13 +22,13 @@ export class Attempt {
    * before, it is in doubt.
    */
   async change<T>(statement: (sent: () => void) => Promise<T>): Promise<T> {
-    const wasInDoubt = this.#isInDoubt
+    const wasInDoubt = this.#isAmbiguous
     try {
-      const result = await statement(() => (this.#isInDoubt = true))
-      this.#isInDoubt = wasInDoubt
+      const result = await statement(() => (this.#isAmbiguous = true))
+      this.#isAmbiguous = wasInDoubt
       return result
     } catch (error) {
-      this.#isInDoubt = wasInDoubt || (error instanceof PostgresFailure && error.isInDoubt)
+      this.#isAmbiguous = wasInDoubt || (error instanceof PostgresFailure && error.isAmbiguous)
       throw error
     }
   }
@@ -54,7 +54,7 @@ export class Retry {
       const attempt = new Attempt()
       const timer = setTimeout(() => {
         attempt.isOver = true
-        reject(unavailable(attempt.reason, attempt.isInDoubt))
+        reject(unavailable(attempt.reason, attempt.isAmbiguous))
       }, this.#deadlineMs)
       this.#running++
       // Not by `finally`, which on the path of every call takes as long as four more promises.
@@ -65,7 +65,7 @@ export class Retry {
           if (--this.#running === 0) this.#whenIdle?.()
           settle(value)
         }
-      this.#repeat(operation, attempt).then(finishing(resolve), finishing(reject))
+      this.#retry(operation, attempt).then(finishing(resolve), finishing(reject))
     })
   }
 
@@ -77,12 +77,12 @@ export class Retry {
     })
   }
 
-  async #repeat<T>(operation: (attempt: Attempt) => Promise<T>, attempt: Attempt): Promise<T> {
-    for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
+  async #retry<T>(operation: (attempt: Attempt) => Promise<T>, attempt: Attempt): Promise<T> {
+    for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, maxPauseMs)) {
       try {
         return await operation(attempt)
       } catch (error) {
-        if (attempt.isOver || !(error instanceof PostgresFailure) || !error.isRepeatable) throw faultOf(error)
+        if (attempt.isOver || !(error instanceof PostgresFailure) || !error.isRetryable) throw faultOf(error)
         attempt.reason = error.code
       }
       // Not all at once: what was cut off together would come back together.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecretKeyCheck } from '../../domain/store.ts'
-import type { Primary } from './primary-pool.ts'
+import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 interface SecretKeyCheckRow {
@@ -17,10 +17,10 @@ const selectWriters = `SELECT virtualtransaction AS id FROM pg_locks
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
 export class SecretKeyChecks {
-  readonly #primary: Primary
+  readonly #primary: PrimaryPool
   readonly #retry: Retry
 
-  constructor(primary: Primary, retry: Retry) {
+  constructor(primary: PrimaryPool, retry: Retry) {
     this.#primary = primary
     this.#retry = retry
   }

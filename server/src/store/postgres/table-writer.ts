@@ -10,16 +10,16 @@ import {
 } from '../tables.ts'
 import { isBeingFilled, setFilling } from './migrate.ts'
 import { PostgresFailure } from './postgres-fault.ts'
-import type { Primary, UnknownRow } from './primary-pool.ts'
+import type { PrimaryPool, UnknownRow } from './primary-pool.ts'
 
 /** Any number that nobody else is likely to use. */
 const beginningLock = 0x55475301
 
 /** The tables of a database. Each step is safe to repeat. */
-export class PostgresTableWriter implements TableWriter {
-  readonly #primary: Primary
+export class PostgresTableAccess implements TableWriter {
+  readonly #primary: PrimaryPool
 
-  constructor(primary: Primary) {
+  constructor(primary: PrimaryPool) {
     this.#primary = primary
   }
 

@@ -21,7 +21,7 @@ import {
 } from '../user-group-row.ts'
 import { eventValues } from './audit-log.ts'
 import { entriesOf } from './data-source-sql.ts'
-import { prepared, type Primary, type Statement } from './primary-pool.ts'
+import { prepared, type PrimaryPool, type Statement } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 import type { UserGroupStatements } from './user-group-statements.ts'
 
@@ -73,12 +73,12 @@ export const restoreUserGroup: Statement<UserGroupRow> = prepared(
 const batchSize = 1000
 
 /** What user groups were: their earlier versions, and those that were deleted. */
-export class UserGroupArchive {
-  readonly #primary: Primary
+export class UserGroupHistory {
+  readonly #primary: PrimaryPool
   readonly #retry: Retry
   readonly #statements: UserGroupStatements
 
-  constructor(primary: Primary, retry: Retry, statements: UserGroupStatements) {
+  constructor(primary: PrimaryPool, retry: Retry, statements: UserGroupStatements) {
     this.#primary = primary
     this.#retry = retry
     this.#statements = statements
@@ -92,7 +92,7 @@ export class UserGroupArchive {
         const row = await this.#statements.select.add(key, attempt)
         teamId ??= row?.team_id
         // Should the first try be in doubt, one that has the same id by now is another user group.
-        if (row === null || row.team_id !== teamId) return attempt.isInDoubt ? 'deleted' : 'not_found'
+        if (row === null || row.team_id !== teamId) return attempt.isAmbiguous ? 'deleted' : 'not_found'
         const mismatch = mismatchOf(row, expected)
         if (mismatch !== null) return mismatch
         const deleted = await attempt.change((sent) =>
@@ -109,16 +109,16 @@ export class UserGroupArchive {
 
   restore(command: RestoreUserGroup): Promise<RestoreOutcome> {
     const { workspaceId, environment, teamId, deletedAfter } = command
-    const realm = { workspaceId, environment }
+    const tenantScope = { workspaceId, environment }
     const values = [workspaceId, environment, teamId, deletedAfter]
     return this.#retry.run(async (attempt) => {
       const [row] = await attempt.change((sent) =>
         this.#primary.query(restoreUserGroup, [...values, ...eventValues(command)], sent),
       )
-      if (row !== undefined) return { outcome: 'restored', userGroup: userGroupOf(realm, row) }
+      if (row !== undefined) return { outcome: 'restored', userGroup: userGroupOf(tenantScope, row) }
       const [known] = await this.#primary.query<UserGroupRow>(selectById, [workspaceId, environment, teamId])
-      if (known !== undefined && attempt.isInDoubt)
-        return { outcome: 'restored', userGroup: userGroupOf(realm, known) }
+      if (known !== undefined && attempt.isAmbiguous)
+        return { outcome: 'restored', userGroup: userGroupOf(tenantScope, known) }
       const [deleted] = await this.#primary.query(
         `SELECT 1 FROM deleted_user_group
          WHERE workspace_id = $1 AND environment = $2 AND team_id = $3 AND deleted_at > $4`,
@@ -153,7 +153,7 @@ export class UserGroupArchive {
   }
 
   /** A workspace at a time, so that each statement is for one place of a distributed database. */
-  async forgetDeleted(deletedBefore: number): Promise<number> {
+  async deleteExpired(deletedBefore: number): Promise<number> {
     for (let total = 0; ;) {
       const expired = await this.#retry.run(() =>
         this.#primary.query<{ workspace_id: number; team_id: number }>(

@@ -7,7 +7,7 @@ import type {
 } from '../../domain/store.ts'
 import { endOfPrefix, numberOf, withoutCase } from '../../domain/user-group/user-group-filter.ts'
 import { entryCountsOf } from '../entry-counts.ts'
-import type { Primary } from './primary-pool.ts'
+import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 import { columns, userGroupOf, type UserGroupRow } from '../user-group-row.ts'
 
@@ -33,11 +33,11 @@ class Values {
 
 /** Finds user groups by what they are, a bounded number of rows a call. */
 export class UserGroupSearch {
-  readonly #primary: Primary
+  readonly #primary: PrimaryPool
   readonly #retry: Retry
   #collation: Promise<string> | undefined
 
-  constructor(primary: Primary, retry: Retry) {
+  constructor(primary: PrimaryPool, retry: Retry) {
     this.#primary = primary
     this.#retry = retry
   }

@@ -1,4 +1,4 @@
-import type { Stamp } from '../../domain/store.ts'
+import type { ChangeStamp } from '../../domain/store.ts'
 import { auditColumns } from '../audit-row.ts'
 import { revisionsKept } from '../versions.ts'
 import { entriesOf, resolveEntries } from './data-source-sql.ts'
@@ -18,7 +18,7 @@ export interface Positioned {
 }
 
 interface Stamped extends Positioned {
-  readonly stamp: Stamp
+  readonly stamp: ChangeStamp
 }
 
 /** Of a token: `registry_version` is null where no schema was ever registered. */

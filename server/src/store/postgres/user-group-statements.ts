@@ -4,15 +4,15 @@ import {
   type MappingMode,
   type ResolvedEntry,
 } from '../../domain/data-source/data-source.ts'
-import { newEventId, type Origin } from '../../domain/audit/audit-event.ts'
+import { newEventId, type Actor } from '../../domain/audit/audit-event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { JsonText } from '../../domain/json/json-text.ts'
-import type { MintedToken, RotateUserGroupToken, Stamp } from '../../domain/store.ts'
+import type { MintedToken, RotateUserGroupToken, ChangeStamp } from '../../domain/store.ts'
 import type { UserGroupChange, UserGroupKey } from '../../domain/user-group/user-group.ts'
-import type { Realm } from '../../domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../../domain/user-group/user-group-service.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import { Coalescer, type CoalescerOptions } from './coalescer.ts'
-import type { Primary, Query, Statement } from './primary-pool.ts'
+import type { PrimaryPool, Query, Statement } from './primary-pool.ts'
 import type { UserGroupRow } from '../user-group-row.ts'
 import * as sql from './user-group-sql.ts'
 import type {
@@ -24,7 +24,7 @@ import type {
   TokenRow,
 } from './user-group-sql.ts'
 
-export interface Creation extends Realm, Origin {
+export interface Creation extends TenantScope, Actor {
   readonly providedId: string
   readonly name: string
   readonly change: UserGroupChange
@@ -33,7 +33,7 @@ export interface Creation extends Realm, Origin {
   readonly now: number
 }
 
-export interface Change extends Realm, Origin {
+export interface Change extends TenantScope, Actor {
   readonly teamId: number
   readonly change: UserGroupChange
   readonly mappingMode: MappingMode
@@ -41,7 +41,7 @@ export interface Change extends Realm, Origin {
   readonly now: number
 }
 
-export interface MappingToResolve extends Realm {
+export interface MappingToResolve extends TenantScope {
   readonly mapping: JsonText
 }
 
@@ -52,21 +52,21 @@ export interface ResolvedMapping {
 }
 
 export interface Rotation
-  extends Realm, Origin, Pick<RotateUserGroupToken, 'idempotency' | 'oldTokenValidUntil' | 'now'> {
+  extends TenantScope, Actor, Pick<RotateUserGroupToken, 'idempotency' | 'oldTokenValidUntil' | 'now'> {
   readonly teamId: number
   readonly oldHash: Uint8Array
   readonly expectedRevision: number | null
   readonly token: MintedToken
 }
 
-export interface ByHash extends Realm {
+export interface ByHash extends TenantScope {
   readonly hash: Uint8Array
 }
 
 /** A user group that was read. */
-export interface Known extends Realm {
+export interface Known extends TenantScope {
   readonly teamId: number
-  readonly stamp: Stamp
+  readonly stamp: ChangeStamp
 }
 
 /** How many statements of a kind may be under way in a workspace and environment: more only makes them smaller. */
@@ -91,11 +91,11 @@ export class UserGroupStatements {
 
   readonly #query: Query
 
-  constructor(primary: Primary, observer: BatchObserver | undefined) {
+  constructor(primary: PrimaryPool, observer: BatchObserver | undefined) {
     const { query } = primary
     this.#query = query
     const { reading, changing } = coalescers(primary.poolSize, observer)
-    const readingBy = <Item extends Realm, Row extends Positioned>(
+    const readingBy = <Item extends TenantScope, Row extends Positioned>(
       kind: string,
       statement: Statement<Row>,
       wantedOf: (item: Item) => string | Uint8Array,
@@ -106,9 +106,9 @@ export class UserGroupStatements {
           const wanted = wantedOf(item)
           return [typeof wanted === 'string' ? wanted : Buffer.from(wanted).toString('latin1')]
         },
-        run: async (realm, items) => {
+        run: async (tenantScope, items) => {
           const found = new Array<Row | null>(items.length).fill(null)
-          for (const row of await query(statement, [...realm, items.map(wantedOf)]))
+          for (const row of await query(statement, [...tenantScope, items.map(wantedOf)]))
             found[row.position - 1] = row
           return found
         },
@@ -243,17 +243,17 @@ export class UserGroupStatements {
 
   /** Of any entries, in their order, in one statement of their own. */
   async resolveEntries(
-    { workspaceId, environment }: Realm,
+    { workspaceId, environment }: TenantScope,
     entries: readonly MappingEntry[],
   ): Promise<readonly ResolvedEntry[]> {
     return (await this.#resolve([workspaceId, environment], entries)).entries
   }
 
-  async #resolve(realm: RealmValues, entries: readonly MappingEntry[]): Promise<ResolvedMapping> {
+  async #resolve(tenantScope: TenantScopeValues, entries: readonly MappingEntry[]): Promise<ResolvedMapping> {
     // Nothing has an empty provided id.
     const askable = (text: string) => (text.includes('\0') ? '' : text)
     const rows = await this.#query(sql.resolveEntry, [
-      ...realm,
+      ...tenantScope,
       entries.map(([schemaKey]) => askable(schemaKey)),
       entries.map(([, key]) => askable(key)),
     ])
@@ -295,15 +295,15 @@ function resolvedEntryOf(schemaKey: string, row: EntryRow): ResolvedEntry {
   }
 }
 
-type RealmValues = readonly [workspaceId: number, environment: Environment]
+type TenantScopeValues = readonly [workspaceId: number, environment: Environment]
 
 type Kind<Item, Result> = Pick<CoalescerOptions<Item, Result>, 'kind' | 'keysOf' | 'weightOf'> & {
-  readonly run: (realm: RealmValues, items: readonly Item[], sent: () => void) => Promise<Result[]>
+  readonly run: (realm: TenantScopeValues, items: readonly Item[], sent: () => void) => Promise<Result[]>
 }
 
 /** @param maxInFlight how many statements of a kind may be under way in all workspaces and environments */
 function coalescers(maxInFlight: number, observer: BatchObserver | undefined) {
-  const coalescing = <Item extends Realm, Result>(
+  const coalescing = <Item extends TenantScope, Result>(
     sameKey: 'share' | 'wait',
     { run, ...kind }: Kind<Item, Result>,
   ) =>
@@ -322,9 +322,9 @@ function coalescers(maxInFlight: number, observer: BatchObserver | undefined) {
     })
   return {
     /** Calls that read the same share the result. */
-    reading: <Item extends Realm, Result>(kind: Kind<Item, Result>) => coalescing('share', kind),
+    reading: <Item extends TenantScope, Result>(kind: Kind<Item, Result>) => coalescing('share', kind),
     /** Calls that change the same go one after another. */
-    changing: <Item extends Realm, Result>(kind: Kind<Item, Result>) => coalescing('wait', kind),
+    changing: <Item extends TenantScope, Result>(kind: Kind<Item, Result>) => coalescing('wait', kind),
   }
 }
 

@@ -23,11 +23,11 @@ import type {
 } from '../../domain/store.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { changesNothing, type UserGroup, type UserGroupKey } from '../../domain/user-group/user-group.ts'
-import type { Realm } from '../../domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../../domain/user-group/user-group-service.ts'
 import { mismatchOf } from '../expectation.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
 import { eventValues } from './audit-log.ts'
-import type { Primary, Statement } from './primary-pool.ts'
+import type { PrimaryPool, Statement } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
 import { selectById } from './user-group-history.ts'
 import {
@@ -56,12 +56,12 @@ import type { ByHash, Known, UserGroupStatements } from './user-group-statements
  * sets what it was sent, whatever else was changed in between.
  */
 export class UserGroups {
-  readonly #primary: Primary
+  readonly #primary: PrimaryPool
   readonly #retry: Retry
   readonly #statements: UserGroupStatements
   readonly #resolvedMappings = new ResolvedMappings()
 
-  constructor(primary: Primary, retry: Retry, statements: UserGroupStatements) {
+  constructor(primary: PrimaryPool, retry: Retry, statements: UserGroupStatements) {
     this.#primary = primary
     this.#retry = retry
     this.#statements = statements
@@ -101,7 +101,7 @@ export class UserGroups {
             return { outcome: 'created', userGroup: createdUserGroupOf(command, teamId, token) }
           continue
         }
-        const isOurs = attempt.isInDoubt && (await this.#isOf(row, key, token, attempt))
+        const isOurs = attempt.isAmbiguous && (await this.#isOf(row, key, token, attempt))
         if (changesNothing(row, change)) {
           if (!isOurs) return { outcome: 'unchanged', userGroup: viewOf(key, row), stamp: row.stamp }
           const created = await this.#statements.select.add(key, attempt)
@@ -126,10 +126,10 @@ export class UserGroups {
         if (row === null) return { outcome: 'not_found' }
         const isDone = changesNothing(row, change)
         // A first try that is in doubt may be what made it another revision.
-        const mismatch = isDone && attempt.isInDoubt ? null : mismatchOf(row, expected)
+        const mismatch = isDone && attempt.isAmbiguous ? null : mismatchOf(row, expected)
         if (mismatch !== null) return { outcome: mismatch }
         if (isDone) {
-          return { outcome: attempt.isInDoubt ? 'updated' : 'unchanged', userGroup: userGroupOf(key, row) }
+          return { outcome: attempt.isAmbiguous ? 'updated' : 'unchanged', userGroup: userGroupOf(key, row) }
         }
         const refusal = await this.#checkMapping(command, attempt)
         if (refusal !== null) return refusal
@@ -146,10 +146,10 @@ export class UserGroups {
         const row = await this.#statements.select.add(key, attempt)
         if (row === null) return { outcome: 'not_found' }
         const isDone = (row.suspended_at !== null) === suspended
-        const mismatch = isDone && attempt.isInDoubt ? null : mismatchOf(row, expected)
+        const mismatch = isDone && attempt.isAmbiguous ? null : mismatchOf(row, expected)
         if (mismatch !== null) return { outcome: mismatch }
         if (isDone) {
-          return { outcome: attempt.isInDoubt ? 'updated' : 'unchanged', userGroup: userGroupOf(key, row) }
+          return { outcome: attempt.isAmbiguous ? 'updated' : 'unchanged', userGroup: userGroupOf(key, row) }
         }
         const [changed] = await attempt.change((sent) =>
           this.#primary.query(
@@ -168,22 +168,23 @@ export class UserGroups {
 
   rotateToken(command: RotateUserGroupToken): Promise<RotateOutcome> {
     const { workspaceId, environment, target, idempotency, mintToken } = command
-    const realm = { workspaceId, environment }
+    const tenantScope = { workspaceId, environment }
     let token: MintedToken | undefined
     return this.#retry.run(async (attempt) => {
       for (let isRepeated = false; ; isRepeated = true) {
-        const found = await this.#findTarget(realm, target, attempt)
+        const found = await this.#findTarget(tenantScope, target, attempt)
         // After the row: should the first try have happened only just now, the row may be from before it or after it.
-        if (attempt.isInDoubt && token !== undefined) {
-          const own = await this.#selectOwner({ ...realm, hash: token.hash }, attempt)
-          if (own !== null) return { outcome: 'rotated', userGroup: rotatedUserGroupOf(realm, own, token) }
+        if (attempt.isAmbiguous && token !== undefined) {
+          const own = await this.#selectOwner({ ...tenantScope, hash: token.hash }, attempt)
+          if (own !== null)
+            return { outcome: 'rotated', userGroup: rotatedUserGroupOf(tenantScope, own, token) }
         }
         // After the token: had another rotation with the same key come in between, its answer is found here.
         if (idempotency !== undefined) {
           const hash = idempotency.keyHash
-          const known = await this.#statements.selectIdempotencyKey.add({ ...realm, hash }, attempt)
+          const known = await this.#statements.selectIdempotencyKey.add({ ...tenantScope, hash }, attempt)
           if (known !== null && known.expires_at > command.now)
-            return replayOf(realm, known, idempotency.fingerprint)
+            return replayOf(tenantScope, known, idempotency.fingerprint)
         }
         if (found === null) return { outcome: 'not_found' }
         const { row, hash: oldHash } = found
@@ -191,7 +192,7 @@ export class UserGroups {
         const expected = 'providedId' in target ? target.expected : undefined
         const mismatch = mismatchOf(row, expected)
         if (mismatch !== null) return { outcome: mismatch }
-        token ??= mintToken({ ...realm, providedId: row.provided_id })
+        token ??= mintToken({ ...tenantScope, providedId: row.provided_id })
         const retired = isRepeated ? await this.#checkSecretKey(token) : null
         if (retired !== null) return retired
         const rotation = {
@@ -205,21 +206,21 @@ export class UserGroups {
           this.#statements.replaceToken.add(rotation, attempt, sent),
         )
         if (rotated !== null)
-          return { outcome: 'rotated', userGroup: rotatedUserGroupOf(realm, rotated, token) }
+          return { outcome: 'rotated', userGroup: rotatedUserGroupOf(tenantScope, rotated, token) }
       }
     })
   }
 
-  findByToken(realm: Realm, hash: Uint8Array, now: number): Promise<TokenOwner | null> {
+  findByToken(tenantScope: TenantScope, hash: Uint8Array, now: number): Promise<TokenOwner | null> {
     return this.#retry.run(async (attempt) => {
       for (;;) {
-        const row = await this.#selectOwner({ ...realm, hash }, attempt)
+        const row = await this.#selectOwner({ ...tenantScope, hash }, attempt)
         const validUntil = row !== null && 'valid_until' in row ? row.valid_until : null
         if (row?.suspended_at !== null || (validUntil !== null && validUntil <= now)) return null
-        const dataSources = await this.#selectRegistered(realm, row, attempt)
+        const dataSources = await this.#selectRegistered(tenantScope, row, attempt)
         if (dataSources === null) continue
         const issuedAt = 'issued_at' in row ? row.issued_at : row.token_issued_at
-        const userGroup = tokenlessUserGroupOf(realm, row)
+        const userGroup = tokenlessUserGroupOf(tenantScope, row)
         return { userGroup, issuedAt, validUntil, dataSources, stamp: row.stamp }
       }
     })
@@ -229,12 +230,12 @@ export class UserGroups {
     return this.#retry.run((attempt) => this.#statements.isUnchanged.add(known, attempt))
   }
 
-  identifyToken(realm: Realm, hash: Uint8Array): Promise<IssuedToken | null> {
+  identifyToken(tenantScope: TenantScope, hash: Uint8Array): Promise<IssuedToken | null> {
     return this.#retry.run(async (attempt) => {
-      const row = await this.#selectOwner({ ...realm, hash }, attempt)
+      const row = await this.#selectOwner({ ...tenantScope, hash }, attempt)
       if (row === null) return null
       const validUntil = 'valid_until' in row ? row.valid_until : null
-      return { userGroup: tokenlessUserGroupOf(realm, row), validUntil }
+      return { userGroup: tokenlessUserGroupOf(tenantScope, row), validUntil }
     })
   }
 
@@ -272,8 +273,11 @@ export class UserGroups {
     })
   }
 
-  resolveEntries(realm: Realm, entries: readonly MappingEntry[]): Promise<readonly ResolvedEntry[]> {
-    return this.#retry.run(() => this.#statements.resolveEntries(realm, entries))
+  resolveEntries(
+    tenantScope: TenantScope,
+    entries: readonly MappingEntry[],
+  ): Promise<readonly ResolvedEntry[]> {
+    return this.#retry.run(() => this.#statements.resolveEntries(tenantScope, entries))
   }
 
   async forgetExpiredIdempotencyKeys(now: number): Promise<number> {
@@ -305,7 +309,7 @@ export class UserGroups {
     attempt: Attempt,
   ): Promise<UnregisteredMapping | null> {
     if (mappingMode === 'free' || mapping === undefined || mapping === null) return null
-    const resolved = await this.#statements.resolveMapping.add({ ...realmOf(key), mapping }, attempt)
+    const resolved = await this.#statements.resolveMapping.add({ ...tenantScopeOf(key), mapping }, attempt)
     const entries = resolved.entries.filter((entry) => !isRegistered(entry))
     return entries.length === 0 ? null : { outcome: 'mapping_unregistered', entries }
   }
@@ -323,14 +327,14 @@ export class UserGroups {
   ): Promise<UserGroupRow | null> {
     const expectedRevision = expected?.revision ?? null
     const rest = { change, mappingMode, expectedRevision, author, requestId, now }
-    const item = { ...realmOf(key), teamId: row.team_id, ...rest }
+    const item = { ...tenantScopeOf(key), teamId: row.team_id, ...rest }
     return attempt.change((sent) => this.#statements.update.add(item, attempt, sent))
   }
 
   /** Whether this token is, or was, that of the user group. */
   async #isOf(
     row: Pick<UserGroupRow, 'team_id'>,
-    { workspaceId, environment }: Realm,
+    { workspaceId, environment }: TenantScope,
     token: MintedToken | undefined,
     attempt: Attempt,
   ): Promise<boolean> {
@@ -341,15 +345,15 @@ export class UserGroups {
 
   /** With the hash of its current token; null where the one that is given was replaced. */
   async #findTarget(
-    realm: Realm,
+    tenantScope: TenantScope,
     target: RotateUserGroupToken['target'],
     attempt: Attempt,
   ): Promise<{ row: TokenlessRow; hash: Uint8Array | null } | null> {
     if ('tokenHash' in target) {
-      const row = await this.#selectOwner({ ...realm, hash: target.tokenHash }, attempt)
+      const row = await this.#selectOwner({ ...tenantScope, hash: target.tokenHash }, attempt)
       return row && { row, hash: 'valid_until' in row ? null : target.tokenHash }
     }
-    const row = await this.#statements.select.add({ ...realm, providedId: target.providedId }, attempt)
+    const row = await this.#statements.select.add({ ...tenantScope, providedId: target.providedId }, attempt)
     return row && { row, hash: row.token_hash }
   }
 
@@ -366,15 +370,15 @@ export class UserGroups {
 
   /** Null where the registry was changed after the row was read: both are to be read anew, so that they are of one time. */
   async #selectRegistered(
-    realm: Realm,
+    tenantScope: TenantScope,
     { mapping, registry_version: version }: TokenRow,
     attempt: Attempt,
   ): Promise<readonly RegisteredEntry[] | null> {
     if (mapping === null || version === null) return []
-    const versioned = { ...realm, version, mapping }
+    const versioned = { ...tenantScope, version, mapping }
     const known = this.#resolvedMappings.get(versioned)
     if (known !== undefined) return known
-    const resolved = await this.#statements.resolveMapping.add({ ...realm, mapping }, attempt)
+    const resolved = await this.#statements.resolveMapping.add({ ...tenantScope, mapping }, attempt)
     if (resolved.registryVersion !== undefined && resolved.registryVersion !== version) return null
     const entries = resolved.entries.filter(isRegistered)
     this.#resolvedMappings.set(versioned, entries)
@@ -430,11 +434,11 @@ const deleteExpiredIdempotencyKeys: Statement<unknown> = {
          RETURNING 1`,
 }
 
-function realmOf({ workspaceId, environment }: UserGroupKey): Realm {
+function tenantScopeOf({ workspaceId, environment }: UserGroupKey): TenantScope {
   return { workspaceId, environment }
 }
 
-function replayOf(realm: Realm, known: IdempotencyRow, fingerprint: Uint8Array): RotateOutcome {
+function replayOf(tenantScope: TenantScope, known: IdempotencyRow, fingerprint: Uint8Array): RotateOutcome {
   if (Buffer.compare(known.fingerprint, fingerprint) !== 0) return { outcome: 'idempotency_key_reused' }
-  return { outcome: 'replayed', userGroup: rotatedUserGroupOf(realm, known, tokenOf(known)) }
+  return { outcome: 'replayed', userGroup: rotatedUserGroupOf(tenantScope, known, tokenOf(known)) }
 }

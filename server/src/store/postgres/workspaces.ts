@@ -1,8 +1,8 @@
-import type { MadeWorkspace, NewWorkspace } from '../../domain/store.ts'
+import type { CreatedWorkspace, NewWorkspace } from '../../domain/store.ts'
 import type { Workspace } from '../../domain/workspace.ts'
 import { apiTokenOf, insertApiToken, type ApiTokenRow } from './api-tokens.ts'
 import { appendAuditEvent } from './audit-log.ts'
-import type { Primary, Query } from './primary-pool.ts'
+import type { PrimaryPool, Query } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 interface WorkspaceRow {
@@ -12,15 +12,15 @@ interface WorkspaceRow {
 }
 
 export class Workspaces {
-  readonly #primary: Primary
+  readonly #primary: PrimaryPool
   readonly #retry: Retry
 
-  constructor(primary: Primary, retry: Retry) {
+  constructor(primary: PrimaryPool, retry: Retry) {
     this.#primary = primary
     this.#retry = retry
   }
 
-  create(workspace: NewWorkspace): Promise<MadeWorkspace | null> {
+  create(workspace: NewWorkspace): Promise<CreatedWorkspace | null> {
     const { name, createdAt, apiToken } = workspace
     return this.#retry.run(async (attempt) => {
       const made = await attempt.change((sent) =>
@@ -29,7 +29,7 @@ export class Workspaces {
           return insertWorkspace(query, workspace)
         }),
       )
-      if (made !== null || !attempt.isInDoubt) return made
+      if (made !== null || !attempt.isAmbiguous) return made
       const [taken] = await this.#primary.query<WorkspaceRow>(
         'SELECT * FROM workspace WHERE name = $1 AND created_at = $2',
         [name, createdAt],
@@ -63,7 +63,7 @@ export class Workspaces {
 async function insertWorkspace(
   query: Query,
   { name, createdAt, apiToken, ...origin }: NewWorkspace,
-): Promise<MadeWorkspace | null> {
+): Promise<CreatedWorkspace | null> {
   const [row] = await query<WorkspaceRow>(
     'INSERT INTO workspace (name, created_at) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING RETURNING *',
     [name, createdAt],

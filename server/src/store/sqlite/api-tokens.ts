@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Database, Statement } from 'better-sqlite3'
 import { isScope, isUsable, renewedExpiry, type ApiToken } from '../../domain/api-token/api-token.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Booking, SharedBooking } from '../../domain/api-token/rate-limit.ts'
+import type { UsageReport, SharedUsage } from '../../domain/api-token/rate-limit.ts'
 import type {
   ApiTokenUse,
   LimitApiToken,
@@ -11,7 +11,7 @@ import type {
   RotateApiToken,
   RotateApiTokenOutcome,
 } from '../../domain/store.ts'
-import { limitCells, longestAheadMs, rateLimitOf } from '../api-token-row.ts'
+import { limitCells, maxAheadMs, rateLimitOf } from '../api-token-row.ts'
 import { describedLimit, describedRotation, describedToken } from '../audit-row.ts'
 import type { AuditLog } from './audit-log.ts'
 
@@ -57,8 +57,8 @@ export class ApiTokens {
   readonly #revoke: Statement<[number, number], ApiTokenRow>
   readonly #replace: Statement<[number | null, number, number], ApiTokenRow>
   readonly #setLimit: Statement<[number | null, number | null, number], ApiTokenRow>
-  readonly #selectBooking: Statement<[number], number | null>
-  readonly #setBooking: Statement<[number, number]>
+  readonly #selectUsage: Statement<[number], number | null>
+  readonly #setUsage: Statement<[number, number]>
   readonly #setLastUse: Statement<[number, number, number]>
   readonly #isEmpty: Statement<[], number>
 
@@ -81,10 +81,10 @@ export class ApiTokens {
     this.#setLimit = database.prepare(
       `UPDATE api_token SET calls_per_second = ?, calls_at_once = ? WHERE api_token_id = ? RETURNING ${apiTokenColumns}`,
     )
-    this.#selectBooking = database
+    this.#selectUsage = database
       .prepare<[number], number | null>('SELECT booked_until FROM api_token WHERE api_token_id = ?')
       .pluck()
-    this.#setBooking = database.prepare('UPDATE api_token SET booked_until = ? WHERE api_token_id = ?')
+    this.#setUsage = database.prepare('UPDATE api_token SET booked_until = ? WHERE api_token_id = ?')
     this.#setLastUse = database.prepare(
       'UPDATE api_token SET last_used_at = ? WHERE api_token_id = ? AND coalesce(last_used_at, 0) < ?',
     )
@@ -133,16 +133,16 @@ export class ApiTokens {
   }
 
   /** By the time since the machine was started, which all its processes share and nobody sets. */
-  book(bookings: readonly Booking[]): SharedBooking[] {
+  reportUsage(usageReports: readonly UsageReport[]): SharedUsage[] {
     const now = Number(process.hrtime.bigint() / 1000n)
-    return bookings.flatMap(({ apiTokenId, costMs, aheadMs, fullMs }) => {
-      const row = this.#selectBooking.get(apiTokenId)
+    return usageReports.flatMap(({ apiTokenId, costMs, aheadMs, fullMs }) => {
+      const row = this.#selectUsage.get(apiTokenId)
       if (row === undefined) return []
-      const isPlausible = (row ?? 0) <= now + longestAheadMs(fullMs) * 1000
+      const isPlausible = (row ?? 0) <= now + maxAheadMs(fullMs) * 1000
       const before = isPlausible ? (row ?? 0) : now + Math.round(fullMs * 1000)
-      const bookedUntil = Math.max(before + Math.round(costMs * 1000), now + Math.round(aheadMs * 1000))
-      this.#setBooking.run(bookedUntil, apiTokenId)
-      return [{ apiTokenId, aheadMs: (bookedUntil - now) / 1000 }]
+      const usedUntil = Math.max(before + Math.round(costMs * 1000), now + Math.round(aheadMs * 1000))
+      this.#setUsage.run(usedUntil, apiTokenId)
+      return [{ apiTokenId, aheadMs: (usedUntil - now) / 1000 }]
     })
   }
 

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { Stamp } from '../../domain/store.ts'
+import type { ChangeStamp } from '../../domain/store.ts'
 
 /** Where there are more user groups, some share a slot, and a change of one counts for all of them. */
 const slotCount = 65_536
@@ -9,7 +9,7 @@ const slotCount = 65_536
  * connection are told by triggers of its own, whatever statement makes them. That another made some, the file tells, but not of which
  * user groups: they count for all.
  */
-export class Stamps {
+export class ChangeTracker {
   #count = 0
   /** The last change that may have been one of any user group. */
   #lastOfAny = 0
@@ -51,11 +51,11 @@ export class Stamps {
   }
 
   /** Of what is read now. To be compared by `isUnchanged`. */
-  get current(): Stamp {
+  get current(): ChangeStamp {
     return String(this.#count)
   }
 
-  isUnchanged(teamId: number, stamp: Stamp): boolean {
+  isUnchanged(teamId: number, stamp: ChangeStamp): boolean {
     const count = Number(stamp)
     return count >= this.#lastOfAny && count >= (this.#lastOf[teamId % slotCount] as number)
   }

@@ -53,7 +53,7 @@ export class ConsoleSessions {
     this.#delete.run(hash)
   }
 
-  forgetUnused(usedBefore: number): number {
+  deleteUnused(usedBefore: number): number {
     return this.#deleteUnused.run(usedBefore).changes
   }
 }

@@ -23,7 +23,7 @@ import type {
   NotRegistered,
   SharedDataSources,
 } from '../../domain/store.ts'
-import type { Realm } from '../../domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../../domain/user-group/user-group-service.ts'
 import { dataSourceOf, schemaOf, type DataSourceRow, type SchemaRow } from '../data-source-row.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
 import type { AuditLog } from './audit-log.ts'
@@ -246,29 +246,29 @@ export class DataSources {
   }
 
   /** Those entries that name a data source. */
-  findRegistered(realm: Realm, mapping: JsonText | null): readonly RegisteredEntry[] {
-    const { workspaceId, environment } = realm
+  findRegistered(tenantScope: TenantScope, mapping: JsonText | null): readonly RegisteredEntry[] {
+    const { workspaceId, environment } = tenantScope
     const version = mapping === null ? undefined : this.#selectVersion.get(workspaceId, environment)
     if (mapping === null || version === undefined) return []
     const versioned = { workspaceId, environment, version, mapping }
     const known = this.#resolvedMappings.get(versioned)
     if (known !== undefined) return known
-    const entries = this.resolve(realm, mapping).filter(isRegistered)
+    const entries = this.resolve(tenantScope, mapping).filter(isRegistered)
     this.#resolvedMappings.set(versioned, entries)
     return entries
   }
 
-  resolve(realm: Realm, mapping: JsonText | null): ResolvedEntry[] {
-    return this.resolveEntries(realm, mappingEntries(mapping))
+  resolve(tenantScope: TenantScope, mapping: JsonText | null): ResolvedEntry[] {
+    return this.resolveEntries(tenantScope, mappingEntries(mapping))
   }
 
-  resolveEntries(realm: Realm, entries: readonly MappingEntry[]): ResolvedEntry[] {
-    return entries.map(([schemaKey, key]) => this.#resolveEntry(realm, schemaKey, key))
+  resolveEntries(tenantScope: TenantScope, entries: readonly MappingEntry[]): ResolvedEntry[] {
+    return entries.map(([schemaKey, key]) => this.#resolveEntry(tenantScope, schemaKey, key))
   }
 
   /** Keeps the entries of a user group's mapping in step with it. */
   replaceEntries(
-    { workspaceId, environment }: Realm,
+    { workspaceId, environment }: TenantScope,
     teamId: number,
     before: JsonText | null,
     after: JsonText | null,
@@ -280,11 +280,11 @@ export class DataSources {
   }
 
   /** Has every process look up anew what mappings name, from when the transaction is committed. */
-  #renewVersion({ workspaceId, environment }: Realm): void {
+  #renewVersion({ workspaceId, environment }: TenantScope): void {
     this.#setVersion.run(workspaceId, environment, randomUUID())
   }
 
-  #resolveEntry({ workspaceId, environment }: Realm, schemaKey: string, key: string): ResolvedEntry {
+  #resolveEntry({ workspaceId, environment }: TenantScope, schemaKey: string, key: string): ResolvedEntry {
     const schemaId = idOf(schemaKey)
     const schema =
       this.#selectSchemaByProvidedId.get(workspaceId, environment, schemaKey) ??

@@ -1,33 +1,37 @@
 import type { Database } from 'better-sqlite3'
-import type { ListSealedTokens, ResealedToken, SealedTokenPage } from '../../domain/token/encrypted-token.ts'
+import type {
+  ListEncryptedTokens,
+  ReencryptedToken,
+  EncryptedTokenPage,
+} from '../../domain/token/encrypted-token.ts'
 import {
   byPlace,
-  sealedTokenPage,
-  sealedTokenTable,
-  selectSealedTokens,
-  type SealedTokenRow,
+  encryptedTokenPage,
+  encryptedTokenTable,
+  selectEncryptedTokens,
+  type EncryptedTokenRow,
 } from '../encrypted-token-row.ts'
 import { keyColumns } from '../tables.ts'
 
 /** The user group tokens of all workspaces, for what seals them anew. */
-export class SealedTokens {
+export class EncryptedTokens {
   readonly #database: Database
 
   constructor(database: Database) {
     this.#database = database
   }
 
-  list({ cursor, limit }: ListSealedTokens): SealedTokenPage {
+  list({ cursor, limit }: ListEncryptedTokens): EncryptedTokenPage {
     const rows = this.#database
-      .prepare<unknown[], SealedTokenRow>(selectSealedTokens(cursor, () => '?'))
+      .prepare<unknown[], EncryptedTokenRow>(selectEncryptedTokens(cursor, () => '?'))
       .all(...(cursor.after ?? []), limit)
-    return sealedTokenPage(cursor.place, rows, limit)
+    return encryptedTokenPage(cursor.place, rows, limit)
   }
 
-  replace(tokens: readonly ResealedToken[]): number {
+  replace(tokens: readonly ReencryptedToken[]): number {
     let count = 0
     for (const [place, ofPlace] of byPlace(tokens)) {
-      const key = keyColumns(sealedTokenTable(place)).map((column) => `${column} = ?`)
+      const key = keyColumns(encryptedTokenTable(place)).map((column) => `${column} = ?`)
       const update = this.#database.prepare(
         `UPDATE ${place} SET token_key_id = ?, token_sealed = ?
          WHERE ${key.join(' AND ')} AND token_sealed = ? AND ? NOT IN (SELECT key_id FROM retired_secret_key)`,

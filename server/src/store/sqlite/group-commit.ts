@@ -3,7 +3,7 @@ import BetterSqlite3, { type Database, type Statement } from 'better-sqlite3'
 import type { BatchObserver } from '../batch-observer.ts'
 import { faultOf, isBusy, isOfSomeStatements, isUnavailable } from './sqlite-fault.ts'
 import type { Checkpointer } from './checkpointer.ts'
-import type { Stamps } from './change-tracker.ts'
+import type { ChangeTracker } from './change-tracker.ts'
 import type { StoreFiles } from './store-files.ts'
 
 const { SqliteError } = BetterSqlite3
@@ -18,7 +18,7 @@ interface Pending {
 
 /** What another process's lock keeps waiting, and until when, by the monotonic clock. */
 interface Waiting extends Pending {
-  readonly patientUntil: number
+  readonly lockDeadline: number
   readonly error: unknown
 }
 
@@ -34,15 +34,15 @@ export interface GroupCommitOptions {
 export interface GroupCommitGuards {
   readonly files: Pick<StoreFiles, 'check' | 'checkNowAndThen'>
   readonly checkpointer: Pick<Checkpointer, 'afterCommit'>
-  readonly stamps: Stamps
+  readonly changeTracker: ChangeTracker
 }
 
 /** A lock that another process has is asked for so often, in milliseconds. */
-const askAgainMs = 1
+const lockRetryMs = 1
 /** For as long this process leaves the lock alone after it had it, where others want it: longer than they wait to ask again. */
-const leaveAloneMs = 2
+const yieldMs = 2
 /** Others want it where they had it so long ago at most, in milliseconds, and not since. */
-const othersWriteMs = 1000
+const foreignWriteMs = 1000
 
 /**
  * Runs what arrives within one turn of the event loop, reads and writes alike, in one transaction, and settles all of
@@ -52,7 +52,7 @@ const othersWriteMs = 1000
 export class GroupCommit {
   #queue: Pending[] = []
   #waiting: Waiting[] = []
-  #askingAgain: NodeJS.Timeout | undefined
+  #retryTimer: NodeJS.Timeout | undefined
   readonly #unfinished = new Set<Promise<unknown>>()
   readonly #begin: Statement
   readonly #beginImmediate: Statement
@@ -63,11 +63,11 @@ export class GroupCommit {
   #changes = 0
   /** Of the data, as it was after the last commit that wrote. */
   #version: number
-  #othersWroteAt = -Infinity
-  #leaveAloneUntil = -Infinity
+  #lastForeignWriteAt = -Infinity
+  #yieldUntil = -Infinity
   readonly #files: GroupCommitGuards['files']
   readonly #checkpointer: GroupCommitGuards['checkpointer']
-  readonly #stamps: Stamps
+  readonly #changeTracker: ChangeTracker
   readonly #database: Database
   readonly #options: GroupCommitOptions
 
@@ -75,7 +75,7 @@ export class GroupCommit {
     this.#database = database
     this.#files = guards.files
     this.#checkpointer = guards.checkpointer
-    this.#stamps = guards.stamps
+    this.#changeTracker = guards.changeTracker
     this.#options = options
     // SQLite would wait for a lock by sleeping, and all calls with it.
     database.pragma('busy_timeout = 0')
@@ -84,7 +84,7 @@ export class GroupCommit {
     this.#commit = database.prepare('COMMIT')
     this.#rollback = database.prepare('ROLLBACK')
     this.#countChanges = database.prepare<[], number>('SELECT total_changes()').pluck()
-    this.#version = this.#stamps.version
+    this.#version = this.#changeTracker.version
   }
 
   /**
@@ -94,10 +94,10 @@ export class GroupCommit {
   run<T>(operation: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#queue.length === 0) {
-        if (performance.now() < this.#leaveAloneUntil) setTimeout(this.#flush, leaveAloneMs)
+        if (performance.now() < this.#yieldUntil) setTimeout(this.#flush, yieldMs)
         else setImmediate(this.#flush)
       }
-      const context = this.#options.observer?.callContext()
+      const context = this.#options.observer?.requestContext()
       this.#queue.push({ operation, resolve: resolve as (value: unknown) => void, reject, context })
     })
   }
@@ -118,27 +118,27 @@ export class GroupCommit {
     await Promise.allSettled(this.#unfinished)
     // It comes after all others, whether or not the store can still be used.
     await Promise.allSettled([this.run(() => undefined)])
-    while (this.#waiting.length > 0) await sleep(askAgainMs)
+    while (this.#waiting.length > 0) await sleep(lockRetryMs)
   }
 
   readonly #flush = (): void => {
-    clearTimeout(this.#askingAgain)
+    clearTimeout(this.#retryTimer)
     const arrived = this.#queue
     this.#queue = []
-    if (this.#lockForWaiting()) {
+    if (this.#lockForWaiters()) {
       this.#settle([...this.#waiting.splice(0), ...arrived])
     } else {
       const before = this.#waiting.length
       this.#settle(arrived)
       // Maybe nobody has the lock: what writes after it read what others have changed since is refused too.
-      if (this.#waiting.length > before && this.#lockForWaiting()) this.#settle(this.#waiting.splice(0))
+      if (this.#waiting.length > before && this.#lockForWaiters()) this.#settle(this.#waiting.splice(0))
     }
     this.#giveUp()
-    if (this.#waiting.length > 0) this.#askingAgain = setTimeout(this.#flush, askAgainMs)
+    if (this.#waiting.length > 0) this.#retryTimer = setTimeout(this.#flush, lockRetryMs)
   }
 
   /** Begins to write, where anything waits to and no other process does. */
-  #lockForWaiting(): boolean {
+  #lockForWaiters(): boolean {
     if (this.#waiting.length === 0) return false
     try {
       this.#files.checkNowAndThen()
@@ -152,8 +152,8 @@ export class GroupCommit {
 
   #giveUp(): void {
     const now = performance.now()
-    this.#waiting = this.#waiting.filter(({ patientUntil, reject, error }) => {
-      if (now < patientUntil) return true
+    this.#waiting = this.#waiting.filter(({ lockDeadline, reject, error }) => {
+      if (now < lockDeadline) return true
       reject(faultOf(error))
       return false
     })
@@ -166,8 +166,8 @@ export class GroupCommit {
       const result = results[i] as Result
       if ('value' in result) pending.resolve(result.value)
       else if (isBusy(result.error)) {
-        const patientUntil = performance.now() + this.#options.lockTimeoutMs
-        this.#waiting.push({ patientUntil, ...pending, error: result.error })
+        const lockDeadline = performance.now() + this.#options.lockTimeoutMs
+        this.#waiting.push({ lockDeadline, ...pending, error: result.error })
       } else pending.reject(faultOf(result.error))
     })
   }
@@ -208,18 +208,18 @@ export class GroupCommit {
   #afterCommit(): void {
     try {
       this.#checkpointer.afterCommit()
-      this.#takeTurns()
+      this.#yieldWriteLock()
     } catch {
       // Neither is owed to anybody.
     }
   }
 
   /** Without a pause, whoever writes without end would keep all others from it. */
-  #takeTurns(): void {
+  #yieldWriteLock(): void {
     const now = performance.now()
-    const { version } = this.#stamps
-    if (version !== this.#version) this.#othersWroteAt = now
-    else if (now - this.#othersWroteAt < othersWriteMs) this.#leaveAloneUntil = now + leaveAloneMs
+    const { version } = this.#changeTracker
+    if (version !== this.#version) this.#lastForeignWriteAt = now
+    else if (now - this.#lastForeignWriteAt < foreignWriteMs) this.#yieldUntil = now + yieldMs
     this.#version = version
   }
 
@@ -227,9 +227,9 @@ export class GroupCommit {
     try {
       if (!this.#database.inTransaction) this.#begin.run()
       // Before anything is read: with it the transaction begins to see the data as they are.
-      this.#stamps.look()
+      this.#changeTracker.look()
       const results = batch.map(({ operation }) => runOperation(operation))
-      this.#stamps.beforeCommit()
+      this.#changeTracker.beforeCommit()
       this.#commit.run()
       return results
     } catch (error) {
@@ -240,7 +240,7 @@ export class GroupCommit {
 
   /** Leaves no transaction open. What made it fail is what is told, whatever the rollback says. */
   #undo(): void {
-    this.#stamps.afterRollback()
+    this.#changeTracker.afterRollback()
     try {
       if (this.#database.inTransaction) this.#rollback.run()
     } catch {

@@ -23,7 +23,7 @@ export function isOfSomeStatements(error: unknown): boolean {
 }
 
 /** What the operator can do. */
-export function cureOf(code: string): string {
+export function remediationFor(code: string): string {
   if (code === 'SQLITE_NOTADB') {
     return 'the file is not a SQLite database; name another file, or restore a backup'
   }
@@ -49,7 +49,7 @@ export function faultOf(error: unknown): unknown {
   if (!(error instanceof BetterSqlite3.SqliteError)) return error
   return isUnavailable(error)
     ? new Fault('unavailable', 'The store cannot be used at the moment', {
-        reason: `${error.code}: ${cureOf(error.code)}`,
+        reason: `${error.code}: ${remediationFor(error.code)}`,
       })
     : new Fault('internal', 'Something went wrong on our side', { reason: error.code })
 }

@@ -32,13 +32,13 @@ import type {
   RotateUserGroupToken,
   SearchUserGroups,
   SecretKeyCheck,
-  Stamp,
+  ChangeStamp,
   Store,
   SuspendUserGroup,
   UpdateUserGroup,
 } from '../../domain/store.ts'
-import type { Booking } from '../../domain/api-token/rate-limit.ts'
-import type { ListSealedTokens, ResealedToken } from '../../domain/token/encrypted-token.ts'
+import type { UsageReport } from '../../domain/api-token/rate-limit.ts'
+import type { ListEncryptedTokens, ReencryptedToken } from '../../domain/token/encrypted-token.ts'
 import type { UserGroupKey } from '../../domain/user-group/user-group.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import { pendingMigrations, readMigrations, type MigrateMode } from '../migrations.ts'
@@ -52,13 +52,13 @@ import { DataSources } from './data-sources.ts'
 import { GroupCommit } from './group-commit.ts'
 import { LastIntrospections } from './last-introspections.ts'
 import { checkOwner, migrate, refuseNewer } from './migrate.ts'
-import { SealedTokens } from './encrypted-tokens.ts'
+import { EncryptedTokens } from './encrypted-tokens.ts'
 import { SecretKeyChecks } from './secret-key-checks.ts'
-import { cureOf, isBusy } from './sqlite-fault.ts'
+import { remediationFor, isBusy } from './sqlite-fault.ts'
 import { refuseLostLog, StoreFiles } from './store-files.ts'
-import { Stamps } from './change-tracker.ts'
-import { SqliteTableReader } from './table-reader.ts'
-import { UserGroupArchive } from './user-group-history.ts'
+import { ChangeTracker } from './change-tracker.ts'
+import { SqliteTableAccess } from './table-reader.ts'
+import { UserGroupHistory } from './user-group-history.ts'
 import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroups } from './user-groups.ts'
 import { Workspaces } from './workspaces.ts'
@@ -82,7 +82,7 @@ export function openSqliteToRead(path: string, options: SqliteOptions): TableRea
   const database = openDatabase(path, options)
   try {
     refuseNewer(database)
-    return new SqliteTableReader(database)
+    return new SqliteTableAccess(database)
   } catch (error) {
     database.close()
     throw storeErrorOf(path, error)
@@ -131,17 +131,17 @@ function configure(database: Database, lockTimeoutMs: number): void {
 }
 
 /** How often a lock is asked for that SQLite does not wait for, in milliseconds. */
-const askAgainMs = 10
+const lockRetryMs = 10
 
 /** Where several processes open a new file at once, each is in the way of the others for a moment, and for this SQLite does not wait. */
 function beginLog(database: Database, lockTimeoutMs: number): unknown {
-  const patientUntil = performance.now() + lockTimeoutMs
+  const lockDeadline = performance.now() + lockTimeoutMs
   for (;;) {
     try {
       return database.pragma('journal_mode = WAL', { simple: true })
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= patientUntil) throw error
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, askAgainMs)
+      if (!isBusy(error) || performance.now() >= lockDeadline) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lockRetryMs)
     }
   }
 }
@@ -164,7 +164,7 @@ function refuseReadOnly(database: Database, lockTimeoutMs: number): void {
 export function storeErrorOf(path: string, error: unknown): StoreError {
   if (error instanceof StoreError) return new StoreError(`${path}: ${error.message}`)
   if (!(error instanceof BetterSqlite3.SqliteError)) throw error
-  return new StoreError(`${path}: ${cureOf(error.code)} (${error.code})`)
+  return new StoreError(`${path}: ${remediationFor(error.code)} (${error.code})`)
 }
 
 /** Of many in one call, so many share a turn with what else arrives: the others wait for them. */
@@ -175,17 +175,17 @@ class SqliteStore implements Store {
   readonly #database: Database
   readonly #checkpointer: Checkpointer
   readonly #batch: GroupCommit
-  readonly #stamps: Stamps
+  readonly #changeTracker: ChangeTracker
   readonly #userGroups: UserGroups
   readonly #dataSources: DataSources
-  readonly #archive: UserGroupArchive
+  readonly #history: UserGroupHistory
   readonly #search: UserGroupSearch
   readonly #lastIntrospections: LastIntrospections
   readonly #workspaces: Workspaces
   readonly #apiTokens: ApiTokens
   readonly #consoleSessions: ConsoleSessions
   readonly #secretKeyChecks: SecretKeyChecks
-  readonly #sealedTokens: SealedTokens
+  readonly #encryptedTokens: EncryptedTokens
   readonly #audit: AuditLog
 
   constructor(
@@ -195,19 +195,19 @@ class SqliteStore implements Store {
   ) {
     this.#database = database
     this.#checkpointer = guards.checkpointer
-    this.#stamps = new Stamps(database)
-    this.#batch = new GroupCommit(database, { ...guards, stamps: this.#stamps }, options)
+    this.#changeTracker = new ChangeTracker(database)
+    this.#batch = new GroupCommit(database, { ...guards, changeTracker: this.#changeTracker }, options)
     this.#audit = new AuditLog(database)
     this.#dataSources = new DataSources(database, this.#audit)
-    this.#userGroups = new UserGroups(database, this.#stamps, this.#dataSources, this.#audit)
-    this.#archive = new UserGroupArchive(database, this.#dataSources, this.#audit)
+    this.#userGroups = new UserGroups(database, this.#changeTracker, this.#dataSources, this.#audit)
+    this.#history = new UserGroupHistory(database, this.#dataSources, this.#audit)
     this.#search = new UserGroupSearch(database)
     this.#lastIntrospections = new LastIntrospections(database)
     this.#apiTokens = new ApiTokens(database, this.#audit)
     this.#workspaces = new Workspaces(database, this.#apiTokens, this.#audit)
     this.#consoleSessions = new ConsoleSessions(database, this.#audit)
     this.#secretKeyChecks = new SecretKeyChecks(database)
-    this.#sealedTokens = new SealedTokens(database)
+    this.#encryptedTokens = new EncryptedTokens(database)
   }
 
   getOrCreateUserGroup(command: GetOrCreateUserGroup) {
@@ -239,8 +239,8 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#userGroups.findByToken(workspaceId, environment, tokenHash, now))
   }
 
-  isUnchanged(_workspaceId: number, _environment: Environment, teamId: number, stamp: Stamp) {
-    return this.#batch.run(() => this.#stamps.isUnchanged(teamId, stamp))
+  isUnchanged(_workspaceId: number, _environment: Environment, teamId: number, stamp: ChangeStamp) {
+    return this.#batch.run(() => this.#changeTracker.isUnchanged(teamId, stamp))
   }
 
   identifyToken(workspaceId: number, environment: Environment, tokenHash: Uint8Array) {
@@ -272,19 +272,19 @@ class SqliteStore implements Store {
   }
 
   deleteUserGroup(command: DeleteUserGroup) {
-    return this.#batch.run(() => this.#archive.delete(command))
+    return this.#batch.run(() => this.#history.delete(command))
   }
 
   restoreUserGroup(command: RestoreUserGroup) {
-    return this.#batch.run(() => this.#archive.restore(command))
+    return this.#batch.run(() => this.#history.restore(command))
   }
 
   listDeletedUserGroups(query: ListDeletedUserGroups) {
-    return this.#batch.run(() => this.#archive.listDeleted(query))
+    return this.#batch.run(() => this.#history.listDeleted(query))
   }
 
   listVersions(query: ListVersions) {
-    return this.#batch.run(() => this.#archive.listVersions(query))
+    return this.#batch.run(() => this.#history.listVersions(query))
   }
 
   recordIntrospections(introspections: readonly Introspection[]) {
@@ -307,14 +307,14 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#dataSources.resolveEntries({ workspaceId, environment }, entries))
   }
 
-  forgetExpired({ now, deletedBefore, usedBefore }: Expiry) {
+  deleteExpired({ now, deletedBefore, usedBefore }: Expiry) {
     return this.#batch.runInTurns(async () => {
       let total = await this.#batch.run(
         () =>
-          this.#userGroups.forgetExpiredIdempotencyKeys(now) + this.#consoleSessions.forgetUnused(usedBefore),
+          this.#userGroups.forgetExpiredIdempotencyKeys(now) + this.#consoleSessions.deleteUnused(usedBefore),
       )
       for (let forgotten = -1; forgotten !== 0; total += forgotten)
-        forgotten = await this.#batch.run(() => this.#archive.forgetDeleted(deletedBefore))
+        forgotten = await this.#batch.run(() => this.#history.deleteExpired(deletedBefore))
       return total
     })
   }
@@ -379,8 +379,8 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#apiTokens.limit(command))
   }
 
-  bookCalls(bookings: readonly Booking[]) {
-    return this.#batch.run(() => this.#apiTokens.book(bookings))
+  reportUsage(usageReports: readonly UsageReport[]) {
+    return this.#batch.run(() => this.#apiTokens.reportUsage(usageReports))
   }
 
   recordApiTokenUses(uses: readonly ApiTokenUse[]) {
@@ -423,12 +423,12 @@ class SqliteStore implements Store {
     return this.#batch.run(() => this.#secretKeyChecks.listRetired())
   }
 
-  listSealedTokens(query: ListSealedTokens) {
-    return this.#batch.run(() => this.#sealedTokens.list(query))
+  listEncryptedTokens(query: ListEncryptedTokens) {
+    return this.#batch.run(() => this.#encryptedTokens.list(query))
   }
 
-  replaceSealedTokens(tokens: readonly ResealedToken[]) {
-    return this.#batch.run(() => this.#sealedTokens.replace(tokens))
+  replaceEncryptedTokens(tokens: readonly ReencryptedToken[]) {
+    return this.#batch.run(() => this.#encryptedTokens.replace(tokens))
   }
 
   listAuditEvents(query: ListAuditEvents) {

@@ -62,7 +62,7 @@ export class StoreFiles {
         )
     }
     this.#checkSize(database)
-    if (files.size < suffixes.length) this.#mendLog()
+    if (files.size < suffixes.length) this.#repairLog()
     else this.#opened = files
     this.#lookedAt = performance.now()
   }
@@ -79,8 +79,8 @@ export class StoreFiles {
    * The log, or the index of it, was removed. The open files still have all that is in it: it is brought home to the
    * database, and both are made anew. Where another process has the database open that cannot be.
    */
-  #mendLog(): void {
-    if (this.#makeLogAnew()) return
+  #repairLog(): void {
+    if (this.#recreateLog()) return
     // What is in the log is at least brought home.
     this.#database.pragma('wal_checkpoint')
     throw this.#lost(
@@ -88,7 +88,7 @@ export class StoreFiles {
     )
   }
 
-  #makeLogAnew(): boolean {
+  #recreateLog(): boolean {
     try {
       this.#database.pragma('journal_mode = DELETE')
       // From here on the others are those that SQLite makes, now or, if that fails, at the next try.
@@ -120,7 +120,7 @@ export class StoreFiles {
 /** Of the index of the log (https://sqlite.org/walformat.html, section 2.1): bytes. */
 const isInitAt = 12
 const framesAt = 16
-const broughtHomeAt = 96
+const checkpointedAt = 96
 const headerLength = 100
 
 /**
@@ -136,7 +136,7 @@ export function refuseLostLog(path: string): void {
   readSync(file, header, 0, headerLength, 0)
   closeSync(file)
   const read = (at: number) => (endianness() === 'LE' ? header.readUInt32LE(at) : header.readUInt32BE(at))
-  if (header[isInitAt] === 0 || read(framesAt) <= read(broughtHomeAt)) return
+  if (header[isInitAt] === 0 || read(framesAt) <= read(checkpointedAt)) return
   const name = basename(path)
   throw new StoreError(
     `${name}-wal is missing, and holds what was answered last; put it back, or, if a service is running, stop it by SIGTERM; ` +

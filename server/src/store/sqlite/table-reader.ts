@@ -9,7 +9,7 @@ import {
 } from '../tables.ts'
 
 /** The tables in a file that no service writes to meanwhile. */
-export class SqliteTableReader implements TableReader {
+export class SqliteTableAccess implements TableReader {
   readonly #database: Database
 
   constructor(database: Database) {

@@ -28,7 +28,7 @@ import type { DataSources } from './data-sources.ts'
 const batchSize = 1000
 
 /** What user groups were: their earlier versions, and those that were deleted. */
-export class UserGroupArchive {
+export class UserGroupHistory {
   readonly #dataSources: DataSources
   readonly #audit: AuditLog
   readonly #select: Statement<[number, Environment, string], UserGroupRow>
@@ -126,7 +126,7 @@ export class UserGroupArchive {
   }
 
   /** Some of those that were deleted at `deletedBefore` or earlier; returns how many, 0 where there are no more. */
-  forgetDeleted(deletedBefore: number): number {
+  deleteExpired(deletedBefore: number): number {
     const expired = this.#selectExpired.all(deletedBefore, batchSize)
     for (const { workspace_id, team_id } of expired) {
       this.#deleteVersions.run(workspace_id, team_id)

@@ -26,7 +26,7 @@ import {
   type UserGroupChange,
   type UserGroupKey,
 } from '../../domain/user-group/user-group.ts'
-import type { Realm } from '../../domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../../domain/user-group/user-group-service.ts'
 import { auditedChangeOf } from '../audit-row.ts'
 import { mismatchOf } from '../expectation.ts'
 import {
@@ -45,7 +45,7 @@ import {
 import { revisionsKept } from '../versions.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { DataSources } from './data-sources.ts'
-import type { Stamps } from './change-tracker.ts'
+import type { ChangeTracker } from './change-tracker.ts'
 
 type IdempotencyRow = Pick<
   UserGroupRow,
@@ -66,7 +66,7 @@ type ViewValues = [
 /** The operations on user groups and their tokens. Each runs inside a transaction of `GroupCommit`. */
 export class UserGroups {
   readonly #audit: AuditLog
-  readonly #stamps: Stamps
+  readonly #changeTracker: ChangeTracker
   readonly #dataSources: DataSources
   readonly #select: Statement<[number, Environment, string], UserGroupRow>
   readonly #selectView: Statement<[number, Environment, string], ViewValues>
@@ -91,8 +91,8 @@ export class UserGroups {
   readonly #saveIdempotencyKey: Statement
   readonly #deleteExpiredIdempotencyKeys: Statement<[number]>
 
-  constructor(database: Database, stamps: Stamps, dataSources: DataSources, audit: AuditLog) {
-    this.#stamps = stamps
+  constructor(database: Database, stamps: ChangeTracker, dataSources: DataSources, audit: AuditLog) {
+    this.#changeTracker = stamps
     this.#dataSources = dataSources
     this.#audit = audit
     this.#select = database.prepare(
@@ -175,7 +175,7 @@ export class UserGroups {
     if (row !== undefined) {
       const userGroup = viewOf(key, viewRowOf(row))
       if (changesNothing(userGroup, change)) {
-        return { outcome: 'unchanged', userGroup, stamp: this.#stamps.current }
+        return { outcome: 'unchanged', userGroup, stamp: this.#changeTracker.current }
       }
     }
     if (!mayWrite) return { outcome: 'write_required' }
@@ -216,12 +216,12 @@ export class UserGroups {
 
   rotateToken(command: RotateUserGroupToken): RotateOutcome {
     const { workspaceId, environment, target, idempotency, mintToken, now } = command
-    const realm = { workspaceId, environment }
+    const tenantScope = { workspaceId, environment }
     if (idempotency !== undefined) {
       const known = this.#selectIdempotencyKey.get(workspaceId, environment, idempotency.keyHash, now)
       if (known !== undefined) {
         return Buffer.compare(known.fingerprint, idempotency.fingerprint) === 0
-          ? { outcome: 'replayed', userGroup: rotatedUserGroupOf(realm, known, tokenOf(known)) }
+          ? { outcome: 'replayed', userGroup: rotatedUserGroupOf(tenantScope, known, tokenOf(known)) }
           : { outcome: 'idempotency_key_reused' }
       }
     }
@@ -237,11 +237,11 @@ export class UserGroups {
     }
     const mismatch = 'providedId' in target ? mismatchOf(row, target.expected) : null
     if (mismatch !== null) return { outcome: mismatch }
-    const token = mintToken({ ...realm, providedId: row.provided_id })
+    const token = mintToken({ ...tenantScope, providedId: row.provided_id })
     const retired = this.#checkSecretKey(token)
     if (retired !== null) return retired
     this.#replaceToken(row, token, command)
-    const userGroup = rotatedUserGroupOf(realm, row, token)
+    const userGroup = rotatedUserGroupOf(tenantScope, row, token)
     if (idempotency !== undefined) {
       this.#saveIdempotencyKey.run(
         workspaceId,
@@ -265,22 +265,23 @@ export class UserGroups {
     tokenHash: Uint8Array,
     now: number,
   ): TokenOwner | null {
-    const realm = { workspaceId, environment }
+    const tenantScope = { workspaceId, environment }
     const current = this.#selectOwner.get(workspaceId, tokenHash, environment)
-    if (current !== undefined) return this.#tokenOwnerOf(realm, current, current.token_issued_at, null)
+    if (current !== undefined) return this.#tokenOwnerOf(tenantScope, current, current.token_issued_at, null)
     const old = this.#selectBySupersededToken.get(workspaceId, tokenHash, environment)
     if (old === undefined || old.valid_until <= now) return null
-    return this.#tokenOwnerOf(realm, old, old.issued_at, old.valid_until)
+    return this.#tokenOwnerOf(tenantScope, old, old.issued_at, old.valid_until)
   }
 
   identifyToken(workspaceId: number, environment: Environment, tokenHash: Uint8Array): IssuedToken | null {
-    const realm = { workspaceId, environment }
+    const tenantScope = { workspaceId, environment }
     const current = this.#selectOwner.get(workspaceId, tokenHash, environment)
-    if (current !== undefined) return { userGroup: tokenlessUserGroupOf(realm, current), validUntil: null }
+    if (current !== undefined)
+      return { userGroup: tokenlessUserGroupOf(tenantScope, current), validUntil: null }
     const old = this.#selectBySupersededToken.get(workspaceId, tokenHash, environment)
     return old === undefined
       ? null
-      : { userGroup: tokenlessUserGroupOf(realm, old), validUntil: old.valid_until }
+      : { userGroup: tokenlessUserGroupOf(tenantScope, old), validUntil: old.valid_until }
   }
 
   endGracePeriod(command: EndGracePeriod): void {
@@ -331,15 +332,15 @@ export class UserGroups {
   }
 
   #tokenOwnerOf(
-    realm: Realm,
+    tenantScope: TenantScope,
     row: TokenlessRow,
     issuedAt: number,
     validUntil: number | null,
   ): TokenOwner | null {
     if (row.suspended_at !== null) return null
-    const userGroup = tokenlessUserGroupOf(realm, row)
-    const dataSources = this.#dataSources.findRegistered(realm, row.mapping)
-    return { userGroup, issuedAt, validUntil, dataSources, stamp: this.#stamps.current }
+    const userGroup = tokenlessUserGroupOf(tenantScope, row)
+    const dataSources = this.#dataSources.findRegistered(tenantScope, row.mapping)
+    return { userGroup, issuedAt, validUntil, dataSources, stamp: this.#changeTracker.current }
   }
 
   #create(command: GetOrCreateUserGroup, token: MintedToken): UserGroup {

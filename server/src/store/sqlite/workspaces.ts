@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { MadeWorkspace, NewWorkspace } from '../../domain/store.ts'
+import type { CreatedWorkspace, NewWorkspace } from '../../domain/store.ts'
 import type { Workspace } from '../../domain/workspace.ts'
 import type { ApiTokens } from './api-tokens.ts'
 import type { AuditLog } from './audit-log.ts'
@@ -27,7 +27,7 @@ export class Workspaces {
     this.#selectAny = database.prepare('SELECT 1 FROM workspace LIMIT 1')
   }
 
-  create({ name, createdAt, apiToken, ...origin }: NewWorkspace): MadeWorkspace | null {
+  create({ name, createdAt, apiToken, ...origin }: NewWorkspace): CreatedWorkspace | null {
     const row = this.#insert.get(name, createdAt)
     if (row === undefined) return null
     const workspaceId = row.workspace_id

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
-  getOrCreateAnswer,
-  introspectionAnswer,
-  rotationAnswer,
-  updateAnswer,
+  getOrCreateResponse,
+  introspectionResponse,
+  rotationResponse,
+  updateResponse,
 } from '../../../src/contract/user/responses.ts'
-import { ErrorAnswer, errorAnswer } from '../../../src/contract/errors.ts'
+import { ErrorResponse, errorBody } from '../../../src/contract/errors.ts'
 import {
-  GetOrCreateAnswer,
-  IntrospectionAnswer,
-  RotationAnswer,
-  UpdateAnswer,
+  GetOrCreateResponse,
+  IntrospectionResponse,
+  RotationResponse,
+  UpdateResponse,
 } from '../../../src/contract/user/schemas.ts'
 import { compileValidator } from '../../../src/contract/validator.ts'
 import { Fault } from '../../../src/domain/fault.ts'
@@ -40,18 +40,18 @@ const properties = { a: 1, b: ['é'] }
 describe('the spliced answers are what their schemas say', () => {
   const cases = {
     'get or create': {
-      schema: GetOrCreateAnswer,
-      text: getOrCreateAnswer(true, userGroup),
+      schema: GetOrCreateResponse,
+      text: getOrCreateResponse(true, userGroup),
       value: { success: 1, new_user_group: true, user_group: { ...common, properties } },
     },
     'get or create, without properties': {
-      schema: GetOrCreateAnswer,
-      text: getOrCreateAnswer(false, { ...userGroup, properties: null }),
+      schema: GetOrCreateResponse,
+      text: getOrCreateResponse(false, { ...userGroup, properties: null }),
       value: { success: 1, new_user_group: false, user_group: { ...common, properties: null } },
     },
     update: {
-      schema: UpdateAnswer,
-      text: updateAnswer(userGroup),
+      schema: UpdateResponse,
+      text: updateResponse(userGroup),
       value: {
         success: 1,
         new_user_group: false,
@@ -59,13 +59,13 @@ describe('the spliced answers are what their schemas say', () => {
       },
     },
     rotation: {
-      schema: RotationAnswer,
-      text: rotationAnswer(userGroup),
+      schema: RotationResponse,
+      text: rotationResponse(userGroup),
       value: { success: 1, user_group: { ...common, api_environment_tag: 'Testing' } },
     },
     'introspection of a token in its grace period': {
-      schema: IntrospectionAnswer,
-      text: introspectionAnswer({
+      schema: IntrospectionResponse,
+      text: introspectionResponse({
         userGroup,
         issuedAt: 1_999,
         validUntil: 61_999,
@@ -88,8 +88,8 @@ describe('the spliced answers are what their schemas say', () => {
       },
     },
     'introspection of a current token, with nothing set': {
-      schema: IntrospectionAnswer,
-      text: introspectionAnswer({
+      schema: IntrospectionResponse,
+      text: introspectionResponse({
         userGroup: { ...userGroup, mapping: null, properties: null },
         issuedAt: 1,
         validUntil: null,
@@ -109,13 +109,13 @@ describe('the spliced answers are what their schemas say', () => {
       },
     },
     'introspection of any other token': {
-      schema: IntrospectionAnswer,
-      text: introspectionAnswer(null),
+      schema: IntrospectionResponse,
+      text: introspectionResponse(null),
       value: { active: false },
     },
     error: {
-      schema: ErrorAnswer,
-      text: errorAnswer(
+      schema: ErrorResponse,
+      text: errorBody(
         new Fault('not_found', 'Nothing here', { fields: [{ path: '/a', message: 'b' }] }),
         'r1',
       ),
@@ -130,8 +130,8 @@ describe('the spliced answers are what their schemas say', () => {
       },
     },
     'error without fields': {
-      schema: ErrorAnswer,
-      text: errorAnswer(new Fault('internal', 'Oh'), 'r1'),
+      schema: ErrorResponse,
+      text: errorBody(new Fault('internal', 'Oh'), 'r1'),
       value: { success: 0, error: { code: 'internal', message: 'Oh', request_id: 'r1' } },
     },
   }
@@ -146,7 +146,7 @@ describe('the spliced answers are what their schemas say', () => {
 
   it('a fault quotes no token', () => {
     const token = generateToken('api', 'Customer')
-    const text = errorAnswer(
+    const text = errorBody(
       new Fault('validation_failed', `${token}: no`, { fields: [{ path: `/${token}`, message: token }] }),
       'r1',
     )

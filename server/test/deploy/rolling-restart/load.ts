@@ -69,14 +69,14 @@ export class Load {
 
   async #create(agent: Agent, id: string): Promise<Group | undefined> {
     const body = { user_group_id: id, name: id, properties: { revision: 0 } }
-    const answer = await this.#call(
+    const response = await this.#call(
       agent,
       'create',
       'GET',
       body,
       ({ new_user_group }) => new_user_group === true,
     )
-    return answer && { id, token: answer.user_group.token, revision: 0 }
+    return response && { id, token: response.user_group.token, revision: 0 }
   }
 
   /** After a failure nobody knows what is so, and the user group is given up. */
@@ -97,7 +97,7 @@ export class Load {
     if (dice === 1) {
       const next = revision + 1
       const body = { user_group_id: id, properties: { revision: next } }
-      const updated = await this.#call(agent, 'update', 'PUT', body, (answer) => isSame(answer, next))
+      const updated = await this.#call(agent, 'update', 'PUT', body, (response) => isSame(response, next))
       return updated && { id, token, revision: next }
     }
     const read = await this.#call(agent, 'read', 'GET', { user_group_id: id }, (answer) =>
@@ -111,7 +111,7 @@ export class Load {
     operation: Sample['operation'],
     method: string,
     body: unknown,
-    isRight: (answer: Success) => boolean,
+    isRight: (response: Success) => boolean,
   ): Promise<Success | undefined> {
     const sentAt = performance.now()
     let answer: Success | undefined

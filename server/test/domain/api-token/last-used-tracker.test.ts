@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { UseLog, type Use } from '../../../src/domain/api-token/last-used-tracker.ts'
+import { LastUsedTracker, type Use } from '../../../src/domain/api-token/last-used-tracker.ts'
 
 const minuteMs = 60_000
 const hour = 3_600_000
@@ -15,7 +15,7 @@ function makeLog({ fails = () => false }: { fails?: () => boolean } = {}) {
   const time = { now: hour }
   const batches: (readonly Use<Thing>[])[] = []
   const losses: unknown[] = []
-  const log = new UseLog<Thing>({
+  const log = new LastUsedTracker<Thing>({
     clock: { now: () => time.now },
     idOf: ({ id }) => id,
     record: (batch) => {

@@ -4,10 +4,10 @@ import fc from 'fast-check'
 import {
   parseRateLimit,
   RateLimiter,
-  type Booking,
-  type SharedBooking,
+  type UsageReport,
+  type SharedUsage,
 } from '../../../src/domain/api-token/rate-limit.ts'
-import { longestAheadMs } from '../../../src/store/api-token-row.ts'
+import { maxAheadMs } from '../../../src/store/api-token-row.ts'
 
 const tokenOf = (rateLimit: string | null = null, id = 1) => ({
   id,
@@ -26,14 +26,14 @@ function limiterOf(limit: string | null, time = { now: 0 }) {
 
 /** What the store does, for one API token and several processes. */
 function sharedStore(time: { now: number }) {
-  const bookedUntil = new Map<number, number>()
-  return (bookings: readonly Booking[]): Promise<SharedBooking[]> =>
+  const usedUntil = new Map<number, number>()
+  return (usageReports: readonly UsageReport[]): Promise<SharedUsage[]> =>
     Promise.resolve(
-      bookings.map(({ apiTokenId, costMs, aheadMs, fullMs }) => {
-        const known = bookedUntil.get(apiTokenId) ?? -Infinity
-        const before = known > time.now + longestAheadMs(fullMs) ? time.now + fullMs : known
+      usageReports.map(({ apiTokenId, costMs, aheadMs, fullMs }) => {
+        const known = usedUntil.get(apiTokenId) ?? -Infinity
+        const before = known > time.now + maxAheadMs(fullMs) ? time.now + fullMs : known
         const after = Math.max(before + costMs, time.now + aheadMs)
-        bookedUntil.set(apiTokenId, after)
+        usedUntil.set(apiTokenId, after)
         return { apiTokenId, aheadMs: after - time.now }
       }),
     )
@@ -126,20 +126,20 @@ test('a limit that is changed counts from now on', () => {
 
 test('what one process let through, the others do without', async () => {
   const time = { now: 0 }
-  const book = sharedStore(time)
+  const reportUsage = sharedStore(time)
   const [a, b] = [limiterOf('10:100', time), limiterOf('10:100', time)]
   assert.equal(a.allowed(60), 60)
-  await a.limiter.share(book)
+  await a.limiter.share(reportUsage)
   // It learns of others as it tells of itself.
   assert.equal(b.allowed(1), 1)
-  await b.limiter.share(book)
+  await b.limiter.share(reportUsage)
   assert.equal(b.allowed(100), 39)
-  await b.limiter.share(book)
+  await b.limiter.share(reportUsage)
   // What came in while it told stands after it.
-  const telling = a.limiter.share((bookings) => (assert.equal(a.allowed(1), 1), book(bookings)))
+  const telling = a.limiter.share((bookings) => (assert.equal(a.allowed(1), 1), reportUsage(bookings)))
   await telling
   assert.equal(a.allowed(1), 1)
-  await a.limiter.share(book)
+  await a.limiter.share(reportUsage)
   assert.equal(a.allowed(100), 0)
 })
 
@@ -162,10 +162,10 @@ test('what could not be told is told the next time', async () => {
 test('tells once at a time', async () => {
   const { limiter, allowed } = limiterOf('10:100')
   let told = 0
-  let finish: (shared: SharedBooking[]) => void = () => undefined
+  let finish: (shared: SharedUsage[]) => void = () => undefined
   const book = () => {
     told++
-    return new Promise<SharedBooking[]>((resolve) => (finish = resolve))
+    return new Promise<SharedUsage[]>((resolve) => (finish = resolve))
   }
   allowed(5)
   const first = limiter.share(book)
@@ -198,7 +198,7 @@ test('what could not be told for long counts as one burst', async () => {
 
 test('little use is not told at once', async () => {
   const { limiter, time, allowed } = limiterOf('640:640')
-  const told: Booking[] = []
+  const told: UsageReport[] = []
   const share = () => limiter.share((bookings) => (told.push(...bookings), Promise.resolve([])))
   allowed(9)
   await share()

@@ -9,11 +9,11 @@ import {
 import { AuditLog, type AuditFilter } from '../../../src/domain/audit/audit-log.ts'
 import type { ListAuditEvents, Store } from '../../../src/domain/store.ts'
 
-const realm = { workspaceId: 3, environment: 'Testing' } as const
+const tenantScope = { workspaceId: 3, environment: 'Testing' } as const
 
 /** An event; of user group 7, "seven", unless another is given. */
 const event = (time: number, over: Partial<AuditEvent> = {}): AuditEvent => ({
-  ...{ ...realm, eventId: newEventId(time), action: 'user_group.updated', author: 'api_token:1' },
+  ...{ ...tenantScope, eventId: newEventId(time), action: 'user_group.updated', author: 'api_token:1' },
   ...{ requestId: `request-${time}`, userGroup: { teamId: 7, providedId: 'seven' }, details: null },
   ...over,
 })
@@ -50,7 +50,7 @@ function logOf(
     clock: { monotonic: () => time.now },
   })
   const list = (filter: AuditFilter = {}, limit = 50, position: string | null = null) =>
-    auditLog.list(realm, filter, { position, limit })
+    auditLog.list(tenantScope, filter, { position, limit })
   /** All pages, and how many there were. */
   const all = async (filter: AuditFilter, limit: number) => {
     const items: AuditEvent[] = []

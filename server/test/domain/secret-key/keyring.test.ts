@@ -8,7 +8,7 @@ import {
   generateSecretKey,
   Keyring,
   parseSecretKeys,
-  UnsealError,
+  DecryptionError,
   type SecretKey,
 } from '../../../src/domain/secret-key/keyring.ts'
 
@@ -52,7 +52,7 @@ describe('the keyring', () => {
   it('does not open what was sealed in another context, with another key, or was altered', () => {
     const keyring = new Keyring([a])
     const sealed = keyring.seal('a secret', 'one user group')
-    const fails = (open: () => string) => assert.throws(open, UnsealError)
+    const fails = (open: () => string) => assert.throws(open, DecryptionError)
     fails(() => keyring.open(sealed, 'another user group'))
     fails(() => new Keyring([b]).open(sealed, 'one user group'))
     fails(() => new Keyring([{ ...b, id: 'a' }]).open(sealed, 'one user group'))
@@ -87,7 +87,7 @@ describe('a keyring that is given other keys', () => {
     const sealed = new Keyring([b]).seal('a secret', 'context')
     let readable: SecretKey[] = [a]
     const keyring = new Keyring([a], () => readable)
-    assert.throws(() => keyring.open(sealed, 'context'), UnsealError)
+    assert.throws(() => keyring.open(sealed, 'context'), DecryptionError)
     readable = [b, a]
     assert.equal(keyring.open(sealed, 'context'), 'a secret')
     assert.equal(keyring.seal('x', 'context').keyId, 'a')

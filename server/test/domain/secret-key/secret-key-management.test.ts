@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { generateSecretKey, Keyring } from '../../../src/domain/secret-key/keyring.ts'
-import { countSealedTokens, resealTokens } from '../../../src/domain/secret-key/secret-key-management.ts'
+import {
+  countEncryptedTokens,
+  reencryptTokens,
+} from '../../../src/domain/secret-key/secret-key-management.ts'
 import { UserGroupService } from '../../../src/domain/user-group/user-group-service.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { defaults } from '../../store/store-options.ts'
@@ -36,10 +39,10 @@ describe('sealing anew', () => {
     const token = await tokenWith([old], 'a')
     await tokenWith([lost], 'b')
     const keyring = new Keyring([sealing, old])
-    const { resealed, unopened } = await resealTokens(store, keyring, () => undefined, settled)
-    assert.deepEqual([resealed, unopened.map(({ userGroup }) => userGroup.providedId)], [1, ['b']])
+    const { reencrypted, undecryptable } = await reencryptTokens(store, keyring, () => undefined, settled)
+    assert.deepEqual([reencrypted, undecryptable.map(({ userGroup }) => userGroup.providedId)], [1, ['b']])
     assert.deepEqual(
-      await countSealedTokens(store),
+      await countEncryptedTokens(store),
       new Map([
         ['sealing', 1],
         ['lost', 1],
@@ -55,22 +58,22 @@ describe('sealing anew', () => {
     let sealedBehind = false
     const progress: [number, number][] = []
     const over = {
-      listSealedTokens: store.listSealedTokens.bind(store),
-      replaceSealedTokens: async (...tokens: Parameters<typeof store.replaceSealedTokens>) => {
+      listEncryptedTokens: store.listEncryptedTokens.bind(store),
+      replaceEncryptedTokens: async (...tokens: Parameters<typeof store.replaceEncryptedTokens>) => {
         if (!sealedBehind) await tokenWith([old], 'group')
         sealedBehind = true
-        return store.replaceSealedTokens(...tokens)
+        return store.replaceEncryptedTokens(...tokens)
       },
     }
     const report = (done: number, pass: number) => void progress.push([pass, done])
-    const { resealed, sealedMeanwhile } = await resealTokens(
+    const { reencrypted, encryptedMeanwhile } = await reencryptTokens(
       over,
       new Keyring([sealing, old]),
       report,
       settled,
     )
-    assert.deepEqual([resealed, sealedMeanwhile], [451, 0])
-    assert.deepEqual(await countSealedTokens(store), new Map([['sealing', 451]]))
+    assert.deepEqual([reencrypted, encryptedMeanwhile], [451, 0])
+    assert.deepEqual(await countEncryptedTokens(store), new Map([['sealing', 451]]))
     assert.deepEqual(progress.filter(([pass]) => pass === 2).at(-1), [2, 451])
   })
 
@@ -79,23 +82,23 @@ describe('sealing anew', () => {
     let made = 0
     let passes = 0
     const over = {
-      listSealedTokens: async (...query: Parameters<typeof store.listSealedTokens>) => {
+      listEncryptedTokens: async (...query: Parameters<typeof store.listEncryptedTokens>) => {
         await tokenWith([old], `group ${made++}`)
-        return store.listSealedTokens(...query)
+        return store.listEncryptedTokens(...query)
       },
-      replaceSealedTokens: store.replaceSealedTokens.bind(store),
+      replaceEncryptedTokens: store.replaceEncryptedTokens.bind(store),
     }
     const report = (_done: number, pass: number) => void (passes = pass)
-    const outcome = await resealTokens(over, new Keyring([sealing, old]), report, settled)
-    assert.ok(outcome.sealedMeanwhile > 0)
+    const outcome = await reencryptTokens(over, new Keyring([sealing, old]), report, settled)
+    assert.ok(outcome.encryptedMeanwhile > 0)
     assert.equal(passes, 4)
-    assert.equal((await countSealedTokens(store)).get('sealing'), outcome.resealed)
+    assert.equal((await countEncryptedTokens(store)).get('sealing'), outcome.reencrypted)
   })
 
   it('looks again only once every process is to seal with the same key', async () => {
     const { store, tokenWith } = await freshStore()
     await tokenWith([old], 'before')
-    const { resealed } = await resealTokens(
+    const { reencrypted } = await reencryptTokens(
       store,
       new Keyring([sealing, old]),
       () => undefined,
@@ -103,6 +106,6 @@ describe('sealing anew', () => {
         await tokenWith([old], 'meanwhile')
       },
     )
-    assert.equal(resealed, 2)
+    assert.equal(reencrypted, 2)
   })
 })

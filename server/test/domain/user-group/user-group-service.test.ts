@@ -13,7 +13,12 @@ const path = join(temporaryFolder({ after }), 'ugs.db')
 const store = await openStore({ kind: 'sqlite', path }, defaults)
 after(() => store.close())
 const keyring = new Keyring([generateSecretKey('k1')])
-const realm = { workspaceId: 1, environment: 'Customer', author: 'api_token:1', requestId: null } as const
+const tenantScope = {
+  workspaceId: 1,
+  environment: 'Customer',
+  author: 'api_token:1',
+  requestId: null,
+} as const
 
 /** A service whose clock stands at `time.now` milliseconds. */
 const time = { now: 1_000_000 }
@@ -25,13 +30,13 @@ const userGroups = new UserGroupService({
 })
 
 async function create(id: string) {
-  return (await userGroups.getOrCreate(realm, id, { name: 'A' }, true)).userGroup
+  return (await userGroups.getOrCreate(tenantScope, id, { name: 'A' }, true)).userGroup
 }
 
 describe('the operations on user groups, by the clock', () => {
   it('keep an old token valid for its grace period, in seconds, and no longer', async () => {
     const { token } = await create('grace')
-    await userGroups.rotate(realm, { target: { currentToken: token }, gracePeriodSeconds: 60 })
+    await userGroups.rotate(tenantScope, { target: { currentToken: token }, gracePeriodSeconds: 60 })
     const find = () => store.findByToken(1, 'Customer', hashToken(token), time.now)
     time.now += 59_999
     assert.notEqual(await find(), null)
@@ -46,11 +51,11 @@ describe('the operations on user groups, by the clock', () => {
       gracePeriodSeconds: 0,
       idempotency: { key: 'a key', fingerprint: Buffer.alloc(32) },
     }
-    const first = await userGroups.rotate(realm, rotation)
+    const first = await userGroups.rotate(tenantScope, rotation)
     time.now += 24 * 60 * 60 * 1000 - 1
-    assert.deepEqual(await userGroups.rotate(realm, rotation), first)
+    assert.deepEqual(await userGroups.rotate(tenantScope, rotation), first)
     time.now += 1
-    await assert.rejects(userGroups.rotate(realm, rotation), { code: 'token_superseded' })
+    await assert.rejects(userGroups.rotate(tenantScope, rotation), { code: 'token_superseded' })
   })
 
   it('open a sealed token for its own user group alone', async () => {

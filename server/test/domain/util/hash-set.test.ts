@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TextSet } from '../../../src/domain/util/hash-set.ts'
+import { HashSet } from '../../../src/domain/util/hash-set.ts'
 
 test('a text is new once, among many and after it has grown', () => {
-  const set = new TextSet()
+  const set = new HashSet()
   const texts = ['', ' ', 'é', 'e\u0301', 'a', 'A', ...Array.from({ length: 100_000 }, (_, i) => `id ${i}`)]
   for (const text of texts) assert.equal(set.add(text), true, text)
   for (const text of texts) assert.equal(set.add(text), false, text)

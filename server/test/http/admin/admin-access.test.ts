@@ -25,14 +25,14 @@ const apiTokens = async (api = admin) =>
     (apiToken) => ({ ...apiToken, last_used_at: null }),
   )
 
-const makeApiToken = async (body: object) =>
+const createApiToken = async (body: object) =>
   assertAnswers<{ api_token: ApiTokenView; token: string }>(
     await admin.createApiToken({ body }),
     'createApiToken',
   )
 
 test('an API token is made for this environment, works, is listed without itself, and is revoked', async () => {
-  const { api_token, token } = await makeApiToken({ name: 'backend', scopes: ['write', 'read'] })
+  const { api_token, token } = await createApiToken({ name: 'backend', scopes: ['write', 'read'] })
   const { id, created_at, ...rest } = api_token
   assert.deepEqual(rest, {
     name: 'backend',
@@ -86,7 +86,7 @@ const ms = (from: string, to: string | null) => Date.parse(to ?? '') - Date.pars
 
 test('an API token takes the place of another, which works on for as long as was asked for', async () => {
   const fields = { name: 'backend', scopes: ['write'], expires_in_seconds: 3600 }
-  const old = await makeApiToken(fields)
+  const old = await createApiToken(fields)
   const { api_token, token, replaces } = await rotated(old.api_token.id, { overlap_seconds: 600 })
   const { id, created_at, expires_at } = api_token
   assert.notEqual(id, old.api_token.id)
@@ -102,7 +102,7 @@ test('an API token takes the place of another, which works on for as long as was
 })
 
 test('an API token that is replaced without an overlap stops at once, and without a word on it after a day', async () => {
-  const old = await makeApiToken({ name: 'backend', scopes: ['write'] })
+  const old = await createApiToken({ name: 'backend', scopes: ['write'] })
   const second = await rotated(old.api_token.id, { overlap_seconds: 0 })
   assert.equal(second.api_token.expires_at, null)
   assert.deepEqual([await works(old.token), await works(second.token)], [false, true])
@@ -112,24 +112,24 @@ test('an API token that is replaced without an overlap stops at once, and withou
 })
 
 test('an API token that ends within the overlap ends when it would have', async () => {
-  const old = await makeApiToken({ name: 'backend', scopes: ['write'], expires_in_seconds: 60 })
+  const old = await createApiToken({ name: 'backend', scopes: ['write'], expires_in_seconds: 60 })
   const { replaces } = await rotated(old.api_token.id, { overlap_seconds: 2_592_000 })
   assert.equal(replaces.expires_at, old.api_token.expires_at)
 })
 
 test('an API token is replaced once, by whoever is first', async () => {
-  const { api_token: old } = await makeApiToken({ name: 'backend', scopes: ['write'] })
-  const answers = await Promise.all(
+  const { api_token: old } = await createApiToken({ name: 'backend', scopes: ['write'] })
+  const responses = await Promise.all(
     [0, 60, 600].map((overlap_seconds) => rotate(old.id, { overlap_seconds })),
   )
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409])
+  assert.deepEqual(responses.map(({ status }) => status).sort(), [201, 409, 409])
   assertRefused(await rotate(old.id, {}), 'rotateApiToken', 'token_superseded')
   const replaced = (await apiTokens()).find(({ id }) => id === old.id)
   assert.equal((await rotated(replaced?.replaced_by ?? 0, {})).api_token.name, 'backend')
 })
 
 test('an API token that is revoked, over or not there is not replaced', async () => {
-  const { api_token: revoked } = await makeApiToken({ name: 'backend', scopes: ['write'] })
+  const { api_token: revoked } = await createApiToken({ name: 'backend', scopes: ['write'] })
   await admin.revokeApiToken({ params: { id: revoked.id } })
   const count = (await apiTokens()).length
   for (const id of [revoked.id, 999_999]) assertRefused(await rotate(id, {}), 'rotateApiToken', 'not_found')
@@ -137,7 +137,7 @@ test('an API token that is revoked, over or not there is not replaced', async ()
 })
 
 test('an API token may replace itself', async () => {
-  const { api_token, token } = await makeApiToken({ name: 'own', scopes: ['admin'] })
+  const { api_token, token } = await createApiToken({ name: 'own', scopes: ['admin'] })
   const made = await rotated(api_token.id, { overlap_seconds: 0 }, adminApi(service.origin, token))
   assertRefused(await adminApi(service.origin, token).listApiTokens(), 'listApiTokens', 'unauthenticated')
   assertAnswers(await adminApi(service.origin, made.token).listApiTokens(), 'listApiTokens')
@@ -145,17 +145,17 @@ test('an API token may replace itself', async () => {
 
 test('an API token may have an end', async () => {
   const body = { name: 'for a day', scopes: ['introspect'], expires_in_seconds: 86_400 }
-  const { created_at, expires_at } = (await makeApiToken(body)).api_token
+  const { created_at, expires_at } = (await createApiToken(body)).api_token
   assert.equal(Date.parse(expires_at ?? '') - Date.parse(created_at), 86_400_000)
 })
 
 test('a workspace comes with an API token that sees it alone', async () => {
-  const answer = await admin.createWorkspace({ body: { name: 'second' } })
+  const response = await admin.createWorkspace({ body: { name: 'second' } })
   const { workspace, api_token, token } = assertAnswers<{
     workspace: Registered
     api_token: ApiTokenView
     token: string
-  }>(answer, 'createWorkspace')
+  }>(response, 'createWorkspace')
   assert.deepEqual({ ...workspace, id: 0, created_at: '' }, { id: 0, name: 'second', created_at: '' })
   const { id, created_at, ...rest } = api_token
   assert.deepEqual(rest, {
@@ -232,7 +232,7 @@ test('schemas and data sources are registered, listed and removed, unless they a
 })
 
 test('the last thing that an API token may do is revoke itself', async () => {
-  const { api_token, token } = await makeApiToken({ name: 'own', scopes: ['admin'] })
+  const { api_token, token } = await createApiToken({ name: 'own', scopes: ['admin'] })
   const own = adminApi(service.origin, token)
   assertAnswers(await own.revokeApiToken({ params: { id: api_token.id } }), 'revokeApiToken')
   assertRefused(await own.listApiTokens(), 'listApiTokens', 'unauthenticated')

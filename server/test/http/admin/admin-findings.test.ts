@@ -141,8 +141,8 @@ test('however long what mappings say is, the cursor leads on', async () => {
 
 test('of the parameters, limit is held to what it may be', async () => {
   for (const limit of ['0', '201', 'x', '']) {
-    const answer = await admin.listIsolationFindings({ query: { limit } })
-    assertRefused(answer, 'listIsolationFindings', 'validation_failed', ['/limit'])
+    const response = await admin.listIsolationFindings({ query: { limit } })
+    assertRefused(response, 'listIsolationFindings', 'validation_failed', ['/limit'])
   }
   assert.doesNotMatch(service.stderr(), /"level":[56]0/)
 })

@@ -49,12 +49,12 @@ test('a customer whose dashboard is empty: found, seen why, mended, undone', asy
   const found = user_groups[0] as ManagedUserGroup
 
   const view = async () => {
-    const answer = await admin.viewUserGroup(of(found))
+    const response = await admin.viewUserGroup(of(found))
     const { data_sources } = assertAnswers<{ data_sources: { registered: { name: string } | null }[] }>(
-      answer,
+      response,
       'viewUserGroup',
     )
-    return { etag: answer.headers.etag ?? '', seen: data_sources.map(({ registered }) => registered?.name) }
+    return { etag: response.headers.etag ?? '', seen: data_sources.map(({ registered }) => registered?.name) }
   }
   const before = await view()
   assert.deepEqual(before.seen, [undefined])

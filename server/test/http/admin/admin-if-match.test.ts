@@ -89,9 +89,9 @@ for (const id of conditional) {
     const made = await prepare(id)
     const before = await stateOf(made)
     for (const [what, ifMatch] of Object.entries(failed)) {
-      const answer = await admin[id](inputOf(id, made, ifMatch(made.team_id)))
-      assert.equal(answer.status, 412, what)
-      assertRefused(answer, id, 'revision_mismatch')
+      const response = await admin[id](inputOf(id, made, ifMatch(made.team_id)))
+      assert.equal(response.status, 412, what)
+      assertRefused(response, id, 'revision_mismatch')
     }
     assert.deepEqual(await stateOf(made), before)
   })
@@ -105,12 +105,12 @@ for (const id of conditional) {
 
   test(`of ten calls of ${id} with one ETag exactly one is done`, async () => {
     const made = await prepare(id)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => admin[id](inputOf(id, made, `"${made.team_id}.2"`))),
     )
-    const done = answers.filter(({ status }) => status === 200)
+    const done = responses.filter(({ status }) => status === 200)
     assert.equal(done.length, 1)
-    for (const answer of answers.filter((one) => one !== done[0])) {
+    for (const answer of responses.filter((one) => one !== done[0])) {
       // Once it is deleted it is not there.
       const code = answer.status === 404 ? 'user_group_not_found' : 'revision_mismatch'
       assert.ok(code === 'revision_mismatch' || id === 'deleteUserGroup')

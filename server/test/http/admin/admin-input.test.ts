@@ -33,9 +33,9 @@ for (const path of paths) {
       for (const suffix of ['', '/', '?limit=1']) {
         // It is told to anybody: the path and the method come first.
         for (const token of [adminToken, undefined]) {
-          const answer = await call(origin, { method, path: url + suffix, token, body: {} })
-          assertFault(answer, 'method_not_allowed')
-          assert.deepEqual((answer.headers.allow ?? '').split(', ').sort(), [...methods].sort())
+          const response = await call(origin, { method, path: url + suffix, token, body: {} })
+          assertFault(response, 'method_not_allowed')
+          assert.deepEqual((response.headers.allow ?? '').split(', ').sort(), [...methods].sort())
         }
       }
     }

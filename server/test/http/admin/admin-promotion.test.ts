@@ -126,8 +126,8 @@ test('what was promoted can be undone', async () => {
   await testing.create('undone', { name: 'Of Testing' })
   const { team_id } = await customer.create('undone', { name: 'Of Customer' })
   await promote(customer, ['undone'])
-  const answer = await customer.admin.restoreUserGroupVersion({ params: { team_id, revision: 1 } })
-  assert.equal(managedIn(answer, 'restoreUserGroupVersion').name, 'Of Customer')
+  const response = await customer.admin.restoreUserGroupVersion({ params: { team_id, revision: 1 } })
+  assert.equal(managedIn(response, 'restoreUserGroupVersion').name, 'Of Customer')
 })
 
 test('whether it is suspended is not promoted', async () => {

@@ -58,8 +58,8 @@ test('a version whose mapping names what was removed since is not restored', asy
   assert.equal((await admin.getUserGroup(of(made))).text, before)
 
   await admin.patchUserGroup({ ...of(made), body: { mapping: null } })
-  const answer = await restore(2)
-  assert.deepEqual(managedIn(answer, 'restoreUserGroupVersion').mapping, { sales: 'eu' })
+  const response = await restore(2)
+  assert.deepEqual(managedIn(response, 'restoreUserGroupVersion').mapping, { sales: 'eu' })
   assert.deepEqual(Object.keys(assertActive(await introspect(made.token)).data_sources), ['sales'])
 })
 

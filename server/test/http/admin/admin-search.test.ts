@@ -215,8 +215,8 @@ describe('a page', () => {
       '{"entry":["\\u0000","b"]}',
     ]) {
       const query = { cursor: cursorOf(cursor) }
-      const answer = await admin.listIsolationFindings({ query })
-      assertRefused(answer, 'listIsolationFindings', 'validation_failed', ['/cursor'])
+      const response = await admin.listIsolationFindings({ query })
+      assertRefused(response, 'listIsolationFindings', 'validation_failed', ['/cursor'])
     }
     for (const cursor of ['\0', Buffer.from([0xff]).toString('latin1')]) {
       const query = { user_group_id_prefix: 'a', cursor: Buffer.from(cursor, 'latin1').toString('base64url') }

@@ -27,8 +27,11 @@ test('a user group is shown as it was made, without its token', async () => {
     mapping: { '40': '213' },
     properties: { plan: 'gold', n: 1.5 },
   })
-  const answer = await admin.getUserGroup(of(made))
-  const { created_at, updated_at, token_issued_at, updated_by, ...shown } = managedIn(answer, 'getUserGroup')
+  const response = await admin.getUserGroup(of(made))
+  const { created_at, updated_at, token_issued_at, updated_by, ...shown } = managedIn(
+    response,
+    'getUserGroup',
+  )
   assert.deepEqual(shown, {
     team_id: made.team_id,
     provided_id: 'shown',
@@ -43,7 +46,7 @@ test('a user group is shown as it was made, without its token', async () => {
   assert.notEqual(updated_by, author)
   assert.deepEqual([updated_at, token_issued_at], [created_at, created_at])
   isRecent(created_at)
-  assert.equal(answer.headers.etag, `"${made.team_id}.1"`)
+  assert.equal(response.headers.etag, `"${made.team_id}.1"`)
 })
 
 test('the token is shown by the operation for it alone', async () => {

@@ -166,8 +166,8 @@ describe('of the audit log, what is asked wrongly is named:', () => {
   for (const [name, values] of Object.entries(wrong)) {
     test(name, async () => {
       for (const value of values) {
-        const answer = await admin.listAuditEvents({ query: { [name]: value } })
-        assertRefused(answer, 'listAuditEvents', 'validation_failed', [`/${name}`])
+        const response = await admin.listAuditEvents({ query: { [name]: value } })
+        assertRefused(response, 'listAuditEvents', 'validation_failed', [`/${name}`])
       }
     })
   }

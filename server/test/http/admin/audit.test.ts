@@ -15,7 +15,7 @@ import {
   type AdminInput,
 } from '../../support/admin-api.ts'
 import { callOperation, sessionPath, signed, signIn } from '../../support/console.ts'
-import { call, type Answer } from '../../support/http.ts'
+import { call, type HttpResponse } from '../../support/http.ts'
 import { randomPartOf, tokenPattern } from '../../support/secrets.ts'
 import { userApi, userGroupIn } from '../../support/user-api.ts'
 
@@ -30,10 +30,10 @@ interface EventView {
 }
 
 /** All answers that were ever given here. */
-const answers: Answer[] = []
-const told = <T extends Answer>(answer: T): T => {
-  answers.push(answer)
-  return answer
+const responses: HttpResponse[] = []
+const told = <T extends HttpResponse>(response: T): T => {
+  responses.push(response)
+  return response
 }
 const called = new Set<string>()
 /** Keeps what it answers, and which operations were called. */
@@ -73,9 +73,9 @@ async function list(query: Record<string, string | number> = {}, api = managed.a
   const events: EventView[] = []
   let cursor: string | null = null
   do {
-    const answer = await api.listAuditEvents({ query: { ...query, ...(cursor !== null && { cursor }) } })
+    const response = await api.listAuditEvents({ query: { ...query, ...(cursor !== null && { cursor }) } })
     const page = assertAnswers<{ audit_events: EventView[]; next_cursor: string | null }>(
-      answer,
+      response,
       'listAuditEvents',
     )
     events.push(...page.audit_events)
@@ -89,18 +89,18 @@ type Expected = Partial<Pick<EventView, 'user_group' | 'details' | 'author'>> & 
 
 /** That a call left these events, and no other, in its request and by its author. */
 async function assertTold(
-  make: () => Promise<Answer>,
+  make: () => Promise<HttpResponse>,
   status: number,
   ...expected: Expected[]
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const before = await list()
   const from = Date.now()
-  const answer = told(await make())
+  const response = told(await make())
   const to = Date.now()
-  assert.equal(answer.status, status, answer.text)
+  assert.equal(response.status, status, response.text)
   const known = new Set(before.map(({ event_id }) => event_id))
   const events = (await list()).filter(({ event_id }) => !known.has(event_id))
-  const request_id = answer.headers['x-request-id'] ?? ''
+  const request_id = response.headers['x-request-id'] ?? ''
   assert.deepEqual(await list({ request_id }), events)
   for (const { event_id, occurred_at } of events) {
     const time = Date.parse(occurred_at)
@@ -113,7 +113,7 @@ async function assertTold(
     })),
     expected.map((one) => ({ user_group: null, details: null, author, ...one, request_id })),
   )
-  return answer
+  return response
 }
 
 const subject = (provided_id: string, team_id: number) => ({ user_group: { team_id, provided_id } })
@@ -294,7 +294,7 @@ test('schemas and data sources are told', async () => {
   const made = told(await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }))
   const { id } = (made.body as { schema: { id: number } }).schema
   const ofSchema = { schema_id: id, provided_id: 'sales' }
-  const byRequest = async (answer: Answer) =>
+  const byRequest = async (answer: HttpResponse) =>
     (await list({ request_id: answer.headers['x-request-id'] ?? '' })).map(({ action, details }) => [
       action,
       details,
@@ -326,7 +326,7 @@ const secrets: string[] = []
 test('a sign-in to the console is an event of its API token, and so is what is done there', async () => {
   const entered = await signIn(origin, adminToken.token)
   secrets.push(entered.cookie.split('=')[1] ?? '', entered.csrfToken)
-  const request_id = entered.answer.headers['x-request-id'] ?? ''
+  const request_id = entered.response.headers['x-request-id'] ?? ''
   const events = await list({ request_id })
   assert.deepEqual(
     events.map(({ action, author, user_group, details }) => [action, author, user_group, details]),
@@ -360,7 +360,7 @@ test('all that changes anything was done here, and told but for the removal of e
 })
 
 test('no event holds a secret', async () => {
-  const shown = answers.flatMap(({ text }) => text.match(tokenPattern) ?? [])
+  const shown = responses.flatMap(({ text }) => text.match(tokenPattern) ?? [])
   const all = [...new Set([...shown, ...secrets, managed.adminToken, writeToken.token])]
   assert.ok(all.length > 10)
   const text = JSON.stringify([await list(), await list({}, testing.admin)])

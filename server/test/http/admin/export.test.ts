@@ -57,16 +57,16 @@ describe('an export', () => {
   })
 
   test('is CSV where that is asked for', async () => {
-    const answer = await admin.exportUserGroups(asCsv)
-    assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'text/csv'])
-    assertCommonHeaders(answer)
+    const response = await admin.exportUserGroups(asCsv)
+    assert.deepEqual([response.status, response.headers['content-type']], [200, 'text/csv'])
+    assertCommonHeaders(response)
     assert.ok(
-      answer.text.startsWith(
+      response.text.startsWith(
         'user_group_id,name,mapping,properties\r\na,"A, ""quoted""","{""a,b"":""c\\""d""}",{}\r\nb,plain,null,null\r\n',
       ),
-      answer.text.slice(0, 200),
+      response.text.slice(0, 200),
     )
-    assert.ok(answer.text.endsWith('\r\n'))
+    assert.ok(response.text.endsWith('\r\n'))
   })
 
   for (const [format, contentType] of [

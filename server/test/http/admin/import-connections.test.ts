@@ -118,8 +118,8 @@ describe('an import', () => {
 
   test('that is refused at its start tells a client so that goes on sending', async () => {
     const body = `nonsense\n${'x'.repeat(5_000_000)}`
-    const answer = await admin.importUserGroups({ body, headers: { 'content-type': 'text/csv' } })
-    assertRefused(answer, 'importUserGroups', 'validation_failed')
+    const response = await admin.importUserGroups({ body, headers: { 'content-type': 'text/csv' } })
+    assertRefused(response, 'importUserGroups', 'validation_failed')
   })
 
   test('comes in chunks of any size', async () => {

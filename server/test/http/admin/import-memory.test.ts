@@ -11,7 +11,7 @@ import { startApp } from '../../support/app.ts'
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
-const { origin, makeApiToken } = await startApp({ after }, systemClock)
+const { origin, createApiToken } = await startApp({ after }, systemClock)
 
 /** What is held in memory and in use, in bytes. */
 function used(): number {
@@ -49,16 +49,16 @@ for (const [format, contentType, head, rowOf] of [
     }
     const upload = request(`${origin}/admin/v1/user-groups/import?dry_run=true`, {
       method: 'POST',
-      headers: { authorization: `Token ${await makeApiToken()}`, 'content-type': contentType },
+      headers: { authorization: `Token ${await createApiToken()}`, 'content-type': contentType },
     })
-    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    const responded = new Promise<IncomingMessage>((resolve, reject) => {
       upload.on('response', resolve)
       upload.on('error', reject)
     })
     await pipeline(Readable.from(parts(), { objectMode: false }), upload)
     let length = 0
     let end = ''
-    for await (const chunk of (await answered).setEncoding('utf8') as AsyncIterable<string>) {
+    for await (const chunk of (await responded).setEncoding('utf8') as AsyncIterable<string>) {
       length += chunk.length
       end = (end + chunk).slice(-200)
     }

@@ -57,11 +57,11 @@ describe('an import whose store is lost', () => {
 
   test('from the start changes nothing, and says so', async (t) => {
     const unlock = await lock(t, service)
-    const answer = await admin.importUserGroups({ body: rowOf('never') })
+    const response = await admin.importUserGroups({ body: rowOf('never') })
     await unlock()
-    const { message } = assertRefused(answer, 'importUserGroups', 'unavailable')
+    const { message } = assertRefused(response, 'importUserGroups', 'unavailable')
     assert.match(message, /; what stands before line 1 is imported/)
-    assert.ok(Number(answer.headers['retry-after']) > 0)
+    assert.ok(Number(response.headers['retry-after']) > 0)
     assert.ok(!(await exported()).includes('never'))
   })
 })

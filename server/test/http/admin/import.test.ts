@@ -23,15 +23,15 @@ const csv = { 'content-type': 'text/csv' }
 const lines = (...rows: object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 
 async function importing(body: string | Buffer, input: Omit<AdminInput, 'body'> = {}) {
-  const answer = await admin.importUserGroups({ ...input, body })
-  return importedIn(assertAnswers<unknown[]>(answer, 'importUserGroups'))
+  const response = await admin.importUserGroups({ ...input, body })
+  return importedIn(assertAnswers<unknown[]>(response, 'importUserGroups'))
 }
 
 const dry = { query: { dry_run: true } }
 
 async function find(id: string): Promise<ManagedUserGroup | undefined> {
-  const answer = await admin.searchUserGroups({ query: { user_group_id_prefix: id } })
-  const { user_groups } = assertAnswers<{ user_groups: ManagedUserGroup[] }>(answer, 'searchUserGroups')
+  const response = await admin.searchUserGroups({ query: { user_group_id_prefix: id } })
+  const { user_groups } = assertAnswers<{ user_groups: ManagedUserGroup[] }>(response, 'searchUserGroups')
   return user_groups.find(({ provided_id }) => provided_id === id)
 }
 

@@ -11,14 +11,14 @@ const hour = 60 * minute
 
 const time = { now: Date.parse('2030-01-01T00:00:00Z') }
 const clock = { now: () => time.now, monotonic: () => time.now }
-const { origin, store, makeApiToken } = await startApp({ after }, clock)
-const apiToken = await makeApiToken()
+const { origin, store, createApiToken } = await startApp({ after }, clock)
+const apiToken = await createApiToken()
 
 const whoIs = ({ cookie }: SignedIn) => call(origin, { path: sessionPath, headers: { cookie } })
 const isOver = async (session: SignedIn) => {
-  const answer = await whoIs(session)
-  if (answer.status === 200) return false
-  assertFault(answer, 'unauthenticated')
+  const response = await whoIs(session)
+  if (response.status === 200) return false
+  assertFault(response, 'unauthenticated')
   return true
 }
 const kept = ({ cookie }: SignedIn) =>
@@ -98,7 +98,7 @@ test('a session that is over is not used by asking for it', async () => {
 
 test('a session ends with its API token, at that very moment', async () => {
   const expiresAt = time.now + 10 * minute
-  const session = await signIn(origin, await makeApiToken(expiresAt))
+  const session = await signIn(origin, await createApiToken(expiresAt))
   assert.equal(session.session.expires_at, new Date(expiresAt).toISOString())
   time.now = expiresAt - 1
   assert.equal(await isOver(session), false)

@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test'
 import { adminApi } from '../../support/admin-api.ts'
 import { createApiToken } from '../../support/command.ts'
 import { signIn } from '../../support/console.ts'
-import { call, type Answer } from '../../support/http.ts'
+import { call, type HttpResponse } from '../../support/http.ts'
 import { RawConnection, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault } from '../../support/user-api.ts'
@@ -12,7 +12,7 @@ const service = await startService({ after })
 const get = (path: string, method = 'GET') => call(service.origin, { method, path })
 
 /** The nonce of a page, which its policy and its elements must have the same. */
-function nonceOf({ status, headers, text }: Answer): string {
+function nonceOf({ status, headers, text }: HttpResponse): string {
   assert.equal(status, 200)
   assert.equal(headers['content-type'], 'text/html; charset=utf-8')
   const policy = new Map(
@@ -65,9 +65,9 @@ describe('a page of the console', () => {
   test('is read alone', async () => {
     for (const path of ['/console', '/console/user-groups/1']) {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-        const answer = await get(path, method)
-        assertFault(answer, 'method_not_allowed')
-        assert.equal(answer.headers.allow, 'GET')
+        const response = await get(path, method)
+        assertFault(response, 'method_not_allowed')
+        assert.equal(response.headers.allow, 'GET')
       }
       const head = await get(path, 'HEAD')
       assert.deepEqual([head.status, head.text, head.headers.allow], [405, '', 'GET'])

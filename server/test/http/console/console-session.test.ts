@@ -21,7 +21,7 @@ import {
   signingIn,
   type SignedIn,
 } from '../../support/console.ts'
-import { call, type Answer } from '../../support/http.ts'
+import { call, type HttpResponse } from '../../support/http.ts'
 import { introspectionPath } from '../../support/introspection.ts'
 import { kept, writingNothing } from '../../support/kept.ts'
 import { startService } from '../../support/service.ts'
@@ -45,10 +45,10 @@ const whoIs = (headers: Record<string, string>, at = origin) => call(at, { path:
 const leave = (headers: Record<string, string>, at = origin) =>
   call(at, { method: 'DELETE', path: sessionPath, headers })
 
-function assertUnauthenticated(answer: Answer): void {
-  assertFault(answer, 'unauthenticated')
-  assert.equal(answer.headers['www-authenticate'], 'Token')
-  assert.equal(answer.headers['set-cookie'], undefined)
+function assertUnauthenticated(response: HttpResponse): void {
+  assertFault(response, 'unauthenticated')
+  assert.equal(response.headers['www-authenticate'], 'Token')
+  assert.equal(response.headers['set-cookie'], undefined)
 }
 
 const makeToken = async (body: object = {}) =>
@@ -60,11 +60,11 @@ const makeToken = async (body: object = {}) =>
 describe('signing in', () => {
   test('answers who it is, and sets a cookie that scripts and other sites cannot reach', async () => {
     const { api_token, token } = await makeToken()
-    const { answer, session, cookie, csrfToken } = await enter(token)
-    assertCommonHeaders(answer)
-    assert.equal(answer.headers['content-type'], 'application/json')
+    const { response, session, cookie, csrfToken } = await enter(token)
+    assertCommonHeaders(response)
+    assert.equal(response.headers['content-type'], 'application/json')
     const { expires_at, ...rest } = session
-    assert.deepEqual(answer.body, { success: 1, session })
+    assert.deepEqual(response.body, { success: 1, session })
     assert.deepEqual(rest, {
       workspace: { id: 1, name: 'default' },
       api_environment_tag: 'Customer',
@@ -73,11 +73,11 @@ describe('signing in', () => {
       csrf_token: csrfToken,
     })
     assert.ok(Math.abs(Date.parse(expires_at) - Date.now() - 12 * 3_600_000) < 60_000)
-    assert.deepEqual(answer.headers['set-cookie'], [
+    assert.deepEqual(response.headers['set-cookie'], [
       `${cookie}; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict`,
     ])
     assert.notEqual(cookie.split('=')[1], csrfToken)
-    assert.ok(!answer.text.includes(cookie.slice('ugs_session='.length)))
+    assert.ok(!response.text.includes(cookie.slice('ugs_session='.length)))
   })
 
   for (const [of, isSecure] of [
@@ -87,8 +87,8 @@ describe('signing in', () => {
     ['httpsx://ugs.example.com', false],
   ] as const) {
     test(`sets a cookie that is ${isSecure ? '' : 'not '}for TLS alone where the page is from ${of}`, async () => {
-      const { answer } = await enter(adminToken, { origin: of })
-      const [setCookie = ''] = [answer.headers['set-cookie']].flat()
+      const { response } = await enter(adminToken, { origin: of })
+      const [setCookie = ''] = [response.headers['set-cookie']].flat()
       assert.equal(/; Secure(;|$)/.test(setCookie), isSecure, setCookie)
     })
   }

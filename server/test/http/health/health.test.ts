@@ -13,11 +13,11 @@ for (const [path, body] of Object.entries({
 })) {
   test(`${path} answers whoever asks`, async () => {
     for (const target of [path, `${path}/`, `${path}?x=1`]) {
-      const answer = await call(service.origin, { path: target })
-      assert.equal(answer.status, 200)
-      assert.equal(answer.headers['content-type'], 'application/json')
-      assertCommonHeaders(answer)
-      assert.deepEqual(answer.body, body)
+      const response = await call(service.origin, { path: target })
+      assert.equal(response.status, 200)
+      assert.equal(response.headers['content-type'], 'application/json')
+      assertCommonHeaders(response)
+      assert.deepEqual(response.body, body)
     }
   })
 
@@ -97,11 +97,11 @@ test(
     connection.send(
       requestText({ token, headers: ['Expect: 100-continue', `Content-Length: ${body.length}`] }),
     )
-    assert.equal((await connection.answer()).status, 100)
+    assert.equal((await connection.response()).status, 100)
     const stopped = stopping.stop()
     await untilRefused(stopping.origin)
     connection.send(body)
-    assertSuccess(await connection.answer())
+    assertSuccess(await connection.response())
     assert.equal(await stopped, 0)
   },
 )

@@ -36,10 +36,10 @@ describe('the arrival of a request', () => {
     const { clock } = await startClock()
     const socket = new Socket()
     work(40)
-    const answered = performance.now()
+    const responded = performance.now()
     clock.answerOn(socket)
     await nextTurn()
-    assert.ok(clock.arrivalOn(socket) >= answered)
+    assert.ok(clock.arrivalOn(socket) >= responded)
   })
 
   it('is when it is read where the loop had nothing to do', async () => {

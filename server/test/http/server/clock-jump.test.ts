@@ -24,10 +24,10 @@ const setBack = (t: TestContext) => {
   })
 }
 const clock = steady({ now: () => time.now, monotonic: () => time.monotonic })
-const { origin, store, makeApiToken } = await startApp({ after }, clock)
-const admin = adminApi(origin, await makeApiToken())
-const api = userApi(origin, await makeApiToken(undefined, ['write']))
-const introspecting = await makeApiToken(undefined, ['introspect'])
+const { origin, store, createApiToken } = await startApp({ after }, clock)
+const admin = adminApi(origin, await createApiToken())
+const api = userApi(origin, await createApiToken(undefined, ['write']))
+const introspecting = await createApiToken(undefined, ['introspect'])
 
 let made = 0
 const create = async () => {
@@ -42,15 +42,15 @@ const rotate = (token: string, grace: number, key?: string) =>
 const isActive = async (token: string) => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const body = `token=${token}`
-  const answer = await call(origin, {
+  const response = await call(origin, {
     method: 'POST',
     path: '/oauth2/introspect',
     token: introspecting,
     headers,
     body,
   })
-  assert.equal(answer.status, 200, answer.text)
-  return (answer.body as { active: boolean }).active
+  assert.equal(response.status, 200, response.text)
+  return (response.body as { active: boolean }).active
 }
 const isValid = async (apiToken: string) =>
   (await userApi(origin, apiToken).get({ user_group_id: 'group-0' })).status === 200
@@ -80,9 +80,9 @@ describe('the clock is set back by an hour', () => {
   })
 
   test('an API token that has expired stays so, and one that has not ends in time', async (t) => {
-    const over = await makeApiToken(clock.now() + minute, ['read'])
+    const over = await createApiToken(clock.now() + minute, ['read'])
     pass(2 * minute)
-    const running = await makeApiToken(clock.now() + 10 * minute, ['read'])
+    const running = await createApiToken(clock.now() + 10 * minute, ['read'])
     assert.equal(await isValid(over), false)
     setBack(t)
     assert.deepEqual([await isValid(over), await isValid(running)], [false, true])
@@ -91,7 +91,7 @@ describe('the clock is set back by an hour', () => {
   })
 
   test('a session of the console that is over stays so, and another ends in time', async (t) => {
-    const apiToken = await makeApiToken()
+    const apiToken = await createApiToken()
     const status = async (cookie: string) =>
       (await call(origin, { path: sessionPath, headers: { cookie } })).status
     const over = await signIn(origin, apiToken)
@@ -127,7 +127,7 @@ describe('the clock is set back by an hour', () => {
 test('the clock is set forward by a day and back: what was to end in between works again, and ends in time', async () => {
   const { token } = await create()
   await rotate(token, 600)
-  const apiToken = await makeApiToken(clock.now() + hour, ['read'])
+  const apiToken = await createApiToken(clock.now() + hour, ['read'])
   time.now += 24 * hour
   assert.deepEqual([await isActive(token), await isValid(apiToken)], [false, false])
   pass(minute)

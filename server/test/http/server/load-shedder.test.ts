@@ -4,10 +4,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import { systemClock, type Clock } from '../../../src/domain/util/clock.ts'
-import { Admission } from '../../../src/http/server/load-shedder.ts'
-import { CallWatch, type EndedCall } from '../../../src/http/server/request-lifecycle.ts'
+import { LoadShedder } from '../../../src/http/server/load-shedder.ts'
+import { RequestTracker, type CompletedRequest } from '../../../src/http/server/request-lifecycle.ts'
 import type { Refusal } from '../../../src/http/server/protocol-errors.ts'
-import type { Answer } from '../../support/http.ts'
+import type { HttpResponse } from '../../support/http.ts'
 import { answerTo, RawConnection } from '../../support/raw-connection.ts'
 import type { Scope } from '../../support/scope.ts'
 import { assertFault } from '../../support/user-api.ts'
@@ -22,8 +22,8 @@ async function start(t: Scope, workMs: number, clock: Pick<Clock, 'monotonic'> =
   const handled: (string | undefined)[] = []
   const refused: Refusal[] = []
   const waited: (string | undefined)[] = []
-  const ended: EndedCall[] = []
-  const watch = new CallWatch([{ end: (call) => ended.push(call) }], null)
+  const ended: CompletedRequest[] = []
+  const watch = new RequestTracker([{ end: (call) => ended.push(call) }], null)
   const server = createServer((request, response) => {
     handled.push(request.url)
     if (!request.url?.startsWith('/healthz')) work(workMs)
@@ -31,7 +31,7 @@ async function start(t: Scope, workMs: number, clock: Pick<Clock, 'monotonic'> =
   })
   server.keepAliveTimeout = 0
   let ids = 0
-  new Admission(server, {
+  new LoadShedder(server, {
     clock,
     nextRequestId: () => `id-${ids++}`,
     onRefused: (refusal) => {
@@ -56,11 +56,13 @@ async function start(t: Scope, workMs: number, clock: Pick<Clock, 'monotonic'> =
   t.after(() => connections.forEach((connection) => connection.close()))
   /** One call on each connection at once. */
   const together = async (text = get) => {
-    const answers: Answer[] = []
+    const responses: HttpResponse[] = []
     await Promise.all(
-      connections.map(async (connection, i) => answers.push(await connection.send(text(`/${i}`)).answer())),
+      connections.map(async (connection, i) =>
+        responses.push(await connection.send(text(`/${i}`)).response()),
+      ),
     )
-    return answers
+    return responses
   }
   const health = () => answerTo(origin, get('/healthz'))
   const alone = () => answerTo(origin, get('/alone'))
@@ -152,7 +154,7 @@ describe('connections that come at once, while calls do', () => {
     const { server, origin, connections, get, handled } = await start(t, 0, clock)
     const before: number[] = []
     const calls = connections.slice(0, 20).map(async (connection) => {
-      while (before.length < 50) await connection.send(get('/call')).answer()
+      while (before.length < 50) await connection.send(get('/call')).response()
     })
     while (handled.length < 200) await once(server, 'request')
     server.on('connection', () => before.push(handled.length))
@@ -181,7 +183,7 @@ it('calls that come one after another do not wait', async (t) => {
 
 describe('what is counted until it is done', () => {
   const newAdmission = () =>
-    new Admission(createServer(), {
+    new LoadShedder(createServer(), {
       clock: systemClock,
       nextRequestId: () => '',
       onRefused: undefined,
@@ -190,15 +192,15 @@ describe('what is counted until it is done', () => {
     })
 
   it('a thousand calls, each once', () => {
-    const admission = newAdmission()
-    const first = admission.claim()
+    const loadShedder = newAdmission()
+    const first = loadShedder.claim()
     assert.ok(first.begin() && first.begin())
-    for (let i = 1; i < 1000; i++) assert.ok(admission.claim().begin())
-    assert.ok(!admission.claim().begin())
+    for (let i = 1; i < 1000; i++) assert.ok(loadShedder.claim().begin())
+    assert.ok(!loadShedder.claim().begin())
     first.end()
     first.end()
-    assert.ok(admission.claim().begin())
-    assert.ok(!admission.claim().begin())
+    assert.ok(loadShedder.claim().begin())
+    assert.ok(!loadShedder.claim().begin())
   })
 
   it('what is done at once, or later, or fails', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freshDatabase } from '../../support/database.ts'
-import { call, type Answer } from '../../support/http.ts'
+import { call, type HttpResponse } from '../../support/http.ts'
 import { scrape } from '../../support/metrics.ts'
 import { RawConnection, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
@@ -21,20 +21,20 @@ test('bodies that are not all there take up so much memory and no more, and noth
   })
   const open = async () => (await RawConnection.open(origin)).send(half)
   const held: RawConnection[] = []
-  const refused: Answer[] = []
+  const refused: HttpResponse[] = []
   // Each has all but its last byte.
   while (refused.length === 0) {
     const connection = await open()
     held.push(connection)
     // Who is refused is answered; who is not waits for what is missing.
-    void connection.answer().then(
-      (answer) => refused.push(answer),
+    void connection.response().then(
+      (response) => refused.push(response),
       () => undefined,
     )
     assert.ok(held.length <= 80)
     assert.equal((await call(origin, { path: '/healthz' })).status, 200)
   }
-  assertFault(refused[0] as Answer, 'unavailable')
+  assertFault(refused[0] as HttpResponse, 'unavailable')
   assert.ok(refused[0]?.text.includes(message))
   assert.ok(held.length > 60, String(held.length))
   // Small ones are taken on all the same.
@@ -42,7 +42,7 @@ test('bodies that are not all there take up so much memory and no more, and noth
   for (const connection of held) connection.close()
   const again = await open()
   t.after(() => again.close())
-  assert.equal((await again.send('}').answer()).status, 400)
+  assert.equal((await again.send('}').response()).status, 400)
 })
 
 test('calls whose client has left take no place', async (t) => {
@@ -103,33 +103,33 @@ for (const [what, { table, scopes, request }] of Object.entries(waiting)) {
     const session = await openSession(t, DATABASE_URL)
     await session.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
     const connections: RawConnection[] = []
-    const answers: Answer[] = []
+    const responses: HttpResponse[] = []
     t.after(() => connections.forEach((connection) => connection.close()))
-    while (!answers.some(({ status }) => status === 503)) {
+    while (!responses.some(({ status }) => status === 503)) {
       assert.ok(connections.length < 1600)
       for (const connection of await Promise.all(opened(200, service.origin))) {
         connections.push(connection)
         void connection
           .send(request(stdout.trim()))
-          .answer()
+          .response()
           .then(
-            (answer) => answers.push(answer),
+            (answer) => responses.push(answer),
             () => undefined,
           )
       }
       assert.equal((await call(service.origin, { path: '/healthz' })).status, 200)
     }
     // All but a thousand are told at once.
-    const refused = () => answers.filter(({ text }) => text.includes(message))
+    const refused = () => responses.filter(({ text }) => text.includes(message))
     while (refused().length < connections.length - 1000) await call(service.origin, { path: '/healthz' })
     await session.query('ROLLBACK')
-    while (answers.length < connections.length) await call(service.origin, { path: '/healthz' })
+    while (responses.length < connections.length) await call(service.origin, { path: '/healthz' })
     assert.equal(refused().length, connections.length - 1000)
     for (const answer of refused()) {
       assertFault(answer, 'unavailable')
       assert.equal(answer.headers['retry-after'], '1')
     }
-    assert.ok(answers.some(({ status }) => status === (table === 'console_session' ? 401 : 200)))
+    assert.ok(responses.some(({ status }) => status === (table === 'console_session' ? 401 : 200)))
     const { text } = await scrape(service)
     assert.match(text, /ugs_http_errors_total\{[^}]*code="unavailable"[^}]*\} [1-9]/)
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Answer } from '../../support/http.ts'
+import type { HttpResponse } from '../../support/http.ts'
 import { answersTo, answerTo, chunked, RawConnection, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault, assertSuccess, userApi, type ErrorCode } from '../../support/user-api.ts'
@@ -15,10 +15,10 @@ const healthz = (...lines: string[]) =>
   ['GET /healthz HTTP/1.1', 'Host: localhost', ...lines, '', ''].join('\r\n')
 const brokenLine = 'no request at all\r\n\r\n'
 
-function assertClosing(answer: Answer | undefined, code: ErrorCode): void {
-  assert.ok(answer !== undefined)
-  assertFault(answer, code)
-  assert.equal(answer.headers.connection, 'close')
+function assertClosing(response: HttpResponse | undefined, code: ErrorCode): void {
+  assert.ok(response !== undefined)
+  assertFault(response, code)
+  assert.equal(response.headers.connection, 'close')
 }
 
 const broken: Record<string, string | Buffer> = {
@@ -54,9 +54,9 @@ const broken: Record<string, string | Buffer> = {
 }
 for (const [what, bytes] of Object.entries(broken)) {
   test(`${what}: one answer, 400 in the shape of every other error, and the connection closes`, async () => {
-    const answers = await answersTo(service.origin, bytes)
-    assert.equal(answers.length, 1)
-    assertClosing(answers[0], 'malformed_request')
+    const responses = await answersTo(service.origin, bytes)
+    assert.equal(responses.length, 1)
+    assertClosing(responses[0], 'malformed_request')
   })
 }
 
@@ -103,7 +103,7 @@ test('a body that breaks off is no call', async () => {
   const body = bodyOf('broken-off')
   const connection = await RawConnection.open(service.origin)
   connection.send(requestText({ token, headers: ['Expect: 100-continue', `Content-Length: ${body.length}`] }))
-  assert.equal((await connection.answer()).status, 100)
+  assert.equal((await connection.response()).status, 100)
   connection.send(body.slice(0, -1)).close()
   const inChunks = requestText({
     token,
@@ -118,7 +118,7 @@ test('answers to requests sent at once come whole and in their order', async () 
   const ids = Array.from({ length: 12 }, (_, i) => `pipelined-${i}`)
   const connection = await RawConnection.open(service.origin)
   connection.send(ids.map((id) => requestOf(id)).join(''))
-  for (const id of ids) assert.equal(assertSuccess(await connection.answer()).user_group.provided_id, id)
+  for (const id of ids) assert.equal(assertSuccess(await connection.response()).user_group.provided_id, id)
   connection.close()
 })
 
@@ -145,9 +145,9 @@ test('a client that asks whether to go on is told to, and then answered', async 
   const headers = ['Expect: 100-continue', `Content-Length: ${body.length}`]
   const connection = await RawConnection.open(service.origin)
   connection.send(requestText({ token, headers }))
-  assert.equal((await connection.answer()).status, 100)
+  assert.equal((await connection.response()).status, 100)
   connection.send(body)
-  assertSuccess(await connection.answer())
+  assertSuccess(await connection.response())
   connection.close()
 })
 
@@ -159,9 +159,9 @@ test('an offer to change the protocol is ignored', async () => {
   for (const protocol of ['h2c', 'websocket']) {
     const connection = await RawConnection.open(service.origin)
     connection.send(requestOf('upgrade', 'Connection: Upgrade', `Upgrade: ${protocol}`))
-    assertSuccess(await connection.answer())
+    assertSuccess(await connection.response())
     connection.send(requestOf('upgrade'))
-    assertSuccess(await connection.answer())
+    assertSuccess(await connection.response())
     connection.close()
   }
 })

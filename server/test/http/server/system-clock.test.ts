@@ -89,10 +89,10 @@ test("the system's clock is set back by an hour, forward by a year and back besi
   /** Past its limit, it is let through again after what it was told, whatever the clock says. */
   const assertLimited = async () => {
     const calls = userApi(origin, limited)
-    let answer = await calls.get({ user_group_id: 'over' })
-    while (answer.status === 200) answer = await calls.get({ user_group_id: 'over' })
-    assertFault(answer, 'rate_limited')
-    const seconds = Number(answer.headers['retry-after'])
+    let response = await calls.get({ user_group_id: 'over' })
+    while (response.status === 200) response = await calls.get({ user_group_id: 'over' })
+    assertFault(response, 'rate_limited')
+    const seconds = Number(response.headers['retry-after'])
     assert.ok(seconds <= 3, `${seconds}`)
   }
   const assertLetThrough = async () => {

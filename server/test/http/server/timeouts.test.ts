@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createConnection } from 'node:net'
 import { after, describe, test, type TestContext } from 'node:test'
-import type { Answer } from '../../support/http.ts'
+import type { HttpResponse } from '../../support/http.ts'
 import { RawConnection, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault, assertSuccess, userApi } from '../../support/user-api.ts'
@@ -15,11 +15,11 @@ const token = service.tokens.Testing
 const body = JSON.stringify({ user_group_id: 'late', name: 'Name' })
 const request = requestText({ token, body })
 
-function assertLate([answer, ...more]: readonly Answer[]): void {
-  assert.ok(answer !== undefined)
+function assertLate([response, ...more]: readonly HttpResponse[]): void {
+  assert.ok(response !== undefined)
   assert.deepEqual(more, [])
-  assertFault(answer, 'request_timeout')
-  assert.equal(answer.headers.connection, 'close')
+  assertFault(response, 'request_timeout')
+  assert.equal(response.headers.connection, 'close')
 }
 
 describe('who is late is told so', { concurrency: true }, () => {
@@ -39,9 +39,9 @@ describe('who is late is told so', { concurrency: true }, () => {
   })) {
     test(`who sends ${what} gets 408 and is closed`, async () => {
       const connection = await RawConnection.open(service.origin)
-      const answers = await connection.send(sent).answersUntilClosed()
-      assert.equal(answers.length, 1)
-      assertLate(answers)
+      const responses = await connection.send(sent).answersUntilClosed()
+      assert.equal(responses.length, 1)
+      assertLate(responses)
       const api = userApi(service.origin, token)
       assertFault(await api.put({ user_group_id: 'late' }), 'user_group_not_found')
     })
@@ -50,7 +50,7 @@ describe('who is late is told so', { concurrency: true }, () => {
   test('who is late with a second request has the answer to the first', async () => {
     const connection = await RawConnection.open(service.origin)
     connection.send(requestText({ token, body: JSON.stringify({ user_group_id: 'first', name: 'Name' }) }))
-    assertSuccess(await connection.answer())
+    assertSuccess(await connection.response())
     const answers = await connection.send(request.slice(0, 40)).answersUntilClosed()
     assertLate(answers)
   })

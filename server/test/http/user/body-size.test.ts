@@ -54,11 +54,11 @@ for (const [what, request] of Object.entries({
   test(`after a body too large ${what}, the connection is usable or closed, and no part of it is a request`, async () => {
     const connection = await RawConnection.open(service.origin)
     connection.send(request)
-    assertFault(await connection.answer(), 'body_too_large')
+    assertFault(await connection.response(), 'body_too_large')
     connection.send(requestText({ token, headers: ['Connection: close'], body: small }))
     const rest = await connection.answersUntilClosed()
     assert.ok(rest.length <= 1)
-    for (const answer of rest) assertSuccess(answer)
+    for (const response of rest) assertSuccess(response)
   })
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { getOrCreateAnswer, introspectionAnswer } from '../../../src/contract/user/responses.ts'
+import { getOrCreateResponse, introspectionResponse } from '../../../src/contract/user/responses.ts'
 import type { Environment } from '../../../src/domain/environment.ts'
 import { generateToken } from '../../../src/domain/token/token.ts'
 import { pack, unpack } from '../../../src/http/user/cache-entry-codec.ts'
@@ -15,8 +15,8 @@ function answersTo(name: string, properties: string | null, environment: Environ
     ...{ createdAt: 1, updatedAt: 1, tokenIssuedAt: 1 },
   }
   return {
-    view: getOrCreateAnswer(false, { ...shown, token: generateToken('userGroup', environment) }),
-    introspection: introspectionAnswer({
+    view: getOrCreateResponse(false, { ...shown, token: generateToken('userGroup', environment) }),
+    introspection: introspectionResponse({
       ...{ userGroup, issuedAt: 1_795_000_000_000, validUntil: null, dataSources: [] },
     }),
   }

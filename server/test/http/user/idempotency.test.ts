@@ -72,12 +72,12 @@ test('a retry gets the first answer after the service was started again', async 
   const first = await startService(t)
   const before = userApi(first.origin, first.tokens.Testing)
   const token = tokenIn(await before.get({ user_group_id: 'restart', name: 'Name' }))
-  const answer = await before.post({ current_token: token }, withKey('restart'))
+  const response = await before.post({ current_token: token }, withKey('restart'))
   await first.stop('SIGKILL')
   const second = await startService(t, { UGS_DATA_DIR: first.dataFolder })
   const api = userApi(second.origin, first.tokens.Testing)
   const again = await api.post({ current_token: token }, withKey('restart'))
-  assert.deepEqual(userGroupIn(again), userGroupIn(answer))
+  assert.deepEqual(userGroupIn(again), userGroupIn(response))
 })
 
 for (const [what, key] of Object.entries({

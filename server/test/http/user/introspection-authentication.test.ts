@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createApiToken, runCommand } from '../../support/command.ts'
-import type { Answer } from '../../support/http.ts'
+import type { HttpResponse } from '../../support/http.ts'
 import {
   assertActive,
   assertInactive,
@@ -31,10 +31,10 @@ const ask = (authorization?: string) =>
 const toUserApi = (authorization: string) =>
   userApi(service.origin).get({ user_group_id: 'known' }, { authorization })
 
-function assertUnauthenticated(answer: Answer): void {
-  assertFault(answer, 'unauthenticated')
+function assertUnauthenticated(response: HttpResponse): void {
+  assertFault(response, 'unauthenticated')
   assert.match(
-    answer.headers['www-authenticate'] ?? '',
+    response.headers['www-authenticate'] ?? '',
     /^Token, Bearer.*, Basic realm="User Group Service"$/,
   )
 }

@@ -82,9 +82,9 @@ const refused: Record<string, { body: string; paths: string[] }> = {
 }
 for (const [what, { body, paths }] of Object.entries(refused)) {
   test(`a form with ${what} is 400, and says what is wrong`, async () => {
-    const answer = await send(body)
-    assertFault(answer, 'validation_failed', paths)
-    assert.ok(!answer.text.includes(token))
+    const response = await send(body)
+    assertFault(response, 'validation_failed', paths)
+    assert.ok(!response.text.includes(token))
   })
 }
 
@@ -259,10 +259,10 @@ test('calls over one connection are answered in turn, whatever they are', async 
   const ask = (body: string) =>
     requestText({ method: 'POST', path: introspectionPath, token: apiToken, headers, body })
   connection.send(ask(`token=${token}`) + ask('token=x') + ask('a=b') + ask(`token=${token}`))
-  assertActive(await connection.answer())
-  assertInactive(await connection.answer())
-  assertFault(await connection.answer(), 'validation_failed', ['/token'])
-  assertActive(await connection.answer())
+  assertActive(await connection.response())
+  assertInactive(await connection.response())
+  assertFault(await connection.response(), 'validation_failed', ['/token'])
+  assertActive(await connection.response())
   connection.close()
 })
 
@@ -282,8 +282,8 @@ test('many calls at once each get their own answer', async () => {
       tokenIn(await api.get({ user_group_id: `at once ${i}`, name: `Name ${i}`, properties: { i } })),
     ),
   )
-  const answers = await Promise.all([...tokens, ...tokens].map((each) => introspect(each)))
-  answers.forEach((answer, i) => {
+  const responses = await Promise.all([...tokens, ...tokens].map((each) => introspect(each)))
+  responses.forEach((answer, i) => {
     const { sub, properties } = assertActive(answer)
     assert.deepEqual([sub, properties], [`at once ${i % 48}`, { i: i % 48 }])
   })

@@ -70,9 +70,9 @@ for (const [what, text] of Object.entries({
   test(`properties are told byte for byte, ${what}`, async () => {
     const body = `{"user_group_id":"properties ${what}","name":"A","properties":${text}}`
     const token = tokenIn(await api.get(body))
-    const answer = await introspect(token)
-    assertActive(answer)
-    assert.ok(answer.text.endsWith(`,"properties":${text}}`), answer.text)
+    const response = await introspect(token)
+    assertActive(response)
+    assert.ok(response.text.endsWith(`,"properties":${text}}`), response.text)
   })
 }
 

@@ -92,7 +92,7 @@ for (const coding of ['chunked', 'Chunked', 'CHUNKED']) {
     const connection = await RawConnection.open(service.origin)
     for (const method of ['GET', 'PUT', 'GET']) {
       connection.send(requestText({ method, token, headers, body: halves }))
-      assertSuccess(await connection.answer())
+      assertSuccess(await connection.response())
     }
     connection.close()
   })
@@ -138,9 +138,9 @@ for (const [what, lines] of Object.entries(noBody)) {
 test('a connection goes on after a call without a body', async () => {
   const connection = await RawConnection.open(service.origin)
   connection.send(requestText({ token }))
-  assertFault(await connection.answer(), 'body_required')
+  assertFault(await connection.response(), 'body_required')
   connection.send(requestText({ token, body: JSON.stringify(body) }))
-  assertSuccess(await connection.answer())
+  assertSuccess(await connection.response())
   connection.close()
 })
 

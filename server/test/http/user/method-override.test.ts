@@ -43,8 +43,8 @@ test('POST with the override PUT is an update', async () => {
 test('an overridden call has the body of its operation, not that of POST', async () => {
   const current_token = tokenIn(await api.get({ user_group_id: 'body', name: 'Name' }))
   for (const method of ['GET', 'PUT']) {
-    const answer = await api.post({ current_token }, override(method))
-    assertFault(answer, 'validation_failed', ['/current_token', '/user_group_id'])
+    const response = await api.post({ current_token }, override(method))
+    assertFault(response, 'validation_failed', ['/current_token', '/user_group_id'])
   }
   assert.equal(tokenIn(await api.get({ user_group_id: 'body' })), current_token)
   assertFault(await api.post(undefined, override('GET')), 'body_required')

@@ -35,9 +35,9 @@ for (const method of [
   test(`${method} is 405 and says what is allowed`, async () => {
     for (const path of ['/api/user', '/api/user/', '/api/user?x=1']) {
       for (const sent of [body, undefined]) {
-        const answer = await call(service.origin, { method, path, token, body: sent })
-        assertFault(answer, 'method_not_allowed')
-        assert.equal(answer.headers.allow, 'GET, POST, PUT')
+        const response = await call(service.origin, { method, path, token, body: sent })
+        assertFault(response, 'method_not_allowed')
+        assert.equal(response.headers.allow, 'GET, POST, PUT')
       }
     }
     assert.deepEqual(userGroupIn(await api.get({ user_group_id: 'known' })), group)

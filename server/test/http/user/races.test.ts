@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Answer } from '../../support/http.ts'
+import type { HttpResponse } from '../../support/http.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, userGroupIn } from '../../support/user-api.ts'
 
@@ -15,11 +15,11 @@ const rounds = Array.from({ length: 4 }, (_, round) => round)
 const currentToken = async (id: string) => tokenIn(await api.get({ user_group_id: id }))
 
 /** Asserts that one answer succeeded and the others are this error; returns the new token. */
-function assertOneRotation(answers: readonly Answer[]): string {
-  const [first, ...more] = answers.filter(({ status }) => status === 200)
+function assertOneRotation(responses: readonly HttpResponse[]): string {
+  const [first, ...more] = responses.filter(({ status }) => status === 200)
   assert.ok(first !== undefined)
   assert.deepEqual(more, [])
-  for (const answer of answers) if (answer !== first) assertFault(answer, 'token_superseded')
+  for (const response of responses) if (response !== first) assertFault(response, 'token_superseded')
   return tokenIn(first)
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createApiToken, runCommand, showUserGroup } from '../../support/command.ts'
-import type { Answer } from '../../support/http.ts'
+import type { HttpResponse } from '../../support/http.ts'
 import { assertActive, introspector } from '../../support/introspection.ts'
 import { runUgs, startService, temporaryFolder, type RunningService } from '../../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi } from '../../support/user-api.ts'
@@ -43,7 +43,7 @@ const override = { 'x-http-method-override': 'PUT' }
 const asGet = { 'x-http-method-override': 'GET' }
 
 /** Each way to send a mapping, for a user group that is there. */
-const ways: Record<string, (body: object) => Promise<Answer>> = {
+const ways: Record<string, (body: object) => Promise<HttpResponse>> = {
   GET: (body) => api.get(body),
   PUT: (body) => api.put(body),
   'the override of GET': (body) => api.post(body, asGet),
@@ -103,8 +103,8 @@ for (const [what, { mapping, faults }] of Object.entries(unregistered)) {
       const id = `refused ${what}, ${way}`
       assertSuccess(await api.get({ user_group_id: id, name: 'Name', mapping: { sales: 'eu' } }))
       const before = await showUserGroup(service, id)
-      const answer = await send({ user_group_id: id, name: 'New', mapping, properties: { a: 1 } })
-      const { fields, message } = assertFault(answer, 'validation_failed', Object.keys(faults))
+      const response = await send({ user_group_id: id, name: 'New', mapping, properties: { a: 1 } })
+      const { fields, message } = assertFault(response, 'validation_failed', Object.keys(faults))
       assert.deepEqual(Object.fromEntries((fields ?? []).map((field) => [field.path, field.message])), faults)
       assert.match(message, /mapping\/.*is no registered/)
       assert.deepEqual(await showUserGroup(service, id), before)

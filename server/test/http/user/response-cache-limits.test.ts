@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { longestText } from '../../../src/http/user/ring-buffer-cache.ts'
-import type { Realm } from '../../../src/domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../../../src/domain/user-group/user-group-service.ts'
 import {
-  RememberedAnswers,
-  type Answered,
-  type RememberedOperation,
+  ResponseCache,
+  type CachedResponse,
+  type CachedOperation,
 } from '../../../src/http/user/response-cache.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { getOrCreate } from '../../store/contract/mapped-user-groups.ts'
@@ -19,25 +19,25 @@ const store = await openStore({ kind: 'sqlite', path: join(temporaryFolder({ aft
 after(() => store.close())
 
 interface Question {
-  readonly operation?: RememberedOperation
-  readonly realm?: Partial<Realm>
+  readonly operation?: CachedOperation
+  readonly tenantScope?: Partial<TenantScope>
   readonly body?: string
 }
 
 /** What asks about a user group of its own; the answers are numbered. */
-async function asking(over: Partial<Answered> = {}) {
-  const answers = new RememberedAnswers(store)
+async function asking(over: Partial<CachedResponse> = {}) {
+  const responses = new ResponseCache(store)
   const key = freshKey()
   const { teamId } = madeBy(await getOrCreate(store, key))
   let given = 0
-  const answer = async (): Promise<Answered> => {
+  const response = async (): Promise<CachedResponse> => {
     const found = await getOrCreate(store, key, { change: {} })
     assert.ok(found.outcome === 'unchanged')
     return { json: `{"answer":${++given}}`, teamId, stamp: found.stamp, ...over }
   }
   return {
-    ask: async ({ operation = 'getOrCreate', realm = {}, body = '{}' }: Question = {}) => {
-      const asked = await answers.get(operation, { ...key, ...realm }, Buffer.from(body), answer)
+    ask: async ({ operation = 'getOrCreate', tenantScope = {}, body = '{}' }: Question = {}) => {
+      const asked = await responses.get(operation, { ...key, ...tenantScope }, Buffer.from(body), response)
       assert.equal(asked.teamId, teamId)
       return asked.json
     },
@@ -58,8 +58,8 @@ describe('an answer', () => {
     const questions: Question[] = [
       {},
       { operation: 'introspect' },
-      { realm: { workspaceId: 2 } },
-      { realm: { environment: 'Testing' } },
+      { tenantScope: { workspaceId: 2 } },
+      { tenantScope: { environment: 'Testing' } },
       { body: '{ }' },
       { body: '' },
     ]

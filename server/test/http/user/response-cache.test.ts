@@ -47,10 +47,10 @@ const freshBody = () => ({ user_group_id: `id ${ids++}`, name: 'Näme 🙂', pro
 test('the same question gets the same answer, but for its request id', async () => {
   const body = freshBody()
   await remembered(body)
-  const answers = await Promise.all([0, 1, 2].map(() => first.user.get(body)))
-  assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
-  assert.equal(new Set(answers.map(({ headers }) => headers['x-request-id'])).size, 3)
-  assert.deepEqual(assertSuccess(answers[0] as (typeof answers)[0]).new_user_group, false)
+  const responses = await Promise.all([0, 1, 2].map(() => first.user.get(body)))
+  assert.equal(new Set(responses.map(({ text }) => text)).size, 1)
+  assert.equal(new Set(responses.map(({ headers }) => headers['x-request-id'])).size, 3)
+  assert.deepEqual(assertSuccess(responses[0] as (typeof responses)[0]).new_user_group, false)
 })
 
 describe('after a change, every replica answers what is so now:', () => {

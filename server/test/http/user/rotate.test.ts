@@ -71,8 +71,8 @@ for (const seconds of [0, 1, 3600, 604_800]) {
 for (const seconds of [-1, 604_801, 1.5, 1e15, '60', '', true, false, null, [], [60], {}]) {
   test(`a grace period of ${JSON.stringify(seconds)} is refused and rotates nothing`, async () => {
     const { token } = await newGroup('grace-refused')
-    const answer = await api.post({ current_token: token, grace_period_seconds: seconds })
-    assertFault(answer, 'validation_failed', ['/grace_period_seconds'])
+    const response = await api.post({ current_token: token, grace_period_seconds: seconds })
+    assertFault(response, 'validation_failed', ['/grace_period_seconds'])
     assert.equal(await currentToken('grace-refused'), token)
   })
 }

@@ -29,12 +29,12 @@ for (const properties of [
   '{}',
 ]) {
   test(`properties come back byte for byte: ${shown(properties)}`, async () => {
-    for (const answer of [
+    for (const response of [
       await api.get(withProperties(properties)),
       await api.put(withProperties(properties)),
     ]) {
-      assertSuccess(answer)
-      assert.ok(answer.text.includes(`"properties":${properties}`), answer.text)
+      assertSuccess(response)
+      assert.ok(response.text.includes(`"properties":${properties}`), response.text)
     }
     const again = await api.get({ user_group_id: 'strict' })
     assert.ok(again.text.includes(`"properties":${properties}`), again.text)

@@ -9,8 +9,8 @@ const api = userApi(service.origin, service.tokens.Testing)
 
 test('PUT changes an existing user group and answers it with its environment tag', async () => {
   const before = userGroupIn(await api.get({ user_group_id: 'put', name: 'Old', properties: { a: 1 } }))
-  const answer = await api.put({ user_group_id: 'put', name: 'New', properties: { b: 2 } })
-  assert.deepEqual(assertSuccess(answer), {
+  const response = await api.put({ user_group_id: 'put', name: 'New', properties: { b: 2 } })
+  assert.deepEqual(assertSuccess(response), {
     success: 1,
     new_user_group: false,
     user_group: { ...before, name: 'New', properties: { b: 2 }, api_environment_tag: 'Testing' },

@@ -75,11 +75,11 @@ for (const [what, { mapping, paths }] of Object.entries(invalidMappings)) {
 
 test('a mapping with a key of 256 characters is refused', async () => {
   for (const key of ['k'.repeat(256), '😀'.repeat(256)]) {
-    const answer = await api.get({ user_group_id: 'refused', name: 'Name', mapping: { [key]: '1' } })
-    const { error } = answer.body as { error: { code: string; fields: { path: string }[] } }
+    const response = await api.get({ user_group_id: 'refused', name: 'Name', mapping: { [key]: '1' } })
+    const { error } = response.body as { error: { code: string; fields: { path: string }[] } }
     assert.equal(error.code, 'validation_failed')
     assert.equal(error.fields.length, 1)
-    assert.ok(error.fields[0]?.path.startsWith(`/mapping/${key.slice(0, 10)}`), answer.text)
+    assert.ok(error.fields[0]?.path.startsWith(`/mapping/${key.slice(0, 10)}`), response.text)
   }
   assertFault(await api.put({ user_group_id: 'refused' }), 'user_group_not_found')
 })

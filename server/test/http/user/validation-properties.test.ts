@@ -41,13 +41,13 @@ const validProperties: Record<string, string> = {
 }
 for (const [what, properties] of Object.entries(validProperties)) {
   test(`properties may be or have ${what}, and come back as they were sent`, async () => {
-    for (const answer of [
+    for (const response of [
       await api.get(body(what, properties)),
       await api.get({ user_group_id: what }),
       await api.put(body(what, properties)),
     ]) {
-      userGroupIn(answer)
-      assert.ok(answer.text.includes(`"properties":${properties}`), answer.text.slice(0, 300))
+      userGroupIn(response)
+      assert.ok(response.text.includes(`"properties":${properties}`), response.text.slice(0, 300))
     }
   })
 }

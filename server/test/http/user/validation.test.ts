@@ -76,8 +76,8 @@ for (const value of invalidTexts) {
 test('no control character is allowed in an id or a name, wherever it stands', async () => {
   for (const character of controlCharacters) {
     for (const text of [character, `a${character}b`, `ab${character}`]) {
-      const answer = await api.get({ user_group_id: text, name: text })
-      assertFault(answer, 'validation_failed', ['/name', '/user_group_id'])
+      const response = await api.get({ user_group_id: text, name: text })
+      assertFault(response, 'validation_failed', ['/name', '/user_group_id'])
     }
   }
 })

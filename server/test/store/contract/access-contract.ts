@@ -149,8 +149,8 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
     it('adds up the calls that are booked, as if they had been made one after another', async () => {
       const { id } = await store.createApiToken(apiToken(randomBytes(32)))
       const other = await store.createApiToken(apiToken(randomBytes(32)))
-      const book = async (costMs: number, aheadMs: number, fullMs = 1e9) => {
-        const all = await store.bookCalls([
+      const reportUsage = async (costMs: number, aheadMs: number, fullMs = 1e9) => {
+        const all = await store.reportUsage([
           { apiTokenId: id, costMs, aheadMs, fullMs },
           { apiTokenId: 999_999, costMs, aheadMs, fullMs },
           { apiTokenId: other.id, costMs: 1, aheadMs: 1, fullMs },
@@ -159,13 +159,13 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
         return Math.round((all.find(({ apiTokenId }) => apiTokenId === id)?.aheadMs ?? 0) / 1e5)
       }
       // Nothing was booked before, so that calls from long ago are over.
-      assert.equal(await book(1e5, -5e5), -5)
-      assert.equal(await book(1e5, 1e5), 1)
-      assert.equal(await book(2e5, 2e5), 3)
-      assert.equal(await book(1e5, -9e5), 4)
+      assert.equal(await reportUsage(1e5, -5e5), -5)
+      assert.equal(await reportUsage(1e5, 1e5), 1)
+      assert.equal(await reportUsage(2e5, 2e5), 3)
+      assert.equal(await reportUsage(1e5, -9e5), 4)
       // Far more than bursts of many: by the clock of another time. It counts as one burst.
-      assert.equal(await book(1e5, 1e5, 1e4), 1)
-      assert.deepEqual(await store.bookCalls([]), [])
+      assert.equal(await reportUsage(1e5, 1e5, 1e4), 1)
+      assert.deepEqual(await store.reportUsage([]), [])
     })
 
     it('keeps the latest use of each API token', async () => {

@@ -14,7 +14,7 @@ import {
   newUserGroup,
   now,
   outcomeOf,
-  realm,
+  tenantScope,
 } from './audit-events.ts'
 import { changes } from './audited-changes.ts'
 import { describeAuditLists } from './audit-lists-contract.ts'
@@ -138,7 +138,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
         const group = await made(store)
         const { events } = await leaving(store, () =>
           store.rotateUserGroupToken({
-            ...{ ...realm, target: { providedId: group.providedId }, mintToken: mint },
+            ...{ ...tenantScope, target: { providedId: group.providedId }, mintToken: mint },
             ...{ oldTokenValidUntil: now + seconds * 1000, author: 'api_token:7', requestId: null, now },
           }),
         )
@@ -153,16 +153,16 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       const tokenHash = hashOf(group.token)
       const target = { tokenHash }
       await store.rotateUserGroupToken({
-        ...{ ...realm, target, oldTokenValidUntil: now + 5, mintToken: mint, ...origin, now: 2000 },
+        ...{ ...tenantScope, target, oldTokenValidUntil: now + 5, mintToken: mint, ...origin, now: 2000 },
       })
       for (const other of [{ workspaceId: 2 }, { environment: 'Customer' }] as const) {
         const { events } = await leaving(store, () =>
-          store.endGracePeriod({ ...realm, ...other, tokenHash, ...by, now }),
+          store.endGracePeriod({ ...tenantScope, ...other, tokenHash, ...by, now }),
         )
         assert.deepEqual(events, [])
       }
       const { events: late } = await leaving(store, () =>
-        store.endGracePeriod({ ...realm, tokenHash, ...by, now: now + 5 }),
+        store.endGracePeriod({ ...tenantScope, tokenHash, ...by, now: now + 5 }),
       )
       assert.deepEqual(late, [])
       assert.equal((await store.findByToken(1, 'Testing', tokenHash, now))?.validUntil, now + 5)
@@ -211,13 +211,13 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
 
     it('what only looks, or keeps what is no change, is not told', async () => {
       const { teamId, providedId, token } = await made(store)
-      const key = { ...realm, providedId }
+      const key = { ...tenantScope, providedId }
       const { events } = await leaving(store, async () => {
         await store.findUserGroup(key)
         await store.findByToken(1, 'Testing', hashOf(token), now)
         await store.recordIntrospections([{ workspaceId: 1, teamId, introspectedAt: now }])
         await store.addSecretKeyCheck({ keyId: 'k', sealed: randomBytes(4) })
-        await store.forgetExpired({ now, deletedBefore: 1, usedBefore: 1 })
+        await store.deleteExpired({ now, deletedBefore: 1, usedBefore: 1 })
       })
       assert.deepEqual(events, [])
     })

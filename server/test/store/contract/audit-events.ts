@@ -4,22 +4,22 @@ import {
   timeOfEvent,
   type AuditAction,
   type AuditEvent,
-  type Origin,
+  type Actor,
 } from '../../../src/domain/audit/audit-event.ts'
 import { environments } from '../../../src/domain/environment.ts'
 import type { GetOrCreateUserGroup, NewApiToken, Store } from '../../../src/domain/store.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
-import type { Realm } from '../../../src/domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../../../src/domain/user-group/user-group-service.ts'
 import { freshKey, mint, origin } from './store-fixtures.ts'
 import { madeBy } from './created-user-group.ts'
 
-export const realm = { workspaceId: 1, environment: 'Testing' } as const
+export const tenantScope = { workspaceId: 1, environment: 'Testing' } as const
 /** Who makes the changes, and when: nobody else does, and at no other time. */
-export const by: Origin = { author: 'cli:auditor', requestId: 'request-of-change' }
+export const by: Actor = { author: 'cli:auditor', requestId: 'request-of-change' }
 export const now = 1_234_567_890_123
 
 /** An event as the tests compare it: all of it but its id, of which the time is. */
-interface ToldEvent extends Realm, Origin {
+interface ToldEvent extends TenantScope, Actor {
   readonly action: AuditAction
   readonly time: number
   readonly userGroup: AuditEvent['userGroup']
@@ -35,7 +35,7 @@ export function told({ eventId, details, ...event }: AuditEvent): ToldEvent {
 }
 
 /** What `listAuditEvents` is asked for, for all that there is of a workspace and environment. */
-export const allOf = (realm: Realm) => ({
+export const allOf = (realm: TenantScope) => ({
   ...realm,
   since: 0,
   beforeEventId: firstEventId(Infinity),
@@ -63,7 +63,7 @@ export async function leaving<T>(
 
 /** The event of a change by `by`, at `now`. */
 export const event = (action: AuditAction, over: Partial<ToldEvent> = {}): ToldEvent => ({
-  ...realm,
+  ...tenantScope,
   ...by,
   ...{ action, time: now, userGroup: null, details: null },
   ...over,
@@ -75,7 +75,7 @@ export const eventOf = (
   details: object | null = null,
 ): ToldEvent => event(action, { userGroup: { teamId, providedId }, details })
 
-export const newKey = (): UserGroupKey => ({ ...freshKey(), ...realm })
+export const newKey = (): UserGroupKey => ({ ...freshKey(), ...tenantScope })
 
 /** The creation of a user group; by another caller and at another time than the changes are. */
 export const newUserGroup = (over: Partial<GetOrCreateUserGroup> = {}): GetOrCreateUserGroup => ({
@@ -90,7 +90,7 @@ export async function made(store: Store, over?: Partial<GetOrCreateUserGroup>): 
 }
 
 export const newApiToken = (over: Partial<NewApiToken> = {}): NewApiToken => ({
-  ...{ ...realm, ...by, tokenHash: randomBytes(32), name: 'A "token"', scopes: ['read', 'write'] },
+  ...{ ...tenantScope, ...by, tokenHash: randomBytes(32), name: 'A "token"', scopes: ['read', 'write'] },
   ...{ createdAt: now, expiresAt: null },
   ...over,
 })

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { firstEventId, type AuditEvent } from '../../../src/domain/audit/audit-event.ts'
 import type { ListAuditEvents, Store } from '../../../src/domain/store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
-import type { Realm } from '../../../src/domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../../../src/domain/user-group/user-group-service.ts'
 import { allOf, by, event, made, newApiToken, newUserGroup, told } from './audit-events.ts'
 import { freshKey, mint, newWorkspace, origin } from './store-fixtures.ts'
 
@@ -17,7 +17,7 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
     after(() => store.close())
 
     /** A workspace of its own, which has no events in this environment. */
-    const freshRealm = async (): Promise<Realm> => {
+    const freshRealm = async (): Promise<TenantScope> => {
       const made = await store.createWorkspace({
         ...newWorkspace(freshKey().providedId),
         environment: 'Customer',
@@ -25,16 +25,16 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
       return { workspaceId: made?.workspace.id ?? 0, environment: 'Testing' }
     }
     /** An event at this time, that is told apart by its request. */
-    const happen = async (realm: Realm, createdAt: number, requestId = String(createdAt)) =>
-      store.createApiToken(newApiToken({ ...realm, createdAt, requestId }))
-    const list = async (realm: Realm, over: Partial<ListAuditEvents> = {}) =>
+    const happen = async (tenantScope: TenantScope, createdAt: number, requestId = String(createdAt)) =>
+      store.createApiToken(newApiToken({ ...tenantScope, createdAt, requestId }))
+    const list = async (realm: TenantScope, over: Partial<ListAuditEvents> = {}) =>
       store.listAuditEvents({ ...allOf(realm), ...over })
     const requests = (events: readonly AuditEvent[]) => events.map(({ requestId }) => requestId)
     const actions = (events: readonly AuditEvent[]) => events.map(({ action }) => action)
 
     /** All pages, each asked for after the last event of the one before. */
     async function pages(
-      realm: Realm,
+      tenantScope: TenantScope,
       limit: number,
       over: Partial<ListAuditEvents> = {},
     ): Promise<AuditEvent[]> {
@@ -42,7 +42,7 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
       for (;;) {
         const last = seen.at(-1)
         const next = last !== undefined && { beforeEventId: last.eventId }
-        const page = await list(realm, { limit, ...over, ...next })
+        const page = await list(tenantScope, { limit, ...over, ...next })
         assert.ok(page.length <= limit)
         if (page.length === 0) return seen
         seen.push(...page)
@@ -100,7 +100,7 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
 
     it('is of one workspace and environment', async () => {
       const realms = [await freshRealm(), await freshRealm()]
-      const [first, second] = realms as [Realm, Realm]
+      const [first, second] = realms as [TenantScope, TenantScope]
       const customer = { ...first, environment: 'Customer' } as const
       for (const one of [first, customer, second])
         await happen(one, 9000, `${one.workspaceId} ${one.environment}`)
@@ -110,14 +110,14 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
     })
 
     /** Everything that can be told of a user group, at 1000, 2000 and so on. */
-    async function live(realm: Realm, over: { createdAt?: number } = {}): Promise<UserGroup> {
-      const key = { ...freshKey(), ...realm }
+    async function live(tenantScope: TenantScope, over: { createdAt?: number } = {}): Promise<UserGroup> {
+      const key = { ...freshKey(), ...tenantScope }
       const { createdAt = 1000 } = over
       const group = await made(store, { key, now: createdAt })
       await store.updateUserGroup({ key, change: { name: 'B' }, ...origin, now: 2000 })
       const target = { providedId: key.providedId }
       await store.rotateUserGroupToken({
-        ...{ ...realm, target, oldTokenValidUntil: 3000, mintToken: mint, ...origin, now: 3000 },
+        ...{ ...tenantScope, target, oldTokenValidUntil: 3000, mintToken: mint, ...origin, now: 3000 },
       })
       for (const suspended of [true, false])
         await store.suspendUserGroup({ key, suspended, ...origin, now: suspended ? 4000 : 5000 })
@@ -210,15 +210,15 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
 
     const realm = { workspaceId: 1, environment: 'Testing' } as const
     /** So many events at this time. */
-    async function happen(where: Realm, now: number, howMany: number): Promise<void> {
+    async function happen(where: TenantScope, now: number, howMany: number): Promise<void> {
       const commands = Array.from({ length: howMany }, () =>
         newUserGroup({ key: { ...freshKey(), ...where }, now }),
       )
       await store.getOrCreateUserGroups(commands)
     }
-    const times = async (where: Realm) =>
+    const times = async (where: TenantScope) =>
       (await store.listAuditEvents(allOf(where))).map(told).map(({ time }) => time)
-    const prune = (before: number, where: Realm = realm) =>
+    const prune = (before: number, where: TenantScope = realm) =>
       store.pruneAuditEvents({ ...where, before, ...by, now: 9000 })
 
     it('are removed where they are older, and told of by one event, however many they are', async () => {

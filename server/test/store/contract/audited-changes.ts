@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../../../src/domain/store.ts'
-import type { Realm } from '../../../src/domain/user-group/user-group-service.ts'
-import { by, event, made, newApiToken, now, realm, type AuditedChange } from './audit-events.ts'
+import type { TenantScope } from '../../../src/domain/user-group/user-group-service.ts'
+import { by, event, made, newApiToken, now, tenantScope, type AuditedChange } from './audit-events.ts'
 import { ofUserGroups } from './audited-user-groups.ts'
 import { freshKey, newWorkspace, origin } from './store-fixtures.ts'
 
@@ -132,7 +132,12 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
     const session = randomBytes(32)
     return {
       change: () =>
-        store.createConsoleSession({ hash: session, apiToken: { id, ...realm }, requestId: 'sign-in', now }),
+        store.createConsoleSession({
+          hash: session,
+          apiToken: { id, ...tenantScope },
+          requestId: 'sign-in',
+          now,
+        }),
       events: () => [event('console_session.created', { author: `api_token:${id}`, requestId: 'sign-in' })],
       nothing: {
         'its use': [undefined, () => store.touchConsoleSession(session, now)],
@@ -143,7 +148,7 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
 
   'a pruning': async (store) => {
     const one = await store.createWorkspace(newWorkspace(freshKey().providedId))
-    const ofOne = { ...realm, workspaceId: one?.workspace.id ?? 0 }
+    const ofOne = { ...tenantScope, workspaceId: one?.workspace.id ?? 0 }
     for (const time of [1000, 4999, 5000])
       await store.createApiToken(newApiToken({ ...ofOne, ...origin, createdAt: time }))
     const prune = () => store.pruneAuditEvents({ ...ofOne, before: 5000, ...by, now })
@@ -163,7 +168,7 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
     const other = await schema(store)
     await made(store, { change: { name: 'A', mapping: `{"${other}":"x"}` } })
     const create = async (text = providedId) => {
-      const schema = { ...realm, providedId: text, name: 'A', createdAt: now, ...by }
+      const schema = { ...tenantScope, providedId: text, name: 'A', createdAt: now, ...by }
       const result = await store.createSchema(schema)
       return typeof result === 'string' ? result : result.id
     }
@@ -185,8 +190,8 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
     const { providedId } = freshKey()
     const [id, used] = [await schema(store, providedId), await schema(store)]
     await dataSource(store, used)
-    const remove = (which = id, over: Partial<Realm> = {}) =>
-      store.deleteSchema({ ...realm, id: which, ...by, now, ...over })
+    const remove = (which = id, over: Partial<TenantScope> = {}) =>
+      store.deleteSchema({ ...tenantScope, id: which, ...by, now, ...over })
     return {
       change: () => remove(),
       events: () => [event('schema.deleted', { details: { schema_id: id, provided_id: providedId } })],
@@ -201,7 +206,7 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
   'a data source': async (store) => {
     const schemaId = await schema(store)
     const create = async (of = schemaId) => {
-      const one = { ...realm, schemaId: of, providedId: 'eu "1"', name: 'A', createdAt: now, ...by }
+      const one = { ...tenantScope, schemaId: of, providedId: 'eu "1"', name: 'A', createdAt: now, ...by }
       const result = await store.createDataSource(one)
       return typeof result === 'string' ? result : result.id
     }
@@ -226,7 +231,7 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
     const schemaId = await schema(store)
     const [id, used] = [await dataSource(store, schemaId, 'eu'), await dataSource(store, schemaId)]
     await made(store, { change: { name: 'A', mapping: `{"${schemaId}":"${used}"}` } })
-    const remove = (which = id) => store.deleteDataSource({ ...realm, id: which, ...by, now })
+    const remove = (which = id) => store.deleteDataSource({ ...tenantScope, id: which, ...by, now })
     return {
       change: () => remove(),
       events: () => {
@@ -242,7 +247,13 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
 }
 
 async function schema(store: Store, providedId = freshKey().providedId): Promise<number> {
-  const result = await store.createSchema({ ...realm, providedId, name: 'A', createdAt: 1000, ...origin })
+  const result = await store.createSchema({
+    ...tenantScope,
+    providedId,
+    name: 'A',
+    createdAt: 1000,
+    ...origin,
+  })
   if (typeof result === 'string') throw new Error(result)
   return result.id
 }
@@ -252,7 +263,7 @@ async function dataSource(
   schemaId: number,
   providedId = freshKey().providedId,
 ): Promise<number> {
-  const one = { ...realm, schemaId, providedId, name: 'A', createdAt: 1000, ...origin }
+  const one = { ...tenantScope, schemaId, providedId, name: 'A', createdAt: 1000, ...origin }
   const result = await store.createDataSource(one)
   if (typeof result === 'string') throw new Error(result)
   return result.id

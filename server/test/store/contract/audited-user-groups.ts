@@ -1,8 +1,17 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { GetOrCreateUserGroup, RotateUserGroupToken, Store } from '../../../src/domain/store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
-import type { Realm } from '../../../src/domain/user-group/user-group-service.ts'
-import { by, eventOf, made, newKey, newUserGroup, now, realm, type AuditedChange } from './audit-events.ts'
+import type { TenantScope } from '../../../src/domain/user-group/user-group-service.ts'
+import {
+  by,
+  eventOf,
+  made,
+  newKey,
+  newUserGroup,
+  now,
+  tenantScope,
+  type AuditedChange,
+} from './audit-events.ts'
 import { hashOf, mint, origin } from './store-fixtures.ts'
 
 const unknown = { teamId: 999_999_999 }
@@ -128,7 +137,7 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
     for (const key of [group, taken]) await store.deleteUserGroup({ key, ...origin, now: 5000 })
     await made(store, { key: taken })
     const restore = ({ teamId } = group, deletedAfter = 0) =>
-      store.restoreUserGroup({ ...realm, teamId, deletedAfter, ...by, now })
+      store.restoreUserGroup({ ...tenantScope, teamId, deletedAfter, ...by, now })
     return {
       change: () => restore(),
       events: () => [eventOf('user_group.restored', group)],
@@ -149,7 +158,7 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
     }
     const rotate = (over: Partial<RotateUserGroupToken> = {}) =>
       store.rotateUserGroupToken({
-        ...{ ...realm, target: { tokenHash: hashOf(group.token) }, oldTokenValidUntil: now + 90_000 },
+        ...{ ...tenantScope, target: { tokenHash: hashOf(group.token) }, oldTokenValidUntil: now + 90_000 },
         ...{ mintToken: mint, ...by, now, ...over },
       })
     return {
@@ -174,12 +183,12 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
   'the end of a grace period': async (store) => {
     const group = await made(store)
     const rotated = await store.rotateUserGroupToken({
-      ...{ ...realm, target: { providedId: group.providedId }, oldTokenValidUntil: now + 1 },
+      ...{ ...tenantScope, target: { providedId: group.providedId }, oldTokenValidUntil: now + 1 },
       ...{ mintToken: mint, ...origin, now: 2000 },
     })
     if (!('userGroup' in rotated)) throw new Error(rotated.outcome)
-    const end = (tokenHash = hashOf(group.token), over: Partial<Realm> = {}) =>
-      store.endGracePeriod({ ...realm, tokenHash, ...by, now, ...over })
+    const end = (tokenHash = hashOf(group.token), over: Partial<TenantScope> = {}) =>
+      store.endGracePeriod({ ...tenantScope, tokenHash, ...by, now, ...over })
     return {
       change: () => end(),
       events: () => [eventOf('user_group.grace_period_ended', group)],

@@ -83,7 +83,7 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
         for (const hash of hashes) await fresh.createConsoleSession(newSession(hash, id, 1000))
         await fresh.touchConsoleSession(hashes[1], 2000)
         await fresh.touchConsoleSession(hashes[2], 2001)
-        const forget = (usedBefore: number) => fresh.forgetExpired({ now: 0, deletedBefore: 0, usedBefore })
+        const forget = (usedBefore: number) => fresh.deleteExpired({ now: 0, deletedBefore: 0, usedBefore })
         assert.equal(await forget(999), 0)
         assert.equal(await forget(2000), 2)
         const found = await Promise.all(hashes.map((hash) => fresh.findConsoleSession(hash)))

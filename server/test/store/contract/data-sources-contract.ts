@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Schema } from '../../../src/domain/data-source/data-source.ts'
 import type { Environment } from '../../../src/domain/environment.ts'
 import type { Store } from '../../../src/domain/store.ts'
-import type { Realm } from '../../../src/domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../../../src/domain/user-group/user-group-service.ts'
 import { Registry } from './registry.ts'
 import { mint, origin } from './store-fixtures.ts'
 
@@ -21,15 +21,15 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
     const repeated = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: 24 }, work))
 
     it('registers what it is given, and lists it in the order of ids', async () => {
-      const { realm, createSchema, createDataSource, schemas, dataSources } = await registry()
-      const { workspaceId, environment } = realm
+      const { tenantScope, createSchema, createDataSource, schemas, dataSources } = await registry()
+      const { workspaceId, environment } = tenantScope
       const [z, a] = [
         await createSchema({ providedId: 'z', name: 'Näme 😀', createdAt: 1000 }),
         await createSchema({ providedId: 'a', name: 'A', createdAt: 999 }),
       ]
       assert.ok(Number.isSafeInteger(z.id) && z.id > 0 && a.id > z.id)
       const { id, ...rest } = z
-      assert.deepEqual(rest, { ...realm, providedId: 'z', name: 'Näme 😀', createdAt: 1000 })
+      assert.deepEqual(rest, { ...tenantScope, providedId: 'z', name: 'Näme 😀', createdAt: 1000 })
       assert.deepEqual(await schemas(), [{ ...rest, id }, a])
 
       const made = [
@@ -54,15 +54,17 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
     })
 
     it('gives a provided id once, however many ask at once', async () => {
-      const { realm, schemas, dataSources } = await registry()
-      const schema = { ...realm, ...origin, providedId: 'sales', name: 'A', createdAt: 1 }
+      const { tenantScope, schemas, dataSources } = await registry()
+      const schema = { ...tenantScope, ...origin, providedId: 'sales', name: 'A', createdAt: 1 }
       const made = await repeated(() => store.createSchema(schema))
       const [kept, ...others] = made.filter((result) => typeof result === 'object')
       assert.deepEqual(others, [])
       assert.deepEqual(await schemas(), [kept])
 
       const dataSource = { schemaId: kept?.id ?? 0, providedId: 'eu', name: 'A', createdAt: 1 }
-      const results = await repeated(() => store.createDataSource({ ...realm, ...origin, ...dataSource }))
+      const results = await repeated(() =>
+        store.createDataSource({ ...tenantScope, ...origin, ...dataSource }),
+      )
       const [first, ...more] = results.filter((result) => typeof result === 'object')
       assert.deepEqual(more, [])
       assert.equal(results.filter((result) => result === 'provided_id_taken').length, 23)
@@ -70,14 +72,14 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
     })
 
     it('refuses a provided id by which a stored mapping names another, and takes it where none does', async () => {
-      const { realm, createSchema, createDataSource, schemas, dataSources } = await registry()
-      const { workspaceId, environment } = realm
+      const { tenantScope, createSchema, createDataSource, schemas, dataSources } = await registry()
+      const { workspaceId, environment } = tenantScope
       const schema = await createSchema({ providedId: 'sales' })
       const mapped = await createDataSource(schema, { providedId: 'eu' })
       const unmapped = await createDataSource(schema, { providedId: 'us' })
       for (const [i, schemaKey] of ['sales', String(schema.id)].entries()) {
         await store.getOrCreateUserGroup({
-          key: { ...realm, providedId: `by ${schemaKey}` },
+          key: { ...tenantScope, providedId: `by ${schemaKey}` },
           change: { name: 'A', mapping: JSON.stringify({ [schemaKey]: String(mapped.id) }) },
           mayWrite: true,
           mintToken: mint,
@@ -96,7 +98,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
           'provided_id_mapped',
         )
         if (i === 1) {
-          const taken = { ...realm, ...origin, providedId: String(schema.id), name: 'A', createdAt: 1 }
+          const taken = { ...tenantScope, ...origin, providedId: String(schema.id), name: 'A', createdAt: 1 }
           assert.equal(await store.createSchema(taken), 'provided_id_mapped')
         }
         assert.deepEqual([await schemas(), await dataSources()], before)
@@ -109,13 +111,13 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
     })
 
     it('leaves the first one as it is where a provided id is taken', async () => {
-      const { realm, createSchema, createDataSource, schemas, dataSources } = await registry()
+      const { tenantScope, createSchema, createDataSource, schemas, dataSources } = await registry()
       const schema = await createSchema({ providedId: 'sales' })
       const dataSource = await createDataSource(schema, { providedId: 'eu' })
-      const again = { ...realm, ...origin, providedId: 'sales', name: 'Another', createdAt: 7 }
+      const again = { ...tenantScope, ...origin, providedId: 'sales', name: 'Another', createdAt: 7 }
       assert.equal(await store.createSchema(again), 'provided_id_taken')
       const other = { schemaId: schema.id, providedId: 'eu', name: 'Another', createdAt: 7 }
-      const taken = await store.createDataSource({ ...realm, ...origin, ...other })
+      const taken = await store.createDataSource({ ...tenantScope, ...origin, ...other })
       assert.equal(taken, 'provided_id_taken')
       assert.deepEqual([await schemas(), await dataSources()], [[schema], [dataSource]])
     })
@@ -147,10 +149,10 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
 
     it('tells workspaces, environments and schemas apart', async () => {
       const first = await registry()
-      const realms: Realm[] = [
-        first.realm,
-        { ...first.realm, environment: 'Testing' },
-        (await registry()).realm,
+      const realms: TenantScope[] = [
+        first.tenantScope,
+        { ...first.tenantScope, environment: 'Testing' },
+        (await registry()).tenantScope,
       ]
       for (const realm of realms) {
         const own = new Registry(store, realm)
@@ -164,9 +166,9 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
     })
 
     it('registers no data source of a schema that is unknown, or is elsewhere', async () => {
-      const { realm, createSchema, dataSources } = await registry()
+      const { tenantScope, createSchema, dataSources } = await registry()
       const schema = await createSchema({ providedId: 'sales' })
-      const other = (await registry()).realm
+      const other = (await registry()).tenantScope
       const create = (workspaceId: number, environment: Environment, schemaId: number) =>
         store.createDataSource({
           workspaceId,
@@ -174,17 +176,20 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
           ...origin,
           ...{ schemaId, providedId: 'eu', name: 'A', createdAt: 1 },
         })
-      assert.equal(await create(realm.workspaceId, 'Customer', schema.id + 1_000_000), 'schema_not_found')
-      assert.equal(await create(realm.workspaceId, 'Testing', schema.id), 'schema_not_found')
+      assert.equal(
+        await create(tenantScope.workspaceId, 'Customer', schema.id + 1_000_000),
+        'schema_not_found',
+      )
+      assert.equal(await create(tenantScope.workspaceId, 'Testing', schema.id), 'schema_not_found')
       assert.equal(await create(other.workspaceId, 'Customer', schema.id), 'schema_not_found')
       assert.deepEqual(await dataSources(), [])
     })
 
     it('removes what is not in use, in its own workspace and environment alone', async () => {
-      const { realm, createSchema, createDataSource, schemas, dataSources } = await registry()
+      const { tenantScope, createSchema, createDataSource, schemas, dataSources } = await registry()
       const schema = await createSchema({ providedId: 'sales' })
       const dataSource = await createDataSource(schema, { providedId: 'eu' })
-      const other = (await registry()).realm
+      const other = (await registry()).tenantScope
       const deletions = [
         ['deleteSchema', schema.id, true],
         ['deleteDataSource', dataSource.id, false],
@@ -193,24 +198,27 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       for (const [operation, id, inUse] of deletions) {
         const remove = (workspaceId: number, environment: Environment) =>
           store[operation]({ ...origin, workspaceId, environment, id, now: 9000 })
-        assert.equal(await remove(realm.workspaceId, 'Testing'), 'not_found')
+        assert.equal(await remove(tenantScope.workspaceId, 'Testing'), 'not_found')
         assert.equal(await remove(other.workspaceId, 'Customer'), 'not_found')
         const before = [await schemas(), await dataSources()]
-        assert.equal(await remove(realm.workspaceId, 'Customer'), inUse ? 'in_use' : 'deleted')
+        assert.equal(await remove(tenantScope.workspaceId, 'Customer'), inUse ? 'in_use' : 'deleted')
         if (inUse) assert.deepEqual([await schemas(), await dataSources()], before)
-        else assert.equal(await remove(realm.workspaceId, 'Customer'), 'not_found')
+        else assert.equal(await remove(tenantScope.workspaceId, 'Customer'), 'not_found')
       }
       assert.deepEqual([await schemas(), await dataSources()], [[], []])
-      assert.equal(await store.deleteSchema({ ...realm, ...origin, id: 1_000_000, now: 9000 }), 'not_found')
       assert.equal(
-        await store.deleteDataSource({ ...realm, ...origin, id: 1_000_000, now: 9000 }),
+        await store.deleteSchema({ ...tenantScope, ...origin, id: 1_000_000, now: 9000 }),
+        'not_found',
+      )
+      assert.equal(
+        await store.deleteDataSource({ ...tenantScope, ...origin, id: 1_000_000, now: 9000 }),
         'not_found',
       )
     })
 
     it('removes once, however many ask at once', async () => {
-      const { realm, createSchema, createDataSource } = await registry()
-      const { workspaceId, environment } = realm
+      const { tenantScope, createSchema, createDataSource } = await registry()
+      const { workspaceId, environment } = tenantScope
       const schema = await createSchema({ providedId: 'sales' })
       const dataSource = await createDataSource(schema, { providedId: 'eu' })
       const gone = await repeated(() =>
@@ -224,8 +232,8 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
     })
 
     it('never gives an id again', async () => {
-      const { realm, createSchema, createDataSource } = await registry()
-      const { workspaceId, environment } = realm
+      const { tenantScope, createSchema, createDataSource } = await registry()
+      const { workspaceId, environment } = tenantScope
       let [lastSchema, lastDataSource] = [0, 0]
       for (let round = 0; round < 3; round++) {
         const schema = await createSchema({ providedId: 'sales' })
@@ -250,8 +258,8 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
 
     it('leaves no data source without its schema, whatever is asked at once', async () => {
       for (let round = 0; round < 12; round++) {
-        const { realm, createSchema, schemas, dataSources } = await registry()
-        const { workspaceId, environment } = realm
+        const { tenantScope, createSchema, schemas, dataSources } = await registry()
+        const { workspaceId, environment } = tenantScope
         const { id } = await createSchema({ providedId: 'sales' })
         const create = (providedId: string) =>
           store.createDataSource({

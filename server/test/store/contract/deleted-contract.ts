@@ -27,17 +27,17 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
     const remove = (key: UserGroupKey, over: Partial<DeleteUserGroup> = {}) =>
       store.deleteUserGroup({ key, author: 'cli:somebody', requestId: null, now: 9000, ...over })
     const restore = ({ teamId }: Pick<UserGroup, 'teamId'>, over: Partial<RestoreUserGroup> = {}) =>
-      store.restoreUserGroup({ ...own.realm, ...origin, teamId, deletedAfter: 0, now: 9500, ...over })
-    const list = ({ realm } = own, deletedAfter = 0, afterTeamId: number | null = null, limit = 1000) =>
-      store.listDeletedUserGroups({ ...realm, deletedAfter, afterTeamId, limit })
+      store.restoreUserGroup({ ...own.tenantScope, ...origin, teamId, deletedAfter: 0, now: 9500, ...over })
+    const list = ({ tenantScope } = own, deletedAfter = 0, afterTeamId: number | null = null, limit = 1000) =>
+      store.listDeletedUserGroups({ ...tenantScope, deletedAfter, afterTeamId, limit })
     const listed = async ({ teamId }: UserGroup, deletedAfter = 0) =>
       (await list(own, deletedAfter, teamId - 1, 1)).find((deleted) => deleted.teamId === teamId)
     const find = (token: Sealed) =>
-      store.findByToken(own.realm.workspaceId, own.realm.environment, hashOf(token), 2000)
+      store.findByToken(own.tenantScope.workspaceId, own.tenantScope.environment, hashOf(token), 2000)
     const rotate = async (token: Sealed) => {
       const result = await store.rotateUserGroupToken({
         ...origin,
-        ...{ ...own.realm, target: { tokenHash: hashOf(token) } },
+        ...{ ...own.tenantScope, target: { tokenHash: hashOf(token) } },
         ...{ oldTokenValidUntil: 99_000, mintToken: mint, now: 2000 },
       })
       assert.ok('userGroup' in result, result.outcome)
@@ -80,7 +80,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
 
     it('is listed in the order of ids, in pages, in its workspace and environment alone', async () => {
       const other = await Registry.fresh(store)
-      const elsewhere = new Registry(store, { ...other.realm, environment: 'Testing' })
+      const elsewhere = new Registry(store, { ...other.tenantScope, environment: 'Testing' })
       const groups: UserGroup[] = []
       for (let i = 0; i < 5; i++) groups.push(await created(keyIn(other)))
       const ids = groups.map(({ teamId }) => teamId)
@@ -138,7 +138,12 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
           store.updateUserGroup({ key: group, change: { name: to }, ...origin, now: 2000 })
         const versions = async () =>
           (
-            await store.listVersions({ ...own.realm, teamId: group.teamId, beforeRevision: null, limit: 9 })
+            await store.listVersions({
+              ...own.tenantScope,
+              teamId: group.teamId,
+              beforeRevision: null,
+              limit: 9,
+            })
           ).map(({ revision, name }) => [revision, name])
         await rename('B')
         await rename('C')
@@ -174,9 +179,9 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         const group = await mapped(store, keyIn(registry), mapping)
         await remove(group)
         assert.equal(await registry.deleteDataSource(us), 'deleted')
-        assert.equal((await restore(group, registry.realm)).outcome, 'restored')
+        assert.equal((await restore(group, registry.tenantScope)).outcome, 'restored')
         assert.equal(await registry.deleteDataSource(eu), 'in_use')
-        const { workspaceId, environment } = registry.realm
+        const { workspaceId, environment } = registry.tenantScope
         const owner = await store.findByToken(workspaceId, environment, hashOf(group.token), 1000)
         assert.deepEqual(
           owner?.dataSources.map(({ dataSource }) => dataSource.id),
@@ -327,18 +332,18 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         [elsewhere, 1500],
       ] as const)
         assert.equal(await remove(group, now), 'deleted')
-      assert.equal(await store.forgetExpired({ now: 0, deletedBefore: 999, usedBefore: 0 }), 0)
-      assert.equal(await store.forgetExpired({ now: 0, deletedBefore: 2000, usedBefore: 0 }), 3)
+      assert.equal(await store.deleteExpired({ now: 0, deletedBefore: 999, usedBefore: 0 }), 0)
+      assert.equal(await store.deleteExpired({ now: 0, deletedBefore: 2000, usedBefore: 0 }), 3)
       for (const group of [old, justOld, elsewhere]) assert.deepEqual(await kept(group), nothing)
       assert.deepEqual(await kept(young), { isDeleted: true, versions: 1, introspectedAt: 60_000 })
       assert.deepEqual(await kept(alive), { isDeleted: false, versions: 1, introspectedAt: 60_000 })
-      assert.equal(await store.forgetExpired({ now: 0, deletedBefore: 2000, usedBefore: 0 }), 0)
+      assert.equal(await store.deleteExpired({ now: 0, deletedBefore: 2000, usedBefore: 0 }), 0)
       const { environment, teamId } = old
       const { workspaceId } = old
       const asked = { ...origin, workspaceId, environment, teamId, deletedAfter: 0, now: 9000 }
       assert.deepEqual(await store.restoreUserGroup(asked), { outcome: 'not_found' })
       await store.restoreUserGroup({ ...asked, teamId: young.teamId })
-      assert.equal(await store.forgetExpired({ now: 0, deletedBefore: 99_000, usedBefore: 0 }), 0)
+      assert.equal(await store.deleteExpired({ now: 0, deletedBefore: 99_000, usedBefore: 0 }), 0)
       assert.ok(await store.findUserGroup(young))
     })
 
@@ -347,15 +352,15 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       const keyHash = hashOf({ sealed: Buffer.from('forgotten') })
       const result = await store.rotateUserGroupToken({
         ...origin,
-        ...{ ...own.realm, target: { tokenHash: hashOf(group.token) } },
+        ...{ ...own.tenantScope, target: { tokenHash: hashOf(group.token) } },
         ...{ oldTokenValidUntil: 1000, mintToken: mint, now: 1000 },
         idempotency: { keyHash, fingerprint: keyHash, expiresAt: 5000 },
       })
       assert.equal(result.outcome, 'rotated')
       const deleted = await changed()
       await remove(deleted, 3000)
-      assert.equal(await store.forgetExpired({ now: 4999, deletedBefore: 2999, usedBefore: 0 }), 0)
-      assert.equal(await store.forgetExpired({ now: 5000, deletedBefore: 3000, usedBefore: 0 }), 2)
+      assert.equal(await store.deleteExpired({ now: 4999, deletedBefore: 2999, usedBefore: 0 }), 0)
+      assert.equal(await store.deleteExpired({ now: 5000, deletedBefore: 3000, usedBefore: 0 }), 2)
       assert.equal((await kept(group)).versions, 1)
     })
 
@@ -363,7 +368,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       const registries = [
         own,
         await Registry.fresh(store),
-        new Registry(store, { ...own.realm, environment: 'Testing' }),
+        new Registry(store, { ...own.tenantScope, environment: 'Testing' }),
       ]
       const groups: UserGroup[] = []
       while (groups.length < 2100) {
@@ -374,7 +379,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       for (let i = 0; i < groups.length; i += 300)
         await Promise.all(groups.slice(i, i + 300).map((group, j) => remove(group, 4000 + ((i + j) % 7))))
       await remove(last, 5000)
-      assert.equal(await store.forgetExpired({ now: 0, deletedBefore: 4999, usedBefore: 0 }), groups.length)
+      assert.equal(await store.deleteExpired({ now: 0, deletedBefore: 4999, usedBefore: 0 }), groups.length)
       const some = [
         groups[0],
         groups[1],
@@ -385,9 +390,9 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       ] as UserGroup[]
       for (const group of some) assert.deepEqual(await kept(group), nothing)
       assert.deepEqual(await kept(last), { isDeleted: true, versions: 1, introspectedAt: 60_000 })
-      for (const { realm } of registries) {
+      for (const { tenantScope } of registries) {
         const left = await store.listDeletedUserGroups({
-          ...realm,
+          ...tenantScope,
           deletedAfter: 0,
           afterTeamId: null,
           limit: 9,

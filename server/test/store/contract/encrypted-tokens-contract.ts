@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import type { SealedToken, SealedTokenCursor } from '../../../src/domain/token/encrypted-token.ts'
+import type { EncryptedToken, EncryptedTokenCursor } from '../../../src/domain/token/encrypted-token.ts'
 import type { MintToken, Store } from '../../../src/domain/store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { deletion, freshKey, hashOf, mint, newWorkspace, origin } from './store-fixtures.ts'
@@ -47,18 +47,18 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
       assert.ok(made !== null)
       return { workspaceId: made.workspace.id, environment: 'Testing' as const }
     }
-    const all = async (limit = 1000): Promise<SealedToken[]> => {
-      const tokens: SealedToken[] = []
-      let cursor: SealedTokenCursor | null = { place: 'user_group', after: null }
+    const all = async (limit = 1000): Promise<EncryptedToken[]> => {
+      const tokens: EncryptedToken[] = []
+      let cursor: EncryptedTokenCursor | null = { place: 'user_group', after: null }
       while (cursor !== null) {
-        const page = await store.listSealedTokens({ cursor, limit })
+        const page = await store.listEncryptedTokens({ cursor, limit })
         assert.ok(page.tokens.length <= limit)
         tokens.push(...page.tokens)
         cursor = page.next
       }
       return tokens
     }
-    const plain = (tokens: readonly SealedToken[]) =>
+    const plain = (tokens: readonly EncryptedToken[]) =>
       tokens
         .map(({ place, userGroup, token }) => [
           place,
@@ -69,11 +69,11 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
         .sort()
 
     it('lists each wherever it stands, page by page of any size', async () => {
-      const realm = await freshWorkspace()
+      const tenantScope = await freshWorkspace()
       const own = await all()
-      const kept = await create({ ...freshKey(), ...realm, environment: 'Customer' })
-      const rotated = await create({ ...freshKey(), ...realm })
-      const gone = await create({ ...freshKey(), ...realm })
+      const kept = await create({ ...freshKey(), ...tenantScope, environment: 'Customer' })
+      const rotated = await create({ ...freshKey(), ...tenantScope })
+      const gone = await create({ ...freshKey(), ...tenantScope })
       const { token } = await rotate(rotated, 'a key')
       await store.deleteUserGroup(deletion(gone))
       const expected = [
@@ -93,14 +93,14 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
       const [replaced] = await of()
       assert.ok(replaced !== undefined)
       const token = { keyId: 'another', sealed: Buffer.from('anew') }
-      assert.equal(await store.replaceSealedTokens([{ replaced, token }]), 1)
+      assert.equal(await store.replaceEncryptedTokens([{ replaced, token }]), 1)
       const shown = await store.findUserGroup(before)
       assert.ok(shown)
       assert.deepEqual(
         { ...shown, token: { ...shown.token, sealed: Buffer.from(shown.token.sealed).toString() } },
         { ...before, token: { ...before.token, keyId: 'another', sealed: 'anew' } },
       )
-      assert.equal(await store.replaceSealedTokens([{ replaced, token: { ...token, keyId: 'late' } }]), 0)
+      assert.equal(await store.replaceEncryptedTokens([{ replaced, token: { ...token, keyId: 'late' } }]), 0)
       assert.deepEqual(
         (await of()).map((entry) => entry.token.keyId),
         ['another'],
@@ -122,7 +122,7 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
         replaced,
         token: { keyId: 'new', sealed: Buffer.concat([Buffer.from('new '), replaced.token.sealed]) },
       }))
-      assert.equal(await store.replaceSealedTokens(anew), 40)
+      assert.equal(await store.replaceEncryptedTokens(anew), 40)
       assert.deepEqual(
         plain(await ours()),
         plain(anew.map(({ replaced, token }) => ({ ...replaced, token }))),
@@ -164,7 +164,7 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
       assert.equal(await store.findUserGroup(key), null)
       assert.deepEqual(await store.rotateUserGroupToken({ ...rotation, mintToken }), refusal)
       const replacement = { ...sealed.token, sealed: Buffer.from('anew') }
-      assert.equal(await store.replaceSealedTokens([{ replaced: sealed, token: replacement }]), 0)
+      assert.equal(await store.replaceEncryptedTokens([{ replaced: sealed, token: replacement }]), 0)
 
       // What needs no token goes on, and so does who seals with another key.
       const update = { ...command, key: made.userGroup, change: { name: 'Another' } }

@@ -18,8 +18,8 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
 
   describe(`${name}: the contract of a store, the entries of all mappings`, () => {
     open()
-    const counted = async ({ realm }: Registry, after: MappingEntry | null = null) => {
-      const { counts, isEnd } = await store.countEntries({ ...realm, after })
+    const counted = async ({ tenantScope }: Registry, after: MappingEntry | null = null) => {
+      const { counts, isEnd } = await store.countEntries({ ...tenantScope, after })
       assert.equal(isEnd, true)
       return counts.map(({ entry, count }) => [...entry, count])
     }
@@ -68,7 +68,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
       await store.restoreUserGroup({
         ...origin,
         now: 9000,
-        ...own.realm,
+        ...own.tenantScope,
         teamId: other.teamId,
         deletedAfter: 0,
       })
@@ -81,8 +81,8 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
 
   describe(`${name}: the contract of a store, what entries name`, () => {
     open()
-    const resolve = ({ realm }: Registry, entries: readonly MappingEntry[]) =>
-      store.resolveEntries(realm.workspaceId, realm.environment, entries)
+    const resolve = ({ tenantScope }: Registry, entries: readonly MappingEntry[]) =>
+      store.resolveEntries(tenantScope.workspaceId, tenantScope.environment, entries)
 
     it('is told of each, in their order, as often as they are asked for', async () => {
       const own = await Registry.fresh(store)
@@ -127,7 +127,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
       const eu = await own.createDataSource(schema, { providedId: 'eu' })
       const entries = [['sales', 'eu'] as const, [String(schema.id), String(eu.id)] as const]
       for (const other of [
-        new Registry(store, { ...own.realm, environment: 'Testing' }),
+        new Registry(store, { ...own.tenantScope, environment: 'Testing' }),
         await Registry.fresh(store),
       ])
         for (const entry of await resolve(other, entries))
@@ -140,8 +140,8 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
 
   describe(`${name}: the contract of a store, data sources that user groups share`, () => {
     open()
-    const shared = async ({ realm }: Registry) => {
-      const { dataSources, afterId } = await store.listSharedDataSources({ ...realm, afterId: null })
+    const shared = async ({ tenantScope }: Registry) => {
+      const { dataSources, afterId } = await store.listSharedDataSources({ ...tenantScope, afterId: null })
       assert.equal(afterId, null)
       return dataSources
     }
@@ -174,7 +174,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
         { ...elsewhere, schemaProvidedId: 'support' },
       ])
       for (const other of [
-        new Registry(store, { ...own.realm, environment: 'Testing' }),
+        new Registry(store, { ...own.tenantScope, environment: 'Testing' }),
         await Registry.fresh(store),
       ])
         assert.deepEqual(await shared(other), [])
@@ -197,7 +197,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
       let afterId: number | null = null
       do {
         const slice: Awaited<ReturnType<Store['listSharedDataSources']>> = await store.listSharedDataSources({
-          ...{ ...own.realm, afterId },
+          ...{ ...own.tenantScope, afterId },
         })
         found.push(...slice.dataSources.map(({ providedId }) => providedId))
         afterId = slice.afterId

@@ -96,8 +96,8 @@ export function describeIdempotencyKeys(name: string, openFreshStore: () => Prom
         oldTokenValidUntil: 10_000,
       }
       assert.equal((await rotate(hashOf(first.userGroup.token), expired)).outcome, 'rotated')
-      assert.ok((await store.forgetExpired({ now: 20_000, deletedBefore: 0, usedBefore: 0 })) >= 1)
-      assert.equal(await store.forgetExpired({ now: 20_000, deletedBefore: 0, usedBefore: 0 }), 0)
+      assert.ok((await store.deleteExpired({ now: 20_000, deletedBefore: 0, usedBefore: 0 })) >= 1)
+      assert.equal(await store.deleteExpired({ now: 20_000, deletedBefore: 0, usedBefore: 0 }), 0)
     })
 
     it('rotate once, however many ask at once', async () => {

@@ -93,7 +93,7 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
         providedId: 'eu',
       })
       const group = await mapped(store, keyIn(own), { sales: 'eu', a: 'b' })
-      const { workspaceId, environment } = own.realm
+      const { workspaceId, environment } = own.tenantScope
       await store.updateUserGroup({
         key: group,
         change: { name: 'B', properties: '{"a":1}' },
@@ -114,7 +114,7 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
       const schema = await own.createSchema({ providedId: 'sales' })
       const dataSource = await own.createDataSource(schema, { providedId: 'eu' })
       const words = { sales: 'eu', [schema.id]: String(dataSource.id) }
-      await mapped(store, keyIn(new Registry(store, { ...own.realm, environment: 'Testing' })), words)
+      await mapped(store, keyIn(new Registry(store, { ...own.tenantScope, environment: 'Testing' })), words)
       await mapped(store, keyIn(await Registry.fresh(store)), words)
       await own.createSchema({ providedId: 'other' })
       await mapped(store, keyIn(own), { other: 'eu', eu: 'sales' })

@@ -7,8 +7,8 @@ import { madeBy } from './created-user-group.ts'
 export type Mapping = Record<string, string>
 
 /** A key of nobody's yet, in the registry's workspace and environment. */
-export function keyIn({ realm }: Registry): UserGroupKey {
-  return { ...realm, providedId: freshKey().providedId }
+export function keyIn({ tenantScope }: Registry): UserGroupKey {
+  return { ...tenantScope, providedId: freshKey().providedId }
 }
 
 export function getOrCreate(store: Store, key: UserGroupKey, over: Partial<GetOrCreateUserGroup> = {}) {

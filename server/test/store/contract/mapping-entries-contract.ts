@@ -194,7 +194,7 @@ export function describeMappingEntries(
               JSON.stringify(mapping),
             )
             const keys = Array.from({ length: 12 }, (): UserGroupKey => ({
-              ...own.realm,
+              ...own.tenantScope,
               providedId: freshKey().providedId,
             }))
             const isCreated = (i: number) => way === 'created' || (way === 'both' && i % 2 === 0)

@@ -93,7 +93,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
     it('are not those of another schema, environment or workspace', async () => {
       const own = await Registry.fresh(store)
       const others = [
-        new Registry(store, { ...own.realm, environment: 'Testing' }),
+        new Registry(store, { ...own.tenantScope, environment: 'Testing' }),
         await Registry.fresh(store),
       ]
       const schema = await own.createSchema({ providedId: 'sales' })
@@ -217,7 +217,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       const eu = await own.createDataSource(schema, { providedId: 'eu' })
       const us = await own.createDataSource(schema, { providedId: 'us' })
       const group = await mapped(store, keyIn(own), { sales: 'eu' })
-      const { workspaceId, environment } = own.realm
+      const { workspaceId, environment } = own.tenantScope
       const rotate = async (token: UserGroup['token'], now: number, oldTokenValidUntil: number) => {
         const result = await store.rotateUserGroupToken({
           ...origin,

@@ -24,21 +24,21 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
     before(async () => {
       store = await openFreshStore()
       own = await Registry.fresh(store)
-      elsewhere = new Registry(store, { ...own.realm, environment: 'Testing' })
+      elsewhere = new Registry(store, { ...own.tenantScope, environment: 'Testing' })
       // With others of elsewhere in between.
       for (let next = 0; next < groups; next += atOnce) {
         const some = Array.from({ length: atOnce }, (_, i) => next + i)
-        const make = async (i: number, { realm }: Registry) => {
+        const make = async (i: number, { tenantScope }: Registry) => {
           const mapping = `{"all":"one"${i % 2 === 0 ? ',"half":"one"' : ''},"each":"${i % 5}"}`
           const change = {
             name: isRare(i) ? 'Räre' : 'Common',
             mapping,
             properties: `{"i":${i},"rare":${isRare(i)}}`,
           }
-          const key = { ...realm, providedId: idOf(i) }
+          const key = { ...tenantScope, providedId: idOf(i) }
           const made = await getOrCreate(store, key, { change })
           assert.ok(made.outcome === 'created')
-          if (own.realm === realm) teamIds[i] = made.userGroup.teamId
+          if (own.tenantScope === tenantScope) teamIds[i] = made.userGroup.teamId
           if (isRare(i)) await store.suspendUserGroup({ ...origin, key, suspended: true, now: 1 })
         }
         await Promise.all(some.map((i) => make(i, own)))
@@ -129,10 +129,10 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
         do {
           calls++
           const page: { readonly userGroups: readonly UserGroup[]; readonly position: string | null } =
-            await store.searchUserGroups({ ...own.realm, filter, position, limit })
+            await store.searchUserGroups({ ...own.tenantScope, filter, position, limit })
           assert.ok(page.userGroups.length <= limit)
           for (const { providedId, workspaceId, environment } of page.userGroups) {
-            assert.deepEqual({ workspaceId, environment }, own.realm)
+            assert.deepEqual({ workspaceId, environment }, own.tenantScope)
             found.push(providedId)
           }
           if (page.position !== null) assert.notEqual(page.position, position)
@@ -151,7 +151,7 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
       const atLeast = new Set<number>()
       let last: MappingEntry | null = null
       for (;;) {
-        const { counts, isEnd } = await store.countEntries({ ...own.realm, after: last })
+        const { counts, isEnd } = await store.countEntries({ ...own.tenantScope, after: last })
         told.push(...counts.map(({ entry, count }): [MappingEntry, number] => [entry, count]))
         if (isEnd) break
         assert.ok(counts.length > 0)

@@ -160,10 +160,10 @@ export function describeProperties(name: string, openFreshStore: () => Promise<S
       for (const properties of all)
         await getOrCreate(
           store,
-          { ...own.realm, providedId: properties },
+          { ...own.tenantScope, providedId: properties },
           { change: { name: 'A', properties } },
         )
-      await getOrCreate(store, { ...own.realm, providedId: 'without' })
+      await getOrCreate(store, { ...own.tenantScope, providedId: 'without' })
     })
     after(() => store.close())
 

@@ -182,11 +182,11 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
 
     it('what is registered elsewhere is not registered', async () => {
       const change = { name: 'A', mapping: '{"sales":"eu"}' }
-      for (const realm of [
-        { ...own.realm, environment: 'Testing' as const },
-        (await Registry.fresh(store)).realm,
+      for (const tenantScope of [
+        { ...own.tenantScope, environment: 'Testing' as const },
+        (await Registry.fresh(store)).tenantScope,
       ]) {
-        const key = { ...realm, providedId: freshKey().providedId }
+        const key = { ...tenantScope, providedId: freshKey().providedId }
         const result = await getOrCreate(store, key, { change, mappingMode, mintToken: noToken })
         assert.equal(result.outcome, 'mapping_unregistered')
       }

@@ -1,7 +1,7 @@
 import type { DataSource, Schema } from '../../../src/domain/data-source/data-source.ts'
 import type { Environment } from '../../../src/domain/environment.ts'
 import type { NewDataSource, NewSchema, Store } from '../../../src/domain/store.ts'
-import type { Realm } from '../../../src/domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../../../src/domain/user-group/user-group-service.ts'
 import { freshKey, origin } from './store-fixtures.ts'
 
 type Described<New> = Partial<New> & { readonly providedId: string }
@@ -9,11 +9,11 @@ type Described<New> = Partial<New> & { readonly providedId: string }
 /** What is registered in a workspace and environment. */
 export class Registry {
   readonly #store: Store
-  readonly realm: Realm
+  readonly tenantScope: TenantScope
 
-  constructor(store: Store, realm: Realm) {
+  constructor(store: Store, tenantScope: TenantScope) {
     this.#store = store
-    this.realm = realm
+    this.tenantScope = tenantScope
   }
 
   /** In a workspace of its own. */
@@ -26,7 +26,7 @@ export class Registry {
   readonly createSchema = async (schema: Described<NewSchema>): Promise<Schema> => {
     const made = await this.#store.createSchema({
       ...origin,
-      ...this.realm,
+      ...this.tenantScope,
       name: 'A',
       createdAt: 1,
       ...schema,
@@ -41,7 +41,7 @@ export class Registry {
   ): Promise<DataSource> => {
     const made = await this.#store.createDataSource({
       ...origin,
-      ...this.realm,
+      ...this.tenantScope,
       ...{ name: 'A', createdAt: 1 },
       ...dataSource,
       schemaId: id,
@@ -50,10 +50,11 @@ export class Registry {
     return made
   }
 
-  readonly schemas = () => this.#store.listSchemas(this.realm.workspaceId, this.realm.environment)
+  readonly schemas = () => this.#store.listSchemas(this.tenantScope.workspaceId, this.tenantScope.environment)
 
-  readonly dataSources = () => this.#store.listDataSources({ ...this.realm, afterId: null, limit: 1000 })
+  readonly dataSources = () =>
+    this.#store.listDataSources({ ...this.tenantScope, afterId: null, limit: 1000 })
 
   readonly deleteDataSource = ({ id }: Pick<DataSource, 'id'>) =>
-    this.#store.deleteDataSource({ ...origin, ...this.realm, id, now: 9000 })
+    this.#store.deleteDataSource({ ...origin, ...this.tenantScope, id, now: 9000 })
 }

@@ -30,7 +30,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
     const rotate = (group: UserGroup, more: object = {}) =>
       store.rotateUserGroupToken({
         ...origin,
-        ...own.realm,
+        ...own.tenantScope,
         ...{
           target: { tokenHash: hashOf(group.token) },
           oldTokenValidUntil: 2000,
@@ -62,7 +62,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
           await store.restoreUserGroup({
             ...origin,
             now: 9000,
-            ...own.realm,
+            ...own.tenantScope,
             teamId: group.teamId,
             deletedAfter: 0,
           })
@@ -160,7 +160,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
 
     it('finds a user group by its id, in its workspace and environment alone', async () => {
       const group = await created()
-      const { workspaceId, environment } = own.realm
+      const { workspaceId, environment } = own.tenantScope
       assert.deepEqual(
         plain(await store.findUserGroupById(workspaceId, environment, group.teamId)),
         plain(group),
@@ -232,13 +232,13 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
             plain([
               await store.findUserGroup(group),
               await store.listVersions({
-                ...own.realm,
+                ...own.tenantScope,
                 teamId: group.teamId,
                 beforeRevision: null,
                 limit: 9,
               }),
               await store.listDeletedUserGroups({
-                ...{ ...own.realm, deletedAfter: 0, afterTeamId: group.teamId - 1, limit: 1 },
+                ...{ ...own.tenantScope, deletedAfter: 0, afterTeamId: group.teamId - 1, limit: 1 },
               }),
             ])
           const before = await kept()

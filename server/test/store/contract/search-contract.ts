@@ -9,14 +9,14 @@ import { deletion, origin, plain } from './store-fixtures.ts'
 /** All that a search finds, in its order, by pages that small. */
 export async function searchAll(
   store: Store,
-  { realm }: Registry,
+  { tenantScope }: Registry,
   filter: UserGroupFilter,
   limit = 2,
 ): Promise<UserGroup[]> {
   const found: UserGroup[] = []
   let position: string | null = null
   do {
-    const page = await store.searchUserGroups({ ...realm, filter, position, limit })
+    const page = await store.searchUserGroups({ ...tenantScope, filter, position, limit })
     assert.ok(page.userGroups.length <= limit)
     found.push(...page.userGroups)
     position = page.position
@@ -38,7 +38,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
     const create = async (own: Registry, providedId: string, change: UserGroupChange = { name: 'A' }) => {
       const result = await getOrCreate(
         store,
-        { ...own.realm, providedId },
+        { ...own.tenantScope, providedId },
         { change: { name: 'A', ...change } },
       )
       assert.ok('userGroup' in result)
@@ -75,7 +75,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       await store.restoreUserGroup({
         ...origin,
         now: 9000,
-        ...own.realm,
+        ...own.tenantScope,
         teamId: group.teamId,
         deletedAfter: 0,
       })
@@ -104,7 +104,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       for (const filter of filters) {
         assert.deepEqual(await ids(own, filter), ['a'])
         for (const other of [
-          new Registry(store, { ...own.realm, environment: 'Testing' }),
+          new Registry(store, { ...own.tenantScope, environment: 'Testing' }),
           await Registry.fresh(store),
         ])
           assert.deepEqual(await ids(other, filter), [])
@@ -228,7 +228,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       const own = await Registry.fresh(store)
       for (const id of ['a', 'b', 'c', 'd', 'e']) await create(own, id)
       const suspend = (id: string, suspended: boolean) =>
-        store.suspendUserGroup({ ...origin, key: { ...own.realm, providedId: id }, suspended, now: 1 })
+        store.suspendUserGroup({ ...origin, key: { ...own.tenantScope, providedId: id }, suspended, now: 1 })
       for (const id of ['b', 'c', 'e']) await suspend(id, true)
       await suspend('c', false)
       assert.deepEqual(await ids(own, { suspended: true }, 1), ['b', 'e'])
@@ -283,7 +283,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       const own = await Registry.fresh(store)
       for (const id of ['a', 'b', 'c']) await create(own, id)
       for (const filter of [{}, { providedIdPrefix: '' }]) {
-        const asked = { ...own.realm, filter, limit: 2 }
+        const asked = { ...own.tenantScope, filter, limit: 2 }
         const first = await store.searchUserGroups({ ...asked, position: null })
         assert.equal(first.userGroups.length, 2)
         for (let again = 0; again < 2; again++) {
@@ -303,10 +303,10 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
     it('finds what is made behind the place where it is, and none twice', async () => {
       const own = await Registry.fresh(store)
       for (const id of ['b', 'd']) await create(own, id)
-      const asked = { ...own.realm, filter: { providedIdPrefix: '' }, limit: 1 }
+      const asked = { ...own.tenantScope, filter: { providedIdPrefix: '' }, limit: 1 }
       const { position } = await store.searchUserGroups({ ...asked, position: null })
       for (const id of ['a', 'c', 'e']) await create(own, id)
-      await store.deleteUserGroup(deletion({ ...own.realm, providedId: 'b' }))
+      await store.deleteUserGroup(deletion({ ...own.tenantScope, providedId: 'b' }))
       const rest = await store.searchUserGroups({ ...asked, position, limit: 9 })
       assert.deepEqual(
         rest.userGroups.map(({ providedId }) => providedId),

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { Origin } from '../../../src/domain/audit/audit-event.ts'
+import type { Actor } from '../../../src/domain/audit/audit-event.ts'
 import type {
   DeleteUserGroup,
   MintToken,
@@ -13,7 +13,7 @@ import type {
 } from '../../../src/domain/user-group/user-group.ts'
 
 /** Whose calls the tests of the stores make. */
-export const origin: Origin = { author: 'api_token:1', requestId: 'request-1' }
+export const origin: Actor = { author: 'api_token:1', requestId: 'request-1' }
 
 /** A new session of the console, for an API token by its id. */
 export function newSession(hash: Uint8Array, id: number, now: number): NewConsoleSession {

@@ -27,12 +27,12 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
     const suspend = (key: UserGroupKey, suspended = true, now = 2000) =>
       store.suspendUserGroup({ ...origin, key, suspended, now })
     const find = (token: Sealed, now = 2000) => {
-      const { workspaceId, environment } = own.realm
+      const { workspaceId, environment } = own.tenantScope
       return store.findByToken(workspaceId, environment, hashOf(token), now)
     }
     const rotate = async (token: Sealed, over: Partial<RotateUserGroupToken> = {}) => {
       const result = await store.rotateUserGroupToken({
-        ...{ ...own.realm, ...origin, target: { tokenHash: hashOf(token) } },
+        ...{ ...own.tenantScope, ...origin, target: { tokenHash: hashOf(token) } },
         ...{ oldTokenValidUntil: 9000, mintToken: mint, now: 2000 },
         ...over,
       })
@@ -136,7 +136,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
     })
 
     describe('whose token it is', () => {
-      const identify = (token: Sealed, { workspaceId, environment } = own.realm) =>
+      const identify = (token: Sealed, { workspaceId, environment } = own.tenantScope) =>
         store.identifyToken(workspaceId, environment, hashOf(token))
 
       it('is told, whether it works or not', async () => {
@@ -163,8 +163,8 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
         const current = await rotate(group.token)
         assert.equal(await identify({ keyId: '', sealed: randomBytes(24) }), null)
         for (const token of [group.token, current]) {
-          assert.equal(await identify(token, { ...own.realm, environment: 'Testing' }), null)
-          assert.equal(await identify(token, (await Registry.fresh(store)).realm), null)
+          assert.equal(await identify(token, { ...own.tenantScope, environment: 'Testing' }), null)
+          assert.equal(await identify(token, (await Registry.fresh(store)).tenantScope), null)
         }
         assert.equal(await store.deleteUserGroup(deletion(group)), 'deleted')
         for (const token of [group.token, current]) assert.equal(await identify(token), null)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
-import type { Stamp, Store } from '../../../src/domain/store.ts'
+import type { ChangeStamp, Store } from '../../../src/domain/store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
@@ -28,23 +28,23 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
       own = await Registry.fresh(store)
       await own.createDataSource(await own.createSchema({ providedId: 'sales' }), { providedId: 'eu' })
       const apiToken = { name: 'A', scopes: ['read'] as const, createdAt: 1, expiresAt: null }
-      const made = { ...origin, ...own.realm, ...apiToken, tokenHash: randomBytes(32) }
+      const made = { ...origin, ...own.tenantScope, ...apiToken, tokenHash: randomBytes(32) }
       apiTokenId = (await store.createApiToken(made)).id
     })
     after(() => Promise.all([store.close(), other.close()]))
 
     const create = () => mapped(store, keyIn(own), content.mapping)
-    const seen = async (group: UserGroup): Promise<Stamp> => {
+    const seen = async (group: UserGroup): Promise<ChangeStamp> => {
       const outcome = await getOrCreate(store, group, { change: content })
       assert.equal(outcome.outcome, 'unchanged')
       return outcome.stamp
     }
-    const introspected = async ({ workspaceId, environment, token }: UserGroup): Promise<Stamp> => {
+    const introspected = async ({ workspaceId, environment, token }: UserGroup): Promise<ChangeStamp> => {
       const owner = await store.findByToken(workspaceId, environment, hashOf(token), 9000)
       assert.ok(owner)
       return owner.stamp
     }
-    const isUnchanged = ({ workspaceId, environment, teamId }: UserGroup, stamp: Stamp) =>
+    const isUnchanged = ({ workspaceId, environment, teamId }: UserGroup, stamp: ChangeStamp) =>
       store.isUnchanged(workspaceId, environment, teamId, stamp)
     const rotate = (by: Store, { workspaceId, environment, token }: UserGroup) =>
       by.rotateUserGroupToken({
@@ -72,7 +72,7 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
       'when an API token was last used': (by) =>
         by.recordApiTokenUses([{ id: apiTokenId, usedAt: uses++ * 60_000 }]),
       'how many calls an API token made': (by) =>
-        by.bookCalls([{ apiTokenId, costMs: 5, aheadMs: 5, fullMs: 2000 }]),
+        by.reportUsage([{ apiTokenId, costMs: 5, aheadMs: 5, fullMs: 2000 }]),
       'when it was last introspected': (by, { workspaceId, teamId }) =>
         by.recordIntrospections([{ workspaceId, teamId, introspectedAt: uses++ * 60_000 }]),
       'a change that came to nothing': async (by, key) => {
@@ -136,7 +136,7 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
 
     it('is false after each change of the registry, of what the renderer was told', async () => {
       for (const by of [store, other]) {
-        const registry = new Registry(by, own.realm)
+        const registry = new Registry(by, own.tenantScope)
         const group = await create()
         const stamped = async (change: () => Promise<unknown>) => {
           const stamp = await introspected(group)
@@ -151,7 +151,7 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
         const added = (await registry.dataSources()).find(({ schemaId }) => schemaId === made.id)
         assert.ok(added)
         await stamped(() => registry.deleteDataSource(added))
-        await stamped(() => by.deleteSchema({ ...origin, ...own.realm, id: made.id, now: 9000 }))
+        await stamped(() => by.deleteSchema({ ...origin, ...own.tenantScope, id: made.id, now: 9000 }))
       }
     })
 

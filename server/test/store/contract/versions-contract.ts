@@ -30,7 +30,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       beforeRevision: number | null = null,
       limit = 1000,
     ): Promise<UserGroupVersion[]> =>
-      store.listVersions({ workspaceId: own.realm.workspaceId, teamId, beforeRevision, limit })
+      store.listVersions({ workspaceId: own.tenantScope.workspaceId, teamId, beforeRevision, limit })
     const revisions = (versions: readonly UserGroupVersion[]) => versions.map(({ revision }) => revision)
     const rename = (group: UserGroup, to: string, by: Author = origin.author, now = 2000) =>
       store.updateUserGroup({ ...origin, key: group, change: { name: to }, author: by, now })
@@ -61,7 +61,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       const group = await created()
       await store.rotateUserGroupToken({
         ...origin,
-        ...{ ...own.realm, target: { tokenHash: hashOf(group.token) } },
+        ...{ ...own.tenantScope, target: { tokenHash: hashOf(group.token) } },
         ...{ oldTokenValidUntil: 2000, mintToken: mint, now: 2000 },
       })
       await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 2000 })
@@ -96,7 +96,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       await rename(group, 'B')
       assert.deepEqual(await versionsOf(other), [])
       const elsewhere = await Registry.fresh(store)
-      const { workspaceId } = elsewhere.realm
+      const { workspaceId } = elsewhere.tenantScope
       const asked = { teamId: group.teamId, beforeRevision: null, limit: 9 }
       assert.deepEqual(await store.listVersions({ ...asked, workspaceId }), [])
     })

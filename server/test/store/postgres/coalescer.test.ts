@@ -76,8 +76,8 @@ describe('the coalescer', () => {
     )
     statement(1).succeed()
     statement(0).succeed()
-    const answers = await results
-    assert.deepEqual([answers[0], answers[50], answers[51]], ['0 in 0', '50 in 0', '51 in 1'])
+    const responses = await results
+    assert.deepEqual([responses[0], responses[50], responses[51]], ['0 in 0', '50 in 0', '51 in 1'])
   })
 
   it('collects what arrives while as many statements are under way as may be', async () => {
@@ -329,7 +329,7 @@ describe('the coalescer', () => {
     const results = [add(item('b'), late), add(item('c'))] as const
     late.isOver = true
     statement(0).succeed()
-    await assert.rejects(results[0], { name: 'PostgresFailure', isInDoubt: false })
+    await assert.rejects(results[0], { name: 'PostgresFailure', isAmbiguous: false })
     assert.deepEqual(await keys(), [['a'], ['c']])
     statement(1).succeed()
     assert.deepEqual(await Promise.all([first, results[1]]), ['a in 0', 'c in 1'])
@@ -341,7 +341,7 @@ describe('the coalescer', () => {
     const { add, keys, statement } = coalescing({
       kind: 'create',
       observer: {
-        callContext: () => ++calls,
+        requestContext: () => ++calls,
         begin: (kind, of) => {
           told.push(`${kind} ${of.join()}`)
           return (failed) => told.push(`${of.join()} ${failed ? 'failed' : 'done'}`)

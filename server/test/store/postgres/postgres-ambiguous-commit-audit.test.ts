@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
-import { by, leaving, newApiToken, newUserGroup, now, outcomeOf, realm } from '../contract/audit-events.ts'
+import {
+  by,
+  leaving,
+  newApiToken,
+  newUserGroup,
+  now,
+  outcomeOf,
+  tenantScope,
+} from '../contract/audit-events.ts'
 import { changes } from '../contract/audited-changes.ts'
 import { eachLoss, losing } from './losing-connections.ts'
 import { openPostgres, openProxied } from './postgres-support.ts'
@@ -44,7 +52,7 @@ describe('PostgreSQL: the event of a change in doubt', () => {
   eachLoss('is there once: a pruning of more than one turn', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const workspace = await store.createWorkspace(newWorkspace('pruned'))
-    const where = { ...realm, workspaceId: workspace?.workspace.id ?? 0 }
+    const where = { ...tenantScope, workspaceId: workspace?.workspace.id ?? 0 }
     const old = Array.from({ length: 1500 }, () => newUserGroup({ key: { ...freshKey(), ...where } }))
     await store.getOrCreateUserGroups(old)
     const { events } = await leaving(store, () =>

@@ -21,9 +21,9 @@ async function versionsOf(store: Store, { workspaceId, teamId }: UserGroup) {
   return versions.map(({ revision, name }) => [revision, name])
 }
 
-const realm = { workspaceId: 1, environment: 'Customer' } as const
+const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
 const listDeleted = (store: Store) =>
-  store.listDeletedUserGroups({ ...realm, deletedAfter: 0, afterTeamId: null, limit: 9 })
+  store.listDeletedUserGroups({ ...tenantScope, deletedAfter: 0, afterTeamId: null, limit: 9 })
 
 describe('PostgreSQL: an update that expects a revision', () => {
   for (const [what, expectation] of Object.entries({
@@ -161,7 +161,8 @@ describe('PostgreSQL: a deletion', () => {
       plain([{ ...group, deletedAt: 9000, deletedBy: origin.author }]),
     )
     assert.equal(
-      (await store.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId, deletedAfter: 0 })).outcome,
+      (await store.restoreUserGroup({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }))
+        .outcome,
       'restored',
     )
   })
@@ -193,12 +194,18 @@ describe('PostgreSQL: a deletion', () => {
       assert.ok(typeof updated !== 'string')
       const kept = (await listDeleted(store)).find(({ teamId }) => teamId === group.teamId)
       assert.equal(kept?.name, updated.outcome === 'updated' ? 'B' : 'A')
-      await store.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId: group.teamId, deletedAfter: 0 })
+      await store.restoreUserGroup({
+        ...origin,
+        now: 9000,
+        ...tenantScope,
+        teamId: group.teamId,
+        deletedAfter: 0,
+      })
       const entries = `SELECT schema_key FROM mapping_entry WHERE team_id = ${group.teamId}`
       assert.equal(await valueOf(session, entries), updated.outcome === 'updated' ? 'c' : 'a')
       await remove()
       assert.equal(await valueOf(session, entries), undefined)
-      await store.forgetExpired({ now: 0, deletedBefore: 9000, usedBefore: 0 })
+      await store.deleteExpired({ now: 0, deletedBefore: 9000, usedBefore: 0 })
     }
   })
 })
@@ -210,7 +217,7 @@ describe('PostgreSQL: a restoration', () => {
     await store.deleteUserGroup(deletion(group))
     const { teamId } = group
     const result = await losing(proxy, statements.restoreUserGroup, lose, () =>
-      store.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId, deletedAfter: 0 }),
+      store.restoreUserGroup({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
     )
     assert.equal(result.outcome, 'restored')
     const found = await store.findUserGroup(group)
@@ -230,7 +237,7 @@ describe('PostgreSQL: a restoration', () => {
       caught.drop()
     }
     const result = await losing(proxy, statements.restoreUserGroup, lose, () =>
-      store.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId: group.teamId, deletedAfter: 0 }),
+      store.restoreUserGroup({ ...origin, now: 9000, ...tenantScope, teamId: group.teamId, deletedAfter: 0 }),
     )
     assert.deepEqual(result, { outcome: 'id_taken' })
     assert.equal((await listDeleted(store)).length, 1)
@@ -251,7 +258,7 @@ describe('PostgreSQL: a restoration', () => {
     const restoring = store.restoreUserGroup({
       ...origin,
       now: 9000,
-      ...realm,
+      ...tenantScope,
       teamId: group.teamId,
       deletedAfter: 0,
     })
@@ -269,7 +276,13 @@ describe('PostgreSQL: a restoration', () => {
       await store.deleteUserGroup(deletion(group))
       const results = await Promise.all(
         [store, other, store, other].map((by) =>
-          by.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId: group.teamId, deletedAfter: 0 }),
+          by.restoreUserGroup({
+            ...origin,
+            now: 9000,
+            ...tenantScope,
+            teamId: group.teamId,
+            deletedAfter: 0,
+          }),
         ),
       )
       assert.deepEqual(count(results), { restored: 1, not_found: 3 })
@@ -287,10 +300,10 @@ describe('PostgreSQL: two processes that forget what was deleted', () => {
       groups.map((group, i) => store.deleteUserGroup({ ...deletion(group), now: i < 30 ? 1000 : 2000 })),
     )
     const [forgotten] = await Promise.all([
-      store.forgetExpired({ now: 0, deletedBefore: 1000, usedBefore: 0 }),
-      other.forgetExpired({ now: 0, deletedBefore: 1000, usedBefore: 0 }),
+      store.deleteExpired({ now: 0, deletedBefore: 1000, usedBefore: 0 }),
+      other.deleteExpired({ now: 0, deletedBefore: 1000, usedBefore: 0 }),
       ...groups.map(({ teamId }) =>
-        store.restoreUserGroup({ ...origin, now: 9000, ...realm, teamId, deletedAfter: 1000 }),
+        store.restoreUserGroup({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 1000 }),
       ),
     ])
     assert.ok(forgotten <= 30)

@@ -20,7 +20,7 @@ import {
 import { Registry } from '../contract/registry.ts'
 import { deletion, freshKey, hashOf, origin } from '../contract/store-fixtures.ts'
 
-const realm = { workspaceId: 1, environment: 'Customer' } as const
+const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
 const mapping = '{"sales":"eu"}'
 
 interface Registered {
@@ -30,7 +30,7 @@ interface Registered {
 }
 
 async function register(store: Store): Promise<Registered> {
-  const own = new Registry(store, realm)
+  const own = new Registry(store, tenantScope)
   const schema = await own.createSchema({ providedId: 'sales' })
   return { own, schema, dataSource: await own.createDataSource(schema, { providedId: 'eu' }) }
 }
@@ -98,7 +98,7 @@ describe('PostgreSQL: what a mapping names', () => {
     const url = await freshDatabase(t)
     const [store, other] = [await openPostgres(t, url), await openPostgres(t, url)]
     const group = await created(store, { change: { name: 'A', mapping } })
-    const own = new Registry(other, realm)
+    const own = new Registry(other, tenantScope)
     const named = async () => (await find(store, group))?.dataSources.map(({ dataSource }) => dataSource.id)
     assert.deepEqual(await named(), [])
     const schema = await own.createSchema({ providedId: 'sales' })
@@ -263,18 +263,18 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
 
   eachLoss('a schema is registered once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
-    const own = new Registry(store, realm)
+    const own = new Registry(store, tenantScope)
     const made = await losing(proxy, change.createSchema, lose, () => own.createSchema({ providedId: 'a' }))
     assert.deepEqual(await own.schemas(), [made])
     assert.equal(
-      await store.createSchema({ ...origin, ...realm, providedId: 'a', name: 'A', createdAt: 2 }),
+      await store.createSchema({ ...origin, ...tenantScope, providedId: 'a', name: 'A', createdAt: 2 }),
       'provided_id_taken',
     )
   })
 
   eachLoss('a data source is registered once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
-    const own = new Registry(store, realm)
+    const own = new Registry(store, tenantScope)
     const schema = await own.createSchema({ providedId: 'a' })
     const made = await losing(proxy, change.createDataSource, lose, () =>
       own.createDataSource(schema, { providedId: 'a' }),
@@ -289,7 +289,7 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
 
   it('one that another process registers meanwhile is not taken for its own', async (t) => {
     const { store, proxy, url } = await openProxied(t)
-    const other = new Registry(await openPostgres(t, url), realm)
+    const other = new Registry(await openPostgres(t, url), tenantScope)
     const schema = await other.createSchema({ providedId: 'a', createdAt: 7 })
     const dropped: Lose = async (caught) => {
       await other.createDataSource(schema, { providedId: 'a', createdAt: 7 })
@@ -305,7 +305,7 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
       caught.drop()
     }
     const result = await losing(proxy, change.createSchema, taking, () =>
-      store.createSchema({ ...origin, ...realm, providedId: 'c', name: 'A', createdAt: 1 }),
+      store.createSchema({ ...origin, ...tenantScope, providedId: 'c', name: 'A', createdAt: 1 }),
     )
     assert.equal(result, 'provided_id_taken')
   })
@@ -328,7 +328,7 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
 
   eachLoss('a schema is removed, and that is told', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
-    const own = new Registry(store, realm)
+    const own = new Registry(store, tenantScope)
     const { id } = await own.createSchema({ providedId: 'a' })
     const outcome = await losing(proxy, change.deleteSchema, lose, () =>
       store.deleteSchema({ workspaceId: 1, environment: 'Customer', ...origin, id, now: 9000 }),

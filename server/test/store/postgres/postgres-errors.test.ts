@@ -213,7 +213,7 @@ describe('PostgreSQL: a call that the server takes back', () => {
 
   it('is not repeated after 55P03, for which it has waited, and fails as unavailable', async (t) => {
     const { store } = await failing(t, '55P03')
-    await assertUnavailable(store.getOrCreateUserGroup(creation()), { reason: '55P03', isInDoubt: false })
+    await assertUnavailable(store.getOrCreateUserGroup(creation()), { reason: '55P03', isAmbiguous: false })
   })
 
   for (const code of ['22001', '23502', '42P01', '42883', 'P0001']) {

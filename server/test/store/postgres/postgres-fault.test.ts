@@ -6,8 +6,8 @@ type Phase = 'connecting' | 'querying'
 
 /** What is true of a failure, by name. */
 function traitsOf(code: string, phase: Phase): string {
-  const { isTransient, isInDoubt, isOfStatement, closesConnection } = new PostgresFailure(code, phase)
-  return Object.entries({ isTransient, isInDoubt, isOfStatement, closesConnection })
+  const { isTransient, isAmbiguous, isOfStatement, closesConnection } = new PostgresFailure(code, phase)
+  return Object.entries({ isTransient, isAmbiguous, isOfStatement, closesConnection })
     .filter(([, is]) => is)
     .map(([name]) => name)
     .join(' ')
@@ -44,7 +44,7 @@ describe('a failure of PostgreSQL', () => {
   }
   it('of a full disk is told at once: to try again is of no use', () => {
     assert.deepEqual(
-      ['53100', '53200'].map((code) => new PostgresFailure(code, 'querying').isRepeatable),
+      ['53100', '53200'].map((code) => new PostgresFailure(code, 'querying').isRetryable),
       [false, true],
     )
   })

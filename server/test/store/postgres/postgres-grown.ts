@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Primary, Statement } from '../../../src/store/postgres/primary-pool.ts'
+import type { PrimaryPool, Statement } from '../../../src/store/postgres/primary-pool.ts'
 
 /** The id of an event, at a time. */
 const eventId = (time: string) =>
@@ -83,7 +83,7 @@ export async function rowsInVain(...parts: Parameters<typeof planOf>): Promise<n
 }
 
 async function planOf(
-  primary: Primary,
+  primary: PrimaryPool,
   statement: Statement<unknown> | string,
   values: readonly unknown[] = [],
 ): Promise<Plan> {

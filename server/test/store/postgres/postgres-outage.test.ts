@@ -43,7 +43,7 @@ const apiToken = () => ({
 const key = { ...freshKey(), providedId: 'there' }
 const token = { sealed: randomBytes(24), keyId: 'test' }
 
-const realm = { workspaceId: 1, environment: 'Customer' } as const
+const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
 const allEvents = { since: 0, beforeEventId: firstEventId(Infinity), limit: 9 }
 
 /** Every operation of a store but `close`. */
@@ -58,7 +58,7 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   listUserGroups: (store) =>
     store.listUserGroups({ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 5 }),
   deleteUserGroup: (store) => store.deleteUserGroup(deletion(key)),
-  forgetExpired: (store) => store.forgetExpired({ now: 1, deletedBefore: 0, usedBefore: 0 }),
+  deleteExpired: (store) => store.deleteExpired({ now: 1, deletedBefore: 0, usedBefore: 0 }),
   createWorkspace: (store) => store.createWorkspace(newWorkspace('new')),
   listWorkspaces: (store) => store.listWorkspaces(),
   createApiToken: (store) => store.createApiToken(apiToken()),
@@ -67,7 +67,7 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   listApiTokens: (store) => store.listApiTokens(),
   limitApiToken: (store) =>
     store.limitApiToken({ id: 1, rateLimit: { perSecond: 1, burst: 1 }, ...origin, now: 1 }),
-  bookCalls: (store) => store.bookCalls([{ apiTokenId: 1, costMs: 1, aheadMs: 1, fullMs: 1 }]),
+  reportUsage: (store) => store.reportUsage([{ apiTokenId: 1, costMs: 1, aheadMs: 1, fullMs: 1 }]),
   revokeApiToken: (store) => store.revokeApiToken({ id: 1, ...origin, now: 1 }),
   rotateApiToken: (store) =>
     store.rotateApiToken({ id: 1, tokenHash: randomBytes(32), oldTokenValidUntil: 1, ...origin, now: 1 }),
@@ -76,9 +76,10 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   findConsoleSession: (store) => store.findConsoleSession(randomBytes(32)),
   touchConsoleSession: (store) => store.touchConsoleSession(randomBytes(32), 1),
   deleteConsoleSession: (store) => store.deleteConsoleSession(randomBytes(32)),
-  listAuditEvents: (store) => store.listAuditEvents({ ...realm, teamId: 1, ...allEvents }),
-  pruneAuditEvents: (store) => store.pruneAuditEvents({ ...realm, ...origin, before: 1001, now: 9000 }),
-  endGracePeriod: (store) => store.endGracePeriod({ ...realm, tokenHash: hashOf(token), ...origin, now: 1 }),
+  listAuditEvents: (store) => store.listAuditEvents({ ...tenantScope, teamId: 1, ...allEvents }),
+  pruneAuditEvents: (store) => store.pruneAuditEvents({ ...tenantScope, ...origin, before: 1001, now: 9000 }),
+  endGracePeriod: (store) =>
+    store.endGracePeriod({ ...tenantScope, tokenHash: hashOf(token), ...origin, now: 1 }),
   listSecretKeyChecks: (store) => store.listSecretKeyChecks(),
   addSecretKeyCheck: (store) => store.addSecretKeyCheck({ keyId: 'k1', sealed: randomBytes(3) }),
   retireSecretKey: (store) => store.retireSecretKey('k2'),
@@ -93,7 +94,7 @@ describe('PostgreSQL: a database that refuses connections', () => {
     proxy.refuse()
     await Promise.all(
       Object.entries(operations).map(([name, operate]) =>
-        assertUnavailable(operate(store), { reason: 'ECONNRESET', isInDoubt: false }, name),
+        assertUnavailable(operate(store), { reason: 'ECONNRESET', isAmbiguous: false }, name),
       ),
     )
   })
@@ -116,7 +117,7 @@ describe('PostgreSQL: a database that refuses connections', () => {
     const { store, proxy } = await openProxied(t, brief)
     const before = await created(store)
     proxy.refuse()
-    await assertUnavailable(store.ping(), { isInDoubt: false })
+    await assertUnavailable(store.ping(), { isAmbiguous: false })
     proxy.open()
     await store.ping()
     assert.equal((await store.findUserGroup(before))?.teamId, before.teamId)
@@ -166,7 +167,7 @@ describe('PostgreSQL: a database that is lost in the middle of a call', () => {
     it(`leaves ${name} in doubt, and says so`, async (t) => {
       const { store, proxy } = await openProxied(t, brief)
       const next = proxy.next(pattern)
-      const result = assertUnavailable(operate?.(store), { isInDoubt: true }, name)
+      const result = assertUnavailable(operate?.(store), { isAmbiguous: true }, name)
       await (await next).run()
       proxy.refuse()
       await result
@@ -177,7 +178,7 @@ describe('PostgreSQL: a database that is lost in the middle of a call', () => {
     const { store, proxy } = await openProxied(t, brief)
     const group = await created(store)
     const next = proxy.next(statements.rotate)
-    const result = assertUnavailable(store.rotateUserGroupToken(rotation(group.token)), { isInDoubt: true })
+    const result = assertUnavailable(store.rotateUserGroupToken(rotation(group.token)), { isAmbiguous: true })
     await (await next).run()
     proxy.refuse()
     await result
@@ -196,10 +197,10 @@ describe('PostgreSQL: a database that is lost in the middle of a call', () => {
     ]
     const results = [
       assertUnavailable(store.updateUserGroup({ key: groups[0], change: { name: 'B' }, ...origin, now: 1 }), {
-        isInDoubt: true,
+        isAmbiguous: true,
       }),
-      assertUnavailable(store.deleteUserGroup(deletion(groups[1])), { isInDoubt: true }),
-      assertUnavailable(store.listApiTokens(), { isInDoubt: false }),
+      assertUnavailable(store.deleteUserGroup(deletion(groups[1])), { isAmbiguous: true }),
+      assertUnavailable(store.listApiTokens(), { isAmbiguous: false }),
     ]
     await Promise.all(caught)
     proxy.refuse()
@@ -230,11 +231,13 @@ describe('PostgreSQL: a database that no longer answers', () => {
     const { store, proxy } = await openProxied(t, { ...slow, ...brief })
     const group = await created(store)
     const next = proxy.next(statements.rotate)
-    const rotating = assertUnavailable(store.rotateUserGroupToken(rotation(group.token)), { isInDoubt: true })
+    const rotating = assertUnavailable(store.rotateUserGroupToken(rotation(group.token)), {
+      isAmbiguous: true,
+    })
     await next
     proxy.swallow()
     await rotating
-    await assertUnavailable(store.findUserGroup(group), { isInDoubt: false })
+    await assertUnavailable(store.findUserGroup(group), { isAmbiguous: false })
     proxy.refuse()
   })
 
@@ -245,7 +248,7 @@ describe('PostgreSQL: a database that no longer answers', () => {
     await assertUnavailable(store.listWorkspaces())
     proxy.swallow()
     for (const name of ['createWorkspace', 'createApiToken', 'revokeApiToken']) {
-      await assertUnavailable(operations[name]?.(store), { isInDoubt: false }, name)
+      await assertUnavailable(operations[name]?.(store), { isAmbiguous: false }, name)
     }
     proxy.refuse()
   })

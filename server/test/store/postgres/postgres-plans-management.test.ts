@@ -4,9 +4,9 @@ import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import type { UserGroupFilter } from '../../../src/domain/store.ts'
 import { DataSources } from '../../../src/store/postgres/data-sources.ts'
 import { LastIntrospections } from '../../../src/store/postgres/last-introspections.ts'
-import { Primary } from '../../../src/store/postgres/primary-pool.ts'
+import { PrimaryPool } from '../../../src/store/postgres/primary-pool.ts'
 import { Retry } from '../../../src/store/postgres/retry.ts'
-import { UserGroupArchive } from '../../../src/store/postgres/user-group-history.ts'
+import { UserGroupHistory } from '../../../src/store/postgres/user-group-history.ts'
 import { UserGroupSearch } from '../../../src/store/postgres/user-group-search.ts'
 import { UserGroupStatements } from '../../../src/store/postgres/user-group-statements.ts'
 import { UserGroups } from '../../../src/store/postgres/user-groups.ts'
@@ -18,10 +18,10 @@ import { origin } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
 /** Tells of each statement that is run how many pages it reads. */
-class MeasuringPrimary extends Primary {
+class MeasuringPrimary extends PrimaryPool {
   readonly pages: number[] = []
 
-  constructor(...args: ConstructorParameters<typeof Primary>) {
+  constructor(...args: ConstructorParameters<typeof PrimaryPool>) {
     super(...args)
     const run = this.query
     this.query = async (statement, values, sent) => {
@@ -31,14 +31,14 @@ class MeasuringPrimary extends Primary {
   }
 }
 
-const realm = { workspaceId: 1, environment: 'Customer' } as const
-const key = { ...realm, providedId: 'customer 7007' }
+const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
+const key = { ...tenantScope, providedId: 'customer 7007' }
 
 for (const [when, learn] of Object.entries(knowledge)) {
   describe(`PostgreSQL: ${when}, of the management`, () => {
     let primary: MeasuringPrimary
     let userGroups: UserGroups
-    let archive: UserGroupArchive
+    let archive: UserGroupHistory
     let search: UserGroupSearch
     let dataSources: DataSources
     let lastIntrospections: LastIntrospections
@@ -55,7 +55,7 @@ for (const [when, learn] of Object.entries(knowledge)) {
       const retry = new Retry(defaults.deadlineMs)
       const statements = new UserGroupStatements(primary, undefined)
       userGroups = new UserGroups(primary, retry, statements)
-      archive = new UserGroupArchive(primary, retry, statements)
+      archive = new UserGroupHistory(primary, retry, statements)
       search = new UserGroupSearch(primary, retry)
       dataSources = new DataSources(primary, retry)
       lastIntrospections = new LastIntrospections(primary, retry)
@@ -63,7 +63,7 @@ for (const [when, learn] of Object.entries(knowledge)) {
     after(() => primary.close())
 
     const find = (filter: UserGroupFilter) => () =>
-      search.search({ ...realm, filter, position: null, limit: 10 })
+      search.search({ ...tenantScope, filter, position: null, limit: 10 })
     const teamId = 7007
     const operations: Record<string, () => Promise<unknown>> = {
       'a look-up by id': () => userGroups.findById(1, 'Customer', teamId),
@@ -71,7 +71,7 @@ for (const [when, learn] of Object.entries(knowledge)) {
       'a rotation by id': () =>
         userGroups.rotateToken({
           ...origin,
-          ...{ ...realm, target: { providedId: key.providedId }, oldTokenValidUntil: 2, now: 2 },
+          ...{ ...tenantScope, target: { providedId: key.providedId }, oldTokenValidUntil: 2, now: 2 },
           mintToken: () => ({ hash: Buffer.alloc(32, 7), keyId: 'k', sealed: Buffer.alloc(1) }),
         }),
       'an update with a revision': () =>
@@ -81,12 +81,13 @@ for (const [when, learn] of Object.entries(knowledge)) {
         }),
       'its versions': () => archive.listVersions({ workspaceId: 1, teamId, beforeRevision: null, limit: 10 }),
       'a deletion': () => archive.delete({ key, ...origin, now: 3 }),
-      'a restoration': () => archive.restore({ ...origin, now: 9000, ...realm, teamId, deletedAfter: 0 }),
+      'a restoration': () =>
+        archive.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
       'a restoration of what is not there': () =>
-        archive.restore({ ...origin, now: 9000, ...realm, teamId, deletedAfter: 0 }),
+        archive.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
       'a page of what was deleted': () =>
-        archive.listDeleted({ ...realm, deletedAfter: 0, afterTeamId: 1_019_990, limit: 10 }),
-      'forgetting nothing': () => archive.forgetDeleted(0),
+        archive.listDeleted({ ...tenantScope, deletedAfter: 0, afterTeamId: 1_019_990, limit: 10 }),
+      'forgetting nothing': () => archive.deleteExpired(0),
       'a search for an id': find({ providedIdPrefix: 'customer 7007' }),
       'a search for ids, by their name too': find({ providedIdPrefix: 'customer 70', namePart: 'customer' }),
       'a search for what is mapped': find({ mappedTo: [['many', 'd7']] }),
@@ -101,8 +102,10 @@ for (const [when, learn] of Object.entries(knowledge)) {
         mappedTo: [['many', 'd700']],
       }),
       'a search for what is suspended': find({ suspended: true }),
-      'the count of the last entries': () => search.countEntries({ ...realm, after: ['s9999', 'd9998'] }),
-      'the last data sources that are shared': () => dataSources.listShared({ ...realm, afterId: 39_995 }),
+      'the count of the last entries': () =>
+        search.countEntries({ ...tenantScope, after: ['s9999', 'd9998'] }),
+      'the last data sources that are shared': () =>
+        dataSources.listShared({ ...tenantScope, afterId: 39_995 }),
       'an introspection time': () =>
         lastIntrospections.record(
           [7, 8, 50_000].map((id) => ({ workspaceId: 1, teamId: id, introspectedAt: 1 })),
@@ -121,7 +124,7 @@ for (const [when, learn] of Object.entries(knowledge)) {
 
     it('a search looks at each row of its slice by a key', async () => {
       primary.pages.length = 0
-      await search.search({ ...realm, filter: { namePart: 'nobody' }, position: '19000', limit: 10 })
+      await search.search({ ...tenantScope, filter: { namePart: 'nobody' }, position: '19000', limit: 10 })
       // Of the 1,000 rows that are left, and not of all that there are.
       assert.ok(Math.max(...primary.pages) < 10_000, `${primary.pages.join()} pages`)
     })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
-import { Primary } from '../../../src/store/postgres/primary-pool.ts'
+import { PrimaryPool } from '../../../src/store/postgres/primary-pool.ts'
 import { firstEventId } from '../../../src/domain/audit/audit-event.ts'
 import {
   deleteAuditEvents,
@@ -29,7 +29,7 @@ const ofAuditLog = {
 }
 const statements = { ...sql, deleteUserGroup, restoreUserGroup, ...ofAuditLog }
 
-const realm = [1, 'Customer']
+const tenantScope = [1, 'Customer']
 const deletedTeamId = 1_000_007
 const ids = [7, 1007]
 const providedIds = ids.map((id) => `customer ${id}`)
@@ -45,46 +45,52 @@ interface Session {
 
 /** What each statement is given: two calls' worth, or the one call's. */
 const values: Record<keyof typeof statements, (session: Session) => unknown[]> = {
-  select: () => [...realm, providedIds],
-  selectView: () => [...realm, providedIds],
-  selectUnchanged: ({ teamIds }) => [...realm, teamIds, each('1/1')],
-  selectByToken: ({ hashes }) => [...realm, hashes],
-  selectBySupersededToken: ({ hashes }) => [...realm, hashes],
-  selectIdempotencyKey: ({ hashes }) => [...realm, hashes],
-  resolveEntry: () => [...realm, ['many', 's1007', '20'], ['d7', 'd1007', '19']],
+  select: () => [...tenantScope, providedIds],
+  selectView: () => [...tenantScope, providedIds],
+  selectUnchanged: ({ teamIds }) => [...tenantScope, teamIds, each('1/1')],
+  selectByToken: ({ hashes }) => [...tenantScope, hashes],
+  selectBySupersededToken: ({ hashes }) => [...tenantScope, hashes],
+  selectIdempotencyKey: ({ hashes }) => [...tenantScope, hashes],
+  resolveEntry: () => [...tenantScope, ['many', 's1007', '20'], ['d7', 'd1007', '19']],
   insert: () => [
-    ...[...realm, ['new 1', 'new 2'], each('New'), each('{"many":"20019","s7":"d7","9":"8"}'), each(null)],
+    ...[
+      ...tenantScope,
+      ['new 1', 'new 2'],
+      each('New'),
+      each('{"many":"20019","s7":"d7","9":"8"}'),
+      each(null),
+    ],
     ...[bytes('token'), each('k'), bytes('sealed'), each(1), each(true), each('api_token:1')],
     ...[eventIds, each('request-1')],
   ],
   update: ({ teamIds }) => [
-    ...[...realm, teamIds, each('Changed'), each(true), each('{"many":"20019","s7":"d7","9":"8"}')],
+    ...[...tenantScope, teamIds, each('Changed'), each(true), each('{"many":"20019","s7":"d7","9":"8"}')],
     ...[each(false), each(null), each(2), each(true), each('api_token:1'), each(null)],
     ...[eventIds, each('request-1')],
   ],
   deleteUserGroup: ({ teamIds }) => [1, teamIds[0], null, 2, 'api_token:1', eventIds[0], null],
-  restoreUserGroup: () => [...realm, deletedTeamId, 0, eventIds[0], 'api_token:1', null],
+  restoreUserGroup: () => [...tenantScope, deletedTeamId, 0, eventIds[0], 'api_token:1', null],
   replaceToken: ({ teamIds, hashes }) => [
-    ...[...realm, teamIds, hashes, bytes('token'), each('k'), bytes('sealed'), each(2), each(2)],
+    ...[...tenantScope, teamIds, hashes, bytes('token'), each('k'), bytes('sealed'), each(2), each(2)],
     ...[bytes('key'), bytes('fingerprint'), each(3), 2, each(null)],
     ...[eventIds, each('api_token:1'), each(null)],
   ],
   selectRetiredSecretKey: () => ['k'],
-  selectPage: () => [...realm, 'customer 5', 10],
-  selectAuditEvents: () => [...realm, firstEventId(2000), firstEventId(9000), 10],
+  selectPage: () => [...tenantScope, 'customer 5', 10],
+  selectAuditEvents: () => [...tenantScope, firstEventId(2000), firstEventId(9000), 10],
   selectAuditEventsOfUserGroup: ({ teamIds }) => [
-    ...[...realm, firstEventId(0), firstEventId(2 ** 47), 10, teamIds[0]],
+    ...[...tenantScope, firstEventId(0), firstEventId(2 ** 47), 10, teamIds[0]],
   ],
   selectCreatedAt: () => [1, deletedTeamId],
-  selectCreation: ({ teamIds }) => [...realm, firstEventId(1000), firstEventId(1001), teamIds[0]],
-  selectEndOfBatch: () => [...realm, firstEventId(9000), 10],
-  deleteAuditEvents: () => [...realm, firstEventId(1001)],
+  selectCreation: ({ teamIds }) => [...tenantScope, firstEventId(1000), firstEventId(1001), teamIds[0]],
+  selectEndOfBatch: () => [...tenantScope, firstEventId(9000), 10],
+  deleteAuditEvents: () => [...tenantScope, firstEventId(1001)],
 }
 
 /** A database with so many rows of each kind, of which PostgreSQL then learns. */
 function grown(rows: number, learn: string) {
   const scope = suiteScope()
-  const made = {} as { primary: Primary; known: Session }
+  const made = {} as { primary: PrimaryPool; known: Session }
   before(async () => {
     const url = await freshDatabase(scope)
     await openPostgres(scope, url)
@@ -101,7 +107,7 @@ function grown(rows: number, learn: string) {
     }
     const location = parseDatabaseUrl(url)
     assert.ok(location.kind === 'postgres')
-    made.primary = new Primary(location.server, defaults)
+    made.primary = new PrimaryPool(location.server, defaults)
   })
   after(() => made.primary.close())
   return made

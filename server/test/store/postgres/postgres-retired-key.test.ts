@@ -25,7 +25,10 @@ it('PostgreSQL: a secret key is retired only once what was being written before 
   assert.equal(isRetired, false)
   await writer.query('COMMIT')
   await retiring
-  const { tokens } = await store.listSealedTokens({ cursor: { place: 'user_group', after: null }, limit: 9 })
+  const { tokens } = await store.listEncryptedTokens({
+    cursor: { place: 'user_group', after: null },
+    limit: 9,
+  })
   assert.deepEqual(
     tokens.map(({ token }) => token.keyId),
     ['k1'],

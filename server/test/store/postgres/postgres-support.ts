@@ -176,7 +176,7 @@ const messages = {
 /** That it fails with a `Fault` that a caller may see, and in no word of a driver's or a server's. */
 export async function assertUnavailable(
   result: Promise<unknown> | undefined,
-  expected: { reason?: string; isInDoubt?: boolean } = {},
+  expected: { reason?: string; isAmbiguous?: boolean } = {},
   what?: string,
 ): Promise<void> {
   await assert.rejects(result ?? Promise.resolve(), (error) => {
@@ -185,9 +185,9 @@ export async function assertUnavailable(
     assert.equal(code, 'unavailable', what)
     assert.match(reason ?? '', /^[A-Z0-9_]+$/, what)
     if (expected.reason !== undefined) assert.equal(reason, expected.reason, what)
-    const isInDoubt = message === messages.inDoubt
-    assert.equal(message, isInDoubt ? messages.inDoubt : messages.plain, what)
-    if (expected.isInDoubt !== undefined) assert.equal(isInDoubt, expected.isInDoubt, what)
+    const isAmbiguous = message === messages.inDoubt
+    assert.equal(message, isAmbiguous ? messages.inDoubt : messages.plain, what)
+    if (expected.isAmbiguous !== undefined) assert.equal(isAmbiguous, expected.isAmbiguous, what)
     return true
   })
 }

@@ -61,9 +61,9 @@ function clockAhead(change: Change): Change {
 }
 
 async function rotate(store: Store, key: UserGroupKey, now: number): Promise<void> {
-  const { providedId, ...realm } = key
+  const { providedId, ...tenantScope } = key
   const target = { providedId }
-  const command = { ...realm, target, oldTokenValidUntil: now, mintToken: mint, now }
+  const command = { ...tenantScope, target, oldTokenValidUntil: now, mintToken: mint, now }
   assert.equal((await store.rotateUserGroupToken({ ...origin, ...command })).outcome, 'rotated')
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import { migrate } from '../../../src/store/sqlite/migrate.ts'
-import { Stamps } from '../../../src/store/sqlite/change-tracker.ts'
+import { ChangeTracker } from '../../../src/store/sqlite/change-tracker.ts'
 import { temporaryFolder } from '../../support/service.ts'
 
 /** A file with two user groups, and a connection to it of each of two processes. */
@@ -23,7 +23,7 @@ function twoProcesses(t: TestContext) {
      VALUES (1, 'Customer', ?, 'A', '{}', ?, 'k', x'00', 1, 1, 1)`,
   )
   const ids = ['a', 'b'].map((id) => Number(insert.run(id, Buffer.from(id)).lastInsertRowid))
-  return { own, other, stamps: new Stamps(own), ids }
+  return { own, other, stamps: new ChangeTracker(own), ids }
 }
 
 const rename = (database: Database, teamId: number | undefined) =>
@@ -32,7 +32,12 @@ const writeOther = (database: Database) =>
   database.prepare("INSERT INTO retired_secret_key VALUES ('k')").run()
 
 /** As a turn of the store does it. */
-function transaction(database: Database, stamps: Stamps, work: () => void, end: 'COMMIT' | 'ROLLBACK'): void {
+function transaction(
+  database: Database,
+  stamps: ChangeTracker,
+  work: () => void,
+  end: 'COMMIT' | 'ROLLBACK',
+): void {
   database.exec('BEGIN')
   stamps.look()
   work()

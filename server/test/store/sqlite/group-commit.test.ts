@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
 import { GroupCommit } from '../../../src/store/sqlite/group-commit.ts'
 import { migrate } from '../../../src/store/sqlite/migrate.ts'
-import { Stamps } from '../../../src/store/sqlite/change-tracker.ts'
+import { ChangeTracker } from '../../../src/store/sqlite/change-tracker.ts'
 import { temporaryFolder } from '../../support/service.ts'
 
 test('what is committed is not run again where something fails after it', async (t) => {
@@ -17,7 +17,7 @@ test('what is committed is not run again where something fails after it', async 
     throw new BetterSqlite3.SqliteError('disk I/O error', 'SQLITE_IOERR_READ')
   }
   const files = { check: () => undefined, checkNowAndThen: () => undefined }
-  const guards = { files, checkpointer: { afterCommit: failing }, stamps: new Stamps(database) }
+  const guards = { files, checkpointer: { afterCommit: failing }, changeTracker: new ChangeTracker(database) }
   const batch = new GroupCommit(database, guards, { lockTimeoutMs: 5000 })
   let runs = 0
   const insert = database.prepare("INSERT INTO retired_secret_key VALUES ('one')")
