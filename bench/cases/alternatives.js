@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { installPackages } from '../../scripts/install-packages.js'
 import { bodySizes } from '../lib/bodies.js'
 import { compare, httpFigures } from '../lib/compare.js'
 import { freshIds, knownIds } from '../lib/ids.js'
@@ -92,7 +92,7 @@ export async function postgresAlternatives() {
  * @returns {Promise<import('../run.js').Report>}
  */
 async function besideAlternatives(service, others, settingsOf, options) {
-  install()
+  installPackages('bench/alternatives')
   /** @type {Record<string, import('../lib/service.js').Server>} */
   const servers = { service }
   try {
@@ -124,11 +124,4 @@ async function besideAlternatives(service, others, settingsOf, options) {
   } finally {
     for (const server of Object.values(servers)) if (server !== service) await server.stop()
   }
-}
-
-/** They come from npm when they are first wanted. */
-function install() {
-  if (existsSync(join(folder, 'node_modules'))) return
-  console.log(`npm ci in ${folder}`)
-  execFileSync('npm', ['ci', '--omit=optional', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' })
 }

@@ -1,7 +1,7 @@
 // Runs statements in the shape of the store's with one of the drivers, and tells the parent process how many rows went
 // through it. One round a message.
 import pg from 'pg'
-import postgres from 'postgres'
+import { requirePackage } from '../../scripts/install-packages.js'
 import { idAt } from '../lib/ids.js'
 import { coalescedInsert, coalescedSelect, typicalRow } from '../lib/user-groups.js'
 import { answerEach } from '../lib/worker.js'
@@ -24,6 +24,11 @@ import { answerEach } from '../lib/worker.js'
  * @property {number} seconds
  */
 /** @typedef {{ rows: number, seconds: number }} DriverResult */
+/**
+ * @typedef {object} Postgres the parts of the package `postgres` in use here
+ * @property {(value: unknown, type: number) => unknown} typed
+ * @property {(text: string, values: unknown[], options: { prepare: boolean }) => Promise<readonly unknown[]>} unsafe
+ */
 /** @typedef {(text: string, name: string, values: unknown[]) => Promise<readonly unknown[]>} Run */
 
 /** The type bytea[]. */
@@ -37,17 +42,14 @@ const bytesArray = 1001
 async function open(url, { driver, connections, mode }) {
   if (driver === 'postgres') {
     const bigint = { to: 20, from: [20], parse: Number, serialize: String }
+    const postgres = /** @type {(url: string, options: object) => Postgres} */ (
+      requirePackage('bench/alternatives', 'postgres')
+    )
     const sql = postgres(url, { max: connections, types: { bigint } })
-    // It takes an array of bytes for a single value.
+    // The driver would send an array of Buffers as a single value.
     const typed = (/** @type {unknown} */ value) =>
       Array.isArray(value) && Buffer.isBuffer(value[0]) ? sql.typed(value, bytesArray) : value
-    return [
-      async (text, _name, values) => {
-        /** @type {readonly unknown[]} */
-        const rows = await sql.unsafe(text, /** @type {never[]} */ (values.map(typed)), { prepare: true })
-        return rows
-      },
-    ]
+    return [(text, _name, values) => sql.unsafe(text, values.map(typed), { prepare: true })]
   }
   const types = new pg.TypeOverrides()
   types.setTypeParser(pg.types.builtins.INT8, Number)

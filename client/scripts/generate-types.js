@@ -1,18 +1,27 @@
-// Writes the types of what goes over the wire, from the OpenAPI document of the server as it is built. With --check it
-// writes nothing, and fails where the file is not what it would write.
+// Generates the types of the wire format from the OpenAPI document of the built server. With --check it writes nothing and
+// fails if the file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import openapiTypes, { astToString } from 'openapi-typescript'
 import { format, resolveConfig } from 'prettier'
 import ts from 'typescript'
+import { requirePackage } from '../../scripts/install-packages.js'
 import { openApiDocument } from '../../server/dist/contract/openapi/openapi.js'
+
+/**
+ * @typedef {{
+ *   default: (document: object, options: { defaultNonNullable: boolean }) => Promise<ts.Node[]>,
+ *   astToString: (node: ts.Node[]) => string,
+ * }} OpenApiTypeScript
+ */
 
 const file = fileURLToPath(new URL('../src/wire.ts', import.meta.url))
 const head = '// Generated from the OpenAPI document by client/scripts/generate-types.js. Do not edit.\n\n'
 
-const document = /** @type {import('openapi-typescript').OpenAPI3} */ (openApiDocument('0.0.0'))
-const nodes = await openapiTypes(document, { defaultNonNullable: false })
-// The paths are three, and written out in the client; what they carry is what can drift.
+const { default: openapiTypes, astToString } = /** @type {OpenApiTypeScript} */ (
+  requirePackage('tools/checks', 'openapi-typescript')
+)
+const nodes = await openapiTypes(openApiDocument('0.0.0'), { defaultNonNullable: false })
+// The client writes out its three paths itself. Only their bodies can drift.
 const components = nodes.filter((node) => ts.isInterfaceDeclaration(node) && node.name.text === 'components')
 const wanted = await format(head + astToString(components), {
   ...(await resolveConfig(file)),
@@ -21,6 +30,6 @@ const wanted = await format(head + astToString(components), {
 
 if (!process.argv.includes('--check')) writeFileSync(file, wanted)
 else if (readFileSync(file, 'utf8') !== wanted) {
-  console.error('client/src/wire.ts is not what the OpenAPI document says: run npm run client-types')
+  console.error('client/src/wire.ts is out of date. Run `npm run client-types`.')
   process.exitCode = 1
-} else console.log('The types of the client are those of the OpenAPI document.')
+} else console.log('The types of the client match the OpenAPI document.')
