@@ -138,7 +138,7 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
     onWait: watch?.waits,
     onLeft: watch?.left,
   })
-  app.decorate('admission', loadShedder)
+  app.decorate('loadShedder', loadShedder)
   // Node drops the headers beyond its limit without a word; the limit on their size is enough.
   app.server.maxHeadersCount = 0
 
