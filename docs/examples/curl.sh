@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a user group, changes it and rotates its token; writes one answer a line. Needs curl 7.76 or newer, and
-# UGS_API_TOKEN (and UGS_URL where the service is not on this machine's port 8080) in the environment.
+# Creates a user group, updates it and rotates its token. Prints one response per line. Needs curl 7.76 or newer, and
+# UGS_API_TOKEN (and UGS_URL if the service is not at http://127.0.0.1:8080) in the environment.
 set -eu
 
 : "${UGS_API_TOKEN:?set it to an API token}"

@@ -1,5 +1,5 @@
-// Makes a user group, changes it and rotates its token; writes one answer a line.
-// Needs UGS_API_TOKEN (and UGS_URL where the service is not on this machine's port 8080) in the environment.
+// Creates a user group, updates it and rotates its token. Prints one response per line.
+// Needs UGS_API_TOKEN (and UGS_URL if the service is not at http://127.0.0.1:8080) in the environment.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 
 type object map[string]any
 
-type answer struct {
+type result struct {
 	UserGroup struct {
 		Token string `json:"token"`
 	} `json:"user_group"`
@@ -25,16 +25,16 @@ type answer struct {
 
 var client = &http.Client{Timeout: 10 * time.Second}
 
-func call(method string, body object, header http.Header) (answer, error) {
-	var result answer
+func call(method string, body object, header http.Header) (result, error) {
+	var parsed result
 	encoded, err := json.Marshal(body)
 	if err != nil {
-		return result, err
+		return parsed, err
 	}
 	// A *bytes.Reader lets net/http set Content-Length, for a GET too.
 	request, err := http.NewRequest(method, baseURL()+"/api/user", bytes.NewReader(encoded))
 	if err != nil {
-		return result, err
+		return parsed, err
 	}
 	if header != nil {
 		request.Header = header
@@ -43,18 +43,18 @@ func call(method string, body object, header http.Header) (answer, error) {
 	request.Header.Set("Content-Type", "application/json")
 	response, err := client.Do(request)
 	if err != nil {
-		return result, err
+		return parsed, err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		return result, err
+		return parsed, err
 	}
 	if response.StatusCode != http.StatusOK {
-		return result, fmt.Errorf("%s: %d %s", method, response.StatusCode, text)
+		return parsed, fmt.Errorf("%s: %d %s", method, response.StatusCode, text)
 	}
 	fmt.Println(string(text))
-	return result, json.Unmarshal(text, &result)
+	return parsed, json.Unmarshal(text, &parsed)
 }
 
 func baseURL() string {

@@ -1,12 +1,12 @@
-// Makes a user group, changes it and rotates its token; writes one answer a line. Needs `npm install undici`, and
-// UGS_API_TOKEN (and UGS_URL where the service is not on this machine's port 8080) in the environment.
+// Creates a user group, updates it and rotates its token. Prints one response per line. Needs `npm install undici`, and
+// UGS_API_TOKEN (and UGS_URL if the service is not at http://127.0.0.1:8080) in the environment.
 import { randomUUID } from 'node:crypto'
 import process from 'node:process'
 import { request } from 'undici'
 
 const url = `${process.env.UGS_URL ?? 'http://127.0.0.1:8080'}/api/user`
 
-/** @typedef {{ user_group: { token: string } }} Answer */
+/** @typedef {{ user_group: { token: string } }} Result */
 
 /**
  * @param {'GET' | 'PUT' | 'POST'} method
@@ -14,7 +14,7 @@ const url = `${process.env.UGS_URL ?? 'http://127.0.0.1:8080'}/api/user`
  * @param {Record<string, string>} [headers]
  */
 async function call(method, body, headers = {}) {
-  const answer = await request(url, {
+  const response = await request(url, {
     method,
     headers: {
       authorization: `Token ${process.env.UGS_API_TOKEN}`,
@@ -25,12 +25,12 @@ async function call(method, body, headers = {}) {
     headersTimeout: 10_000,
     bodyTimeout: 10_000,
   })
-  if (answer.statusCode !== 200) {
-    throw new Error(`${method}: ${answer.statusCode} ${await answer.body.text()}`)
+  if (response.statusCode !== 200) {
+    throw new Error(`${method}: ${response.statusCode} ${await response.body.text()}`)
   }
-  const result = await answer.body.json()
+  const result = await response.body.json()
   console.log(JSON.stringify(result))
-  return /** @type {Answer} */ (result)
+  return /** @type {Result} */ (result)
 }
 
 const { user_group: userGroup } = await call('GET', {

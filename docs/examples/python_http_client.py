@@ -1,6 +1,6 @@
-"""Makes a user group, changes it and rotates its token; writes one answer a line.
+"""Creates a user group, updates it and rotates its token. Prints one response per line.
 
-Needs nothing but Python, and UGS_API_TOKEN (and UGS_URL where the service is not on this machine's port 8080) in the
+Needs only Python, and UGS_API_TOKEN (and UGS_URL if the service is not at http://127.0.0.1:8080) in the
 environment.
 """
 
@@ -26,10 +26,10 @@ def call(method, body, headers=None):
             **(headers or {}),
         },
     )
-    answer = connection.getresponse()
-    text = answer.read().decode()
-    if answer.status != 200:
-        raise RuntimeError(f"{method}: {answer.status} {text}")
+    response = connection.getresponse()
+    text = response.read().decode()
+    if response.status != 200:
+        raise RuntimeError(f"{method}: {response.status} {text}")
     print(text)
     return json.loads(text)
 

@@ -1,6 +1,6 @@
-"""Makes a user group, changes it and rotates its token; writes one answer a line.
+"""Creates a user group, updates it and rotates its token. Prints one response per line.
 
-Needs the package requests, and UGS_API_TOKEN (and UGS_URL where the service is not on this machine's port 8080) in the
+Needs the package requests, and UGS_API_TOKEN (and UGS_URL if the service is not at http://127.0.0.1:8080) in the
 environment.
 """
 
@@ -17,11 +17,11 @@ session.headers["Authorization"] = "Token " + os.environ["UGS_API_TOKEN"]
 
 def call(method, body, headers=None):
     # json= sends a body with a GET too, and sets Content-Type.
-    answer = session.request(method, URL, json=body, headers=headers, timeout=10)
-    if answer.status_code != 200:
-        raise RuntimeError(f"{method}: {answer.status_code} {answer.text}")
-    print(answer.text)
-    return answer.json()
+    response = session.request(method, URL, json=body, headers=headers, timeout=10)
+    if response.status_code != 200:
+        raise RuntimeError(f"{method}: {response.status_code} {response.text}")
+    print(response.text)
+    return response.json()
 
 
 user_group = call(
