@@ -1,10 +1,10 @@
-/** Where the time comes from; tests bring their own. */
+/** Source of the time. Tests replace it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number
-  /** Milliseconds from any moment on. Unlike `now`, it neither leaps nor goes back when the computer's clock is set. */
+  /** Milliseconds from an arbitrary start. Unlike `now`, it never jumps when the system clock is set. */
   monotonic(): number
-  /** Calls back once, after so many milliseconds; returns what calls that off. */
+  /** Calls back once after `ms` milliseconds. Returns a function that cancels it. */
   after(ms: number, callback: () => void): () => void
 }
 
@@ -21,10 +21,10 @@ export const systemClock: Clock = {
 export async function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted()
   await new Promise<void>((resolve) => {
-    const callOff = clock.after(ms, wake)
+    const cancel = clock.after(ms, wake)
     signal?.addEventListener('abort', wake, { once: true })
     function wake() {
-      callOff()
+      cancel()
       signal?.removeEventListener('abort', wake)
       resolve()
     }

@@ -1,60 +1,59 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { readJson } from './answers.ts'
 import { sleep } from './clock.ts'
 import { ServiceError, TransportError, type ErrorCode } from './errors.ts'
-import { exchange, type Request } from './exchange.ts'
-import { readDeadline, type CallOptions, type ConnectionSettings } from './options.ts'
+import { httpExchange, type HttpRequest } from './http-exchange.ts'
+import { readJson } from './json-response.ts'
+import { checkDeadline, type ConnectionSettings, type RequestOptions } from './options.ts'
 
-/** Before the second try; it doubles with each, up to the longest. */
-const firstPauseMs = 100
-const longestPauseMs = 2000
+/** Pause before the second attempt. Doubles with each attempt, up to `maxDelayMs`. */
+const initialDelayMs = 100
+const maxDelayMs = 2000
 
-/** A connection that was idle for longer is not used again: what is on the way may have forgotten it, and tells nobody. */
-const longestIdleMs = 30_000
+/** Keep-alive connections idle for longer are closed: a proxy may have dropped them without notice. */
+const maxIdleMs = 30_000
 
-/** An answer about one user group of the largest properties and mapping is well below. */
-const maxAnswerBytes = 8 * 1024 * 1024
+/** Far above a response with one user group of the largest properties and mapping. */
+const maxResponseBytes = 8 * 1024 * 1024
 
-const passingStatuses: readonly (number | undefined)[] = [408, 429, 502, 503, 504]
+const retryableStatuses: readonly (number | undefined)[] = [408, 429, 502, 503, 504]
 
 /**
- * Methods that a proxy may refuse, by the statuses with which some do. Where an operation says so, the service understands
- * it as a POST with `X-HTTP-Method-Override`, which is the same call, so that nothing can go wrong by trying.
+ * Methods that a proxy may refuse, with the statuses that proxies use for it. If an operation has `hasOverride`, the service
+ * accepts it as a POST with `X-HTTP-Method-Override` too. Both forms are the same operation, so sending the second is safe.
  */
 const refusals: Readonly<Record<string, readonly (number | undefined)[]>> = {
   GET: [400, 403, 405, 411, 413, 501],
   PUT: [403, 405, 501],
 }
 
-/** What was in the way of an answer, or of a good one. */
 type Failure = ServiceError | TransportError
 
 export interface Operation<Result> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
-  /** What stands behind the question mark. */
+  /** Query string, without the question mark. */
   readonly query?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Whether `X-HTTP-Method-Override` works for it. */
+  /** Set if the service accepts `X-HTTP-Method-Override` for the operation. */
   readonly hasOverride?: true
-  /** Of an answer that says that the call succeeded. Default: 200. */
+  /** Status of a successful response. Default: 200. */
   readonly status?: 201
   /** Default: 8 MiB. */
-  readonly maxAnswerBytes?: number
-  /** Whether the answer is a JSON value a line, which `read` gets as an array. */
-  readonly answersLines?: true
-  /** What an answer with this status says. */
+  readonly maxResponseBytes?: number
+  /** Set if the response is NDJSON. `read` then gets the array of its lines. */
+  readonly isNdjson?: true
+  /** Converts the JSON of a successful response. */
   readonly read: (json: unknown) => Result
-  /** A second time would have a second effect: it is not repeated after a try that may have taken effect. */
-  readonly isOnce?: true
+  /** Set if a second execution has a second effect. Such an operation is not retried once an attempt may have taken effect. */
+  readonly isNonIdempotent?: true
   /**
-   * By the code with which a repeat is refused where a try before it, whose answer was lost, has taken effect: what came of
-   * that. `doubt` is how that try failed: what is to be thrown where it cannot be known.
+   * Handlers for error codes of a retry that follows an attempt with an unknown outcome. The error may mean that the earlier
+   * attempt took effect. `ambiguous` is the failure of that attempt; a handler rethrows it if the outcome stays unknown.
    */
-  readonly afterDoubt?: Partial<
-    Record<ErrorCode, (doubt: Failure, refusal: ServiceError) => Result | Promise<Result>>
+  readonly afterAmbiguousFailure?: Partial<
+    Record<ErrorCode, (ambiguous: Failure, refusal: ServiceError) => Result | Promise<Result>>
   >
 }
 
@@ -64,92 +63,97 @@ export interface Limits {
   readonly deadline: number
 }
 
-/** One service, as one holder of an API token reaches it. */
+/** Sends operations to one service with one API token. */
 export class Connection {
   readonly #settings: ConnectionSettings
   readonly #agent: HttpAgent
   /**
-   * For what cannot be repeated: a connection that was kept may have been closed, which shows only once something is sent
-   * on it.
+   * Agent without keep-alive, for non-idempotent operations. A reused connection may turn out to be closed only after the
+   * request was sent, which would leave the outcome unknown.
    */
   readonly #newConnections: HttpAgent
-  /** The methods that do not get through, and are sent as a POST from then on. */
+  /** Methods that did not reach the service. They are sent as POST with the override header. */
   readonly #overridden: Set<string>
 
   constructor(settings: ConnectionSettings, methodOverride = false) {
     this.#settings = settings
     const Agent = settings.origin.protocol === 'https:' ? HttpsAgent : HttpAgent
-    this.#agent = settings.agent ?? new Agent({ keepAlive: true, timeout: longestIdleMs })
+    this.#agent = settings.agent ?? new Agent({ keepAlive: true, timeout: maxIdleMs })
     this.#newConnections = settings.agent ?? new Agent()
     this.#overridden = new Set(methodOverride ? Object.keys(refusals) : [])
   }
 
   /**
-   * Of one call, from now on.
+   * Returns the limits of an operation that starts now.
    * @throws RangeError
    */
-  limitsOf({ signal, deadlineMs }: CallOptions): Limits {
-    const ms = deadlineMs === undefined ? this.#settings.deadlineMs : readDeadline(deadlineMs)
+  limitsFor({ signal, deadlineMs }: RequestOptions): Limits {
+    const ms = deadlineMs === undefined ? this.#settings.deadlineMs : checkDeadline(deadlineMs)
     return { signal, deadline: this.#settings.clock.monotonic() + ms }
   }
 
   /**
-   * Makes a call, and repeats it within the deadline while what went wrong may pass.
+   * Executes an operation. Retries it within the deadline while the failure may be temporary.
    * @throws ServiceError, TransportError
-   * @throws `signal.reason` where the signal is aborted
+   * @throws `signal.reason` if the signal is aborted
    */
-  async call<Result>(operation: Operation<Result>, { signal: given, deadline }: Limits): Promise<Result> {
+  async execute<Result>(
+    operation: Operation<Result>,
+    { signal: callerSignal, deadline }: Limits,
+  ): Promise<Result> {
     const { clock, maxTries } = this.#settings
-    const { afterDoubt = {} } = operation
-    given?.throwIfAborted()
-    // One of its own for this call: many may share the caller's.
-    const signal = given && AbortSignal.any([given])
-    let isLastTry = maxTries === 1
-    let doubt: Failure | undefined
-    for (let tries = 1; ; tries++) {
+    const { afterAmbiguousFailure = {} } = operation
+    callerSignal?.throwIfAborted()
+    // A derived signal for each operation keeps the listeners off the caller's signal, which many operations may share.
+    const signal = callerSignal && AbortSignal.any([callerSignal])
+    let isLastAttempt = maxTries === 1
+    let ambiguous: Failure | undefined
+    for (let attempts = 1; ; attempts++) {
       const now = clock.monotonic()
-      const isWhole = isLastTry || operation.isOnce
-      // Half of what is left, so that one answer that never comes leaves time for another try.
-      const attempt = new Attempt(isWhole ? deadline : (now + deadline) / 2, signal)
+      const usesWholeDeadline = isLastAttempt || operation.isNonIdempotent
+      // Half of the remaining time, so that one missing response leaves time for another attempt.
+      const attempt = new Attempt(usesWholeDeadline ? deadline : (now + deadline) / 2, signal)
       try {
-        return await this.#try(operation, attempt)
+        return await this.#attempt(operation, attempt)
       } catch (error) {
         if (!isFailure(error)) throw error
-        if (doubt !== undefined && error instanceof ServiceError) {
-          // Own ones: a code is whatever the service says.
-          const settle = Object.hasOwn(afterDoubt, error.code) ? afterDoubt[error.code] : undefined
-          if (settle !== undefined) return await settle(doubt, error)
+        if (ambiguous !== undefined && error instanceof ServiceError) {
+          // Own properties only: the service chooses the code.
+          const handle = Object.hasOwn(afterAmbiguousFailure, error.code)
+            ? afterAmbiguousFailure[error.code]
+            : undefined
+          if (handle !== undefined) return await handle(ambiguous, error)
         }
-        const isInDoubt = attempt.mayHaveTakenEffect(error)
-        if (isInDoubt) doubt = error
-        if (isLastTry || !mayPass(error) || (isInDoubt && operation.isOnce)) throw error
-        // A service that is slow is not asked again and again.
-        isLastTry = tries === maxTries - 1 || error.code === 'timed_out'
-        const pause = pauseMs(tries) + (error.retryAfterMs ?? 0)
-        if (clock.monotonic() + pause >= deadline) throw error
-        await sleep(clock, pause, signal)
-        // A process that is busy wakes late.
+        const isAmbiguous = attempt.mayHaveTakenEffect(error)
+        if (isAmbiguous) ambiguous = error
+        if (isLastAttempt || !isRetryable(error) || (isAmbiguous && operation.isNonIdempotent)) throw error
+        // A slow service gets only one more attempt.
+        isLastAttempt = attempts === maxTries - 1 || error.code === 'timed_out'
+        const delay = retryDelayMs(attempts) + (error.retryAfterMs ?? 0)
+        if (clock.monotonic() + delay >= deadline) throw error
+        await sleep(clock, delay, signal)
+        // Timers of a busy process fire late.
         if (clock.monotonic() >= deadline) throw error
       }
     }
   }
 
-  /** Where the method does not get through, once more with the override. */
-  async #try<Result>(operation: Operation<Result>, attempt: Attempt): Promise<Result> {
+  /** Sends the operation; if a proxy does not pass the method, sends it again with the override header. */
+  async #attempt<Result>(operation: Operation<Result>, attempt: Attempt): Promise<Result> {
     const { method, hasOverride } = operation
     if (!hasOverride) return this.#send(operation, attempt)
     if (this.#overridden.has(method)) return this.#send(overridden(operation), attempt)
     try {
       return await this.#send(operation, attempt)
     } catch (error) {
-      if (!isForOverride(method, error)) throw error
+      if (!needsOverride(method, error)) throw error
     }
     try {
       const result = await this.#send(overridden(operation), attempt)
       this.#overridden.add(method)
       return result
     } catch (error) {
-      // It has reached the service, whatever that says.
+      // An error of the service proves that the request got through.
       if (error instanceof ServiceError) this.#overridden.add(method)
       throw error
     }
@@ -157,44 +161,42 @@ export class Connection {
 
   async #send<Result>(operation: Operation<Result>, attempt: Attempt): Promise<Result> {
     const { origin, apiToken, clock } = this.#settings
-    const { method, body, status = 200, isOnce } = operation
+    const { method, body, status = 200, isNonIdempotent, isNdjson = false } = operation
     const { until, signal } = attempt
     const url = new URL(origin)
     url.pathname = url.pathname.replace(/\/*$/, operation.path)
     url.search = operation.query ?? ''
-    const request: Request = {
+    const request: HttpRequest = {
       method,
       url,
       headers: { authorization: `Token ${apiToken}`, accept: 'application/json', ...operation.headers },
       body: body === undefined ? undefined : Buffer.from(body),
-      maxAnswerBytes: operation.maxAnswerBytes ?? maxAnswerBytes,
+      maxResponseBytes: operation.maxResponseBytes ?? maxResponseBytes,
       onSent: () => (attempt.isSent = true),
     }
     const abortion = new AbortController()
     const abort = () => abortion.abort()
     signal?.addEventListener('abort', abort, { once: true })
-    const callOff = clock.after(until - clock.monotonic(), abort)
+    const cancel = clock.after(until - clock.monotonic(), abort)
     try {
-      const answer = await exchange(request, isOnce ? this.#newConnections : this.#agent, abortion.signal)
-      return operation.read(
-        readJson(answer, { method, status, now: clock.now(), isLines: operation.answersLines === true }),
-      )
+      const agent = isNonIdempotent ? this.#newConnections : this.#agent
+      const response = await httpExchange(request, agent, abortion.signal)
+      return operation.read(readJson(response, { method, status, now: clock.now(), isNdjson }))
     } catch (error) {
       signal?.throwIfAborted()
       throw abortion.signal.aborted ? timedOut(url) : error
     } finally {
-      callOff()
+      cancel()
       signal?.removeEventListener('abort', abort)
     }
   }
 }
 
-/** One of the tries of a call. */
 class Attempt {
   /** By the monotonic clock. */
   readonly until: number
   readonly signal: AbortSignal | undefined
-  /** Whether something of it may have arrived. */
+  /** True once a part of the request may have arrived. */
   isSent = false
 
   constructor(until: number, signal: AbortSignal | undefined) {
@@ -203,15 +205,15 @@ class Attempt {
   }
 
   mayHaveTakenEffect(failure: Failure): boolean {
-    // The service says 503 too where it has lost its store in the middle of a change.
+    // The service also responds with 503 if it loses its store in the middle of a change.
     if (failure instanceof ServiceError) return failure.status >= 500
     return this.isSent && failure.status !== 429
   }
 }
 
-/** In milliseconds; less than the whole, by chance, so that many callers do not come back at once. */
-export function pauseMs(tries: number): number {
-  return Math.min(firstPauseMs * 2 ** (tries - 1), longestPauseMs) * (0.5 + Math.random() / 2)
+/** Returns the pause after this many attempts. Random, between half and all of it, so that clients do not retry in step. */
+export function retryDelayMs(attempts: number): number {
+  return Math.min(initialDelayMs * 2 ** (attempts - 1), maxDelayMs) * (0.5 + Math.random() / 2)
 }
 
 function overridden<Result>(operation: Operation<Result>): Operation<Result> {
@@ -223,17 +225,19 @@ function isFailure(error: unknown): error is Failure {
   return error instanceof ServiceError || error instanceof TransportError
 }
 
-function mayPass(failure: Failure): boolean {
+function isRetryable(failure: Failure): boolean {
   const { code, status } = failure
   if (failure instanceof ServiceError)
-    return passingStatuses.includes(status) || code === 'idempotency_key_in_use'
+    return retryableStatuses.includes(status) || code === 'idempotency_key_in_use'
   return (
-    code === 'unreachable' || code === 'timed_out' || (code === 'refused' && passingStatuses.includes(status))
+    code === 'unreachable' ||
+    code === 'timed_out' ||
+    (code === 'refused' && retryableStatuses.includes(status))
   )
 }
 
-/** Whether it is the method, or the body with it, that did not get through to the service. */
-function isForOverride(method: string, error: unknown): boolean {
+/** Returns true if a proxy probably refused the method, or dropped the body because of it. */
+function needsOverride(method: string, error: unknown): boolean {
   const statuses = refusals[method]
   if (statuses === undefined) return false
   if (error instanceof ServiceError) return error.code === 'body_required'
@@ -243,6 +247,6 @@ function isForOverride(method: string, error: unknown): boolean {
 function timedOut({ origin }: URL): TransportError {
   return new TransportError(
     'timed_out',
-    `The User Group Service at ${origin} did not answer in time: check that it is well, or allow more with deadlineMs`,
+    `No response from the User Group Service at ${origin} in time. Check the service, or raise deadlineMs.`,
   )
 }

@@ -1,30 +1,27 @@
 import type { components } from './wire.ts'
 
-type WireError = components['schemas']['ErrorAnswer']['error']
+type WireError = components['schemas']['ErrorResponse']['error']
 
-/**
- * Why the service refuses a call; `docs/api.md` says of each what to do. A newer service may send one that is not listed
- * here.
- */
+/** Error code of the service. `docs/api.md` explains each. Newer services may send codes that are not listed here. */
 export type ErrorCode = WireError['code']
 
-/** One field at fault: a JSON Pointer (RFC 6901) into the body that was sent, such as `/properties/region`. */
+/** An invalid field: its JSON Pointer (RFC 6901) in the request body, such as `/properties/region`, and the reason. */
 export type FieldFault = Readonly<NonNullable<WireError['fields']>[number]>
 
-/** The service has answered, and says that the call failed. */
+/** The service responded that the operation failed. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly code: ErrorCode
-  /** Status of the answer: 400 to 599. */
+  /** HTTP status: 400 to 599. */
   readonly status: number
-  /** The fields at fault; empty where none is. */
+  /** Invalid fields; may be empty. */
   readonly fields: readonly FieldFault[]
-  /** Finds the call in the log of the service. */
+  /** Identifies the request in the log of the service. */
   readonly requestId: string
-  /** How long the service asks to wait before the next call (`Retry-After`), in milliseconds. */
+  /** Wait that the service requests before the next attempt (`Retry-After`), in milliseconds. */
   readonly retryAfterMs: number | undefined
 
-  constructor(error: WireError, { status, retryAfterMs }: AnswerDetails & { status: number }) {
+  constructor(error: WireError, { status, retryAfterMs }: ResponseDetails & { status: number }) {
     super(withoutTokens(error.message))
     this.code = error.code
     this.status = status
@@ -37,34 +34,33 @@ export class ServiceError extends Error {
   }
 }
 
-/** Why there is no answer of the service. */
+/** Reason why there is no response of the service. */
 export type TransportErrorCode =
-  /** No connection, or one that broke. */
+  /** No connection, or it broke. */
   | 'unreachable'
-  /** The deadline has passed. */
+  /** The deadline passed. */
   | 'timed_out'
-  /** No secure connection: the certificate is not trusted, or what answers does not speak TLS. */
+  /** The certificate is not trusted, or the peer does not speak TLS. */
   | 'tls_failed'
-  /** Something before the service answers with an error of its own; `status` has it. */
+  /** A proxy responded with an error; `status` has its status. */
   | 'refused'
-  /** What answers is not the service, or redirects. */
+  /** The response is not from the service, or is a redirect. */
   | 'bad_answer'
 
 /**
- * There is no answer of the service, and it is not known whether the call took effect. Nothing is lost by repeating a
- * `getOrCreate` or an `update`; a `rotate` is repeated with the same `idempotencyKey`. Of `UserGroupManagement` each method
- * says what a repeat does.
+ * The service did not respond, so the operation may or may not have taken effect. It is safe to repeat `getOrCreate`
+ * and `update`, and `rotate` with the same `idempotencyKey`. For `UserGroupManagement`, see each method.
  */
 export class TransportError extends Error {
   override readonly name = 'TransportError'
   readonly code: TransportErrorCode
-  /** Status of the answer, where there was one. */
+  /** HTTP status, if there was a response. */
   readonly status: number | undefined
-  /** How long `Retry-After` asks to wait, in milliseconds. */
+  /** Wait that `Retry-After` requests, in milliseconds. */
   readonly retryAfterMs: number | undefined
 
-  // No `cause`: the errors of Node.js may hold the bytes that arrived, and a token among them.
-  constructor(code: TransportErrorCode, message: string, details: AnswerDetails = {}) {
+  // No `cause`: errors of Node.js may hold received bytes, including a token.
+  constructor(code: TransportErrorCode, message: string, details: ResponseDetails = {}) {
     super(message)
     this.code = code
     this.status = details.status
@@ -72,16 +68,16 @@ export class TransportError extends Error {
   }
 }
 
-interface AnswerDetails {
+interface ResponseDetails {
   readonly status?: number | undefined
   readonly retryAfterMs?: number | undefined
 }
 
-export function badAnswer(what: string, status?: number): TransportError {
+export function badResponse(detail: string, status?: number): TransportError {
   return new TransportError(
     'bad_answer',
-    `What answers is not the User Group Service as it should be (${what}): ` +
-      'check origin, and that there is no login page or redirect before it',
+    `Unexpected response: ${detail}. ` +
+      'Check origin, and that no login page or redirect is in front of the User Group Service.',
     { status },
   )
 }

@@ -14,7 +14,7 @@ export type {
   Difference,
   IsolationFinding,
   LeakedToken,
-  ManagedUserGroup,
+  AdminUserGroup,
   NewApiToken,
   NewWorkspace,
   PromotionResult,
@@ -26,7 +26,7 @@ export type {
   UserGroupVersion,
   UserGroupView,
   Workspace,
-} from './managed.ts'
+} from './admin-types.ts'
 export type {
   ApiTokenFields,
   ApiTokenRotation,
@@ -44,7 +44,7 @@ export type {
   VersionRange,
   WorkspaceFields,
 } from './management-fields.ts'
-export type { CallOptions, ConnectionOptions } from './options.ts'
+export type { RequestOptions, ConnectionOptions } from './options.ts'
 export type { Page, Paged } from './paged.ts'
 export {
   UserGroupClient,

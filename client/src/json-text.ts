@@ -1,14 +1,14 @@
-/** What is to be JSON. Its members may be undefined: those are left out. */
-export type Unset<Body> = { readonly [Name in keyof Body]: Body[Name] | undefined }
+/** A request body whose members may be undefined. Undefined members are omitted. */
+export type WithUndefined<Body> = { readonly [Name in keyof Body]: Body[Name] | undefined }
 
 /**
- * The value as JSON. Members that are undefined are left out, as JSON.stringify does.
- * @throws TypeError for what JSON.stringify would alter without a word, such as NaN, which it makes null
+ * Returns the value as JSON. Omits undefined members, like JSON.stringify.
+ * @throws TypeError for values that JSON.stringify would silently change, such as NaN
  */
 export function jsonText(value: object): string {
   return JSON.stringify(value, function (this: unknown, key, member: unknown) {
     if (isAltered(this, member)) {
-      throw new TypeError(`${JSON.stringify(key)} holds what JSON cannot: it would be lost or altered`)
+      throw new TypeError(`${JSON.stringify(key)} cannot be represented in JSON`)
     }
     return member
   })

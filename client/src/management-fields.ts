@@ -1,131 +1,131 @@
-import type { CallOptions } from './options.ts'
-import type { AuditAction, Scope } from './managed.ts'
+import type { RequestOptions } from './options.ts'
+import type { AuditAction, Scope } from './admin-types.ts'
 import type { JsonObject, Mapping } from './user-group.ts'
 
-// What the calls of the management API take.
+// Parameters of the management API.
 
-/** Of a call that changes one user group. */
-export interface ChangeOptions extends CallOptions {
+/** Options of an operation that changes one user group. */
+export interface ChangeOptions extends RequestOptions {
   /**
-   * The `revision` of the user group that was looked at. If it has been changed since, nothing is, and the call fails with
-   * `revision_mismatch`. Without it the last change stands.
+   * The expected `revision`. If the user group has another one, the operation changes nothing and fails with
+   * `revision_mismatch`. Without it, the last change wins.
    */
   readonly ifRevision?: number | undefined
 }
 
-/** What to find. All that is given must hold; all is found where nothing is. Texts have 1 to 255 characters. */
+/** Search criteria. A user group must match all that are given. Strings have 1 to 255 characters. */
 export interface UserGroupSearch {
-  /** What the `userGroupId` starts with. Case counts. */
+  /** Prefix of the `userGroupId`, case-sensitive. */
   readonly userGroupIdPrefix?: string | undefined
-  /** A part of the name, in whatever case. An accent counts. */
+  /** Substring of the name. Case-insensitive, accent-sensitive. */
   readonly name?: string | undefined
   /**
-   * A place in the properties, as a JSON Pointer (RFC 6901) such as `/plan`; none in a list. At most 1,000 characters. Goes
-   * with `propertyValue`.
+   * JSON Pointer (RFC 6901) into the properties, such as `/plan`. Cannot point into arrays. At most 1,000 characters.
+   * Requires `propertyValue`.
    */
   readonly property?: string | undefined
-  /** What is there. A text of `5` finds the number too, and one of `true` the boolean. At most 1,000 characters. */
+  /** Value at `property`. The string `5` also finds the number, and `true` the boolean. At most 1,000 characters. */
   readonly propertyValue?: string | number | boolean | undefined
-  /** The key of an entry of the mapping. Goes with `dataSource`. */
+  /** Key of a mapping entry. Requires `dataSource`. */
   readonly schema?: string | undefined
-  /** Its value. Where the entry names what is registered, user groups that name that otherwise are found too. */
+  /** Value of that mapping entry. Also finds user groups that name the same registered data source by its other id. */
   readonly dataSource?: string | undefined
   readonly suspended?: boolean | undefined
-  /** How many a page has at most: 1 to 200. Default: 50. */
+  /** Maximum number of items per page: 1 to 200. Default: 50. */
   readonly limit?: number | undefined
 }
 
 export interface PageLimit {
-  /** How many a page has at most: 1 to 200. Default: 50. */
+  /** Maximum number of items per page: 1 to 200. Default: 50. */
   readonly limit?: number | undefined
 }
 
 export interface DataSourceSearch extends PageLimit {
-  /** Only those for this schema. Default: all. */
+  /** Only data sources of this schema. Default: all. */
   readonly schemaId?: number | undefined
 }
 
-/** All that is given must hold. */
+/** Search criteria. An event must match all that are given. */
 export interface AuditSearch extends PageLimit {
-  /** From this time on, in milliseconds since the Unix epoch. */
+  /** Events at or after this time, in milliseconds since the Unix epoch. */
   readonly since?: number | undefined
-  /** Before this time. */
+  /** Events before this time. */
   readonly until?: number | undefined
   readonly teamId?: number | undefined
-  /** Of the user group that has this id; where none has it any more, of those that had it. */
+  /** Events of the user group with this id. If it was deleted, of all user groups that had the id. */
   readonly userGroupId?: string | undefined
   readonly action?: AuditAction | undefined
-  /** Such as `api_token:3` or `cli:root`. */
+  /** For example `api_token:3` or `cli:root`. */
   readonly author?: string | undefined
   readonly requestId?: string | undefined
 }
 
-/** What to change. A field that is left out, or undefined, stays as it is. */
+/** Fields to change. Omitted and undefined fields keep their values. */
 export interface UserGroupChange {
   /** 1 to 255 characters. */
   readonly name?: string | undefined
-  /** At most 1,000 entries. Replaced whole, never merged; null or `{}` clears it. */
+  /** At most 1,000 entries. Replaces the whole mapping; null or `{}` clears it. */
   readonly mapping?: Mapping | null | undefined
-  /** At most 64 KiB as JSON and 32 levels deep. Replaced whole, never merged; null clears it. */
+  /** At most 64 KiB as JSON and 32 levels deep. Replaces all properties; null clears them. */
   readonly properties?: JsonObject | null | undefined
 }
 
 export interface TokenRotation {
-  /** For how long the old token stays valid for viewing, in whole seconds: 0 to 604800. Default: 0, it stops at once. */
+  /** Time for which the old token stays valid for viewing, in whole seconds: 0 to 604800. Default: 0. */
   readonly gracePeriodSeconds?: number | undefined
 }
 
 export interface VersionRange {
-  /** The revision of a version. */
+  /** Revision of the version to compare. */
   readonly from: number
-  /** That of another one. Default: what is now. */
+  /** Revision of the other version. Default: the current state. */
   readonly to?: number | undefined
 }
 
 export interface PromotionFields {
-  /** Of `Testing`: 1 to 200, each once. */
+  /** Ids in `Testing`: 1 to 200, without duplicates. */
   readonly userGroupIds: readonly string[]
-  /** Changes nothing, and says what would be different. Default: false. */
+  /** Changes nothing and returns the differences. Default: false. */
   readonly dryRun?: boolean | undefined
 }
 
 export interface LeakedTokenFields {
-  /** A user group token or an API token: what was found, 1 to 255 characters. */
+  /** The leaked user group token or API token: 1 to 255 characters. */
   readonly token: string
   /**
-   * Stops it at once: the user group gets another token, or where this one was replaced, its grace period ends; an API token
-   * is revoked for good. Default: false, it is only looked up.
+   * Stops the token at once. A current user group token is rotated, the grace period of a superseded one ends, an API
+   * token is revoked. Default: false, which only looks the token up.
    */
   readonly rotate?: boolean | undefined
 }
 
 export interface ApiTokenFields {
-  /** What it is for: 1 to 255 characters. Others may have the same. */
+  /** Purpose of the API token: 1 to 255 characters, need not be unique. */
   readonly name: string
-  /** What it may do: one at least. */
+  /** At least one scope. */
   readonly scopes: readonly Scope[]
-  /** For how long it is valid: 1 to 315360000, ten years. Default: for good. */
+  /** Lifetime in seconds: 1 to 315360000, ten years. Default: it never expires. */
   readonly expiresInSeconds?: number | undefined
 }
 
 export interface ApiTokenRotation {
-  /** For how long the old one works on, in whole seconds: 0 to 2592000, 30 days. Default: 86400, a day. */
+  /** Time for which the old API token keeps working, in whole seconds: 0 to 2592000, 30 days. Default: 86400, a day. */
   readonly overlapSeconds?: number | undefined
 }
 
 export interface WorkspaceFields {
-  /** 1 to 255 characters; no other workspace has the same. */
+  /** 1 to 255 characters, unique among workspaces. */
   readonly name: string
 }
 
 export interface SchemaFields {
-  /** Your id of it: 1 to 255 characters. */
+  /** Your id for it: 1 to 255 characters. */
   readonly providedId: string
   /** 1 to 255 characters. */
   readonly name: string
 }
 
 export interface DataSourceFields extends SchemaFields {
-  /** The schema that it is for. */
+  /** Id of its schema. */
   readonly schemaId: number
 }

@@ -1,6 +1,6 @@
 import type { Operation } from './connection.ts'
-import { jsonText, type Unset } from './json-text.ts'
-import * as results from './managed-results.ts'
+import { jsonText, type WithUndefined } from './json-text.ts'
+import * as responses from './admin-responses.ts'
 import type {
   ApiTokenFields,
   ApiTokenRotation,
@@ -16,21 +16,21 @@ import type {
 } from './management-fields.ts'
 import type { components } from './wire.ts'
 
-// The operations of `/admin/v1`: how each is sent, and what a repeat of it does.
+// The operations of `/admin/v1`: how each is sent, and what a retry of it means.
 
 type Wire = components['schemas']
-type AfterDoubt<Result> = NonNullable<Operation<Result>['afterDoubt']>
+type AfterAmbiguousFailure<Result> = NonNullable<Operation<Result>['afterAmbiguousFailure']>
 
-/** A page of 200 user groups, each as large as a body of a call may be, is well below. */
-const maxAnswerBytes = 256 * 1024 * 1024
+/** Far above a page of 200 user groups of the maximum request body size. */
+const maxResponseBytes = 256 * 1024 * 1024
 
-/** It may be the very try whose answer was lost that is in the way. To say that nothing has changed would be wrong. */
-const unknown = (doubt: unknown): never => {
-  throw doubt
+/** The conflict may come from this operation's own earlier attempt, so "nothing changed" could be wrong. */
+const rethrow = (ambiguous: unknown): never => {
+  throw ambiguous
 }
-const afterChange: AfterDoubt<never> = { revision_mismatch: unknown }
-/** An API token may have been revoked that makes the call. */
-const afterRevocation: AfterDoubt<never> = { unauthenticated: unknown }
+const afterChange: AfterAmbiguousFailure<never> = { revision_mismatch: rethrow }
+/** The operation may have revoked the API token that it uses. */
+const afterRevocation: AfterAmbiguousFailure<never> = { unauthenticated: rethrow }
 
 export const searchUserGroups = (search: UserGroupSearch, cursor: string | undefined) => {
   const { userGroupIdPrefix, propertyValue, dataSource, ...others } = search
@@ -41,55 +41,55 @@ export const searchUserGroups = (search: UserGroupSearch, cursor: string | undef
     data_source: dataSource,
     cursor,
   }
-  return get('/user-groups', results.readUserGroups, query)
+  return get('/user-groups', responses.readUserGroups, query)
 }
 
-export const getUserGroup = (teamId: number) => get(pathOf(teamId), results.readUserGroup)
+export const getUserGroup = (teamId: number) => get(pathOf(teamId), responses.readUserGroup)
 
 export const updateUserGroup = (teamId: number, change: UserGroupChange, ifRevision: number | undefined) => {
-  const body: Unset<Wire['UserGroupPatch']> = change
+  const body: WithUndefined<Wire['UserGroupPatch']> = change
   return {
-    ...send('PATCH', pathOf(teamId), results.readUserGroup, body),
+    ...send('PATCH', pathOf(teamId), responses.readUserGroup, body),
     headers: { ...jsonType, ...ifMatch(teamId, ifRevision) },
-    afterDoubt: afterChange,
+    afterAmbiguousFailure: afterChange,
   } as const
 }
 
 export const deleteUserGroup = (teamId: number, ifRevision: number | undefined) =>
   ({
-    ...send('DELETE', pathOf(teamId), results.readDeleted),
+    ...send('DELETE', pathOf(teamId), responses.readDeleted),
     headers: ifMatch(teamId, ifRevision),
-    afterDoubt: { user_group_not_found: () => undefined },
+    afterAmbiguousFailure: { user_group_not_found: () => undefined },
   }) as const
 
-export const getUserGroupToken = (teamId: number) => get(`${pathOf(teamId)}/token`, results.readToken)
+export const getUserGroupToken = (teamId: number) => get(`${pathOf(teamId)}/token`, responses.readToken)
 
 export const rotateUserGroupToken = (
   teamId: number,
   { gracePeriodSeconds, ...others }: { readonly gracePeriodSeconds?: number | undefined },
   revision: number,
 ) => {
-  const body: Unset<Wire['RotateBody']> = { grace_period_seconds: gracePeriodSeconds }
+  const body: WithUndefined<Wire['RotateBody']> = { grace_period_seconds: gracePeriodSeconds }
   return {
-    ...send('POST', `${pathOf(teamId)}/rotate`, results.readToken, { ...others, ...body }),
+    ...send('POST', `${pathOf(teamId)}/rotate`, responses.readToken, { ...others, ...body }),
     headers: { ...jsonType, ...ifMatch(teamId, revision) },
   } as const
 }
 
 export const setSuspended = (teamId: number, action: 'suspend' | 'resume', ifRevision: number | undefined) =>
   ({
-    ...send('POST', `${pathOf(teamId)}/${action}`, results.readUserGroup),
+    ...send('POST', `${pathOf(teamId)}/${action}`, responses.readUserGroup),
     headers: ifMatch(teamId, ifRevision),
-    afterDoubt: afterChange,
+    afterAmbiguousFailure: afterChange,
   }) as const
 
-export const viewUserGroup = (teamId: number) => get(`${pathOf(teamId)}/view`, results.readView)
+export const viewUserGroup = (teamId: number) => get(`${pathOf(teamId)}/view`, responses.readView)
 
 export const listUserGroupVersions = (teamId: number) =>
-  get(`${pathOf(teamId)}/versions`, results.readVersions)
+  get(`${pathOf(teamId)}/versions`, responses.readVersions)
 
 export const diffUserGroupVersions = (teamId: number, from: number, to: number | undefined) =>
-  get(`${pathOf(teamId)}/versions/${idOf('from', from)}/diff`, results.readDifferences, {
+  get(`${pathOf(teamId)}/versions/${idOf('from', from)}/diff`, responses.readDifferences, {
     to: to === undefined ? to : idOf('to', to),
   })
 
@@ -98,89 +98,89 @@ export const restoreUserGroupVersion = (teamId: number, revision: number, ifRevi
     ...send(
       'POST',
       `${pathOf(teamId)}/versions/${idOf('revision', revision)}/restore`,
-      results.readUserGroup,
+      responses.readUserGroup,
     ),
     headers: ifMatch(teamId, ifRevision),
-    // Of the last hundred revisions: the restoring itself may have been one too many.
-    afterDoubt: { ...afterChange, not_found: unknown },
+    // The service keeps a hundred revisions; this restore may have pushed the version out.
+    afterAmbiguousFailure: { ...afterChange, not_found: rethrow },
   }) as const
 
 export const listDeletedUserGroups = (limit: number | undefined, cursor: string | undefined) =>
-  get('/deleted-user-groups', results.readDeletedUserGroups, { limit, cursor })
+  get('/deleted-user-groups', responses.readDeletedUserGroups, { limit, cursor })
 
 export const restoreDeletedUserGroup = (teamId: number) =>
-  send('POST', `/deleted-user-groups/${idOf('teamId', teamId)}/restore`, results.readUserGroup)
+  send('POST', `/deleted-user-groups/${idOf('teamId', teamId)}/restore`, responses.readUserGroup)
 
 export const listIsolationFindings = (limit: number | undefined, cursor: string | undefined) =>
-  get('/isolation-findings', results.readFindings, { limit, cursor })
+  get('/isolation-findings', responses.readFindings, { limit, cursor })
 
 export const promoteUserGroups = ({ userGroupIds, dryRun, ...others }: PromotionFields) => {
-  const body: Unset<Omit<Wire['PromotionBody'], 'user_group_ids'>> & {
+  const body: WithUndefined<Omit<Wire['PromotionBody'], 'user_group_ids'>> & {
     readonly user_group_ids: readonly string[]
   } = { user_group_ids: userGroupIds, dry_run: dryRun }
-  return send('POST', '/promotions', results.readPromotion, { ...others, ...body })
+  return send('POST', '/promotions', responses.readPromotion, { ...others, ...body })
 }
 
 export const reportLeakedToken = (fields: LeakedTokenFields) => {
-  const body: Unset<Wire['LeakedTokenBody']> = fields
+  const body: WithUndefined<Wire['LeakedTokenBody']> = fields
   return {
-    ...send('POST', '/leaked-tokens', results.readLeakedToken, body),
-    afterDoubt: fields.rotate === true ? afterRevocation : {},
+    ...send('POST', '/leaked-tokens', responses.readLeakedToken, body),
+    afterAmbiguousFailure: fields.rotate === true ? afterRevocation : {},
   } as const
 }
 
-export const listApiTokens = get('/api-tokens', results.readApiTokens)
+export const listApiTokens = get('/api-tokens', responses.readApiTokens)
 
 export const createApiToken = ({ expiresInSeconds, ...others }: ApiTokenFields) => {
-  const body: Unset<Pick<Wire['ApiTokenBody'], 'expires_in_seconds'>> = {
+  const body: WithUndefined<Pick<Wire['ApiTokenBody'], 'expires_in_seconds'>> = {
     expires_in_seconds: expiresInSeconds,
   }
   return {
-    ...send('POST', '/api-tokens', results.readNewApiToken, { ...others, ...body }),
+    ...send('POST', '/api-tokens', responses.readNewApiToken, { ...others, ...body }),
     status: 201,
-    isOnce: true,
+    isNonIdempotent: true,
   } as const
 }
 
 export const rotateApiToken = (id: number, { overlapSeconds }: ApiTokenRotation) => {
-  const body: Unset<Wire['ApiTokenRotationBody']> = { overlap_seconds: overlapSeconds }
+  const body: WithUndefined<Wire['ApiTokenRotationBody']> = { overlap_seconds: overlapSeconds }
   return {
-    ...send('POST', `/api-tokens/${idOf('id', id)}/rotate`, results.readRotatedApiToken, body),
+    ...send('POST', `/api-tokens/${idOf('id', id)}/rotate`, responses.readRotatedApiToken, body),
     status: 201,
-    isOnce: true,
+    isNonIdempotent: true,
   } as const
 }
 
 export const revokeApiToken = (id: number) =>
   ({
-    ...send('POST', `/api-tokens/${idOf('id', id)}/revoke`, results.readApiToken),
-    afterDoubt: afterRevocation,
+    ...send('POST', `/api-tokens/${idOf('id', id)}/revoke`, responses.readApiToken),
+    afterAmbiguousFailure: afterRevocation,
   }) as const
 
-export const listWorkspaces = get('/workspaces', results.readWorkspaces)
+export const listWorkspaces = get('/workspaces', responses.readWorkspaces)
 
 export const createWorkspace = (fields: WorkspaceFields) => {
   const body: Wire['WorkspaceBody'] = fields
   return {
-    ...send('POST', '/workspaces', results.readNewWorkspace, body),
+    ...send('POST', '/workspaces', responses.readNewWorkspace, body),
     status: 201,
-    // It may be the one that was asked for, its API token lost.
-    afterDoubt: { already_exists: unknown },
+    // The earlier attempt may have created this workspace, and its API token is lost.
+    afterAmbiguousFailure: { already_exists: rethrow },
   } as const
 }
 
-export const listSchemas = get('/schemas', results.readSchemas)
+export const listSchemas = get('/schemas', responses.readSchemas)
 
 export const createSchema = ({ providedId, ...others }: SchemaFields) =>
   ({
-    ...send('POST', '/schemas', results.readSchema, { provided_id: providedId, ...others }),
+    ...send('POST', '/schemas', responses.readSchema, { provided_id: providedId, ...others }),
     status: 201,
   }) as const
 
 export const deleteSchema = (id: number) => remove(`/schemas/${idOf('id', id)}`)
 
 export const listDataSources = ({ schemaId, ...others }: DataSourceSearch, cursor: string | undefined) =>
-  get('/data-sources', results.readDataSources, { ...others, schema_id: schemaId, cursor })
+  get('/data-sources', responses.readDataSources, { ...others, schema_id: schemaId, cursor })
 
 export const createDataSource = ({ schemaId, providedId, ...others }: DataSourceFields) => {
   const body: Pick<Wire['DataSourceBody'], 'schema_id' | 'provided_id'> = {
@@ -188,7 +188,7 @@ export const createDataSource = ({ schemaId, providedId, ...others }: DataSource
     provided_id: providedId,
   }
   return {
-    ...send('POST', '/data-sources', results.readDataSource, { ...body, ...others }),
+    ...send('POST', '/data-sources', responses.readDataSource, { ...body, ...others }),
     status: 201,
   } as const
 }
@@ -197,7 +197,7 @@ export const deleteDataSource = (id: number) => remove(`/data-sources/${idOf('id
 
 export const listAuditEvents = (search: AuditSearch, cursor: string | undefined) => {
   const { since, until, teamId, userGroupId, requestId, ...others } = search
-  return get('/audit-events', results.readAuditEvents, {
+  return get('/audit-events', responses.readAuditEvents, {
     since: timeText('since', since),
     until: timeText('until', until),
     team_id: teamId,
@@ -210,7 +210,7 @@ export const listAuditEvents = (search: AuditSearch, cursor: string | undefined)
 
 type Parameter = string | number | boolean | undefined
 
-/** The last that RFC 3339 can write. */
+/** The latest time that RFC 3339 can represent. */
 const latestTime = Date.parse('9999-12-31T23:59:59.999Z')
 
 const jsonType = { 'content-type': 'application/json' }
@@ -220,7 +220,7 @@ function get<Result>(
   read: (json: unknown) => Result,
   query: Readonly<Record<string, Parameter>> = {},
 ): Operation<Result> {
-  return { method: 'GET', path: `/admin/v1${path}`, query: queryText(query), maxAnswerBytes, read }
+  return { method: 'GET', path: `/admin/v1${path}`, query: queryText(query), maxResponseBytes, read }
 }
 
 function send<Result>(
@@ -239,8 +239,8 @@ function send<Result>(
 
 function remove(path: string): Operation<void> {
   return {
-    ...send('DELETE', path, results.readDeleted),
-    afterDoubt: { not_found: () => undefined },
+    ...send('DELETE', path, responses.readDeleted),
+    afterAmbiguousFailure: { not_found: () => undefined },
   }
 }
 
@@ -248,31 +248,31 @@ function pathOf(teamId: number): string {
   return `/user-groups/${idOf('teamId', teamId)}`
 }
 
-/** @throws TypeError for what would be another path */
+/** @throws TypeError for an id that would change the path */
 function idOf(name: string, id: number): number {
   if (Number.isSafeInteger(id) && id >= 1) return id
-  throw new TypeError(`${name} must be a whole number, 1 or more`)
+  throw new TypeError(`${name} must be an integer, 1 or more`)
 }
 
-/** @throws TypeError for what is no time */
+/** @throws TypeError for an invalid time */
 function timeText(name: string, time: number | undefined): string | undefined {
   if (time === undefined) return undefined
   if (Number.isSafeInteger(time) && time >= 0 && time <= latestTime) return new Date(time).toISOString()
   throw new TypeError(`${name} must be a time in milliseconds since the Unix epoch`)
 }
 
-/** The ETag of the user group at this revision. */
+/** Returns the `If-Match` header with the ETag of this revision. */
 function ifMatch(teamId: number, revision: number | undefined): Record<string, string> {
   return revision === undefined ? {} : { 'if-match': `"${teamId}.${idOf('ifRevision', revision)}"` }
 }
 
-/** @throws TypeError for what a query would alter without a word */
+/** @throws TypeError for a value that a query cannot represent */
 function queryText(parameters: Readonly<Record<string, Parameter>>): string {
   return Object.entries(parameters)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => {
-      const isRight = typeof value === 'number' ? Number.isFinite(value) : isTextOrBoolean(value)
-      if (!isRight) throw new TypeError(`${name} holds what a query cannot: it would be lost or altered`)
+      const isValid = typeof value === 'number' ? Number.isFinite(value) : isTextOrBoolean(value)
+      if (!isValid) throw new TypeError(`${name} cannot be sent in a query string`)
       return `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`
     })
     .join('&')

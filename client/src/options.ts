@@ -1,30 +1,30 @@
 import type { Agent } from 'node:http'
 import { systemClock, type Clock } from './clock.ts'
 
-/** The longest that a timer waits. */
-const longestTimeoutMs = 2_147_483_647
+/** Maximum delay of a Node.js timer. */
+const maxTimeoutMs = 2_147_483_647
 
 export interface ConnectionOptions {
   /**
-   * Where the service is: `https://user-groups.example.com`, without `/api/user`. Where a gateway has it under a path, with
-   * that path.
+   * URL of the service without `/api/user`, for example `https://user-groups.example.com`. Include the path if a
+   * gateway serves it under one.
    */
   readonly origin: string
-  /** An API token; it decides about the workspace and the environment. It belongs on servers, never into a page. */
+  /** API token. It determines the workspace and the environment. Keep it on servers, never in a web page. */
   readonly apiToken: string
-  /** How long a call may take, in milliseconds, all tries and pauses included. Default: 15000. */
+  /** Maximum duration of an operation in milliseconds, including retries and pauses. Default: 15000. */
   readonly deadlineMs?: number | undefined
-  /** How often a call is tried at most. Default: 8; 1 for no repeat. */
+  /** Maximum number of attempts. Default: 8. 1 disables retries. */
   readonly maxTries?: number | undefined
-  /** Makes the connections, with a certificate or through a proxy for example. Default: one that keeps them alive. */
+  /** Creates the connections, for example with a client certificate or through a proxy. Default: a keep-alive agent. */
   readonly agent?: Agent | undefined
   readonly clock?: Clock | undefined
 }
 
-export interface CallOptions {
-  /** Aborts the call, which then rejects with the signal's reason. It may have taken effect. */
+export interface RequestOptions {
+  /** Aborts the operation, which then rejects with the signal's reason. It may have taken effect. */
   readonly signal?: AbortSignal | undefined
-  /** In place of the client's, for this call. */
+  /** Overrides the client's `deadlineMs` for this operation. */
   readonly deadlineMs?: number | undefined
 }
 
@@ -40,17 +40,17 @@ export interface ConnectionSettings {
 /** @throws TypeError, RangeError */
 export function settingsOf(options: ConnectionOptions): ConnectionSettings {
   const { origin, apiToken, deadlineMs = 15_000, maxTries = 8, agent, clock = systemClock } = options
-  // From an environment variable, each may well be missing or a text.
+  // Values from environment variables may be missing or strings.
   if (typeof apiToken !== 'string' || !/^[\x21-\x7e]+$/.test(apiToken)) {
-    throw new TypeError('apiToken must be the API token alone: visible ASCII characters, no white space')
+    throw new TypeError('apiToken must be only the API token: visible ASCII characters without white space')
   }
   if (!Number.isSafeInteger(maxTries) || maxTries < 1) {
     throw new RangeError('maxTries must be a whole number, 1 or more')
   }
   return {
-    origin: readOrigin(origin),
+    origin: parseOrigin(origin),
     apiToken,
-    deadlineMs: readDeadline(deadlineMs),
+    deadlineMs: checkDeadline(deadlineMs),
     maxTries,
     agent,
     clock,
@@ -58,17 +58,17 @@ export function settingsOf(options: ConnectionOptions): ConnectionSettings {
 }
 
 /** @throws RangeError */
-export function readDeadline(deadlineMs: number): number {
-  if (typeof deadlineMs === 'number' && deadlineMs >= 1 && deadlineMs <= longestTimeoutMs) return deadlineMs
+export function checkDeadline(deadlineMs: number): number {
+  if (typeof deadlineMs === 'number' && deadlineMs >= 1 && deadlineMs <= maxTimeoutMs) return deadlineMs
   throw new RangeError('deadlineMs must be a number, 1 or more')
 }
 
-function readOrigin(text: string): URL {
+function parseOrigin(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const isRight =
+  const isValid =
     url !== undefined &&
     /^https?:$/.test(url.protocol) &&
     `${url.username}${url.password}${url.search}` === ''
-  if (!isRight) throw new TypeError('origin must be an http or https URL, without user, password and query')
+  if (!isValid) throw new TypeError('origin must be an http or https URL without user, password or query')
   return url
 }

@@ -1,19 +1,19 @@
-import { badAnswer } from './errors.ts'
+import { badResponse } from './errors.ts'
 
 /** One page of a list. */
 export interface Page<Item> {
-  /** May be fewer than asked for, and none, where there is a next page too. */
+  /** May have fewer items than the limit, or none, although another page follows. */
   readonly items: readonly Item[]
-  /** What the next page is asked for with; null where there is none. */
+  /** Pass it to `page` to get the next page. Null on the last page. */
   readonly nextCursor: string | null
 }
 
 /**
- * A list that is read page by page, when it is iterated: `for await (const item of list)` gives all, and asks for no more
- * once it is left. Each page is a call of its own, with its own deadline. Every iteration begins anew.
+ * A list that is read page by page during iteration. `for await (const item of list)` yields all items; leaving the
+ * loop stops the requests. Each page has its own deadline. Every iteration starts from the first page.
  */
 export interface Paged<Item> extends AsyncIterable<Item> {
-  /** One page: the first, or the one after that which had this `nextCursor`. */
+  /** Returns one page: the first, or the one that follows the page with this `nextCursor`. */
   page(cursor?: string | null): Promise<Page<Item>>
 }
 
@@ -25,8 +25,8 @@ export function paged<Item>(load: (cursor: string | undefined) => Promise<Page<I
       do {
         const { items, nextCursor } = await load(cursor)
         yield* items
-        // Else it would go round for ever.
-        if (nextCursor === cursor) throw badAnswer('its next_cursor is the one that was sent')
+        // Prevents an endless loop.
+        if (nextCursor === cursor) throw badResponse('its next_cursor equals the cursor that was sent')
         cursor = nextCursor ?? undefined
       } while (cursor !== undefined)
     },

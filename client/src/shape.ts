@@ -1,20 +1,20 @@
-import { badAnswer } from './errors.ts'
+import { badResponse } from './errors.ts'
 
 type Check = (value: unknown) => boolean
 
-/** A check for each member of what goes over the wire, and so a mistake of types where the document changes. */
+/** A check for each member of a wire type. Does not compile if a member is missing. */
 export type Shape<Wire> = { readonly [Name in keyof Wire]-?: Check }
 
 /**
- * Takes a value for what the shape says, members that it does not know included.
+ * Checks that a value has the shape. Ignores unknown members.
  * @throws TransportError `bad_answer`
  */
 export function read<Wire extends object>(value: unknown, what: string, shape: Shape<Wire>): Wire {
-  if (!isObject(value)) throw badAnswer(`${what} is no object`)
-  for (const [name, isRight] of Object.entries<Check>(shape)) {
-    // Own members: what is inherited is nobody's answer.
-    if (!isRight(Object.hasOwn(value, name) ? value[name] : undefined)) {
-      throw badAnswer(`${name} of ${what} is not as it should be`)
+  if (!isObject(value)) throw badResponse(`${what} is not an object`)
+  for (const [name, isValid] of Object.entries<Check>(shape)) {
+    // Own members only: an inherited one was not sent.
+    if (!isValid(Object.hasOwn(value, name) ? value[name] : undefined)) {
+      throw badResponse(`${what} has an invalid ${name}`)
     }
   }
   return value as Wire
@@ -22,8 +22,8 @@ export function read<Wire extends object>(value: unknown, what: string, shape: S
 
 /** @throws TransportError `bad_answer` */
 export function readEach<Wire extends object>(value: unknown, what: string, shape: Shape<Wire>): Wire[] {
-  if (!isArray(value)) throw badAnswer(`${what} is no list`)
-  return value.map((item) => read(item, `one of ${what}`, shape))
+  if (!isArray(value)) throw badResponse(`${what} is not an array`)
+  return value.map((item) => read(item, `an item of ${what}`, shape))
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -66,7 +66,7 @@ export function isEnvironment(value: unknown): boolean {
   return value === 'Customer' || value === 'Testing'
 }
 
-/** Seconds since the Unix epoch, up to the latest time that a Date holds. */
+/** Seconds since the Unix epoch, at most the latest time that a Date can hold. */
 export function isTime(value: unknown): boolean {
   return isCount(value) && (value as number) <= 8_640_000_000_000
 }

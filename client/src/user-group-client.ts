@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Connection } from './connection.ts'
-import { jsonText, type Unset } from './json-text.ts'
-import { settingsOf, type CallOptions, type ConnectionOptions } from './options.ts'
-import { readGetOrCreate, readIntrospection, readRotation, readUpdate } from './results.ts'
+import { jsonText, type WithUndefined } from './json-text.ts'
+import { settingsOf, type RequestOptions, type ConnectionOptions } from './options.ts'
+import { readGetOrCreate, readIntrospection, readRotation, readUpdate } from './responses.ts'
 import type {
   GetOrCreateResult,
   IntrospectedUserGroup,
@@ -12,7 +12,7 @@ import type {
 } from './user-group.ts'
 import type { components } from './wire.ts'
 
-/** What is longer is no token: the service's have 80 characters at most. */
+/** Longer strings cannot be tokens: the service issues at most 80 characters. */
 const maxTokenLength = 1000
 
 const userPath = '/api/user'
@@ -20,8 +20,8 @@ const jsonType = { 'content-type': 'application/json' }
 
 export interface UserGroupClientOptions extends ConnectionOptions {
   /**
-   * Sends GET and PUT as a POST with `X-HTTP-Method-Override` from the first call on. Else the client does so once it
-   * notices that GET with a body, or PUT, does not get through. Default: false.
+   * Always sends GET and PUT as a POST with `X-HTTP-Method-Override`. By default the client switches to it once it
+   * notices that a proxy does not pass GET with a body, or PUT. Default: false.
    */
   readonly methodOverride?: boolean | undefined
 }
@@ -29,24 +29,25 @@ export interface UserGroupClientOptions extends ConnectionOptions {
 export interface RotationFields {
   /** The current token of the user group. */
   readonly currentToken: string
-  /** For how long the old token stays valid for viewing, in whole seconds: 0 to 604800. Default: 0, it stops at once. */
+  /** Time for which the old token stays valid for viewing, in whole seconds: 0 to 604800. Default: 0. */
   readonly gracePeriodSeconds?: number | undefined
 }
 
-export interface RotationOptions extends CallOptions {
+export interface RotationOptions extends RequestOptions {
   /**
-   * 1 to 255 visible ASCII characters. Default: a new random one for each call, kept over its repeats. With one of your own
-   * you can repeat a rotation that failed in the end, within 24 hours: it rotates once, and you get its answer.
+   * 1 to 255 visible ASCII characters. Default: a random key for each call, reused for its retries. With your own key
+   * you can repeat a failed rotation within 24 hours: the token is rotated once, and you get the original response.
    */
   readonly idempotencyKey?: string | undefined
 }
 
 /**
- * Calls the User Group Service. One serves any number of calls at once.
+ * A client for `/api/user` and introspection. One instance serves any number of concurrent calls.
  *
- * Every method throws a `ServiceError` where the service refuses the call, a `TransportError` where it does not answer, and
- * the reason of `signal` where that is aborted. Before they do, they repeat the call within the deadline where the connection
- * fails, where there is no answer, and after 408, 429, 502, 503 and 504, not before the time that `Retry-After` names.
+ * Every method throws a `ServiceError` if the service responds with an error, a `TransportError` if it does not
+ * respond, and the reason of `signal` if that is aborted. Before that, it retries within the deadline: after a failed
+ * connection, after a missing response, and after status 408, 429, 502, 503 and 504. It waits at least as long as
+ * `Retry-After` requests.
  */
 export class UserGroupClient {
   readonly #connection: Connection
@@ -56,14 +57,15 @@ export class UserGroupClient {
   }
 
   /**
-   * Makes the user group be as described, creating it if needed. Its token never changes here.
+   * Creates the user group or updates it to match the fields. The token never changes.
    *
-   * Of any number of simultaneous first calls exactly one gets `newUserGroup: true`, and all get the same token.
-   * @throws ServiceError `name_required` where it would be created without a name; `validation_failed` with `fields`;
-   * `forbidden` where something would change and the API token may only read
+   * If several calls create the same user group at once, exactly one returns `newUserGroup: true`, and all return the
+   * same token.
+   * @throws ServiceError `name_required` if the user group does not exist and no name is given; `validation_failed`
+   * with `fields`; `forbidden` if something would change and the API token is read-only
    */
-  async getOrCreate(fields: UserGroupFields, options: CallOptions = {}): Promise<GetOrCreateResult> {
-    return this.#connection.call(
+  async getOrCreate(fields: UserGroupFields, options: RequestOptions = {}): Promise<GetOrCreateResult> {
+    return this.#connection.execute(
       {
         method: 'GET',
         hasOverride: true,
@@ -72,18 +74,18 @@ export class UserGroupClient {
         body: userGroupBody(fields),
         read: readGetOrCreate,
       },
-      this.#connection.limitsOf(options),
+      this.#connection.limitsFor(options),
     )
   }
 
   /**
-   * Changes a user group that exists.
+   * Updates an existing user group.
    *
-   * A repeat after a lost answer overwrites what somebody else may have changed in between.
+   * A retry after a lost response overwrites changes that others made in between.
    * @throws ServiceError `user_group_not_found`; `validation_failed` with `fields`; `forbidden`
    */
-  async update(fields: UserGroupFields, options: CallOptions = {}): Promise<UpdatedUserGroup> {
-    return this.#connection.call(
+  async update(fields: UserGroupFields, options: RequestOptions = {}): Promise<UpdatedUserGroup> {
+    return this.#connection.execute(
       {
         method: 'PUT',
         hasOverride: true,
@@ -92,15 +94,15 @@ export class UserGroupClient {
         body: userGroupBody(fields),
         read: readUpdate,
       },
-      this.#connection.limitsOf(options),
+      this.#connection.limitsFor(options),
     )
   }
 
   /**
    * Replaces the token of a user group. The old one stops at once, or after the grace period.
    *
-   * It rotates once, however often it has to be repeated.
-   * @throws ServiceError `token_superseded` where it was already replaced: `getOrCreate` tells the current one;
+   * Retries never rotate a second time.
+   * @throws ServiceError `token_superseded` if the token was already replaced: `getOrCreate` returns the current one;
    * `token_not_found`; `idempotency_key_reused`; `forbidden`
    */
   async rotate(
@@ -108,11 +110,11 @@ export class UserGroupClient {
     options: RotationOptions = {},
   ): Promise<RotatedUserGroup> {
     const { idempotencyKey = randomUUID() } = options
-    const body: Unset<components['schemas']['RotationBody']> = {
+    const body: WithUndefined<components['schemas']['RotationBody']> = {
       current_token: currentToken,
       grace_period_seconds: gracePeriodSeconds,
     }
-    return this.#connection.call(
+    return this.#connection.execute(
       {
         method: 'POST',
         path: userPath,
@@ -120,23 +122,23 @@ export class UserGroupClient {
         body: jsonText({ ...others, ...body }),
         read: readRotation,
       },
-      this.#connection.limitsOf(options),
+      this.#connection.limitsFor(options),
     )
   }
 
   /**
-   * Whose user group token this is, and what it may see; or null for one that is not active: unknown, replaced, expired, of
-   * another workspace or environment, or none at all. The API token needs the scope `introspect`.
+   * Returns the user group of a token, with its data sources and properties. Returns null for an inactive token:
+   * unknown, superseded, expired, or of another workspace or environment. The API token needs the scope `introspect`.
    * @throws ServiceError `forbidden`
    */
   async introspect(
     token: string | undefined,
-    options: CallOptions = {},
+    options: RequestOptions = {},
   ): Promise<IntrospectedUserGroup | null> {
     options.signal?.throwIfAborted()
     if (typeof token !== 'string' || token === '' || token.length > maxTokenLength) return null
     const form: components['schemas']['IntrospectionBody'] = { token, token_type_hint: 'user_group' }
-    return this.#connection.call(
+    return this.#connection.execute(
       {
         method: 'POST',
         path: '/oauth2/introspect',
@@ -144,18 +146,18 @@ export class UserGroupClient {
         body: new URLSearchParams({ ...form }).toString(),
         read: readIntrospection,
       },
-      this.#connection.limitsOf(options),
+      this.#connection.limitsFor(options),
     )
   }
 }
 
 function userGroupBody({ userGroupId, name, mapping, properties, ...others }: UserGroupFields): string {
-  const body: Unset<components['schemas']['UserGroupBody']> = {
+  const body: WithUndefined<components['schemas']['UserGroupBody']> = {
     user_group_id: userGroupId,
     name,
     mapping,
     properties,
   }
-  // What no compiler has refused, the service names.
+  // Pass unknown fields on: the service names them in its error.
   return jsonText({ ...others, ...body })
 }

@@ -1,7 +1,7 @@
 import type { Connection, Operation } from './connection.ts'
-import { badAnswer, type ErrorCode, type FieldFault } from './errors.ts'
-import { jsonText, type Unset } from './json-text.ts'
-import type { CallOptions } from './options.ts'
+import { badResponse, type ErrorCode, type FieldFault } from './errors.ts'
+import { jsonText, type WithUndefined } from './json-text.ts'
+import type { RequestOptions } from './options.ts'
 import { isArray, isCount, isObject, isOneOf, isText, isTextOrNull, read, type Shape } from './shape.ts'
 import type { UserGroupFields } from './user-group.ts'
 import type { components } from './wire.ts'
@@ -9,14 +9,14 @@ import type { components } from './wire.ts'
 type Wire = components['schemas']
 type WireResult = Extract<Wire['ImportLine'], { line: number }>
 
-/** What became of one row of an import, or in a dry run would. */
+/** Result of one row of an import, or of a dry run. */
 export interface ImportResult {
-  /** Which of the rows it is, from 1. */
+  /** Number of the row, from 1. */
   readonly row: number
-  /** Null where the row does not say it. */
+  /** Null if the row has none. */
   readonly userGroupId: string | null
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'refused'
-  /** Why it was refused. Else null. */
+  /** Reason for `refused`. Null otherwise. */
   readonly error: {
     readonly code: ErrorCode
     readonly message: string
@@ -24,12 +24,12 @@ export interface ImportResult {
   } | null
 }
 
-export interface ImportOptions extends CallOptions {
-  /** Changes nothing, and says what would be. Default: false. */
+export interface ImportOptions extends RequestOptions {
+  /** Changes nothing and reports what an import would do. Default: false. */
   readonly dryRun?: boolean | undefined
 }
 
-/** How much goes into a call: little enough for it to be repeated. */
+/** Limits of one request, so that it can be retried. */
 const maxRows = 500
 const maxLength = 1_000_000
 
@@ -45,7 +45,7 @@ const errorShape: Shape<NonNullable<WireResult['error']>> = {
   fields: (value) => value === undefined || isArray(value),
 }
 
-/** Call by call, each once its rows are there and its results are asked for. */
+/** Sends rows in batches, each when it is full and its results are requested. */
 export async function* importRows(
   connection: Connection,
   rows: Iterable<UserGroupFields> | AsyncIterable<UserGroupFields>,
@@ -53,13 +53,13 @@ export async function* importRows(
 ): AsyncGenerator<ImportResult> {
   let lines: string[] = []
   let length = 0
-  let before = 0
+  let sentRows = 0
   const send = async () => {
-    const results = await connection.call(
-      importOperation(lines, before, dryRun),
-      connection.limitsOf(options),
+    const results = await connection.execute(
+      importOperation(lines, sentRows, dryRun),
+      connection.limitsFor(options),
     )
-    before += lines.length
+    sentRows += lines.length
     lines = []
     length = 0
     return results
@@ -73,13 +73,13 @@ export async function* importRows(
   if (lines.length > 0) yield* await send()
 }
 
-function bodyOf({ userGroupId, ...others }: UserGroupFields): Unset<Wire['ImportRow']> {
+function bodyOf({ userGroupId, ...others }: UserGroupFields): WithUndefined<Wire['ImportRow']> {
   return { user_group_id: userGroupId, ...others }
 }
 
 function importOperation(
   lines: readonly string[],
-  before: number,
+  sentRows: number,
   dryRun: boolean,
 ): Operation<ImportResult[]> {
   return {
@@ -88,22 +88,25 @@ function importOperation(
     query: `dry_run=${dryRun}`,
     headers: { 'content-type': 'application/x-ndjson', accept: 'application/x-ndjson, application/json' },
     body: `${lines.join('\n')}\n`,
-    answersLines: true,
-    read: (answer) => {
-      if (!isArray(answer) || answer.length !== lines.length + 1)
-        throw badAnswer('it does not tell of every row')
-      return answer.slice(0, -1).map((line) => resultOf(line, before))
+    isNdjson: true,
+    read: (response) => {
+      if (!isArray(response) || response.length !== lines.length + 1)
+        throw badResponse('a line of the import is missing')
+      return response.slice(0, -1).map((line) => resultOf(line, sentRows))
     },
   }
 }
 
-function resultOf(value: unknown, before: number): ImportResult {
+function resultOf(value: unknown, sentRows: number): ImportResult {
   const { line, user_group_id, outcome, error } = read(value, 'a result', resultShape)
-  const told = error && read(error, 'the error', errorShape)
+  const rowError = error && read(error, 'the error', errorShape)
   return {
-    row: before + line,
+    row: sentRows + line,
     userGroupId: user_group_id,
     outcome,
-    error: told === undefined ? null : { code: told.code, message: told.message, fields: told.fields ?? [] },
+    error:
+      rowError === undefined
+        ? null
+        : { code: rowError.code, message: rowError.message, fields: rowError.fields ?? [] },
   }
 }

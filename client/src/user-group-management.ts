@@ -7,7 +7,7 @@ import type {
   Difference,
   IsolationFinding,
   LeakedToken,
-  ManagedUserGroup,
+  AdminUserGroup,
   NewApiToken,
   NewWorkspace,
   RotatedApiToken,
@@ -17,7 +17,7 @@ import type {
   UserGroupVersion,
   UserGroupView,
   Workspace,
-} from './managed.ts'
+} from './admin-types.ts'
 import type {
   ApiTokenFields,
   ApiTokenRotation,
@@ -36,19 +36,20 @@ import type {
   WorkspaceFields,
 } from './management-fields.ts'
 import * as operations from './management-operations.ts'
-import { settingsOf, type CallOptions, type ConnectionOptions } from './options.ts'
+import { settingsOf, type RequestOptions, type ConnectionOptions } from './options.ts'
 import { paged, type Paged } from './paged.ts'
 import type { UserGroupFields } from './user-group.ts'
 import { importRows, type ImportOptions, type ImportResult } from './user-group-import.ts'
 
 /**
- * Calls the management API: for the people who look after user groups, with an API token of the scope `admin`. It sees one
- * workspace and one environment; what is another's is `user_group_not_found` or `not_found`.
+ * A client for the management API. Needs an API token with the scope `admin`. It sees one workspace and one
+ * environment; resources of others are `user_group_not_found` or `not_found`.
  *
- * Every method throws a `ServiceError` where the service refuses the call, a `TransportError` where it does not answer, and
- * the reason of `signal` where that is aborted; a `TypeError` for what cannot be sent. Before they do, they repeat the call
- * as a `UserGroupClient` does, but `createApiToken` only where it cannot have taken effect. What a repeat does stands with
- * each. All of them may throw `unauthenticated`, `forbidden` (another scope), `validation_failed` and `unavailable`.
+ * Every method throws a `ServiceError` if the service responds with an error, a `TransportError` if it does not
+ * respond, the reason of `signal` if that is aborted, and a `TypeError` for arguments that cannot be sent. Before that,
+ * it retries as `UserGroupClient` does, except that `createApiToken` and `rotateApiToken` are retried only if they
+ * cannot have taken effect. Each method describes what a retry does. All may throw `unauthenticated`, `forbidden`
+ * (another scope), `validation_failed` and `unavailable`.
  */
 export class UserGroupManagement {
   readonly #connection: Connection
@@ -58,56 +59,57 @@ export class UserGroupManagement {
   }
 
   /**
-   * User groups, in the order of ids where `userGroupIdPrefix` is given, else of team ids. A page takes the service a tenth
-   * of a second at most, however many there are: it may be empty, and have a next one.
+   * Finds user groups. Sorted by id if `userGroupIdPrefix` is given, by team id otherwise. The service spends at most a
+   * tenth of a second on a page, so a page may be empty although another one follows.
    */
-  searchUserGroups(search: UserGroupSearch = {}, options: CallOptions = {}): Paged<ManagedUserGroup> {
-    return paged(async (cursor) => this.#call(operations.searchUserGroups(search, cursor), options))
+  searchUserGroups(search: UserGroupSearch = {}, options: RequestOptions = {}): Paged<AdminUserGroup> {
+    return paged(async (cursor) => this.#execute(operations.searchUserGroups(search, cursor), options))
   }
 
   /** @throws ServiceError `user_group_not_found` */
-  async getUserGroup(teamId: number, options: CallOptions = {}): Promise<ManagedUserGroup> {
-    return this.#call(operations.getUserGroup(teamId), options)
+  async getUserGroup(teamId: number, options: RequestOptions = {}): Promise<AdminUserGroup> {
+    return this.#execute(operations.getUserGroup(teamId), options)
   }
 
   /**
-   * Changes name, mapping or properties. What they were is kept as a version.
+   * Changes name, mapping or properties. Keeps the previous state as a version.
    *
-   * A repeat after a lost answer overwrites what somebody else may have changed in between. With `ifRevision` it overwrites
-   * nothing; where it cannot be told whose change came first, the call fails as the try did whose answer was lost.
+   * A retry after a lost response overwrites changes that others made in between. With `ifRevision` it overwrites
+   * nothing: if the user group has another revision by then, the call fails with the error of the lost attempt.
    * @throws ServiceError `user_group_not_found`, `revision_mismatch`
    */
   async updateUserGroup(
     teamId: number,
     change: UserGroupChange,
     options: ChangeOptions = {},
-  ): Promise<ManagedUserGroup> {
-    return this.#call(operations.updateUserGroup(teamId, change, options.ifRevision), options)
+  ): Promise<AdminUserGroup> {
+    return this.#execute(operations.updateUserGroup(teamId, change, options.ifRevision), options)
   }
 
   /**
-   * Deletes a user group. Its tokens stop at once. For 30 days it can be restored, while its id is free.
+   * Deletes a user group. Its tokens stop at once. It can be restored for 30 days, as long as its id is not in use
+   * again.
    *
-   * Where a repeat after a lost answer finds none, that is taken for the deletion.
+   * If a retry after a lost response finds no user group, the deletion succeeded.
    * @throws ServiceError `user_group_not_found`, `revision_mismatch`
    */
   async deleteUserGroup(teamId: number, options: ChangeOptions = {}): Promise<void> {
-    return this.#call(operations.deleteUserGroup(teamId, options.ifRevision), options)
+    return this.#execute(operations.deleteUserGroup(teamId, options.ifRevision), options)
   }
 
   /**
-   * The token of a user group.
+   * Returns the current token of a user group.
    * @throws ServiceError `user_group_not_found`
    */
-  async getUserGroupToken(teamId: number, options: CallOptions = {}): Promise<string> {
-    return this.#call(operations.getUserGroupToken(teamId), options)
+  async getUserGroupToken(teamId: number, options: RequestOptions = {}): Promise<string> {
+    return this.#execute(operations.getUserGroupToken(teamId), options)
   }
 
   /**
-   * Replaces the token of a user group, and returns the new one. The old one stops at once, or after the grace period.
+   * Replaces the token of a user group and returns the new one. The old one stops at once, or after the grace period.
    *
-   * It rotates once, however often it has to be repeated: the revision is looked up first, and the rotation is for that one
-   * alone. Where a repeat after a lost answer finds another token than there was, that is taken for the new one.
+   * Retries never rotate a second time: the method first reads the revision, and every attempt names it. If a retry
+   * after a lost response finds another token than before, it returns that one.
    * @throws ServiceError `user_group_not_found`, `revision_mismatch`
    */
   async rotateUserGroupToken(
@@ -115,143 +117,142 @@ export class UserGroupManagement {
     rotation: TokenRotation = {},
     { ifRevision, ...options }: ChangeOptions = {},
   ): Promise<string> {
-    const limits = this.#connection.limitsOf(options)
-    const find = () => this.#connection.call(operations.getUserGroup(teamId), limits)
+    const limits = this.#connection.limitsFor(options)
+    const find = () => this.#connection.execute(operations.getUserGroup(teamId), limits)
     for (;;) {
       const { revision, tokenIssuedAt } = await find()
       const operation: Operation<string> = {
         ...operations.rotateUserGroupToken(teamId, rotation, ifRevision ?? revision),
-        afterDoubt: {
-          // None of its tries can rotate any more, now that the revision is another one.
+        afterAmbiguousFailure: {
+          // The revision has changed, so no attempt can rotate any more.
           revision_mismatch: async (_, refusal) => {
             if ((await find()).tokenIssuedAt === tokenIssuedAt) throw refusal
-            return this.#connection.call(operations.getUserGroupToken(teamId), limits)
+            return this.#connection.execute(operations.getUserGroupToken(teamId), limits)
           },
         },
       }
       try {
-        return await this.#connection.call(operation, limits)
+        return await this.#connection.execute(operation, limits)
       } catch (error) {
-        const isOthers = error instanceof ServiceError && error.code === 'revision_mismatch'
-        if (!isOthers || ifRevision !== undefined) throw error
+        const isConcurrentChange = error instanceof ServiceError && error.code === 'revision_mismatch'
+        if (!isConcurrentChange || ifRevision !== undefined) throw error
       }
     }
   }
 
   /**
-   * Makes the tokens of a user group inactive for the renderer, from its next introspection on. `getOrCreate`, `update` and
-   * `rotate` go on working. One that is suspended stays so, since when it was.
+   * Suspends a user group: its tokens are inactive for the renderer, from its next introspection. `getOrCreate`,
+   * `update` and `rotate` keep working. Suspending a suspended user group changes nothing.
    *
-   * A repeat after a lost answer suspends it again if somebody else has resumed it in between; with `ifRevision` as
+   * A retry after a lost response suspends again if the user group was resumed in between. For `ifRevision`, see
    * `updateUserGroup`.
    * @throws ServiceError `user_group_not_found`, `revision_mismatch`
    */
-  async suspendUserGroup(teamId: number, options: ChangeOptions = {}): Promise<ManagedUserGroup> {
-    return this.#call(operations.setSuspended(teamId, 'suspend', options.ifRevision), options)
+  async suspendUserGroup(teamId: number, options: ChangeOptions = {}): Promise<AdminUserGroup> {
+    return this.#execute(operations.setSuspended(teamId, 'suspend', options.ifRevision), options)
   }
 
   /**
-   * Ends a suspension: the current token works again, and those do that are in their grace period. A repeat is as one of
+   * Resumes a user group: its current token, and superseded ones in their grace period, work again. For retries, see
    * `suspendUserGroup`.
    * @throws ServiceError `user_group_not_found`, `revision_mismatch`
    */
-  async resumeUserGroup(teamId: number, options: ChangeOptions = {}): Promise<ManagedUserGroup> {
-    return this.#call(operations.setSuspended(teamId, 'resume', options.ifRevision), options)
+  async resumeUserGroup(teamId: number, options: ChangeOptions = {}): Promise<AdminUserGroup> {
+    return this.#execute(operations.setSuspended(teamId, 'resume', options.ifRevision), options)
   }
 
   /**
-   * What a user group sees: its variables, what its mapping names, and whether its token works.
+   * Returns the variables of a user group, the data sources that its mapping names, and the state of its token.
    * @throws ServiceError `user_group_not_found`
    */
-  async viewUserGroup(teamId: number, options: CallOptions = {}): Promise<UserGroupView> {
-    return this.#call(operations.viewUserGroup(teamId), options)
+  async viewUserGroup(teamId: number, options: RequestOptions = {}): Promise<UserGroupView> {
+    return this.#execute(operations.viewUserGroup(teamId), options)
   }
 
   /**
-   * What a user group was before its last changes, the newest first; of the last hundred revisions.
+   * Returns the versions of a user group among its last hundred revisions, newest first.
    * @throws ServiceError `user_group_not_found`
    */
   async listUserGroupVersions(
     teamId: number,
-    options: CallOptions = {},
+    options: RequestOptions = {},
   ): Promise<readonly UserGroupVersion[]> {
-    return this.#call(operations.listUserGroupVersions(teamId), options)
+    return this.#execute(operations.listUserGroupVersions(teamId), options)
   }
 
   /**
-   * What is different from a version, now or in another version.
-   * @throws ServiceError `user_group_not_found`; `not_found` where there is no such version, or no longer
+   * Returns the differences between a version and another one, or the current state.
+   * @throws ServiceError `user_group_not_found`; `not_found` if the version does not exist or is no longer kept
    */
   async diffUserGroupVersions(
     teamId: number,
     { from, to }: VersionRange,
-    options: CallOptions = {},
+    options: RequestOptions = {},
   ): Promise<readonly Difference[]> {
-    return this.#call(operations.diffUserGroupVersions(teamId, from, to), options)
+    return this.#execute(operations.diffUserGroupVersions(teamId, from, to), options)
   }
 
   /**
-   * Has name, mapping and properties be as in a version. The token stays. It is a change like any other, and a repeat is
-   * as one of `updateUserGroup`.
-   * @throws ServiceError `user_group_not_found`, `revision_mismatch`; `not_found` where there is no such version, or no
-   * longer
+   * Restores name, mapping and properties of a version. The token stays. This is a change like any other; for retries,
+   * see `updateUserGroup`.
+   * @throws ServiceError `user_group_not_found`, `revision_mismatch`; `not_found` if the version does not exist or is
+   * no longer kept
    */
   async restoreUserGroupVersion(
     teamId: number,
     revision: number,
     options: ChangeOptions = {},
-  ): Promise<ManagedUserGroup> {
-    return this.#call(operations.restoreUserGroupVersion(teamId, revision, options.ifRevision), options)
+  ): Promise<AdminUserGroup> {
+    return this.#execute(operations.restoreUserGroupVersion(teamId, revision, options.ifRevision), options)
   }
 
-  /** What was deleted within the last 30 days, in the order of team ids. */
-  listDeletedUserGroups({ limit }: PageLimit = {}, options: CallOptions = {}): Paged<DeletedUserGroup> {
-    return paged(async (cursor) => this.#call(operations.listDeletedUserGroups(limit, cursor), options))
+  /** Lists user groups that were deleted within the last 30 days, sorted by team id. */
+  listDeletedUserGroups({ limit }: PageLimit = {}, options: RequestOptions = {}): Paged<DeletedUserGroup> {
+    return paged(async (cursor) => this.#execute(operations.listDeletedUserGroups(limit, cursor), options))
   }
 
   /**
-   * Restores a user group that was deleted within the last 30 days: as it was, and its token works again. Tokens that were
-   * replaced before stay unknown.
+   * Restores a user group that was deleted within the last 30 days, including its current token. Superseded tokens stay
+   * unknown.
    *
-   * Where a repeat after a lost answer finds it restored, it is answered.
-   * @throws ServiceError `user_group_not_found`; `already_exists` where another one has its id by now
+   * If a retry after a lost response finds the user group restored, it returns that.
+   * @throws ServiceError `user_group_not_found`; `already_exists` if another user group has its id
    */
-  async restoreDeletedUserGroup(teamId: number, options: CallOptions = {}): Promise<ManagedUserGroup> {
-    const limits = this.#connection.limitsOf(options)
-    const found = () => this.#connection.call(operations.getUserGroup(teamId), limits)
+  async restoreDeletedUserGroup(teamId: number, options: RequestOptions = {}): Promise<AdminUserGroup> {
+    const limits = this.#connection.limitsFor(options)
+    const getRestored = () => this.#connection.execute(operations.getUserGroup(teamId), limits)
     const operation = {
       ...operations.restoreDeletedUserGroup(teamId),
-      afterDoubt: { user_group_not_found: found },
+      afterAmbiguousFailure: { user_group_not_found: getRestored },
     }
-    return this.#connection.call(operation, limits)
+    return this.#connection.execute(operation, limits)
   }
 
-  /** User groups that see the data of others, or none. The data sources come first that several share. */
-  listIsolationFindings({ limit }: PageLimit = {}, options: CallOptions = {}): Paged<IsolationFinding> {
-    return paged(async (cursor) => this.#call(operations.listIsolationFindings(limit, cursor), options))
+  /** Lists user groups that share a data source or have an unresolved one. Shared data sources come first. */
+  listIsolationFindings({ limit }: PageLimit = {}, options: RequestOptions = {}): Paged<IsolationFinding> {
+    return paged(async (cursor) => this.#execute(operations.listIsolationFindings(limit, cursor), options))
   }
 
   /**
-   * Makes user groups of `Customer` be as those of `Testing` with the same ids: name, mapping and properties. One that is new
-   * gets a token of its own. One after the other: what one is refused for does not stop the others. The API token is one
-   * of `Customer`.
+   * Copies name, mapping and properties of user groups from `Testing` to `Customer`. New user groups get their own
+   * token. An error of one user group does not stop the others. The API token must belong to `Customer`.
    *
-   * A repeat after a lost answer tells those as `unchanged` that the lost try has promoted.
+   * A retry after a lost response reports user groups that the lost attempt promoted as `unchanged`.
    * @throws ServiceError `forbidden` with an API token of `Testing`
    */
   async promoteUserGroups(
     fields: PromotionFields,
-    options: CallOptions = {},
+    options: RequestOptions = {},
   ): Promise<readonly PromotionResult[]> {
-    return this.#call(operations.promoteUserGroups(fields), options)
+    return this.#execute(operations.promoteUserGroups(fields), options)
   }
 
   /**
-   * Makes user groups be as described, any number of them, some hundred a call, while the results are iterated: it ends where
-   * that is left. What a row is refused for does not stop the others. The last of several rows with one id stands; in
-   * one call they are refused.
+   * Creates or updates any number of user groups, several hundred per request. Sends the next batch when you iterate to
+   * it, and stops when you leave the loop. An error of one row does not stop the others. If several rows have the same
+   * id, the last one wins; within one request, they are refused.
    *
-   * A repeat after a lost answer tells those as `unchanged` that the lost try has made so.
+   * A retry after a lost response reports rows that the lost attempt imported as `unchanged`.
    */
   importUserGroups(
     rows: Iterable<UserGroupFields> | AsyncIterable<UserGroupFields>,
@@ -261,141 +262,152 @@ export class UserGroupManagement {
   }
 
   /**
-   * Whose token it is that somebody found, and whether it works; with `rotate` it stops.
+   * Returns the owner of a leaked token and whether it works. With `rotate`, stops it.
    *
-   * A repeat after a lost answer does nothing more to a token that the lost try has stopped. It tells it as it finds it:
-   * `works` and `rotated` may be false though this call has stopped it, and `validUntil` is when it did.
+   * A retry after a lost response does nothing more to a token that the lost attempt stopped. It reports the current
+   * state: `works` and `rotated` may be false although this call stopped the token, at `validUntil`.
    */
-  async reportLeakedToken(fields: LeakedTokenFields, options: CallOptions = {}): Promise<LeakedToken> {
-    return this.#call(operations.reportLeakedToken(fields), options)
+  async reportLeakedToken(fields: LeakedTokenFields, options: RequestOptions = {}): Promise<LeakedToken> {
+    return this.#execute(operations.reportLeakedToken(fields), options)
   }
 
-  /** Those of this workspace and environment, the revoked ones too. */
-  async listApiTokens(options: CallOptions = {}): Promise<readonly ApiToken[]> {
-    return this.#call(operations.listApiTokens, options)
+  /** Lists the API tokens of this workspace and environment, including revoked ones. */
+  async listApiTokens(options: RequestOptions = {}): Promise<readonly ApiToken[]> {
+    return this.#execute(operations.listApiTokens, options)
   }
 
   /**
-   * Makes an API token for this workspace and environment. It is shown this once.
+   * Creates an API token for this workspace and environment. The token is shown only once.
    *
-   * It is never repeated where there may be one already, after a 503 neither: list them then, and revoke the one that nobody
-   * has got.
+   * Never retried if an attempt may have taken effect, which includes a 503. In that case, list the API tokens and
+   * revoke the unknown one.
    */
-  async createApiToken(fields: ApiTokenFields, options: CallOptions = {}): Promise<NewApiToken> {
-    return this.#call(operations.createApiToken(fields), options)
+  async createApiToken(fields: ApiTokenFields, options: RequestOptions = {}): Promise<NewApiToken> {
+    return this.#execute(operations.createApiToken(fields), options)
   }
 
   /**
-   * Makes an API token with the name, scopes and lifetime of another, which works on for a while. It is shown this once.
+   * Creates an API token with the name, scopes and lifetime of another one, which keeps working for the overlap. The
+   * token is shown only once.
    *
-   * As `createApiToken` it is never repeated where it may be done already: rotate the one then that the old one's `replacedBy` names.
-   * @throws ServiceError `not_found`, also of one that has ended; `token_superseded`, of one that was replaced before
+   * Never retried if an attempt may have taken effect. In that case, rotate the API token that the old one's
+   * `replacedBy` names.
+   * @throws ServiceError `not_found`, also if the API token has expired or is revoked; `token_superseded` if it was
+   * already rotated
    */
   async rotateApiToken(
     id: number,
     rotation: ApiTokenRotation = {},
-    options: CallOptions = {},
+    options: RequestOptions = {},
   ): Promise<RotatedApiToken> {
-    return this.#call(operations.rotateApiToken(id, rotation), options)
+    return this.#execute(operations.rotateApiToken(id, rotation), options)
   }
 
   /**
-   * Revokes an API token for good, within a second or so. A repeat changes nothing, `revokedAt` neither.
+   * Revokes an API token permanently. Takes effect everywhere within about a second. A retry changes nothing, not even
+   * `revokedAt`.
    * @throws ServiceError `not_found`
    */
-  async revokeApiToken(id: number, options: CallOptions = {}): Promise<ApiToken> {
-    return this.#call(operations.revokeApiToken(id), options)
+  async revokeApiToken(id: number, options: RequestOptions = {}): Promise<ApiToken> {
+    return this.#execute(operations.revokeApiToken(id), options)
   }
 
-  /** The workspace of this API token: no other is seen. */
-  async listWorkspaces(options: CallOptions = {}): Promise<readonly Workspace[]> {
-    return this.#call(operations.listWorkspaces, options)
+  /** Lists the workspace of this API token. Others are not visible. */
+  async listWorkspaces(options: RequestOptions = {}): Promise<readonly Workspace[]> {
+    return this.#execute(operations.listWorkspaces, options)
   }
 
   /**
-   * Makes a workspace, and its first API token, with the scope `admin` and this environment. It is shown this once.
+   * Creates a workspace and its first API token, with the scope `admin` and this environment. The token is shown only
+   * once.
    *
-   * Where a repeat after a lost answer finds the name taken, the call fails as the lost try did: there may be such a workspace
-   * now, and `ugs api-token create` makes an API token for it.
+   * If a retry after a lost response finds the name in use, the call fails with the error of the lost attempt. The
+   * workspace may exist; `ugs api-token create` creates an API token for it.
    * @throws ServiceError `already_exists`
    */
-  async createWorkspace(fields: WorkspaceFields, options: CallOptions = {}): Promise<NewWorkspace> {
-    return this.#call(operations.createWorkspace(fields), options)
+  async createWorkspace(fields: WorkspaceFields, options: RequestOptions = {}): Promise<NewWorkspace> {
+    return this.#execute(operations.createWorkspace(fields), options)
   }
 
-  async listSchemas(options: CallOptions = {}): Promise<readonly RegisteredSchema[]> {
-    return this.#call(operations.listSchemas, options)
+  async listSchemas(options: RequestOptions = {}): Promise<readonly RegisteredSchema[]> {
+    return this.#execute(operations.listSchemas, options)
   }
 
   /**
    * Registers a schema.
    *
-   * Where a repeat after a lost answer finds one that is as described, that is answered.
-   * @throws ServiceError `already_exists`; `in_use` where user groups are mapped to the one whose id is the same text
+   * If a retry after a lost response finds a schema with the same fields, it returns that.
+   * @throws ServiceError `already_exists`; `in_use` if user groups are mapped to a schema whose id is the same text
    */
-  async createSchema(fields: SchemaFields, options: CallOptions = {}): Promise<RegisteredSchema> {
+  async createSchema(fields: SchemaFields, options: RequestOptions = {}): Promise<RegisteredSchema> {
     return this.#register(operations.createSchema(fields), fields, options, (limits) =>
-      this.#connection.call(operations.listSchemas, limits),
+      this.#connection.execute(operations.listSchemas, limits),
     )
   }
 
   /**
-   * Removes a schema. Where a repeat after a lost answer finds none, that is taken for the removal.
-   * @throws ServiceError `not_found`; `in_use` where it has data sources
+   * Removes a schema. If a retry after a lost response finds none, the removal succeeded.
+   * @throws ServiceError `not_found`; `in_use` if it has data sources
    */
-  async deleteSchema(id: number, options: CallOptions = {}): Promise<void> {
-    return this.#call(operations.deleteSchema(id), options)
+  async deleteSchema(id: number, options: RequestOptions = {}): Promise<void> {
+    return this.#execute(operations.deleteSchema(id), options)
   }
 
-  /** In the order of ids. */
-  listDataSources(search: DataSourceSearch = {}, options: CallOptions = {}): Paged<RegisteredDataSource> {
-    return paged(async (cursor) => this.#call(operations.listDataSources(search, cursor), options))
+  /** Lists data sources, sorted by id. */
+  listDataSources(search: DataSourceSearch = {}, options: RequestOptions = {}): Paged<RegisteredDataSource> {
+    return paged(async (cursor) => this.#execute(operations.listDataSources(search, cursor), options))
   }
 
   /**
-   * Registers a data source. A repeat is as one of `createSchema`.
-   * @throws ServiceError `already_exists`; `in_use` where user groups are mapped to the one whose id is the same text;
-   * `validation_failed` where there is no such schema
+   * Registers a data source. For retries, see `createSchema`.
+   * @throws ServiceError `already_exists`; `in_use` if user groups are mapped to a data source whose id is the same
+   * text; `validation_failed` if the schema does not exist
    */
-  async createDataSource(fields: DataSourceFields, options: CallOptions = {}): Promise<RegisteredDataSource> {
+  async createDataSource(
+    fields: DataSourceFields,
+    options: RequestOptions = {},
+  ): Promise<RegisteredDataSource> {
     const { schemaId } = fields
     return this.#register(operations.createDataSource(fields), fields, options, (limits) =>
-      paged((cursor) => this.#connection.call(operations.listDataSources({ schemaId }, cursor), limits)),
+      paged((cursor) => this.#connection.execute(operations.listDataSources({ schemaId }, cursor), limits)),
     )
   }
 
   /**
-   * Removes a data source. Where a repeat after a lost answer finds none, that is taken for the removal.
-   * @throws ServiceError `not_found`; `in_use` where user groups are mapped to it
+   * Removes a data source. If a retry after a lost response finds none, the removal succeeded.
+   * @throws ServiceError `not_found`; `in_use` if user groups are mapped to it
    */
-  async deleteDataSource(id: number, options: CallOptions = {}): Promise<void> {
-    return this.#call(operations.deleteDataSource(id), options)
+  async deleteDataSource(id: number, options: RequestOptions = {}): Promise<void> {
+    return this.#execute(operations.deleteDataSource(id), options)
   }
 
-  /** What was changed, and by whom: the newest first. Pages may have fewer than the limit, and none. */
-  listAuditEvents(search: AuditSearch = {}, options: CallOptions = {}): Paged<AuditEvent> {
-    return paged(async (cursor) => this.#call(operations.listAuditEvents(search, cursor), options))
+  /** Lists audit events, newest first. Pages may have fewer items than the limit, or none. */
+  listAuditEvents(search: AuditSearch = {}, options: RequestOptions = {}): Paged<AuditEvent> {
+    return paged(async (cursor) => this.#execute(operations.listAuditEvents(search, cursor), options))
   }
 
-  #call<Result>(operation: Operation<Result>, options: CallOptions): Promise<Result> {
-    return this.#connection.call(operation, this.#connection.limitsOf(options))
+  #execute<Result>(operation: Operation<Result>, options: RequestOptions): Promise<Result> {
+    return this.#connection.execute(operation, this.#connection.limitsFor(options))
   }
 
-  /** Where its provided id is taken after a lost answer, it may well be by this call's own. */
+  /** After a lost response, `already_exists` may mean that this operation's own earlier attempt succeeded. */
   #register<Registered extends SchemaFields>(
     create: Operation<Registered>,
     fields: SchemaFields & Partial<Registered>,
-    options: CallOptions,
+    options: RequestOptions,
     list: (limits: Limits) => Promise<readonly Registered[]> | AsyncIterable<Registered>,
   ): Promise<Registered> {
-    const limits = this.#connection.limitsOf(options)
+    const limits = this.#connection.limitsFor(options)
     const names = Object.keys(fields) as (keyof Registered)[]
-    const settle = async (_: unknown, refusal: ServiceError) => {
-      for await (const one of await list(limits)) {
-        if (names.every((name) => one[name] === fields[name])) return one
+    const findCreated = async (_: unknown, refusal: ServiceError) => {
+      for await (const registered of await list(limits)) {
+        if (names.every((name) => registered[name] === fields[name])) return registered
       }
       throw refusal
     }
-    return this.#connection.call({ ...create, afterDoubt: { already_exists: settle } }, limits)
+    return this.#connection.execute(
+      { ...create, afterAmbiguousFailure: { already_exists: findCreated } },
+      limits,
+    )
   }
 }

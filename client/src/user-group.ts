@@ -3,90 +3,95 @@ import type { components } from './wire.ts'
 /** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject
 
-/** A JSON object. `__proto__` and `constructor` are keys like any other: look up own keys only. */
+/** A JSON object. `__proto__` and `constructor` are ordinary keys: look up own properties only. */
 export interface JsonObject {
   readonly [key: string]: Json
 }
 
-/** By the id of a schema, the id of a data source or the id that you gave it. */
+/** Schema key to data source key. Both are ids or provided ids. */
 export type Mapping = Readonly<Record<string, string>>
 
-/** Which user groups an API token sees; user group ids are unique within one. */
-export type Environment = components['schemas']['UpdateAnswer']['user_group']['api_environment_tag']
+/**
+ * Separates production user groups from test ones. Every API token belongs to one environment, and user group ids are
+ * unique within it.
+ */
+export type Environment = components['schemas']['UpdateResponse']['user_group']['api_environment_tag']
 
-/** What a user group is to be. A field that is left out, or undefined, stays as it is. */
+/** Desired state of a user group. Omitted and undefined fields keep their values. */
 export interface UserGroupFields {
-  /** The id that you use in your own database: 1 to 255 characters, compared exactly. */
+  /** Your own id for the user group: 1 to 255 characters, compared exactly. */
   readonly userGroupId: string
-  /** 1 to 255 characters. Needed where the user group does not exist yet. */
+  /** 1 to 255 characters. Required to create a user group. */
   readonly name?: string | undefined
-  /** At most 1,000 entries. Replaced whole, never merged; null or `{}` clears it. */
+  /** At most 1,000 entries. Replaces the whole mapping; null or `{}` clears it. */
   readonly mapping?: Mapping | null | undefined
   /**
-   * Available as variables in dashboards and in SQL. At most 64 KiB as JSON and 32 levels deep. Replaced whole, never merged;
-   * null clears it.
+   * Variables for dashboards and SQL. At most 64 KiB as JSON and 32 levels deep. Replaces all properties; null clears
+   * them.
    */
   readonly properties?: JsonObject | null | undefined
 }
 
 interface Identity {
-  /** Internal id of the user group. There is no need to record it. */
+  /** Internal id of the user group. You need not store it. */
   readonly teamId: number
-  /** The user group token: store it, and render the dashboard with it. */
+  /** The user group token. Store it, and render the dashboard with it. */
   readonly token: string
   readonly name: string
-  /** The `userGroupId` that the user group was made with. */
+  /** The `userGroupId` that the user group was created with. */
   readonly providedId: string
 }
 
 export interface UserGroup extends Identity {
-  /** Null where there are none. */
+  /** Null if there are none. */
   readonly properties: JsonObject | null
 }
 
 export interface UpdatedUserGroup extends UserGroup {
-  /** That of the API token that made the user group. */
+  /** Environment of the user group. */
   readonly environment: Environment
 }
 
 export interface RotatedUserGroup extends Identity {
-  /** That of the API token that made the user group. */
+  /** Environment of the user group. */
   readonly environment: Environment
 }
 
 export interface GetOrCreateResult {
   /**
-   * Whether this call created the user group. False too where it did, and its answer was lost, so that it had to be
-   * repeated.
+   * True if this call created the user group. Also false if the call was retried because the response to the creation
+   * was lost.
    */
   readonly newUserGroup: boolean
   readonly userGroup: UserGroup
 }
 
-/** Where one schema's data is, for a user group. */
+/** A registered data source. */
 export interface DataSource {
   readonly id: number
-  /** The id that was given when the data source was registered. */
+  /** The id that was assigned at registration. */
   readonly providedId: string
   readonly name: string
 }
 
-/** What the service tells the renderer of an active token. */
+/** Introspection result of an active token. */
 export interface IntrospectedUserGroup {
-  /** The `userGroupId` that the user group was made with. */
+  /** The `userGroupId` that the user group was created with. */
   readonly providedId: string
   /** Internal id of the user group. */
   readonly teamId: number
   readonly name: string
   readonly environment: Environment
   readonly mapping: Mapping | null
-  /** By the mapping's key, those of its entries that name a registered data source. */
+  /** Registered data sources by mapping key. Mapping entries that name no registered data source are absent. */
   readonly dataSources: Readonly<Record<string, DataSource>>
   readonly properties: JsonObject | null
   readonly token: {
     /** Milliseconds since the Unix epoch. */
     readonly issuedAt: number
-    /** Milliseconds since the Unix epoch: the token was replaced, and works until then. Else null. */
+    /**
+     * End of the grace period of a superseded token, in milliseconds since the Unix epoch. Null for the current token.
+     */
     readonly expiresAt: number | null
   }
 }

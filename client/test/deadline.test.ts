@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
-import { clientOf, serviceFailure, transportFailure } from './support/calls.ts'
+import { clientOf, serviceFailure, transportFailure } from './support/client.ts'
 import { TestClock } from './support/test-clock.ts'
 import { created, fault, json, never, serve } from './support/scripted-server.ts'
 
 const fields = { userGroupId: 'customer-42' }
 
-describe('a call is over at its deadline', () => {
-  it('of 15 seconds: a first try has half of it, and a second the rest', async (t) => {
+describe('deadline', () => {
+  it('defaults to 15 seconds: half for the first attempt, the rest for the second', async (t) => {
     const { origin, received } = await serve(t, never)
     const clock = new TestClock()
     const failure = transportFailure(clientOf(origin, { clock }).getOrCreate(fields))
@@ -23,11 +23,11 @@ describe('a call is over at its deadline', () => {
     second.fire()
     assert.equal((await failure).code, 'timed_out')
     assert.equal(Math.round(clock.monotonic()), 15_000)
-    // The first may have been given up before it was sent.
+    // The first attempt may have been aborted before it was sent.
     assert.ok(received.length <= 2)
   })
 
-  it('of the client, or of the call', async () => {
+  it('can be set for the client and for one call', async () => {
     const clock = new TestClock()
     const client = clientOf('http://127.0.0.1:1', { clock, deadlineMs: 8000, maxTries: 1 })
     const failures = [
@@ -38,7 +38,7 @@ describe('a call is over at its deadline', () => {
     await Promise.all(failures)
   })
 
-  it('and gets what a second try is answered', async (t) => {
+  it('returns the response of a second attempt', async (t) => {
     const clock = new TestClock()
     let arrive: (() => void) | undefined
     const arrived = new Promise<void>((resolve) => (arrive = resolve))
@@ -52,14 +52,14 @@ describe('a call is over at its deadline', () => {
     assert.ok(await call)
   })
 
-  it('while the answer is coming', async (t) => {
+  it('applies while the response arrives', async (t) => {
     const { origin } = await serve(t, (response) => response.writeHead(200).write('{'))
     const failure = await transportFailure(clientOf(origin, { deadlineMs: 200 }).getOrCreate(fields))
     assert.equal(failure.code, 'timed_out')
   })
 
-  it('while the connection is made', async (t) => {
-    // Takes the connection, and does not go on with TLS.
+  it('applies while the connection is established', async (t) => {
+    // Accepts the connection but never answers the TLS handshake.
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     t.after(() => server.close())
@@ -69,7 +69,7 @@ describe('a call is over at its deadline', () => {
     assert.equal(failure.code, 'timed_out')
   })
 
-  it('with the last error, where no time for another try is left', async (t) => {
+  it('rethrows the last error if no time for another attempt is left', async (t) => {
     const { origin, received } = await serve(t, fault(503, 'unavailable'))
     const clock = new TestClock()
     const failure = serviceFailure(clientOf(origin, { clock, deadlineMs: 40 }).getOrCreate(fields))
@@ -78,10 +78,10 @@ describe('a call is over at its deadline', () => {
   })
 })
 
-describe('a call stops when its signal is aborted', () => {
+describe('abort signal', () => {
   const reason = new Error('gone')
 
-  it('before it begins', async (t) => {
+  it('stops a call before it starts', async (t) => {
     const { origin, received } = await serve(t, json(created))
     const options = { signal: AbortSignal.abort(reason) }
     await assert.rejects(clientOf(origin).getOrCreate(fields, options), reason)
@@ -89,14 +89,14 @@ describe('a call stops when its signal is aborted', () => {
     assert.equal(received.length, 0)
   })
 
-  it('while it waits for an answer', async (t) => {
+  it('stops a call that waits for a response', async (t) => {
     const abortion = new AbortController()
     const { origin, received } = await serve(t, () => abortion.abort(reason))
     await assert.rejects(clientOf(origin).getOrCreate(fields, { signal: abortion.signal }), reason)
     assert.equal(received.length, 1)
   })
 
-  it('while it waits to try again', async (t) => {
+  it('stops a call that waits for a retry', async (t) => {
     const abortion = new AbortController()
     const { origin, received } = await serve(t, fault(503, 'unavailable', { 'retry-after': '5' }))
     const clock = new TestClock()
@@ -109,7 +109,7 @@ describe('a call stops when its signal is aborted', () => {
     assert.equal(received.length, 1)
   })
 
-  it('and not others', async (t) => {
+  it('does not affect other calls', async (t) => {
     const abortion = new AbortController()
     const { origin } = await serve(t, () => abortion.abort(reason), json(created))
     const client = clientOf(origin)
@@ -117,7 +117,7 @@ describe('a call stops when its signal is aborted', () => {
     assert.ok(await client.getOrCreate(fields))
   })
 
-  it('and many calls can share one', async (t) => {
+  it('can be shared by many calls', async (t) => {
     const warnings: Error[] = []
     const warn = (warning: Error) => warnings.push(warning)
     process.on('warning', warn)

@@ -3,23 +3,23 @@ import { describe, it } from 'node:test'
 import { createApiToken } from '../../server/test/support/command.ts'
 import { sharedService, startService } from '../../server/test/support/service.ts'
 import { UserGroupClient } from '../src/user-group-client.ts'
-import { transportFailure } from './support/calls.ts'
+import { transportFailure } from './support/client.ts'
 import { startFlakyNetwork, type Fate } from './support/flaky-network.ts'
 
 const fates: readonly Fate[] = [
   'is reset',
   'loses the request',
-  'loses the answer',
-  'loses half of the answer',
+  'loses the response',
+  'loses half of the response',
 ]
 
-describe('over a network that fails', () => {
+describe('unreliable network', () => {
   const service = sharedService()
   const apiToken = () => service().tokens.Testing
   const direct = () => new UserGroupClient({ origin: service().origin, apiToken: apiToken() })
 
   for (const fate of fates) {
-    it(`every call is made when the connection ${fate}, three times in a row`, async (t) => {
+    it(`all operations succeed if three connections in a row: ${fate}`, async (t) => {
       const introspecting = await createApiToken(service(), 'Testing', '--scopes', 'introspect')
       const over = async (token = apiToken()) => {
         const { origin } = await startFlakyNetwork(t, service().origin, fate, fate, fate)
@@ -29,14 +29,14 @@ describe('over a network that fails', () => {
       const { userGroup } = await (await over()).getOrCreate({ userGroupId, name: 'A' })
       assert.equal((await (await over()).update({ userGroupId, name: 'B' })).name, 'B')
       const rotated = await (await over()).rotate({ currentToken: userGroup.token })
-      // Once, and not once for each answer that was lost.
+      // The token was rotated once, not once per lost response.
       assert.equal((await direct().getOrCreate({ userGroupId })).userGroup.token, rotated.token)
       const seen = await (await over(introspecting)).introspect(rotated.token)
       assert.equal(seen?.providedId, userGroupId)
     })
   }
 
-  it('one that always fails is told as unreachable', async (t) => {
+  it('a permanent connection failure is unreachable', async (t) => {
     const always = Array.from({ length: 100 }, () => 'is reset' as const)
     const network = await startFlakyNetwork(t, service().origin, ...always)
     const client = new UserGroupClient({ origin: network.origin, apiToken: apiToken(), maxTries: 4 })
@@ -45,7 +45,7 @@ describe('over a network that fails', () => {
   })
 })
 
-it('a call outlasts a restart of the service', async (t) => {
+it('a call survives a restart of the service', async (t) => {
   const first = await startService(t)
   const { port } = new URL(first.origin)
   const client = new UserGroupClient({ origin: first.origin, apiToken: first.tokens.Testing, maxTries: 100 })

@@ -3,13 +3,13 @@ import { describe, it, type TestContext } from 'node:test'
 import { sharedService, startService } from '../../server/test/support/service.ts'
 import { findTool } from '../../server/test/support/tool.ts'
 import { UserGroupClient } from '../src/user-group-client.ts'
-import { transportFailure } from './support/calls.ts'
-import { assertEveryCall } from './support/every-call.ts'
+import { transportFailure } from './support/client.ts'
+import { assertEveryOperation } from './support/every-operation.ts'
 import { startHttpProxy } from './support/http-proxy.ts'
 import { freePort } from '../../server/test/support/port.ts'
 import { haproxy, startHaproxy } from './support/proxy-programs.ts'
 
-describe('behind HAProxy', () => {
+describe('HAProxy', () => {
   const service = sharedService()
 
   const start = async (t: TestContext, settings: Parameters<typeof startHaproxy>[3] = {}) => {
@@ -19,24 +19,24 @@ describe('behind HAProxy', () => {
     return { ...(await startHaproxy(t, command, target, settings)), passed }
   }
 
-  it('as it comes, methods are as they are', async (t) => {
+  it('default configuration: sends the original methods', async (t) => {
     const proxy = await start(t)
     if (proxy === undefined) return
-    await assertEveryCall(service(), proxy.origin, 'HAProxy as it comes')
+    await assertEveryOperation(service(), proxy.origin, 'HAProxy default')
     assert.deepEqual([...new Set(proxy.passed.map(({ override }) => override))], [undefined])
   })
 
-  it('that refuses GET with a body, and PUT', async (t) => {
+  it('refuses GET with a body, and PUT: sends the override', async (t) => {
     const frontend = `
       http-request deny deny_status 400 if METH_GET { req.hdr_val(content-length) gt 0 }
       http-request deny deny_status 403 if { method PUT }`
     const proxy = await start(t, { frontend })
     if (proxy === undefined) return
-    await assertEveryCall(service(), proxy.origin, 'HAProxy that refuses')
+    await assertEveryOperation(service(), proxy.origin, 'HAProxy that refuses')
     assert.ok(proxy.passed.every(({ method }) => method === 'POST'))
   })
 
-  it('that redirects, it is not followed', async (t) => {
+  it('redirect: is not followed', async (t) => {
     const proxy = await start(t, { frontend: 'http-request redirect scheme https' })
     if (proxy === undefined) return
     const client = new UserGroupClient({ origin: proxy.origin, apiToken: service().tokens.Testing })
@@ -44,7 +44,7 @@ describe('behind HAProxy', () => {
     assert.deepEqual([error.code, error.status, proxy.passed], ['bad_answer', 302, []])
   })
 
-  it('whose service comes back, a call waits for it', async (t) => {
+  it('backend that comes back: a call waits for it', async (t) => {
     const command = findTool(t, haproxy)
     if (command === undefined) return
     const port = await freePort()

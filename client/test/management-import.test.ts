@@ -3,17 +3,17 @@ import { describe, it } from 'node:test'
 import { TransportError } from '../src/errors.ts'
 import { UserGroupManagement } from '../src/user-group-management.ts'
 import type { UserGroupFields } from '../src/user-group.ts'
-import { allOf, sharedManaged } from './support/managed.ts'
-import { answer, serve } from './support/scripted-server.ts'
+import { allOf, sharedManagement } from './support/management.ts'
+import { respond, serve } from './support/scripted-server.ts'
 
 const groups = (prefix: string, count: number): UserGroupFields[] =>
   Array.from({ length: count }, (_, i) => ({ userGroupId: `${prefix}-${i}`, name: `Example customer ${i}` }))
 
-describe('an import, with the service itself', () => {
-  const managed = sharedManaged()
+describe('import with a running service', () => {
+  const fixture = sharedManagement()
 
-  it('takes more rows than fit into a call, and tells of each in their order', async () => {
-    const { management } = await managed()
+  it('accepts more rows than fit into one request and returns results in order', async () => {
+    const { management } = await fixture()
     const rows = groups('many', 1234)
     const results = await allOf(management.importUserGroups(rows))
     assert.deepEqual(
@@ -25,8 +25,8 @@ describe('an import, with the service itself', () => {
     assert.equal((await allOf(management.searchUserGroups({ userGroupIdPrefix: 'many-' }))).length, 1234)
   })
 
-  it('refuses a row without stopping, by its code and fields', async () => {
-    const { management } = await managed()
+  it('reports an invalid row by code and fields, and continues', async () => {
+    const { management } = await fixture()
     const rows = [
       { userGroupId: 'whole', name: 'Whole', mapping: { 40: '213' }, properties: { plan: 'gold\n' } },
       { userGroupId: 'nameless' },
@@ -50,14 +50,14 @@ describe('an import, with the service itself', () => {
   })
 
   it('changes nothing in a dry run', async () => {
-    const { management } = await managed()
+    const { management } = await fixture()
     const results = await allOf(management.importUserGroups(groups('dry', 3), { dryRun: true }))
     assert.ok(results.every(({ outcome }) => outcome === 'created'))
     assert.deepEqual(await allOf(management.searchUserGroups({ userGroupIdPrefix: 'dry-' })), [])
   })
 
-  it('sends nothing more once its results are left', async () => {
-    const { management } = await managed()
+  it('sends no more requests once the loop is left', async () => {
+    const { management } = await fixture()
     async function* endless() {
       for (let i = 0; ; i++) yield Promise.resolve({ userGroupId: `endless-${i}`, name: 'Endless' })
     }
@@ -65,25 +65,25 @@ describe('an import, with the service itself', () => {
     assert.equal((await allOf(management.searchUserGroups({ userGroupIdPrefix: 'endless-' }))).length, 1000)
   })
 
-  it('refuses what JSON would alter, before the call', async () => {
-    const { management } = await managed()
+  it('refuses values that JSON would change, before it sends them', async () => {
+    const { management } = await fixture()
     const rows = [{ userGroupId: 'nan', name: 'A', properties: { seats: NaN } }]
     await assert.rejects(allOf(management.importUserGroups(rows)), TypeError)
   })
 })
 
-describe('an answer to an import that is not whole', () => {
+describe('incomplete import response', () => {
   const result = { line: 1, user_group_id: 'a', outcome: 'created' }
   const summary = { summary: { rows: 1, created: 1, updated: 0, unchanged: 0, refused: 0, dry_run: false } }
   const cases = {
     'without its last line': [result],
-    'of another row more': [result, result, summary],
-    'with a result that is none': [{ ...result, outcome: 'perhaps' }, summary],
+    'with an extra row': [result, result, summary],
+    'with an invalid result': [{ ...result, outcome: 'perhaps' }, summary],
   }
   for (const [name, lines] of Object.entries(cases)) {
-    it(`is a bad answer ${name}`, async (t) => {
+    it(`is a bad_answer ${name}`, async (t) => {
       const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
-      const { origin } = await serve(t, answer(200, body, { 'content-type': 'application/x-ndjson' }))
+      const { origin } = await serve(t, respond(200, body, { 'content-type': 'application/x-ndjson' }))
       const management = new UserGroupManagement({ origin, apiToken: 'uga_customer_x' })
       await assert.rejects(
         allOf(management.importUserGroups([{ userGroupId: 'a', name: 'A' }])),

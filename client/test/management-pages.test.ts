@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { UserGroupManagement } from '../src/user-group-management.ts'
-import { apiToken, transportFailure } from './support/calls.ts'
+import { apiToken, transportFailure } from './support/client.ts'
 import { startHttpProxy } from './support/http-proxy.ts'
-import { allOf, sharedManaged } from './support/managed.ts'
+import { allOf, sharedManagement } from './support/management.ts'
 import { json, serve } from './support/scripted-server.ts'
 
-describe('a few thousand user groups', () => {
-  const managed = sharedManaged()
+describe('several thousand user groups', () => {
+  const fixture = sharedManagement()
   const count = 5000
-  // Enough to read that a search does not get through all of them in one page.
+  // Large enough that a search needs more than one page.
   const numbers = Object.fromEntries(Array.from({ length: 280 }, (_, i) => [`number-${i}`, i * 1.5]))
   const rare = [4500, 4999]
   const largest = 160
 
   before(async () => {
-    const { client } = await managed()
+    const { client } = await fixture()
     let next = 0
     const make = async () => {
       while (next < count) {
@@ -31,8 +31,8 @@ describe('a few thousand user groups', () => {
     await Promise.all(Array.from({ length: 16 }, make))
   })
 
-  it('are searched past pages that are empty', async () => {
-    const { management } = await managed()
+  it('search continues after empty pages', async () => {
+    const { management } = await fixture()
     const search = management.searchUserGroups({ property: '/rare', propertyValue: true })
     const first = await search.page()
     const found = await allOf(search)
@@ -40,19 +40,19 @@ describe('a few thousand user groups', () => {
       found.map(({ providedId }) => providedId).sort(),
       rare.map((i) => `customer-${i}`),
     )
-    // Else there was nothing to get past.
+    // The first page must be empty for this test.
     assert.deepEqual(first.items, [])
     assert.notEqual(first.nextCursor, null)
   })
 
-  it('are told once each, page by page, in the order of team ids', async () => {
-    const { management } = await managed()
+  it('list every user group once, sorted by team id', async () => {
+    const { management } = await fixture()
     const search = management.searchUserGroups({ name: 'customer', limit: 200 })
     const all = await allOf(search)
     assert.equal(new Set(all.map(({ providedId }) => providedId)).size, count - largest)
     assert.equal(all.length, count - largest)
     assert.ok(all.every(({ teamId }, i) => i === 0 || teamId > (all[i - 1]?.teamId ?? 0)))
-    // By oneself, it is the same.
+    // Manual paging returns the same items.
     const paged: string[] = []
     let cursor: string | null = null
     do {
@@ -66,8 +66,8 @@ describe('a few thousand user groups', () => {
     )
   })
 
-  it('fit a page where they are large: 9 MB of them', async () => {
-    const { management } = await managed()
+  it('return full pages of large user groups: 9 MB', async () => {
+    const { management } = await fixture()
     const { items } = await management.searchUserGroups({ userGroupIdPrefix: 'customer-', limit: 200 }).page()
     const large = await management.searchUserGroups({ name: 'large', limit: 200 }).page()
     assert.equal(items.length, 200)
@@ -75,8 +75,8 @@ describe('a few thousand user groups', () => {
     assert.ok(JSON.stringify(large.items).length > 9_000_000)
   })
 
-  it('are not asked for any more once the loop is left', async (t) => {
-    const { service, over } = await managed()
+  it('request no more pages once the loop is left', async (t) => {
+    const { service, over } = await fixture()
     const proxy = await startHttpProxy(t, service.origin)
     const names: string[] = []
     for await (const { name } of over(proxy.origin).searchUserGroups({ name: 'customer', limit: 10 })) {
@@ -86,8 +86,8 @@ describe('a few thousand user groups', () => {
     assert.equal(proxy.passed.length, 2)
   })
 
-  it('once deleted are listed page by page', async () => {
-    const { management } = await managed()
+  it('list deleted user groups page by page', async () => {
+    const { management } = await fixture()
     const { items } = await management.searchUserGroups({ limit: 5 }).page()
     for (const { teamId } of items) await management.deleteUserGroup(teamId)
     const list = management.listDeletedUserGroups({ limit: 2 })
@@ -99,11 +99,11 @@ describe('a few thousand user groups', () => {
   })
 })
 
-describe('a list', () => {
+describe('list', () => {
   const page = (next: string | null) => json({ success: 1, user_groups: [], next_cursor: next })
   const over = (origin: string) => new UserGroupManagement({ origin, apiToken })
 
-  it('goes on after empty pages, each with the cursor of the one before and the same search', async (t) => {
+  it('continues after empty pages, with the previous cursor and the same search', async (t) => {
     const { origin, received } = await serve(t, page('a&b'), page('c'), page(null))
     const list = over(origin).searchUserGroups({ name: 'ä b', limit: 3 })
     assert.deepEqual(await allOf(list), [])
@@ -112,12 +112,12 @@ describe('a list', () => {
       received.map(({ path }) => path.replace('/admin/v1/user-groups?', '')),
       [search, `${search}&cursor=a%26b`, `${search}&cursor=c`],
     )
-    // Every iteration begins anew.
+    // Every iteration starts from the first page.
     assert.deepEqual(await allOf(list), [])
     assert.equal(received.at(-1)?.path, `/admin/v1/user-groups?${search}`)
   })
 
-  it('asks for nothing before it is iterated', async (t) => {
+  it('sends no request before it is iterated', async (t) => {
     const { origin, received } = await serve(t, page(null))
     over(origin).searchUserGroups()
     over(origin).listDeletedUserGroups()
@@ -126,13 +126,13 @@ describe('a list', () => {
     assert.equal(received.length, 0)
   })
 
-  it('that goes round is a bad_answer', async (t) => {
+  it('fails with bad_answer if a cursor repeats', async (t) => {
     const { origin, received } = await serve(t, page('again'))
     const error = await transportFailure(allOf(over(origin).searchUserGroups()))
     assert.deepEqual([error.code, received.length], ['bad_answer', 2])
   })
 
-  it('ends with the signal', async (t) => {
+  it('stops when the signal is aborted', async (t) => {
     const abortion = new AbortController()
     const reason = new Error('gone')
     const { origin, received } = await serve(t, page('a'), () => abortion.abort(reason))

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { UserGroupManagement } from '../src/user-group-management.ts'
-import { apiToken, assertNoToken, transportFailure } from './support/calls.ts'
+import { apiToken, assertNoToken, transportFailure } from './support/client.ts'
 import { startHttpProxy } from './support/http-proxy.ts'
-import { sharedManaged } from './support/managed.ts'
-import { answer, json, never, serve } from './support/scripted-server.ts'
+import { sharedManagement } from './support/management.ts'
+import { respond, json, never, serve } from './support/scripted-server.ts'
 
 const over = (origin: string) => new UserGroupManagement({ origin, apiToken })
 const token = 'ugt_customer_leaked'
@@ -17,7 +17,7 @@ type Call = readonly [
   ifMatch?: string,
 ]
 
-/** Every operation of the management API, and how it goes over the wire. */
+/** Every operation of the management API, and its request. */
 const calls: Readonly<Record<string, Call>> = {
   searchUserGroups: [
     (m) =>
@@ -125,19 +125,19 @@ const calls: Readonly<Record<string, Call>> = {
   ],
 }
 
-it('the calls are all that there are', () => {
+it('the table covers every method', () => {
   const methods = Object.getOwnPropertyNames(UserGroupManagement.prototype).filter(
     (name) => name !== 'constructor',
   )
-  // These make several, and are told by what they do.
+  // These send several requests and have their own tests.
   const others = ['importUserGroups', 'rotateUserGroupToken']
   assert.deepEqual(methods.sort(), [...Object.keys(calls), ...others].sort())
 })
 
-describe('a call of the management API', () => {
+describe('management request', () => {
   for (const [name, [call, sent, body, ifMatch]] of Object.entries(calls)) {
-    it(`${name} is sent as it should be; an answer that is half one is a bad_answer`, async (t) => {
-      const { origin, received } = await serve(t, json({ success: 1 }), answer(201, '{"success":1}'))
+    it(`${name} sends the expected request and refuses an incomplete response`, async (t) => {
+      const { origin, received } = await serve(t, json({ success: 1 }), respond(201, '{"success":1}'))
       const management = over(`${origin}/gateway`)
       const codes = [await transportFailure(call(management)), await transportFailure(call(management))]
       assert.deepEqual(
@@ -156,7 +156,7 @@ describe('a call of the management API', () => {
     })
   }
 
-  it('tells times as milliseconds since the epoch, and a finding with what is registered', async (t) => {
+  it('returns times as milliseconds since the epoch, and the registered data source of a finding', async (t) => {
     const at = '2030-01-01T00:00:00.123Z'
     const version = { name: 'A', mapping: null, properties: null, updated_at: at, updated_by: null }
     const user_group = {
@@ -188,21 +188,21 @@ describe('a call of the management API', () => {
     assert.equal((await transportFailure(over(origin).viewUserGroup(7))).code, 'bad_answer')
   })
 
-  it('keeps its deadline, and stops with its signal', async (t) => {
+  it('respects deadline and signal', async (t) => {
     const { origin } = await serve(t, never)
-    const begun = performance.now()
+    const startedAt = performance.now()
     const { code } = await transportFailure(over(origin).getUserGroup(7, { deadlineMs: 200 }))
     assert.equal(code, 'timed_out')
-    assert.ok(performance.now() - begun < 5000)
+    assert.ok(performance.now() - startedAt < 5000)
     const reason = new Error('gone')
     const options = { signal: AbortSignal.abort(reason) }
     await assert.rejects(over(origin).rotateUserGroupToken(7, {}, options), reason)
-    // Both calls of a rotation have one deadline.
+    // Both requests of a rotation share one deadline.
     const rotation = over(origin).rotateUserGroupToken(7, {}, { deadlineMs: 200 })
     assert.equal((await transportFailure(rotation)).code, 'timed_out')
   })
 
-  it('that cannot be sent is a TypeError, and is not sent', async (t) => {
+  it('throws a TypeError for arguments that cannot be sent', async (t) => {
     const { origin, received } = await serve(t, never)
     const management = over(origin)
     const wrong = [
@@ -224,15 +224,15 @@ describe('a call of the management API', () => {
     assert.equal(received.length, 0)
   })
 
-  it('shows no API token, however it is printed', () => assertNoToken(over('http://localhost')))
+  it('never prints the API token', () => assertNoToken(over('http://localhost')))
 })
 
-describe('behind a proxy', () => {
-  const managed = sharedManaged()
+describe('proxy', () => {
+  const fixture = sharedManagement()
 
   for (const status of [403, 405, 501]) {
-    it(`that answers ${status} to PATCH and DELETE, they are named, and nothing is done`, async (t) => {
-      const { service, over, create, management } = await managed()
+    it(`that refuses PATCH and DELETE with ${status}: the error names the method, and nothing changes`, async (t) => {
+      const { service, over, create, management } = await fixture()
       const group = await create(`behind ${status}`)
       const on = (method: string) => (method === 'PATCH' || method === 'DELETE' ? status : undefined)
       const proxy = await startHttpProxy(t, service.origin, { on })
@@ -253,8 +253,8 @@ describe('behind a proxy', () => {
     })
   }
 
-  it('that refuses GET, no POST is sent in its place: it would make something', async (t) => {
-    const { service, over, management } = await managed()
+  it('that refuses GET: no POST is sent instead, which would create something', async (t) => {
+    const { service, over, management } = await fixture()
     const on = (method: string) => (method === 'GET' ? 405 : undefined)
     const proxy = await startHttpProxy(t, service.origin, { on })
     assert.equal((await transportFailure(over(proxy.origin).listSchemas())).status, 405)

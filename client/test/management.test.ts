@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { UserGroupManagement } from '../src/user-group-management.ts'
-import { assertNoToken, serviceFailure } from './support/calls.ts'
-import { allOf, sharedManaged } from './support/managed.ts'
+import { assertNoToken, serviceFailure } from './support/client.ts'
+import { allOf, sharedManagement } from './support/management.ts'
 
 const isRecent = (time: number | null) => time !== null && Math.abs(time - Date.now()) < 60_000
 
-describe('user groups, with the service itself', () => {
-  const managed = sharedManaged()
+describe('user groups', () => {
+  const fixture = sharedManagement()
 
-  it('one is shown, with everything in the names of JavaScript', async () => {
-    const { management, create } = await managed()
+  it('getUserGroup returns all members in camel case', async () => {
+    const { management, create } = await fixture()
     const properties = { region: 'EU', numbers: [0.1, 1e21], deep: { '': null } }
     const { teamId } = await create('shown', { name: 'Shown', mapping: { 40: '213' }, properties })
     const group = await management.getUserGroup(teamId)
@@ -24,8 +24,8 @@ describe('user groups, with the service itself', () => {
     assertNoToken(group)
   })
 
-  it('they are searched for by each of what there is', async () => {
-    const { management, create } = await managed()
+  it('searchUserGroups finds by each criterion', async () => {
+    const { management, create } = await fixture()
     const mapping = { sought: 'warehouse & ü' }
     const one = await create('sought-1', {
       name: 'Söught 100%+?',
@@ -61,8 +61,8 @@ describe('user groups, with the service itself', () => {
     assert.deepEqual([refused.code, refused.fields[0]?.path], ['validation_failed', '/colour'])
   })
 
-  it('one is changed, of the revision that was looked at', async () => {
-    const { management, create } = await managed()
+  it('updateUserGroup respects ifRevision', async () => {
+    const { management, create } = await fixture()
     const { teamId } = await create('changed', { mapping: { 40: '213' }, properties: { region: 'EU' } })
     const updated = await management.updateUserGroup(
       teamId,
@@ -89,8 +89,8 @@ describe('user groups, with the service itself', () => {
     assert.equal((await management.updateUserGroup(teamId, { mapping: null })).mapping, null)
   })
 
-  it('one is looked through, compared with what it was, and is that again', async () => {
-    const { management, create } = await managed()
+  it('viewUserGroup, diff and restore of a version', async () => {
+    const { management, create } = await fixture()
     const schema = await management.createSchema({ providedId: 'sales', name: 'Sales' })
     const eu = { schemaId: schema.id, providedId: 'eu', name: 'EU' }
     const dataSource = await management.createDataSource(eu)
@@ -131,8 +131,8 @@ describe('user groups, with the service itself', () => {
     assert.equal(error.code, 'not_found')
   })
 
-  it('what was changed is listed, and by whom', async () => {
-    const { management, create } = await managed()
+  it('listAuditEvents returns changes and their authors', async () => {
+    const { management, create } = await fixture()
     const { teamId, createdAt } = await create('audited')
     await management.updateUserGroup(teamId, { name: 'B', mapping: null })
     await management.deleteUserGroup(teamId)
@@ -161,8 +161,8 @@ describe('user groups, with the service itself', () => {
     )
   })
 
-  it('its token is shown and rotated', async () => {
-    const { management, create, renderer, client } = await managed()
+  it('token is returned and rotated', async () => {
+    const { management, create, renderer, client } = await fixture()
     const { teamId } = await create('rotated')
     const first = await management.getUserGroupToken(teamId)
     const second = await management.rotateUserGroupToken(teamId, { gracePeriodSeconds: 3600 })
@@ -177,16 +177,16 @@ describe('user groups, with the service itself', () => {
     assert.deepEqual([error.code, error.fields[0]?.path], ['validation_failed', '/grace_period_seconds'])
   })
 
-  it('of many rotations at once each rotates once', async () => {
-    const { management, create } = await managed()
+  it('concurrent rotations each rotate once', async () => {
+    const { management, create } = await fixture()
     const { teamId } = await create('rotated by many')
     const tokens = await Promise.all(Array.from({ length: 8 }, () => management.rotateUserGroupToken(teamId)))
     assert.equal(new Set(tokens).size, 8)
     assert.equal((await management.getUserGroup(teamId)).revision, 9)
   })
 
-  it('it is suspended and resumed', async () => {
-    const { management, create, renderer } = await managed()
+  it('suspend and resume', async () => {
+    const { management, create, renderer } = await fixture()
     const { teamId } = await create('suspended')
     const token = await management.getUserGroupToken(teamId)
     const { suspendedAt, revision } = await management.suspendUserGroup(teamId, { ifRevision: 1 })
@@ -197,8 +197,8 @@ describe('user groups, with the service itself', () => {
     assert.equal((await renderer.introspect(token))?.teamId, teamId)
   })
 
-  it('it is deleted, listed and restored', async () => {
-    const { management, create, client } = await managed()
+  it('delete, list and restore', async () => {
+    const { management, create, client } = await fixture()
     const { teamId, revision } = await create('deleted', { name: 'Deleted' })
     await management.deleteUserGroup(teamId, { ifRevision: revision })
     for (const call of [
@@ -221,8 +221,8 @@ describe('user groups, with the service itself', () => {
     assert.equal((await client.getOrCreate({ userGroupId: 'deleted' })).userGroup.teamId, teamId)
   })
 
-  it('who shares a data source with others is found', async () => {
-    const { management, create } = await managed('Testing')
+  it('listIsolationFindings finds a shared data source', async () => {
+    const { management, create } = await fixture('Testing')
     const first = await create('shares-1', { name: 'One', mapping: { shared: 'a' } })
     const second = await create('shares-2', { name: 'Two', mapping: { shared: 'a' } })
     assert.deepEqual(await allOf(management.listIsolationFindings({ limit: 1 })), [
@@ -236,9 +236,9 @@ describe('user groups, with the service itself', () => {
     ])
   })
 
-  it('user groups are promoted, and before that it is told what would be', async () => {
-    const { management } = await managed()
-    const testing = await managed('Testing')
+  it('promoteUserGroups, also as a dry run', async () => {
+    const { management } = await fixture()
+    const testing = await fixture('Testing')
     await testing.create('promoted', { name: 'P', properties: { plan: 'gold' } })
     const fields = { userGroupIds: ['promoted', 'nobody'] }
     const [would, absent] = await management.promoteUserGroups({ ...fields, dryRun: true })
@@ -253,14 +253,14 @@ describe('user groups, with the service itself', () => {
     assert.deepEqual([error.code, error.status], ['forbidden', 403])
   })
 
-  it('a token that leaked is told, and stopped', async () => {
-    const { management, create, renderer } = await managed()
+  it('reportLeakedToken finds the owner and stops the token', async () => {
+    const { management, create, renderer } = await fixture()
     const { teamId, revision } = await create('leaked')
     const token = await management.getUserGroupToken(teamId)
-    const told = await management.reportLeakedToken({ token })
-    assert.ok(told.kind === 'user_group_token')
-    assert.deepEqual([told.works, told.rotated, told.validUntil], [true, false, null])
-    assert.deepEqual([told.userGroup.teamId, told.userGroup.revision], [teamId, revision])
+    const report = await management.reportLeakedToken({ token })
+    assert.ok(report.kind === 'user_group_token')
+    assert.deepEqual([report.works, report.rotated, report.validUntil], [true, false, null])
+    assert.deepEqual([report.userGroup.teamId, report.userGroup.revision], [teamId, revision])
     const stopped = await management.reportLeakedToken({ token, rotate: true })
     assert.ok(stopped.kind === 'user_group_token')
     assert.deepEqual([stopped.works, stopped.rotated, stopped.userGroup.revision], [true, true, 2])
@@ -268,10 +268,10 @@ describe('user groups, with the service itself', () => {
     const again = await management.reportLeakedToken({ token })
     assert.ok(again.kind === 'user_group_token' && isRecent(again.validUntil) && !again.works)
 
-    const made = await management.createApiToken({ name: 'leaked', scopes: ['read'] })
-    const revoked = await management.reportLeakedToken({ token: made.token, rotate: true })
+    const created = await management.createApiToken({ name: 'leaked', scopes: ['read'] })
+    const revoked = await management.reportLeakedToken({ token: created.token, rotate: true })
     assert.ok(revoked.kind === 'api_token')
-    assert.deepEqual([revoked.works, revoked.apiToken.id], [true, made.apiToken.id])
+    assert.deepEqual([revoked.works, revoked.apiToken.id], [true, created.apiToken.id])
     assert.ok(isRecent(revoked.apiToken.revokedAt))
     assert.deepEqual(await management.reportLeakedToken({ token: 'nonsense', rotate: true }), {
       kind: 'unknown',
@@ -280,11 +280,11 @@ describe('user groups, with the service itself', () => {
   })
 })
 
-describe('API tokens, workspaces, schemas and data sources, with the service itself', () => {
-  const managed = sharedManaged()
+describe('API tokens, workspaces, schemas and data sources', () => {
+  const fixture = sharedManagement()
 
-  it('an API token is made, listed and revoked', async () => {
-    const { management, service } = await managed()
+  it('an API token is created, listed and revoked', async () => {
+    const { management, service } = await fixture()
     const fields = { name: 'backend', scopes: ['write', 'admin'], expiresInSeconds: 60 } as const
     const { apiToken, token } = await management.createApiToken(fields)
     const { id, createdAt, expiresAt, ...others } = apiToken
@@ -296,7 +296,7 @@ describe('API tokens, workspaces, schemas and data sources, with the service its
     assert.equal(expiresAt, createdAt + 60_000)
     const own = new UserGroupManagement({ origin: service.origin, apiToken: token })
     const listed = (await own.listApiTokens()).find((one) => one.id === id)
-    // The service writes down when it has time to.
+    // The service records the last use with a delay.
     assert.deepEqual(listed, { ...apiToken, lastUsedAt: listed?.lastUsedAt })
     const revoked = await management.revokeApiToken(id)
     assert.ok(isRecent(revoked.revokedAt))
@@ -307,8 +307,8 @@ describe('API tokens, workspaces, schemas and data sources, with the service its
     assert.equal(forGood.apiToken.expiresAt, null)
   })
 
-  it('an API token is rotated, once', async () => {
-    const { management, service } = await managed()
+  it('an API token is rotated once', async () => {
+    const { management, service } = await fixture()
     const old = await management.createApiToken({ name: 'rotated', scopes: ['admin'], expiresInSeconds: 600 })
     const { apiToken, token, replaces } = await management.rotateApiToken(old.apiToken.id, {
       overlapSeconds: 60,
@@ -325,8 +325,8 @@ describe('API tokens, workspaces, schemas and data sources, with the service its
     assert.equal((await serviceFailure(management.rotateApiToken(999_999))).code, 'not_found')
   })
 
-  it('a workspace is made, and managed with the API token that comes with it', async () => {
-    const { management, service } = await managed()
+  it('a workspace is created and managed with its first API token', async () => {
+    const { management, service } = await fixture()
     assert.deepEqual(
       (await management.listWorkspaces()).map(({ id, name }) => [id, name]),
       [[1, 'default']],
@@ -340,7 +340,7 @@ describe('API tokens, workspaces, schemas and data sources, with the service its
   })
 
   it('a schema and a data source are registered, listed and removed', async () => {
-    const { management, create } = await managed()
+    const { management, create } = await fixture()
     const schema = await management.createSchema({ providedId: 'sales', name: 'Sales' })
     assert.deepEqual([schema.providedId, schema.name, isRecent(schema.createdAt)], ['sales', 'Sales', true])
     const fields = { schemaId: schema.id, providedId: 'eu', name: 'EU' }
@@ -373,12 +373,12 @@ describe('API tokens, workspaces, schemas and data sources, with the service its
     assert.deepEqual(await allOf(management.listDataSources()), [])
   })
 
-  it('a user group is out of reach for an API token without the scope, of the other environment, or of none', async () => {
-    const { management, create, service } = await managed()
+  it('a user group is not accessible without the scope, from the other environment or without a valid token', async () => {
+    const { management, create, service } = await fixture()
     const { teamId } = await create('out of reach')
     const get = (apiToken: string) =>
       new UserGroupManagement({ origin: service.origin, apiToken }).getUserGroup(teamId)
-    const testing = await managed('Testing')
+    const testing = await fixture('Testing')
     assert.equal((await management.getUserGroup(teamId)).teamId, teamId)
     assert.equal((await serviceFailure(get(service.tokens.Customer))).code, 'forbidden')
     assert.equal((await serviceFailure(get(testing.adminToken))).code, 'user_group_not_found')

@@ -2,21 +2,21 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { sharedService } from '../../server/test/support/service.ts'
 import { UserGroupClient, type UserGroupClientOptions } from '../src/user-group-client.ts'
-import { serviceFailure, transportFailure } from './support/calls.ts'
-import { startHttpProxy, type HttpProxy, type ProxyBehaviour } from './support/http-proxy.ts'
+import { serviceFailure, transportFailure } from './support/client.ts'
+import { startHttpProxy, type HttpProxy, type ProxyBehavior } from './support/http-proxy.ts'
 
 const shown = ({ passed }: HttpProxy) =>
   passed.map(({ method, override }) => (override === undefined ? method : `${method} as ${override}`))
 
-describe('behind a proxy that', () => {
+describe('proxy that', () => {
   const service = sharedService()
   const behind = (proxy: HttpProxy, options: Partial<UserGroupClientOptions> = {}) =>
     new UserGroupClient({ origin: proxy.origin, apiToken: service().tokens.Testing, ...options })
-  const onGet = (what: 'drop body' | number): ProxyBehaviour => ({
+  const onGet = (what: 'drop body' | number): ProxyBehavior => ({
     on: (method) => (method === 'GET' ? what : undefined),
   })
 
-  it('passes everything, methods are as they are', async (t) => {
+  it('passes everything: the methods stay', async (t) => {
     const proxy = await startHttpProxy(t, service().origin)
     const client = behind(proxy)
     const { userGroup } = await client.getOrCreate({ userGroupId: 'plain', name: 'A' })
@@ -25,20 +25,20 @@ describe('behind a proxy that', () => {
     assert.deepEqual(shown(proxy), ['GET', 'PUT', 'POST'])
   })
 
-  it('drops the body of GET, that is noticed once and remembered', async (t) => {
+  it('drops the body of GET: switches to the override permanently', async (t) => {
     const proxy = await startHttpProxy(t, service().origin, onGet('drop body'))
     const client = behind(proxy)
     const first = await client.getOrCreate({ userGroupId: 'dropped', name: 'A' })
     const second = await client.getOrCreate({ userGroupId: 'dropped' })
     assert.deepEqual([first.newUserGroup, second.newUserGroup], [true, false])
     assert.deepEqual(shown(proxy), ['GET', 'POST as GET', 'POST as GET'])
-    // It is no rotation, and has no key of one.
+    // This is not a rotation, so it has no idempotency key.
     assert.ok(proxy.passed.every(({ idempotencyKey }) => idempotencyKey === undefined))
     await client.update({ userGroupId: 'dropped', name: 'B' })
     assert.deepEqual(shown(proxy).at(-1), 'PUT')
   })
 
-  it('drops the body of GET, that is remembered where the service refuses the call', async (t) => {
+  it('drops the body of GET: keeps the override although the service responds with an error', async (t) => {
     const proxy = await startHttpProxy(t, service().origin, onGet('drop body'))
     const client = behind(proxy)
     const refused = () => serviceFailure(client.getOrCreate({ userGroupId: 'not there' }))
@@ -48,7 +48,7 @@ describe('behind a proxy that', () => {
   })
 
   for (const status of [400, 403, 405, 411, 413, 501]) {
-    it(`refuses GET with ${status}, that is noticed once and remembered`, async (t) => {
+    it(`refuses GET with ${status}: switches to the override permanently`, async (t) => {
       const proxy = await startHttpProxy(t, service().origin, onGet(status))
       const client = behind(proxy)
       await client.getOrCreate({ userGroupId: `refused with ${status}`, name: 'A' })
@@ -58,7 +58,7 @@ describe('behind a proxy that', () => {
   }
 
   for (const status of [403, 405, 501]) {
-    it(`refuses PUT with ${status}, that is noticed once and remembered`, async (t) => {
+    it(`refuses PUT with ${status}: switches to the override permanently`, async (t) => {
       const on = (method: string) => (method === 'PUT' ? status : undefined)
       const proxy = await startHttpProxy(t, service().origin, { on })
       const client = behind(proxy)
@@ -70,7 +70,7 @@ describe('behind a proxy that', () => {
     })
   }
 
-  it('refuses all methods, that is told, and nothing is remembered', async (t) => {
+  it('refuses all methods: reports it and does not keep the override', async (t) => {
     let isOpen = false
     const proxy = await startHttpProxy(t, service().origin, { on: () => (isOpen ? undefined : 403) })
     const client = behind(proxy)
@@ -82,21 +82,21 @@ describe('behind a proxy that', () => {
   })
 
   for (const status of [401, 404, 407, 500]) {
-    it(`answers ${status}, which the method has nothing to do with`, async (t) => {
+    it(`responds with ${status}, which is unrelated to the method`, async (t) => {
       const proxy = await startHttpProxy(t, service().origin, onGet(status))
       const error = await transportFailure(behind(proxy).getOrCreate({ userGroupId: 'a', name: 'A' }))
       assert.deepEqual([error.code, error.status, shown(proxy)], ['refused', status, ['GET']])
     })
   }
 
-  it('refuses POST, that is told', async (t) => {
+  it('refuses POST: reports it', async (t) => {
     const on = (method: string) => (method === 'POST' ? 405 : undefined)
     const proxy = await startHttpProxy(t, service().origin, { on })
     const error = await transportFailure(behind(proxy).rotate({ currentToken: 'a' }))
     assert.deepEqual([error.status, shown(proxy)], [405, ['POST']])
   })
 
-  it('the option knows of, nothing is tried in vain', async (t) => {
+  it('drops the body of GET, with methodOverride: sends the override at once', async (t) => {
     const proxy = await startHttpProxy(t, service().origin, onGet('drop body'))
     const client = behind(proxy, { methodOverride: true })
     const { userGroup } = await client.getOrCreate({ userGroupId: 'known', name: 'A' })
@@ -107,10 +107,10 @@ describe('behind a proxy that', () => {
   })
 })
 
-describe('the service’s own 400, 403, 405 and 413 are no reason for the override', () => {
+describe('the service’s own 400, 403, 405 and 413 do not trigger the override', () => {
   const service = sharedService()
 
-  it('they are told', async (t) => {
+  it('throws the service error', async (t) => {
     const proxy = await startHttpProxy(t, service().origin)
     const client = new UserGroupClient({ origin: proxy.origin, apiToken: service().tokens.Testing })
     await serviceFailure(client.getOrCreate({ userGroupId: '' }))

@@ -5,15 +5,15 @@ import { Authority, openssl } from '../../server/test/support/certificates.ts'
 import { sharedService, temporaryFolder } from '../../server/test/support/service.ts'
 import { findTool } from '../../server/test/support/tool.ts'
 import { UserGroupClient } from '../src/user-group-client.ts'
-import { transportFailure } from './support/calls.ts'
-import { assertEveryCall } from './support/every-call.ts'
+import { transportFailure } from './support/client.ts'
+import { assertEveryOperation } from './support/every-operation.ts'
 import { startHttpProxy } from './support/http-proxy.ts'
 import { nginx, startNginx } from './support/proxy-programs.ts'
 
-describe('behind nginx', () => {
+describe('nginx', () => {
   const service = sharedService()
 
-  /** With a proxy behind it that tells how the calls come through. */
+  /** Starts nginx in front of a proxy that records the requests. */
   const start = async (t: TestContext, settings: Parameters<typeof startNginx>[3] = {}) => {
     const command = findTool(t, nginx)
     if (command === undefined) return undefined
@@ -23,14 +23,14 @@ describe('behind nginx', () => {
   const clientOf = (origin: string) =>
     new UserGroupClient({ origin, apiToken: service().tokens.Testing, maxTries: 2 })
 
-  it('as it comes, methods are as they are', async (t) => {
+  it('default configuration: the methods stay', async (t) => {
     const proxy = await start(t)
     if (proxy === undefined) return
-    await assertEveryCall(service(), proxy.origin, 'nginx as it comes')
+    await assertEveryOperation(service(), proxy.origin, 'nginx default')
     assert.deepEqual([...new Set(proxy.passed.map(({ override }) => override))], [undefined])
   })
 
-  it('that drops the body of GET, and refuses PUT', async (t) => {
+  it('drops the body of GET and refuses PUT: sends the override', async (t) => {
     const command = findTool(t, nginx)
     if (command === undefined) return
     const { origin: target, passed } = await startHttpProxy(t, service().origin)
@@ -45,21 +45,21 @@ describe('behind nginx', () => {
         proxy_set_header Content-Length "";
       }`,
     })
-    await assertEveryCall(service(), origin, 'nginx that drops')
+    await assertEveryOperation(service(), origin, 'nginx that drops')
     const overridden = passed.map(({ method, override }) => `${method} ${override ?? ''}`.trim())
     assert.deepEqual(overridden.slice(0, 5), ['GET', 'POST GET', 'POST GET', 'POST PUT', 'POST PUT'])
   })
 
-  it('that refuses GET with a body', async (t) => {
+  it('refuses GET with a body: sends the override', async (t) => {
     const location = `
       set $refused $request_method$http_content_length;
       if ($refused ~ ^GET[1-9]) { return 403; }`
     const proxy = await start(t, { location })
     if (proxy === undefined) return
-    await assertEveryCall(service(), proxy.origin, 'nginx that refuses')
+    await assertEveryOperation(service(), proxy.origin, 'nginx that refuses')
   })
 
-  it('that takes smaller bodies only, it says so, and the method is as it was', async (t) => {
+  it('limits the body size: reports it and keeps the method', async (t) => {
     const proxy = await start(t, { location: 'client_max_body_size 1k;' })
     if (proxy === undefined) return
     const client = clientOf(proxy.origin)
@@ -74,7 +74,7 @@ describe('behind nginx', () => {
     )
   })
 
-  it('whose service is away, it is told as 502', async (t) => {
+  it('backend is down: reports 502', async (t) => {
     const command = findTool(t, nginx)
     if (command === undefined) return
     const { origin } = await startNginx(t, command, 'http://127.0.0.1:1')
@@ -82,7 +82,7 @@ describe('behind nginx', () => {
     assert.deepEqual([error.code, error.status], ['refused', 502])
   })
 
-  it('that asks to come back later, it is tried again', async (t) => {
+  it('rate limit: retries', async (t) => {
     const command = findTool(t, nginx)
     if (command === undefined) return
     const { origin: target, passed } = await startHttpProxy(t, service().origin)
@@ -96,7 +96,7 @@ describe('behind nginx', () => {
     assert.equal(passed.length, 3)
   })
 
-  it('with TLS, the certificate of which must be trusted', async (t) => {
+  it('TLS: the certificate must be trusted', async (t) => {
     const command = findTool(t, nginx)
     const opensslCommand = findTool(t, openssl)
     if (command === undefined || opensslCommand === undefined) return
@@ -115,7 +115,7 @@ describe('behind nginx', () => {
     assert.equal(untrusting.code, 'tls_failed', untrusting.message)
     const withoutTls = clientOf(service().origin.replace('http:', 'https:'))
     assert.equal((await transportFailure(withoutTls.getOrCreate(fields))).code, 'tls_failed')
-    // nginx's own 400, to what is not TLS.
+    // nginx responds with its own 400 to a request without TLS.
     const plainError = await transportFailure(clientOf(plain).getOrCreate(fields))
     assert.deepEqual([plainError.code, plainError.status], ['refused', 400])
     agent.destroy()

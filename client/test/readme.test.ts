@@ -10,7 +10,7 @@ import { runNode } from './support/programs.ts'
 const folder = fileURLToPath(new URL('..', import.meta.url))
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 
-it('the programs of the README do what it says, with the package as it is built', async (t) => {
+it('the programs of the README work with the built package', async (t) => {
   const service = await startService(t)
   const programs = [...readme.matchAll(/^```js\n([^]*?)^```/gm)].map(([, program = '']) => program)
   assert.equal(programs.length, 10)
@@ -22,19 +22,19 @@ it('the programs of the README do what it says, with the package as it is built'
     "console.log(await rename('nobody', 'Renamed'))",
     "console.log(await rename('customer-42', ''))",
   ].join('\n')
-  // As a module of this package would run: it finds the package by its name.
+  // Runs as a module of this package, which can import the package by name.
   const args = ['--input-type=module', '--eval', program]
   const output = await runNode(args, folder, {
     UGS_API_TOKEN: service.tokens.Testing,
     UGS_ADMIN_TOKEN: await createApiToken(service, 'Testing', '--scopes', 'admin'),
   })
-  const [created = '', rotated = '', same, isNew, empty, pages, told = '', ...others] = output
+  const [created = '', rotated = '', same, isNew, empty, pages, printed = '', ...others] = output
     .trim()
     .split('\n')
   assert.match(created, /^true ugt_testing_\w+$/)
   assert.match(rotated, /^ugt_testing_\w+$/)
   assert.deepEqual([same, isNew], ['true', 'false'])
-  assert.deepEqual(JSON.parse(told), [
+  assert.deepEqual(JSON.parse(printed), [
     {
       ...{ teamId: 1, token: created.replace('true ', ''), name: 'Example customer' },
       ...{ providedId: 'customer-42', environment: 'Testing' },
@@ -44,10 +44,10 @@ it('the programs of the README do what it says, with the package as it is built'
   ])
   assert.deepEqual([empty, pages], ['customer-42: 40 is 213, which is not registered', '1 undefined'])
   const refused = "[ '/name must have 1 to 255 characters' ]"
-  assert.deepEqual(others, ['true look again', 'renamed', 'there is none', refused])
+  assert.deepEqual(others, ['true changed meanwhile', 'renamed', 'not found', refused])
 })
 
-it('the README has every code of a TransportError', () => {
+it('the README lists every TransportError code', () => {
   const codes: Record<TransportErrorCode, true> = {
     unreachable: true,
     timed_out: true,
@@ -55,7 +55,7 @@ it('the README has every code of a TransportError', () => {
     refused: true,
     bad_answer: true,
   }
-  const [, table = ''] = readme.split('A `TransportError` says')
+  const [, table = ''] = readme.split('A `TransportError` means')
   const rows = [...(table.split('\n\n')[1] ?? '').matchAll(/^\| `(\w+)` .*\|/gm)].slice(1)
   assert.deepEqual(
     rows.map(([, code]) => code),

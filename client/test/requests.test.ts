@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { UserGroupClient, type UserGroupClientOptions } from '../src/user-group-client.ts'
 import type { UserGroupFields } from '../src/user-group.ts'
-import { apiToken, assertNoToken, clientOf, token } from './support/calls.ts'
+import { apiToken, assertNoToken, clientOf, token } from './support/client.ts'
 import { active, created, json, rotated, serve, updated } from './support/scripted-server.ts'
 
-describe('what is sent', () => {
-  it('getOrCreate, a GET with a body and its length', async (t) => {
+describe('request', () => {
+  it('getOrCreate is a GET with a body and its length', async (t) => {
     const { origin, received } = await serve(t, json(created))
     const properties = { region: 'EU', list: [1, null, { deep: true }], ü: '€' }
     await clientOf(origin).getOrCreate({ userGroupId: 'a', name: 'A', mapping: { 40: '213' }, properties })
@@ -24,14 +24,14 @@ describe('what is sent', () => {
     assert.equal(call?.headers['transfer-encoding'], undefined)
   })
 
-  it('only the fields that are given; null is given', async (t) => {
+  it('sends only the given fields, including null', async (t) => {
     const { origin, received } = await serve(t, json(updated))
     await clientOf(origin).update({ userGroupId: 'a', name: undefined, mapping: null, properties: {} })
     assert.deepEqual([received[0]?.method], ['PUT'])
     assert.equal(received[0]?.body, '{"user_group_id":"a","mapping":null,"properties":{}}')
   })
 
-  it('rotate, with a new idempotency key each time, or the caller’s', async (t) => {
+  it('rotate sends a new idempotency key each time, or the caller’s', async (t) => {
     const { origin, received } = await serve(t, json(rotated))
     const client = clientOf(origin)
     await client.rotate({ currentToken: token })
@@ -51,7 +51,7 @@ describe('what is sent', () => {
     assert.equal(third, 'mine')
   })
 
-  it('introspect, a form', async (t) => {
+  it('introspect sends a form', async (t) => {
     const { origin, received } = await serve(t, json(active))
     await clientOf(origin).introspect('a&b=ü')
     const [call] = received
@@ -64,7 +64,7 @@ describe('what is sent', () => {
     )
   })
 
-  it('below the path of a gateway', async (t) => {
+  it('keeps the path of a gateway', async (t) => {
     const { origin, received } = await serve(t, json(created))
     for (const path of ['', '/', '/user-groups', '/user-groups/']) {
       await clientOf(origin + path).getOrCreate({ userGroupId: 'a' })
@@ -75,7 +75,7 @@ describe('what is sent', () => {
     )
   })
 
-  it('over a connection that is kept', async (t) => {
+  it('reuses the connection', async (t) => {
     const ports = new Set<number | undefined>()
     const { origin } = await serve(t, (response, received) => {
       ports.add(response.socket?.remotePort)
@@ -87,7 +87,7 @@ describe('what is sent', () => {
   })
 })
 
-describe('what cannot be sent is a TypeError, and is not sent', () => {
+describe('an argument that cannot be sent is a TypeError', () => {
   const loop: Record<string, unknown> = {}
   loop.loop = loop
   const cases: Record<string, unknown> = {
@@ -96,9 +96,9 @@ describe('what cannot be sent is a TypeError, and is not sent', () => {
     'a bigint': 1n,
     'a function': () => 1,
     'a symbol': Symbol('s'),
-    'undefined in a list': [undefined],
+    'undefined in an array': [undefined],
     'a map': new Map([['region', 'EU']]),
-    'a loop': loop,
+    'a cycle': loop,
   }
   for (const [name, value] of Object.entries(cases)) {
     it(name, async (t) => {
@@ -109,7 +109,7 @@ describe('what cannot be sent is a TypeError, and is not sent', () => {
     })
   }
 
-  it('an idempotency key with a line break', async (t) => {
+  it('refuses an idempotency key with a line break', async (t) => {
     const { origin, received } = await serve(t, json(rotated))
     const call = clientOf(origin).rotate({ currentToken: token }, { idempotencyKey: 'a\nb' })
     await assert.rejects(call, TypeError)
@@ -120,7 +120,7 @@ describe('what cannot be sent is a TypeError, and is not sent', () => {
 describe('options', () => {
   const refused: Record<string, object> = {
     'no origin': { origin: undefined },
-    'no URL': { origin: 'localhost:8080' },
+    'not a URL': { origin: 'localhost:8080' },
     'another protocol': { origin: 'ftp://localhost' },
     'a user': { origin: 'http://user@localhost' },
     'a query': { origin: 'http://localhost?a=1' },
@@ -128,24 +128,24 @@ describe('options', () => {
     'an empty API token': { apiToken: '' },
     'an API token with its scheme': { apiToken: `Token ${apiToken}` },
     'a deadline of 0': { deadlineMs: 0 },
-    'a deadline as a text': { deadlineMs: '5000' },
-    'a deadline that no timer holds': { deadlineMs: 2 ** 31 },
-    'no tries': { maxTries: 0 },
-    'half a try': { maxTries: 1.5 },
+    'a deadline as a string': { deadlineMs: '5000' },
+    'a deadline beyond the timer limit': { deadlineMs: 2 ** 31 },
+    'maxTries of 0': { maxTries: 0 },
+    'fractional maxTries': { maxTries: 1.5 },
   }
   for (const [name, options] of Object.entries(refused)) {
-    it(`are refused: ${name}`, () => {
+    it(`invalid: ${name}`, () => {
       const all = { origin: 'http://localhost', apiToken, ...options } as UserGroupClientOptions
       assert.throws(() => new UserGroupClient(all), /(origin|apiToken|deadlineMs|maxTries) must be/)
     })
   }
 
-  it('of a call too', async () => {
+  it('invalid deadline of one call', async () => {
     const call = clientOf('http://localhost').getOrCreate({ userGroupId: 'a' }, { deadlineMs: Number.NaN })
     await assert.rejects(call, RangeError)
   })
 
-  it('keep the API token to themselves', () => {
+  it('never prints the API token', () => {
     assertNoToken(clientOf('http://localhost'))
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { pauseMs } from '../src/connection.ts'
-import { clientOf, serviceFailure, token, transportFailure } from './support/calls.ts'
+import { retryDelayMs } from '../src/connection.ts'
+import { clientOf, serviceFailure, token, transportFailure } from './support/client.ts'
 import { TestClock } from './support/test-clock.ts'
 import {
   active,
@@ -13,25 +13,25 @@ import {
   rotated,
   serve,
   updated,
-  type Answerer,
+  type Responder,
 } from './support/scripted-server.ts'
 
 const fields = { userGroupId: 'customer-42' }
 const { max } = Math
 
-describe('a call is repeated', () => {
-  const passing: Record<string, Answerer> = {
+describe('a call is retried', () => {
+  const passing: Record<string, Responder> = {
     'after a connection that broke': broken,
-    'after 408 of the service': fault(408, 'request_timeout'),
-    'after 429 of the service': fault(429, 'rate_limited'),
-    'after 503 of the service': fault(503, 'unavailable'),
-    'after 408 of a proxy': refusal(408),
-    'after 429 of a proxy': refusal(429),
-    'after 502 of a proxy': refusal(502),
-    'after 503 of a proxy': refusal(503),
-    'after 504 of a proxy': refusal(504),
+    'after 408 from the service': fault(408, 'request_timeout'),
+    'after 429 from the service': fault(429, 'rate_limited'),
+    'after 503 from the service': fault(503, 'unavailable'),
+    'after 408 from a proxy': refusal(408),
+    'after 429 from a proxy': refusal(429),
+    'after 502 from a proxy': refusal(502),
+    'after 503 from a proxy': refusal(503),
+    'after 504 from a proxy': refusal(504),
   }
-  for (const [name, answerer] of Object.entries(passing)) {
+  for (const [name, responder] of Object.entries(passing)) {
     it(name, async (t) => {
       for (const [result, run] of [
         [created, (origin: string) => clientOf(origin).getOrCreate(fields)],
@@ -39,12 +39,12 @@ describe('a call is repeated', () => {
         [rotated, (origin: string) => clientOf(origin).rotate({ currentToken: token })],
         [active, (origin: string) => clientOf(origin).introspect(token)],
       ] as const) {
-        const { origin, received } = await serve(t, answerer, json(result))
+        const { origin, received } = await serve(t, responder, json(result))
         assert.ok(await run(origin))
         const [first, second] = received
         assert.equal(received.length, 2)
         assert.deepEqual([second?.method, second?.body], [first?.method, first?.body])
-        // A rotation's key is the same; the others have none.
+        // A rotation keeps its key; the others have none.
         assert.equal(second?.headers['idempotency-key'], first?.headers['idempotency-key'])
         assert.equal(first?.headers['idempotency-key'] !== undefined, result === rotated)
       }
@@ -58,7 +58,7 @@ describe('a call is repeated', () => {
     assert.equal(received.length, 3)
   })
 
-  it('after pauses that grow, up to two seconds', async (t) => {
+  it('after increasing pauses, up to two seconds', async (t) => {
     const { origin, received } = await serve(t, fault(503, 'unavailable'))
     const clock = new TestClock()
     const failure = serviceFailure(clientOf(origin, { clock }).getOrCreate(fields))
@@ -71,8 +71,8 @@ describe('a call is repeated', () => {
     }
   })
 
-  it('after pauses that differ from caller to caller', () => {
-    assert.ok(new Set(Array.from({ length: 100 }, () => pauseMs(1))).size > 50)
+  it('after random pauses', () => {
+    assert.ok(new Set(Array.from({ length: 100 }, () => retryDelayMs(1))).size > 50)
   })
 
   const seconds: Record<string, string> = {
@@ -80,9 +80,9 @@ describe('a call is repeated', () => {
     'a date': new Date(Date.UTC(2030, 0, 1, 0, 0, 3)).toUTCString(),
   }
   for (const [name, header] of Object.entries(seconds)) {
-    it(`not before Retry-After, in ${name}`, async (t) => {
-      const answerer = fault(503, 'unavailable', { 'retry-after': header })
-      const { origin } = await serve(t, answerer, json(created))
+    it(`not before Retry-After as ${name}`, async (t) => {
+      const responder = fault(503, 'unavailable', { 'retry-after': header })
+      const { origin } = await serve(t, responder, json(created))
       const clock = new TestClock()
       const call = clientOf(origin, { clock }).getOrCreate(fields)
       const [pause = 0] = await clock.passPauses(1)
@@ -92,7 +92,7 @@ describe('a call is repeated', () => {
   }
 
   for (const header of ['soon', '-1', new Date(Date.UTC(2029, 0, 1)).toUTCString()]) {
-    it(`as ever where Retry-After says nothing: ${header}`, async (t) => {
+    it(`after the usual pause if Retry-After is invalid: ${header}`, async (t) => {
       const { origin } = await serve(t, refusal(503, { 'retry-after': header }), json(created))
       const clock = new TestClock()
       const call = clientOf(origin, { clock }).getOrCreate(fields)
@@ -102,8 +102,8 @@ describe('a call is repeated', () => {
   }
 })
 
-describe('a call is not repeated', () => {
-  const final: Record<string, Answerer> = {
+describe('a call is not retried', () => {
+  const final: Record<string, Responder> = {
     'after 400': fault(400, 'validation_failed'),
     'after 401': fault(401, 'unauthenticated'),
     'after 403': fault(403, 'forbidden'),
@@ -113,15 +113,15 @@ describe('a call is not repeated', () => {
     'after 500': fault(500, 'internal'),
     'after 501': fault(501, 'not_implemented'),
   }
-  for (const [name, answerer] of Object.entries(final)) {
+  for (const [name, responder] of Object.entries(final)) {
     it(name, async (t) => {
-      const { origin, received } = await serve(t, answerer)
+      const { origin, received } = await serve(t, responder)
       await serviceFailure(clientOf(origin).rotate({ currentToken: token }))
       assert.equal(received.length, 1)
     })
   }
 
-  it('where Retry-After is beyond the deadline', async (t) => {
+  it('if Retry-After is beyond the deadline', async (t) => {
     const { origin, received } = await serve(t, fault(429, 'rate_limited', { 'retry-after': '15' }))
     const error = await serviceFailure(clientOf(origin).getOrCreate(fields))
     assert.deepEqual([error.retryAfterMs, received.length], [15_000, 1])
@@ -132,7 +132,7 @@ describe('a call is not repeated', () => {
     )
   })
 
-  it('more often than maxTries says', async (t) => {
+  it('more often than maxTries', async (t) => {
     for (const maxTries of [1, 3]) {
       const { origin, received } = await serve(t, broken)
       const error = await transportFailure(clientOf(origin, { maxTries }).getOrCreate(fields))

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test'
 import { createApiToken, showUserGroup } from '../../server/test/support/command.ts'
 import { sharedService } from '../../server/test/support/service.ts'
 import { UserGroupClient } from '../src/user-group-client.ts'
-import { serviceFailure } from './support/calls.ts'
+import { serviceFailure } from './support/client.ts'
 
-describe('with the service itself', () => {
+describe('running service', () => {
   const service = sharedService()
   const clientWith = (apiToken: string) => new UserGroupClient({ origin: service().origin, apiToken })
   const client = () => clientWith(service().tokens.Testing)
@@ -41,7 +41,7 @@ describe('with the service itself', () => {
     assert.equal((await showUserGroup(service(), 'customer-1')).mapping, null)
   })
 
-  it('of many first calls one creates, and all get the same token', async () => {
+  it('exactly one of many concurrent calls creates, and all return the same token', async () => {
     const one = client()
     const calls = Array.from({ length: 20 }, () => one.getOrCreate({ userGroupId: 'many', name: 'Many' }))
     const results = await Promise.all(calls)
@@ -49,7 +49,7 @@ describe('with the service itself', () => {
     assert.equal(new Set(results.map(({ userGroup }) => userGroup.token)).size, 1)
   })
 
-  it('a token is rotated, with a grace period, and the renderer sees it', async () => {
+  it('a token is rotated with a grace period, and the renderer sees it', async () => {
     const introspector = clientWith(await createApiToken(service(), 'Customer', '--scopes', 'introspect'))
     const customer = clientWith(service().tokens.Customer)
     const { userGroup } = await customer.getOrCreate({
@@ -85,7 +85,7 @@ describe('with the service itself', () => {
     assert.equal(await introspector.introspect('unknown'), null)
   })
 
-  it('a rotation is done once with one idempotency key', async () => {
+  it('an idempotency key rotates once', async () => {
     const { userGroup } = await client().getOrCreate({ userGroupId: 'once', name: 'Once' })
     const rotation = { currentToken: userGroup.token }
     const first = await client().rotate(rotation, { idempotencyKey: 'once' })
@@ -96,7 +96,7 @@ describe('with the service itself', () => {
     assert.deepEqual([error.code, error.status], ['idempotency_key_reused', 422])
   })
 
-  it('its errors arrive with their code', async () => {
+  it('errors keep their codes', async () => {
     const created = (await client().getOrCreate({ userGroupId: 'errors', name: 'A' })).userGroup
     await client().rotate({ currentToken: created.token })
     const reader = clientWith(await createApiToken(service(), 'Testing', '--scopes', 'read'))

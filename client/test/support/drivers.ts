@@ -3,7 +3,7 @@ import type { RunningService } from '../../../server/test/support/service.ts'
 import { ServiceError } from '../../src/errors.ts'
 import { UserGroupClient } from '../../src/user-group-client.ts'
 
-/** The fields of a user group besides its id. `unknown`, so that cases can be wrong. */
+/** Fields of a user group except its id. `unknown`, so that cases can pass invalid values. */
 export interface Fields {
   readonly name?: unknown
   readonly mapping?: unknown
@@ -11,7 +11,7 @@ export interface Fields {
   readonly colour?: unknown
 }
 
-export interface Told {
+export interface Outcome {
   readonly isNew?: boolean
   readonly name: string
   readonly providedId: string
@@ -20,21 +20,21 @@ export interface Told {
   readonly token?: string
 }
 
-/** `code` is undefined where the surface tells none: `ugs` has the message, and its exit code. */
+/** `code` is undefined for `ugs`, which has a message and an exit code only. */
 export interface Refused {
   readonly code: string | undefined
   readonly message: string
   readonly exitCode?: number | null
 }
 
-/** One way to the same service. */
+/** One interface of the service. */
 export interface Driver {
-  getOrCreate(id: string, fields: Fields): Promise<Told | Refused>
-  update(id: string, fields: Fields): Promise<Told | Refused>
-  rotate(id: string, token: string, graceSeconds?: number): Promise<Told | Refused>
+  getOrCreate(id: string, fields: Fields): Promise<Outcome | Refused>
+  update(id: string, fields: Fields): Promise<Outcome | Refused>
+  rotate(id: string, token: string, graceSeconds?: number): Promise<Outcome | Refused>
 }
 
-interface WireAnswer {
+interface WireResponse {
   readonly new_user_group?: boolean
   readonly user_group: {
     readonly name: string
@@ -46,9 +46,9 @@ interface WireAnswer {
 }
 
 export function httpDriver({ origin, tokens }: RunningService): Driver {
-  const send = async (method: string, body: object): Promise<Told | Refused> => {
+  const send = async (method: string, body: object): Promise<Outcome | Refused> => {
     const { status, text } = await call(origin, { method, token: tokens.Testing, body })
-    if (status === 200) return told(JSON.parse(text) as WireAnswer)
+    if (status === 200) return outcomeOf(JSON.parse(text) as WireResponse)
     return (JSON.parse(text) as { error: Refused }).error
   }
   return {
@@ -61,7 +61,7 @@ export function httpDriver({ origin, tokens }: RunningService): Driver {
 
 export function sdkDriver({ origin, tokens }: RunningService): Driver {
   const client = new UserGroupClient({ origin, apiToken: tokens.Testing })
-  const refusedOr = async (result: Promise<Told>): Promise<Told | Refused> => {
+  const refusedOr = async (result: Promise<Outcome>): Promise<Outcome | Refused> => {
     try {
       return await result
     } catch (error) {
@@ -82,12 +82,12 @@ export function sdkDriver({ origin, tokens }: RunningService): Driver {
   }
 }
 
-/** `ugs user-group`. It rotates by the id, and tells no code. */
+/** Drives `ugs user-group`. It rotates by id and prints no code. */
 export function cliDriver({ ugs }: RunningService): Driver {
-  const run = async (command: string, id: string, options: readonly string[]): Promise<Told | Refused> => {
+  const run = async (command: string, id: string, options: readonly string[]): Promise<Outcome | Refused> => {
     const args = ['user-group', command, '--environment', 'Testing', '--json', ...options, '--', id]
     const { code, stdout, stderr } = await ugs(...args)
-    if (code === 0) return told(JSON.parse(stdout) as WireAnswer)
+    if (code === 0) return outcomeOf(JSON.parse(stdout) as WireResponse)
     return { code: undefined, message: stderr.replace(/^ugs: /, '').trim(), exitCode: code }
   }
   return {
@@ -106,7 +106,7 @@ function optionsOf({ name, mapping, properties }: Fields): string[] {
   ]
 }
 
-function told({ new_user_group: isNew, user_group: group }: WireAnswer): Told {
+function outcomeOf({ new_user_group: isNew, user_group: group }: WireResponse): Outcome {
   return {
     ...(isNew !== undefined && { isNew }),
     name: group.name,

@@ -2,26 +2,26 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import type { Scope } from '../../../server/test/support/scope.ts'
 
-/** What becomes of a connection. */
+/** Behavior of a connection. */
 export type Fate =
-  /** It is made, and goes on. */
+  /** Forwards everything. */
   | 'passes'
-  /** It is reset as soon as it is made. */
+  /** Resets the connection at once. */
   | 'is reset'
-  /** What is sent on it is lost, and it breaks. */
+  /** Drops the request and closes the connection. */
   | 'loses the request'
-  /** The service does what it is asked; its answer is lost, and the connection breaks. */
-  | 'loses the answer'
-  /** The same, in the middle of the answer. */
-  | 'loses half of the answer'
+  /** Forwards the request, drops the response and closes the connection. */
+  | 'loses the response'
+  /** Closes the connection in the middle of the response. */
+  | 'loses half of the response'
 
 export interface FlakyNetwork {
   readonly origin: string
-  /** How many connections were made. */
+  /** Number of accepted connections. */
   readonly connections: () => number
 }
 
-/** Stands before a service; its nth connection has the nth fate, and the rest pass. */
+/** Starts a TCP proxy. The nth connection has the nth fate; further ones pass. */
 export async function startFlakyNetwork(
   t: Scope,
   target: string,
@@ -56,7 +56,7 @@ function link(client: Socket, service: Socket, fate: Fate): void {
   service.on('close', () => client.destroy())
   service.on('data', (bytes: Buffer) => {
     if (fate === 'passes') client.write(bytes)
-    else if (fate === 'loses the answer') client.destroy()
+    else if (fate === 'loses the response') client.destroy()
     else client.end(bytes.subarray(0, bytes.length / 2))
   })
 }

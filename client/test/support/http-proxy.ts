@@ -3,7 +3,7 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { AddressInfo } from 'node:net'
 import type { Scope } from '../../../server/test/support/scope.ts'
 
-type Behaviour = 'drop body' | 'lose request' | 'lose answer' | 'keep answer' | number | undefined
+type Behavior = 'drop body' | 'lose request' | 'lose response' | 'withhold response' | number | undefined
 
 interface Passed {
   readonly method: string
@@ -12,58 +12,58 @@ interface Passed {
   readonly idempotencyKey: string | undefined
 }
 
-export interface ProxyBehaviour {
+export interface ProxyBehavior {
   /**
-   * What it does before the service: drop the body as some CDNs do; refuse with a status and a page of its own; lose the
-   * request, or the answer to it, and close the connection; or answer nothing though the service does.
+   * Behavior of a request: drop its body as some CDNs do; refuse it with this status and an HTML page; lose the request
+   * or its response and close the connection; or forward it and never respond.
    */
-  readonly on?: (method: string, path: string) => Behaviour | Promise<Behaviour>
+  readonly on?: (method: string, path: string) => Behavior | Promise<Behavior>
 }
 
 export interface HttpProxy {
   readonly origin: string
-  /** Each request that came, refused ones included. */
+  /** Every received request, including refused ones. */
   readonly passed: readonly Passed[]
 }
 
-/** A reverse proxy that tells what came through it. */
+/** Starts a reverse proxy that records the requests. */
 export async function startHttpProxy(
   t: Scope,
   target: string,
-  { on = () => undefined }: ProxyBehaviour = {},
+  { on = () => undefined }: ProxyBehavior = {},
 ): Promise<HttpProxy> {
   const passed: Passed[] = []
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '', headers } = request
     const override = headers['x-http-method-override']?.toString()
     passed.push({ method, path: url, override, idempotencyKey: headers['idempotency-key']?.toString() })
-    const behaviour = await on(method, url)
-    if (behaviour === 'lose request') {
+    const behavior = await on(method, url)
+    if (behavior === 'lose request') {
       request.on('end', () => response.destroy()).resume()
       return
     }
-    if (typeof behaviour === 'number') {
+    if (typeof behavior === 'number') {
       request.resume()
-      response.writeHead(behaviour, { 'content-type': 'text/html' }).end('<h1>Refused</h1>')
+      response.writeHead(behavior, { 'content-type': 'text/html' }).end('<h1>Refused</h1>')
       return
     }
-    const isDropped = behaviour === 'drop body'
+    const isDropped = behavior === 'drop body'
     const kept = Object.entries(headers).filter(([name]) => !isDropped || name !== 'content-length')
     const upstream = httpRequest(target + url, { method, agent: false, headers: Object.fromEntries(kept) })
-    upstream.on('response', (answered) => {
-      if (behaviour === 'lose answer' || behaviour === 'keep answer') {
-        // Once it is here in full: whatever the service does is done.
-        answered.on('end', () => behaviour === 'lose answer' && response.destroy()).resume()
+    upstream.on('response', (upstreamResponse) => {
+      if (behavior === 'lose response' || behavior === 'withhold response') {
+        // The service has finished once its response is complete.
+        upstreamResponse.on('end', () => behavior === 'lose response' && response.destroy()).resume()
         return
       }
-      response.writeHead(answered.statusCode ?? 0, answered.headers)
-      answered.pipe(response)
+      response.writeHead(upstreamResponse.statusCode ?? 0, upstreamResponse.headers)
+      upstreamResponse.pipe(response)
     })
     upstream.on('error', () => response.destroy())
     if (isDropped) upstream.end()
     else request.pipe(upstream)
   }
-  const server = createServer((request, response) => void answer(request, response))
+  const server = createServer((request, response) => void handle(request, response))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.after(() => {
     server.close()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** Runs Node.js in a folder; returns what it wrote. */
+/** Runs Node.js in a folder and returns its standard output. */
 export async function runNode(
   args: readonly string[],
   folder: string,

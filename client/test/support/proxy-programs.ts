@@ -21,13 +21,13 @@ export const haproxy: Tool = {
   probe: ['-v'],
 }
 
-/** What is added to the configuration. */
+/** Additions to the configuration. */
 interface NginxSettings {
   readonly http?: string
   readonly server?: string
-  /** After the port. */
+  /** Follows the port. */
   readonly listen?: string
-  /** Beside `proxy_pass`. */
+  /** Follows `proxy_pass`. */
   readonly location?: string
 }
 
@@ -44,7 +44,7 @@ export async function startNginx(
     (name) => `${name}_temp_path ${folder}/${name};`,
   )
   const file = join(folder, 'nginx.conf')
-  // One process, in the foreground: it ends whole, however it is ended.
+  // A single process in the foreground, which a signal ends completely.
   writeFileSync(
     file,
     `daemon off;
@@ -71,9 +71,7 @@ http {
   return { origin: `http://127.0.0.1:${port}` }
 }
 
-/**
- * Starts HAProxy as a reverse proxy. What is given stands in its configuration, beside `bind` and `server`.
- */
+/** Starts HAProxy as a reverse proxy, with these additions to its configuration. */
 export async function startHaproxy(
   t: Scope,
   command: string,

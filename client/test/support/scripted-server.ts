@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import type { Scope } from '../../../server/test/support/scope.ts'
-import { token } from './calls.ts'
+import { token } from './client.ts'
 
 interface Received {
   readonly method: string
@@ -11,23 +11,23 @@ interface Received {
   readonly body: string
 }
 
-export type Answerer = (response: ServerResponse, received: Received) => void
+export type Responder = (response: ServerResponse, received: Received) => void
 
 export interface ScriptedServer {
   readonly origin: string
   readonly received: readonly Received[]
 }
 
-/** A server that answers its nth request by the nth answerer, and the rest by the last; closed when the test has ended. */
-export function serve(t: Scope, ...answerers: [Answerer, ...Answerer[]]): Promise<ScriptedServer> {
-  return serveAt(t, 0, ...answerers)
+/** Starts a server whose nth request gets the nth responder, and further requests the last. Closed after the test. */
+export function serve(t: Scope, ...responders: [Responder, ...Responder[]]): Promise<ScriptedServer> {
+  return serveAt(t, 0, ...responders)
 }
 
-/** The same, at a port. */
+/** Same as `serve`, on a given port. */
 export async function serveAt(
   t: Scope,
   port: number,
-  ...answerers: [Answerer, ...Answerer[]]
+  ...responders: [Responder, ...Responder[]]
 ): Promise<ScriptedServer> {
   const received: Received[] = []
   const server = createServer((request, response) => {
@@ -36,7 +36,7 @@ export async function serveAt(
     request.on('end', () => {
       const { method = '', url: path = '', headers } = request
       const call = { method, path, headers, body: Buffer.concat(chunks).toString() }
-      answerers[Math.min(received.push(call), answerers.length) - 1]?.(response, call)
+      responders[Math.min(received.push(call), responders.length) - 1]?.(response, call)
     })
   })
   await once(server.listen(port, '127.0.0.1'), 'listening')
@@ -47,33 +47,33 @@ export async function serveAt(
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received }
 }
 
-export function answer(
+export function respond(
   status: number,
   body: string | Buffer,
   headers: Record<string, string> = {},
-): Answerer {
+): Responder {
   return (response) =>
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
 }
 
-export function json(value: unknown): Answerer {
-  return answer(200, JSON.stringify(value))
+export function json(value: unknown): Responder {
+  return respond(200, JSON.stringify(value))
 }
 
-/** An error as the service tells it. */
-export function fault(status: number, code: string, headers: Record<string, string> = {}): Answerer {
-  const error = { code, message: `said of ${code}`, request_id: 'request-1' }
-  return answer(status, JSON.stringify({ success: 0, error }), headers)
+/** Responds with an error of the service. */
+export function fault(status: number, code: string, headers: Record<string, string> = {}): Responder {
+  const error = { code, message: `message of ${code}`, request_id: 'request-1' }
+  return respond(status, JSON.stringify({ success: 0, error }), headers)
 }
 
-/** An error as a proxy tells it. */
-export function refusal(status: number, headers: Record<string, string> = {}): Answerer {
-  return answer(status, '<html><body>no</body></html>', { 'content-type': 'text/html', ...headers })
+/** Responds with an error page of a proxy. */
+export function refusal(status: number, headers: Record<string, string> = {}): Responder {
+  return respond(status, '<html><body>no</body></html>', { 'content-type': 'text/html', ...headers })
 }
 
-export const never: Answerer = () => undefined
+export const never: Responder = () => undefined
 
-export const broken: Answerer = (response) => response.destroy()
+export const broken: Responder = (response) => response.destroy()
 
 const identity = { team_id: 7, token, name: 'Example customer', provided_id: 'customer-42' }
 

@@ -2,11 +2,13 @@ import type { Clock } from '../../src/clock.ts'
 
 interface Timer {
   readonly ms: number
-  /** Lets its time pass. */
+  /** Advances the clock by `ms` and fires the timer. */
   fire(): void
 }
 
-/** A clock that goes on only when a test lets one of its timers fire. A call sets them in turn: try, pause, try, pause. */
+/**
+ * A clock that advances only when a test fires a timer. Each call alternates timers: attempt, pause, attempt, pause.
+ */
 export class TestClock implements Clock {
   #passedMs = 0
   readonly #set: Timer[] = []
@@ -35,7 +37,7 @@ export class TestClock implements Clock {
     }
   }
 
-  /** The next one that is set, as soon as it is. */
+  /** Returns the next timer as soon as it is set. */
   async timer(): Promise<Timer> {
     for (;;) {
       const timer = this.#set.shift()
@@ -44,7 +46,7 @@ export class TestClock implements Clock {
     }
   }
 
-  /** Lets so many pauses pass, whose tries end by themselves; returns how long they were. */
+  /** Lets this many pauses pass between failing attempts. Returns their lengths. */
   async passPauses(count: number): Promise<number[]> {
     const pauses: number[] = []
     while (pauses.length < count) {

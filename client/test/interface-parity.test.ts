@@ -10,18 +10,18 @@ import {
   type Driver,
   type Fields,
   type Refused,
-  type Told,
+  type Outcome,
 } from './support/drivers.ts'
 
 interface Expected {
   readonly isNew?: boolean
   readonly name?: string
   readonly properties?: unknown
-  /** Against the first one that the case was told. */
+  /** Compared with the first token that the case received. */
   readonly token?: 'kept' | 'replaced'
 }
 
-/** HTTP and the SDK tell the code, all three the message; `ugs` ends with 2 where it was called in a wrong way, else 1. */
+/** HTTP and the SDK return the code, and all three the message. `ugs` exits with 2 for a usage error, 1 otherwise. */
 interface ExpectedRefusal {
   readonly refused: string
   readonly message: RegExp
@@ -36,11 +36,11 @@ type Step = (
 interface Case {
   readonly name: string
   readonly steps: readonly Step[]
-  /** What is stored in the end, or null for nothing. */
+  /** Stored state after the last step. Null if nothing is stored. */
   readonly leaves: { readonly name: string; readonly mapping: unknown; readonly properties: unknown } | null
-  /** What has become of the first token. */
+  /** State of the first token after the last step. */
   readonly firstToken?: 'works' | 'in grace' | 'dead'
-  /** Why `ugs` cannot be told to do this. */
+  /** Reason why `ugs` cannot express this case. */
   readonly notInCli?: string
 }
 
@@ -174,7 +174,7 @@ const cases: readonly Case[] = [
       },
     ],
     leaves: full,
-    notInCli: 'it has an option for each field and no other',
+    notInCli: 'it has no option for unknown fields',
   },
   {
     name: 'update what is not there',
@@ -216,7 +216,7 @@ const cases: readonly Case[] = [
     ],
     leaves: full,
     firstToken: 'dead',
-    notInCli: 'it rotates by the id of the user group, whatever its token is',
+    notInCli: 'it rotates by the id of the user group, not by token',
   },
   {
     name: 'rotate a superseded token in its grace period',
@@ -232,7 +232,7 @@ const cases: readonly Case[] = [
     ],
     leaves: full,
     firstToken: 'in grace',
-    notInCli: 'it rotates by the id of the user group, whatever its token is',
+    notInCli: 'it rotates by the id of the user group, not by token',
   },
   {
     name: 'rotate a token that is not known',
@@ -244,11 +244,11 @@ const cases: readonly Case[] = [
       },
     ],
     leaves: null,
-    notInCli: 'it takes the id of a user group, and no token',
+    notInCli: 'it takes the id of a user group, not a token',
   },
 ]
 
-describe('through HTTP, the SDK and ugs, the same cases end the same', () => {
+describe('HTTP, the SDK and ugs give the same result', () => {
   const service = sharedService()
   const surfaces = { HTTP: httpDriver, SDK: sdkDriver, ugs: cliDriver }
   let renderer: UserGroupClient
@@ -264,12 +264,12 @@ describe('through HTTP, the SDK and ugs, the same cases end the same', () => {
         const id = `${name}, by ${surface}`
         const tokens: string[] = []
         for (const step of steps) {
-          const result = await take(step, driverOf(service()), id, tokens)
+          const result = await runStep(step, driverOf(service()), id, tokens)
           if ('refused' in step.gives) assertRefused(result, step.gives, surface === 'ugs')
-          else assertTold(result, step.gives, id, tokens)
+          else assertOutcome(result, step.gives, id, tokens)
         }
         assert.deepEqual(await stored(id), leaves)
-        if (firstToken !== undefined) assert.equal(await fateOf(tokens[0]), firstToken)
+        if (firstToken !== undefined) assert.equal(await stateOf(tokens[0]), firstToken)
       })
     }
   }
@@ -288,7 +288,7 @@ describe('through HTTP, the SDK and ugs, the same cases end the same', () => {
     return { name, mapping, properties }
   }
 
-  const fateOf = async (token: string | undefined) => {
+  const stateOf = async (token: string | undefined) => {
     const seen = await renderer.introspect(token)
     if (seen === null) return 'dead'
     if (seen.token.expiresAt === null) return 'works'
@@ -297,26 +297,31 @@ describe('through HTTP, the SDK and ugs, the same cases end the same', () => {
   }
 })
 
-function take(step: Step, driver: Driver, id: string, tokens: readonly string[]): Promise<Told | Refused> {
+function runStep(
+  step: Step,
+  driver: Driver,
+  id: string,
+  tokens: readonly string[],
+): Promise<Outcome | Refused> {
   if (step.call !== 'rotate') return driver[step.call](id, step.fields)
   const tokenOf = { first: tokens[0], unknown: 'unknown', current: tokens.at(-1) }
   return driver.rotate(id, tokenOf[step.token ?? 'current'] ?? '', step.graceSeconds)
 }
 
-function assertTold(result: Told | Refused, expected: Expected, id: string, tokens: string[]): void {
+function assertOutcome(result: Outcome | Refused, expected: Expected, id: string, tokens: string[]): void {
   assert.ok('providedId' in result, JSON.stringify(result))
   const { providedId, environment = 'Testing', token } = result
   assert.deepEqual([providedId, environment], [id, 'Testing'])
   for (const member of ['isNew', 'name', 'properties'] as const) {
     if (member in expected) assert.deepEqual(result[member], expected[member], member)
   }
-  // `ugs user-group update` tells no token.
+  // `ugs user-group update` prints no token.
   if (token === undefined) return
   tokens.push(token)
   if (expected.token !== undefined) assert.equal(token === tokens[0], expected.token === 'kept')
 }
 
-function assertRefused(result: Told | Refused, expected: ExpectedRefusal, isCli: boolean): void {
+function assertRefused(result: Outcome | Refused, expected: ExpectedRefusal, isCli: boolean): void {
   assert.ok('message' in result, JSON.stringify(result))
   assert.match(result.message, expected.message)
   if (isCli) assert.equal(result.exitCode, expected.exitCode)

@@ -3,38 +3,41 @@ import { sharedService, type RunningService } from '../../../server/test/support
 import type { ConnectionOptions } from '../../src/options.ts'
 import { UserGroupClient } from '../../src/user-group-client.ts'
 import { UserGroupManagement } from '../../src/user-group-management.ts'
-import type { ManagedUserGroup } from '../../src/managed.ts'
+import type { AdminUserGroup } from '../../src/admin-types.ts'
 import type { UserGroupFields } from '../../src/user-group.ts'
 
-export interface Managed {
+export interface ManagementFixture {
   readonly service: RunningService
   readonly management: UserGroupManagement
   /** An API token with the scope `admin`. */
   readonly adminToken: string
   readonly client: UserGroupClient
-  /** The same management by another way, or with other options. */
+  /** Creates a management client for another origin, or with other options. */
   readonly over: (origin: string, options?: Partial<ConnectionOptions>) => UserGroupManagement
-  /** Makes a user group, whose name is its id unless another is given. */
+  /** Creates a user group. Its name defaults to its id. */
   readonly create: (
     userGroupId: string,
     fields?: Omit<UserGroupFields, 'userGroupId'>,
-  ) => Promise<ManagedUserGroup>
-  /** A client of introspection. */
+  ) => Promise<AdminUserGroup>
+  /** A client with the scope `introspect`. */
   readonly renderer: UserGroupClient
 }
 
-/** One service for the tests of a suite, whose API tokens stop at once when they are revoked; and one environment of it. */
-export function sharedManaged(): (environment?: 'Customer' | 'Testing') => Promise<Managed> {
+/** Starts one service for a suite, without API token cache, and returns fixtures by environment. */
+export function sharedManagement(): (environment?: 'Customer' | 'Testing') => Promise<ManagementFixture> {
   const service = sharedService({ UGS_API_TOKEN_CACHE_MS: '0' })
-  const known = new Map<string, Promise<Managed>>()
+  const known = new Map<string, Promise<ManagementFixture>>()
   return (environment = 'Customer') => {
-    const managed = known.get(environment) ?? manage(service(), environment)
-    known.set(environment, managed)
-    return managed
+    const fixture = known.get(environment) ?? createFixture(service(), environment)
+    known.set(environment, fixture)
+    return fixture
   }
 }
 
-async function manage(service: RunningService, environment: 'Customer' | 'Testing'): Promise<Managed> {
+async function createFixture(
+  service: RunningService,
+  environment: 'Customer' | 'Testing',
+): Promise<ManagementFixture> {
   const { origin } = service
   const [adminToken, introspectToken] = await Promise.all([
     createApiToken(service, environment, '--scopes', 'admin'),

@@ -1,35 +1,40 @@
 import { request as httpRequest, type Agent, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { badAnswer, TransportError } from './errors.ts'
+import { badResponse, TransportError } from './errors.ts'
 
 const tlsCodes =
   /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH)/
 
-export interface Request {
+export interface HttpRequest {
   readonly method: string
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
-  /** Undefined for none. */
+  /** Undefined if there is no body. */
   readonly body: Buffer | undefined
-  /** What is longer is no answer of the service. */
-  readonly maxAnswerBytes: number
-  /** Is told once, from when on something of the request may have arrived. */
+  /** Longer responses are not read. */
+  readonly maxResponseBytes: number
+  /** Called once, as soon as a part of the request may have arrived. */
   readonly onSent: () => void
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   readonly contentType: string
   readonly retryAfter: string | undefined
-  /** Undefined where it is longer than any answer of the service. */
+  /** Undefined if it is longer than `maxResponseBytes`. */
   readonly body: Buffer | undefined
 }
 
 /**
- * Makes one request. Not with fetch, which refuses a GET with a body; and so that no redirect is followed.
- * @throws TransportError `unreachable`, `tls_failed`, `bad_answer`; what the abortion brings where the signal is aborted
+ * Sends one request and reads the response. Uses node:http because fetch refuses a GET with a body. Follows no
+ * redirects.
+ * @throws TransportError `unreachable`, `tls_failed`, `bad_answer`; an abort error if the signal is aborted
  */
-export async function exchange(request: Request, agent: Agent, signal: AbortSignal): Promise<Answer> {
+export async function httpExchange(
+  request: HttpRequest,
+  agent: Agent,
+  signal: AbortSignal,
+): Promise<HttpResponse> {
   try {
     const response = await send(request, agent, signal)
     const { statusCode = 0, headers } = response
@@ -37,7 +42,7 @@ export async function exchange(request: Request, agent: Agent, signal: AbortSign
       status: statusCode,
       contentType: headers['content-type'] ?? '',
       retryAfter: headers['retry-after'],
-      body: await readBounded(response, request.maxAnswerBytes),
+      body: await readBounded(response, request.maxResponseBytes),
     }
   } catch (error) {
     throw transportError(error, request.url)
@@ -45,7 +50,7 @@ export async function exchange(request: Request, agent: Agent, signal: AbortSign
 }
 
 function send(
-  { method, url, headers, body, onSent }: Request,
+  { method, url, headers, body, onSent }: HttpRequest,
   agent: Agent,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
@@ -57,17 +62,17 @@ function send(
         method,
         agent,
         signal,
-        // Without a length Node.js sends the body of a GET with nothing that says where it ends.
+        // Without a length, Node.js sends the body of a GET without any framing.
         headers: { ...headers, ...(body && { 'content-length': body.length }) },
       },
       resolve,
     )
     outgoing.on('socket', (socket) => {
-      // Nothing goes out before the connection is made, and is secure where it is to be.
+      // No bytes leave before the connection is established, including its TLS handshake.
       if (!socket.connecting) onSent()
       else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', onSent)
     })
-    // After an answer too: the rest of a request that was refused early may find its connection closed.
+    // Keep this listener after the response: if the service refused the request early, writing the rest may fail.
     outgoing.on('error', reject)
     outgoing.end(body)
   })
@@ -78,7 +83,7 @@ async function readBounded(response: IncomingMessage, maxBytes: number): Promise
   let size = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length
-    // Leaving the loop ends the connection.
+    // Leaving the loop closes the connection.
     if (size > maxBytes) return undefined
     chunks.push(chunk)
   }
@@ -87,17 +92,17 @@ async function readBounded(response: IncomingMessage, maxBytes: number): Promise
 
 function transportError(error: unknown, { origin }: URL): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  // A header that cannot be sent: the caller's mistake.
+  // The caller passed a header that cannot be sent.
   if (error instanceof TypeError) return error
-  if (code.startsWith('HPE_')) return badAnswer(`it does not speak HTTP, ${code}`)
+  if (code.startsWith('HPE_')) return badResponse(`it is not HTTP (${code})`)
   if (tlsCodes.test(code)) {
     return new TransportError(
       'tls_failed',
-      `There is no secure connection to ${origin} (${code}): check origin and its certificate`,
+      `No secure connection to ${origin} (${code}). Check origin and its certificate.`,
     )
   }
   return new TransportError(
     'unreachable',
-    `The User Group Service cannot be reached at ${origin} (${code}): check origin, and that it runs`,
+    `Cannot reach the User Group Service at ${origin} (${code}). Check origin, and that the service is running.`,
   )
 }

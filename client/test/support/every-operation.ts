@@ -3,8 +3,8 @@ import { createApiToken } from '../../../server/test/support/command.ts'
 import type { RunningService } from '../../../server/test/support/service.ts'
 import { UserGroupClient } from '../../src/user-group-client.ts'
 
-/** Makes every call twice at this origin, and asserts that each does what it should. */
-export async function assertEveryCall(
+/** Calls every operation twice at this origin and asserts the results. */
+export async function assertEveryOperation(
   service: RunningService,
   origin: string,
   userGroupId: string,

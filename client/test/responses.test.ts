@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { clientOf, token, transportFailure } from './support/calls.ts'
+import { clientOf, token, transportFailure } from './support/client.ts'
 import {
   active,
-  answer,
+  respond,
   created,
   json,
   refusal,
   rotated,
   serve,
   updated,
-  type Answerer,
+  type Responder,
 } from './support/scripted-server.ts'
 
 const fields = { userGroupId: 'customer-42', name: 'Example customer' }
 const group = { teamId: 7, token, name: 'Example customer', providedId: 'customer-42' }
 
-describe('what the service answers, in the names of JavaScript', () => {
+describe('response in camel case', () => {
   it('getOrCreate', async (t) => {
     const { origin } = await serve(t, json(created))
     assert.deepEqual(await clientOf(origin).getOrCreate(fields), {
@@ -66,12 +66,12 @@ describe('what the service answers, in the names of JavaScript', () => {
     })
   })
 
-  it('introspect, of a token that is not active', async (t) => {
+  it('introspect, inactive token', async (t) => {
     const { origin } = await serve(t, json({ active: false }))
     assert.equal(await clientOf(origin).introspect(token), null)
   })
 
-  it('introspect, of no token, without asking', async (t) => {
+  it('introspect without a token sends no request', async (t) => {
     const { origin, received } = await serve(t, json(active))
     for (const none of [undefined, '', 'x'.repeat(1001)]) {
       assert.equal(await clientOf(origin).introspect(none), null)
@@ -79,12 +79,12 @@ describe('what the service answers, in the names of JavaScript', () => {
     assert.equal(received.length, 0)
   })
 
-  it('with members that a newer service may have, and with keys that mean something in JavaScript', async (t) => {
+  it('ignores unknown members, and keeps keys that are special in JavaScript', async (t) => {
     const properties = '{"__proto__":{"admin":true},"constructor":1}'
     const body = JSON.stringify({ ...created, more: 1 }).replace('{"region":"EU"}', properties)
     const { origin } = await serve(
       t,
-      answer(200, body, { 'content-type': 'application/json; charset=utf-8' }),
+      respond(200, body, { 'content-type': 'application/json; charset=utf-8' }),
     )
     const { userGroup } = await clientOf(origin).getOrCreate(fields)
     assert.equal(JSON.stringify(userGroup.properties), properties)
@@ -92,25 +92,28 @@ describe('what the service answers, in the names of JavaScript', () => {
   })
 })
 
-describe('what is not the service’s answer is a bad_answer, and is not asked for again', () => {
+describe('a response that is not from the service is a bad_answer and is not retried', () => {
   const tooLong = JSON.stringify({ ...created, more: 'x'.repeat(8 * 1024 * 1024) })
-  const cases: Record<string, Answerer> = {
-    'a login page': answer(200, `<h1>Sign in ${token}</h1>`, { 'content-type': 'text/html' }),
-    'no JSON': answer(200, token),
-    'no UTF-8': answer(200, Buffer.from('{"success":"\xff"}', 'latin1')),
-    'no object': json([]),
+  const cases: Record<string, Responder> = {
+    'a login page': respond(200, `<h1>Sign in ${token}</h1>`, { 'content-type': 'text/html' }),
+    'not JSON': respond(200, token),
+    'not UTF-8': respond(200, Buffer.from('{"success":"\xff"}', 'latin1')),
+    'not an object': json([]),
     'another object': json({ token }),
     'an error with status 200': json({ success: 0, error: { code: 'internal', message: token } }),
     'no user group': json({ ...created, user_group: null }),
-    'a token that is no text': json({ ...created, user_group: { ...created.user_group, token: 1 } }),
+    'a token that is not a string': json({ ...created, user_group: { ...created.user_group, token: 1 } }),
     'no properties': json({ ...created, user_group: { ...created.user_group, properties: undefined } }),
-    'an answer that is too long': answer(200, tooLong),
-    'another status': answer(202, JSON.stringify(created)),
-    'no answer of HTTP': (response) => response.socket?.end(`${token}\r\n\r\n`),
+    'too long': respond(200, tooLong),
+    'another status': respond(202, JSON.stringify(created)),
+    'not HTTP': (response) =>
+      response.socket?.end(`${token}\r
+\r
+`),
   }
-  for (const [name, answerer] of Object.entries(cases)) {
+  for (const [name, responder] of Object.entries(cases)) {
     it(name, async (t) => {
-      const { origin, received } = await serve(t, answerer)
+      const { origin, received } = await serve(t, responder)
       const error = await transportFailure(clientOf(origin).getOrCreate(fields))
       assert.equal(error.code, 'bad_answer', error.message)
       assert.equal(received.length, 1)
@@ -118,7 +121,7 @@ describe('what is not the service’s answer is a bad_answer, and is not asked f
   }
 
   for (const status of [301, 302, 303, 307, 308]) {
-    it(`a redirect with ${status}, which is not followed`, async (t) => {
+    it(`a redirect with ${status} is not followed`, async (t) => {
       const elsewhere = await serve(t, json(created))
       const { origin, received } = await serve(t, refusal(status, { location: elsewhere.origin }))
       for (const call of [
@@ -134,9 +137,9 @@ describe('what is not the service’s answer is a bad_answer, and is not asked f
   }
 
   const wrongIntrospections: Record<string, unknown> = {
-    'an inactive token with more': { active: false, sub: 'customer-42' },
+    'an inactive token with more members': { active: false, sub: 'customer-42' },
     'an active token without a user group': { active: true },
-    'a time that no Date holds': { ...active, exp: 9e15 },
+    'a time beyond the Date limit': { ...active, exp: 9e15 },
     'a mapping of numbers': { ...active, mapping: { 40: 213 } },
     'a data source without an id': { ...active, data_sources: { 40: { name: 'A' } } },
     'another environment': { ...active, api_environment_tag: 'Production' },
@@ -149,17 +152,17 @@ describe('what is not the service’s answer is a bad_answer, and is not asked f
   }
 })
 
-describe('an error in another shape than the service’s is refused, with its status', () => {
-  const cases: Record<string, Answerer> = {
+describe('an error that is not from the service is refused, with its status', () => {
+  const cases: Record<string, Responder> = {
     'a page': refusal(404),
-    'an empty body': answer(404, ''),
-    'other JSON': answer(404, '{"message":"no Route matched with those values"}'),
-    'half of the shape': answer(404, '{"success":0,"error":{"code":"not_found"}}'),
-    'more than is read': answer(404, Buffer.alloc(9 * 1024 * 1024, 'x')),
+    'an empty body': respond(404, ''),
+    'other JSON': respond(404, '{"message":"no Route matched with those values"}'),
+    'an incomplete error': respond(404, '{"success":0,"error":{"code":"not_found"}}'),
+    'too long': respond(404, Buffer.alloc(9 * 1024 * 1024, 'x')),
   }
-  for (const [name, answerer] of Object.entries(cases)) {
+  for (const [name, responder] of Object.entries(cases)) {
     it(name, async (t) => {
-      const { origin, received } = await serve(t, answerer)
+      const { origin, received } = await serve(t, responder)
       const error = await transportFailure(clientOf(origin).getOrCreate(fields))
       assert.deepEqual([error.name, error.code, error.status], ['TransportError', 'refused', 404])
       assert.equal(received.length, 1)

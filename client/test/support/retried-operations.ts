@@ -1,46 +1,46 @@
 import assert from 'node:assert/strict'
 import type { UserGroupManagement } from '../../src/user-group-management.ts'
-import { serviceFailure } from './calls.ts'
-import { allOf, type Managed } from './managed.ts'
+import { serviceFailure } from './client.ts'
+import { allOf, type ManagementFixture } from './management.ts'
 
-/** Of the first request that changes something. */
-type Fate = 'lose request' | 'lose answer'
+/** Behavior of the first request that changes something. */
+type Fate = 'lose request' | 'lose response'
 
-/** What the call is to be, and what is to have become of it. */
-interface RepeatedCall {
+/** An operation and its expected effect when a request or response is lost. */
+interface RetriedOperation {
   readonly name: string
-  /** Prepares what the call is about. */
-  readonly prepare: (managed: Managed, id: string, testing: Managed) => Promise<Prepared>
-  /** How the call ends where the answer is lost: it resolves, unless this says otherwise. */
+  /** Prepares the state that the operation needs. */
+  readonly prepare: (fixture: ManagementFixture, id: string, testing: ManagementFixture) => Promise<Prepared>
+  /** Set if the call fails when the response is lost. */
   readonly fails?: true
-  /** Whether it is sent once, so that it fails where the request is lost too. */
-  readonly isOnce?: true
+  /** Set if the operation is sent once, so that it also fails when the request is lost. */
+  readonly isNonIdempotent?: true
 }
 
 interface Prepared {
   readonly call: (management: UserGroupManagement) => Promise<unknown>
-  /** Asserts that it took effect once. `result` is undefined where the call failed. */
+  /** Asserts that the operation took effect once. `result` is undefined if the call failed. */
   readonly done: (result: unknown, fate: Fate) => Promise<void>
 }
 
-/** A user group at revision 2, of name B. */
-async function changed({ create, management }: Managed, id: string): Promise<number> {
+/** Creates a user group at revision 2, named B. */
+async function changed({ create, management }: ManagementFixture, id: string): Promise<number> {
   const { teamId } = await create(id, { name: 'A' })
   await management.updateUserGroup(teamId, { name: 'B' })
   return teamId
 }
 
-/** Every call that changes something. */
-export const repeatedCalls: readonly RepeatedCall[] = [
+/** Every operation that changes something. */
+export const retriedOperations: readonly RetriedOperation[] = [
   {
     name: 'updateUserGroup',
-    prepare: async (managed, id) => {
-      const teamId = await changed(managed, id)
+    prepare: async (fixture, id) => {
+      const teamId = await changed(fixture, id)
       return {
         call: (management) => management.updateUserGroup(teamId, { name: 'C' }),
         done: async (result) => {
-          assert.deepEqual(result, await managed.management.getUserGroup(teamId))
-          assert.deepEqual(namesOf(await managed.management.listUserGroupVersions(teamId)), ['B', 'A'])
+          assert.deepEqual(result, await fixture.management.getUserGroup(teamId))
+          assert.deepEqual(namesOf(await fixture.management.listUserGroupVersions(teamId)), ['B', 'A'])
         },
       }
     },
@@ -48,38 +48,38 @@ export const repeatedCalls: readonly RepeatedCall[] = [
   {
     name: 'updateUserGroup of a revision',
     fails: true,
-    prepare: async (managed, id) => {
-      const teamId = await changed(managed, id)
+    prepare: async (fixture, id) => {
+      const teamId = await changed(fixture, id)
       return {
         call: (management) => management.updateUserGroup(teamId, { name: 'C' }, { ifRevision: 2 }),
         done: async () => {
-          const { name, revision } = await managed.management.getUserGroup(teamId)
+          const { name, revision } = await fixture.management.getUserGroup(teamId)
           assert.deepEqual([name, revision], ['C', 3])
         },
       }
     },
   },
-  ...([undefined, 2] as const).map((ifRevision): RepeatedCall => ({
+  ...([undefined, 2] as const).map((ifRevision): RetriedOperation => ({
     name: `rotateUserGroupToken${ifRevision === undefined ? '' : ' of a revision'}`,
-    prepare: async (managed, id) => {
-      const teamId = await changed(managed, id)
+    prepare: async (fixture, id) => {
+      const teamId = await changed(fixture, id)
       return {
         call: (management) => management.rotateUserGroupToken(teamId, {}, { ifRevision }),
         done: async (result) => {
-          assert.equal(result, await managed.management.getUserGroupToken(teamId))
-          assert.equal((await managed.management.getUserGroup(teamId)).revision, 3)
+          assert.equal(result, await fixture.management.getUserGroupToken(teamId))
+          assert.equal((await fixture.management.getUserGroup(teamId)).revision, 3)
         },
       }
     },
   })),
   {
     name: 'suspendUserGroup',
-    prepare: async (managed, id) => {
-      const teamId = await changed(managed, id)
+    prepare: async (fixture, id) => {
+      const teamId = await changed(fixture, id)
       return {
         call: (management) => management.suspendUserGroup(teamId),
         done: async (result) => {
-          const group = await managed.management.getUserGroup(teamId)
+          const group = await fixture.management.getUserGroup(teamId)
           assert.deepEqual([group.revision, group.suspendedAt === null], [3, false])
           assert.deepEqual(result, group)
         },
@@ -88,13 +88,13 @@ export const repeatedCalls: readonly RepeatedCall[] = [
   },
   {
     name: 'resumeUserGroup',
-    prepare: async (managed, id) => {
-      const teamId = await changed(managed, id)
-      await managed.management.suspendUserGroup(teamId)
+    prepare: async (fixture, id) => {
+      const teamId = await changed(fixture, id)
+      await fixture.management.suspendUserGroup(teamId)
       return {
         call: (management) => management.resumeUserGroup(teamId),
         done: async (result) => {
-          const group = await managed.management.getUserGroup(teamId)
+          const group = await fixture.management.getUserGroup(teamId)
           assert.deepEqual([group.revision, group.suspendedAt], [4, null])
           assert.deepEqual(result, group)
         },
@@ -103,12 +103,12 @@ export const repeatedCalls: readonly RepeatedCall[] = [
   },
   {
     name: 'restoreUserGroupVersion',
-    prepare: async (managed, id) => {
-      const teamId = await changed(managed, id)
+    prepare: async (fixture, id) => {
+      const teamId = await changed(fixture, id)
       return {
         call: (management) => management.restoreUserGroupVersion(teamId, 1),
         done: async () => {
-          const { name, revision } = await managed.management.getUserGroup(teamId)
+          const { name, revision } = await fixture.management.getUserGroup(teamId)
           assert.deepEqual([name, revision], ['A', 3])
         },
       }
@@ -116,12 +116,12 @@ export const repeatedCalls: readonly RepeatedCall[] = [
   },
   {
     name: 'deleteUserGroup',
-    prepare: async (managed, id) => {
-      const teamId = await changed(managed, id)
+    prepare: async (fixture, id) => {
+      const teamId = await changed(fixture, id)
       return {
         call: (management) => management.deleteUserGroup(teamId, { ifRevision: 2 }),
         done: async () => {
-          const deleted = await allOf(managed.management.listDeletedUserGroups())
+          const deleted = await allOf(fixture.management.listDeletedUserGroups())
           assert.equal(deleted.filter((group) => group.teamId === teamId).length, 1)
         },
       }
@@ -129,12 +129,12 @@ export const repeatedCalls: readonly RepeatedCall[] = [
   },
   {
     name: 'restoreDeletedUserGroup',
-    prepare: async (managed, id) => {
-      const teamId = await changed(managed, id)
-      await managed.management.deleteUserGroup(teamId)
+    prepare: async (fixture, id) => {
+      const teamId = await changed(fixture, id)
+      await fixture.management.deleteUserGroup(teamId)
       return {
         call: (management) => management.restoreDeletedUserGroup(teamId),
-        done: async (result) => assert.deepEqual(result, await managed.management.getUserGroup(teamId)),
+        done: async (result) => assert.deepEqual(result, await fixture.management.getUserGroup(teamId)),
       }
     },
   },
@@ -148,23 +148,23 @@ export const repeatedCalls: readonly RepeatedCall[] = [
           const [promoted] = await allOf(direct.searchUserGroups({ userGroupIdPrefix: id }))
           assert.equal(promoted?.revision, 1)
           const outcomes = (result as { outcome: string }[]).map(({ outcome }) => outcome)
-          assert.deepEqual(outcomes, [fate === 'lose answer' ? 'unchanged' : 'created'])
+          assert.deepEqual(outcomes, [fate === 'lose response' ? 'unchanged' : 'created'])
         },
       }
     },
   },
   {
     name: 'reportLeakedToken',
-    prepare: async (managed, id) => {
-      const teamId = await changed(managed, id)
-      const token = await managed.management.getUserGroupToken(teamId)
+    prepare: async (fixture, id) => {
+      const teamId = await changed(fixture, id)
+      const token = await fixture.management.getUserGroupToken(teamId)
       return {
         call: (management) => management.reportLeakedToken({ token, rotate: true }),
         done: async (result, fate) => {
           const { kind, rotated } = result as { kind: string; rotated: boolean }
           assert.deepEqual([kind, rotated], ['user_group_token', fate === 'lose request'])
-          assert.equal((await managed.management.getUserGroup(teamId)).revision, 3)
-          assert.equal(await managed.renderer.introspect(token), null)
+          assert.equal((await fixture.management.getUserGroup(teamId)).revision, 3)
+          assert.equal(await fixture.renderer.introspect(token), null)
         },
       }
     },
@@ -172,39 +172,39 @@ export const repeatedCalls: readonly RepeatedCall[] = [
   {
     name: 'createApiToken',
     fails: true,
-    isOnce: true,
-    prepare: (managed, id) =>
+    isNonIdempotent: true,
+    prepare: (fixture, id) =>
       Promise.resolve({
         call: (management) => management.createApiToken({ name: id, scopes: ['read'] }),
         done: async (_, fate) => {
-          const made = (await managed.management.listApiTokens()).filter(({ name }) => name === id)
-          assert.equal(made.length, fate === 'lose answer' ? 1 : 0)
+          const created = (await fixture.management.listApiTokens()).filter(({ name }) => name === id)
+          assert.equal(created.length, fate === 'lose response' ? 1 : 0)
         },
       }),
   },
   {
     name: 'rotateApiToken',
     fails: true,
-    isOnce: true,
-    prepare: async (managed, id) => {
-      const { apiToken } = await managed.management.createApiToken({ name: id, scopes: ['read'] })
+    isNonIdempotent: true,
+    prepare: async (fixture, id) => {
+      const { apiToken } = await fixture.management.createApiToken({ name: id, scopes: ['read'] })
       return {
         call: (management) => management.rotateApiToken(apiToken.id),
         done: async (_, fate) => {
-          const made = (await managed.management.listApiTokens()).filter(({ name }) => name === id)
-          assert.equal(made.length, fate === 'lose answer' ? 2 : 1)
+          const created = (await fixture.management.listApiTokens()).filter(({ name }) => name === id)
+          assert.equal(created.length, fate === 'lose response' ? 2 : 1)
         },
       }
     },
   },
   {
     name: 'revokeApiToken',
-    prepare: async (managed, id) => {
-      const { apiToken } = await managed.management.createApiToken({ name: id, scopes: ['read'] })
+    prepare: async (fixture, id) => {
+      const { apiToken } = await fixture.management.createApiToken({ name: id, scopes: ['read'] })
       return {
         call: (management) => management.revokeApiToken(apiToken.id),
         done: async (result) => {
-          const all = await managed.management.listApiTokens()
+          const all = await fixture.management.listApiTokens()
           const { revokedAt, ...token } = all.find((one) => one.id === apiToken.id) ?? apiToken
           assert.ok(revokedAt)
           assert.deepEqual(result, { ...token, revokedAt })
@@ -215,11 +215,11 @@ export const repeatedCalls: readonly RepeatedCall[] = [
   {
     name: 'createWorkspace',
     fails: true,
-    prepare: (managed, id) =>
+    prepare: (fixture, id) =>
       Promise.resolve({
         call: (management) => management.createWorkspace({ name: id }),
         done: async () => {
-          const error = await serviceFailure(managed.management.createWorkspace({ name: id }))
+          const error = await serviceFailure(fixture.management.createWorkspace({ name: id }))
           assert.equal(error.code, 'already_exists')
         },
       }),
@@ -230,8 +230,8 @@ export const repeatedCalls: readonly RepeatedCall[] = [
       Promise.resolve({
         call: (management) => management.createSchema({ providedId: id, name: id }),
         done: async (result) => {
-          const made = (await direct.listSchemas()).filter(({ providedId }) => providedId === id)
-          assert.deepEqual(made, [result])
+          const created = (await direct.listSchemas()).filter(({ providedId }) => providedId === id)
+          assert.deepEqual(created, [result])
         },
       }),
   },
@@ -242,8 +242,10 @@ export const repeatedCalls: readonly RepeatedCall[] = [
       return {
         call: (management) => management.createDataSource({ schemaId, providedId: id, name: id }),
         done: async (result) => {
-          const made = (await allOf(direct.listDataSources())).filter(({ providedId }) => providedId === id)
-          assert.deepEqual(made, [result])
+          const created = (await allOf(direct.listDataSources())).filter(
+            ({ providedId }) => providedId === id,
+          )
+          assert.deepEqual(created, [result])
         },
       }
     },
@@ -266,12 +268,12 @@ export const repeatedCalls: readonly RepeatedCall[] = [
     name: 'deleteDataSource',
     prepare: async ({ management: direct }, id) => {
       const { id: schemaId } = await direct.createSchema({ providedId: id, name: id })
-      const made = await direct.createDataSource({ schemaId, providedId: id, name: id })
+      const created = await direct.createDataSource({ schemaId, providedId: id, name: id })
       return {
-        call: (management) => management.deleteDataSource(made.id),
+        call: (management) => management.deleteDataSource(created.id),
         done: async () =>
           assert.equal(
-            (await allOf(direct.listDataSources())).some((one) => one.id === made.id),
+            (await allOf(direct.listDataSources())).some((one) => one.id === created.id),
             false,
           ),
       }

@@ -1,4 +1,4 @@
-import { badAnswer } from './errors.ts'
+import { badResponse } from './errors.ts'
 import {
   isBoolean,
   isCount,
@@ -23,26 +23,26 @@ import type {
 import type { components } from './wire.ts'
 
 type Wire = components['schemas']
-type WireIntrospection = Extract<Wire['IntrospectionAnswer'], { active: true }>
+type WireIntrospection = Extract<Wire['IntrospectionResponse'], { active: true }>
 type WireDataSource = WireIntrospection['data_sources'][string]
 
 const identity = { team_id: isCount, token: isText, name: isText, provided_id: isText }
 const properties = isObjectOrNull
 
-const getOrCreateShape: Shape<Wire['GetOrCreateAnswer']> = {
+const getOrCreateShape: Shape<Wire['GetOrCreateResponse']> = {
   success: isOne,
   new_user_group: isBoolean,
   user_group: isObject,
 }
-const updateShape: Shape<Wire['UpdateAnswer']> = getOrCreateShape
-const rotationShape: Shape<Wire['RotationAnswer']> = { success: isOne, user_group: isObject }
+const updateShape: Shape<Wire['UpdateResponse']> = getOrCreateShape
+const rotationShape: Shape<Wire['RotationResponse']> = { success: isOne, user_group: isObject }
 
-const createdShape: Shape<Wire['GetOrCreateAnswer']['user_group']> = { ...identity, properties }
-const rotatedShape: Shape<Wire['RotationAnswer']['user_group']> = {
+const createdShape: Shape<Wire['GetOrCreateResponse']['user_group']> = { ...identity, properties }
+const rotatedShape: Shape<Wire['RotationResponse']['user_group']> = {
   ...identity,
   api_environment_tag: isEnvironment,
 }
-const updatedShape: Shape<Wire['UpdateAnswer']['user_group']> = { ...rotatedShape, properties }
+const updatedShape: Shape<Wire['UpdateResponse']['user_group']> = { ...rotatedShape, properties }
 
 const introspectionShape: Shape<WireIntrospection> = {
   active: (value) => value === true,
@@ -60,16 +60,16 @@ const introspectionShape: Shape<WireIntrospection> = {
 const dataSourceShape: Shape<WireDataSource> = { id: isCount, provided_id: isText, name: isText }
 
 export function readGetOrCreate(json: unknown): GetOrCreateResult {
-  const answer = read(json, 'the answer', getOrCreateShape)
-  const group = read(answer.user_group, 'user_group', createdShape)
+  const response = read(json, 'the response', getOrCreateShape)
+  const group = read(response.user_group, 'user_group', createdShape)
   return {
-    newUserGroup: answer.new_user_group,
+    newUserGroup: response.new_user_group,
     userGroup: { ...identityOf(group), properties: group.properties as JsonObject | null },
   }
 }
 
 export function readUpdate(json: unknown): UpdatedUserGroup {
-  const group = read(read(json, 'the answer', updateShape).user_group, 'user_group', updatedShape)
+  const group = read(read(json, 'the response', updateShape).user_group, 'user_group', updatedShape)
   return {
     ...identityOf(group),
     properties: group.properties as JsonObject | null,
@@ -78,35 +78,35 @@ export function readUpdate(json: unknown): UpdatedUserGroup {
 }
 
 export function readRotation(json: unknown): RotatedUserGroup {
-  const group = read(read(json, 'the answer', rotationShape).user_group, 'user_group', rotatedShape)
+  const group = read(read(json, 'the response', rotationShape).user_group, 'user_group', rotatedShape)
   return { ...identityOf(group), environment: group.api_environment_tag }
 }
 
-/** Null for a token that is not active. */
+/** Returns null for an inactive token. */
 export function readIntrospection(json: unknown): IntrospectedUserGroup | null {
   if (isObject(json) && json.active === false) {
     if (Object.keys(json).length === 1) return null
-    throw badAnswer('the answer is inactive and says more')
+    throw badResponse('it is inactive but has more members')
   }
-  const answer = read(json, 'the answer', introspectionShape)
-  const dataSources = Object.entries(answer.data_sources)
+  const response = read(json, 'the response', introspectionShape)
+  const dataSources = Object.entries(response.data_sources)
   return {
-    providedId: answer.sub,
-    teamId: answer.team_id,
-    name: answer.name,
-    environment: answer.api_environment_tag,
-    mapping: answer.mapping,
-    // Not by assignment: a key may be __proto__.
+    providedId: response.sub,
+    teamId: response.team_id,
+    name: response.name,
+    environment: response.api_environment_tag,
+    mapping: response.mapping,
+    // Object.fromEntries instead of assignment: a key may be `__proto__`.
     dataSources: Object.fromEntries(dataSources.map(([key, value]) => [key, readDataSource(value)])),
-    properties: answer.properties as JsonObject | null,
+    properties: response.properties as JsonObject | null,
     token: {
-      issuedAt: answer.iat * 1000,
-      expiresAt: answer.exp === undefined ? null : answer.exp * 1000,
+      issuedAt: response.iat * 1000,
+      expiresAt: response.exp === undefined ? null : response.exp * 1000,
     },
   }
 }
 
-function identityOf(group: Pick<Wire['RotationAnswer']['user_group'], keyof typeof identity>) {
+function identityOf(group: Pick<Wire['RotationResponse']['user_group'], keyof typeof identity>) {
   return { teamId: group.team_id, token: group.token, name: group.name, providedId: group.provided_id }
 }
 

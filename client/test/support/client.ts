@@ -10,7 +10,7 @@ export function clientOf(origin: string, options: Partial<UserGroupClientOptions
   return new UserGroupClient({ origin, apiToken, ...options })
 }
 
-/** What a call throws, in a shape that asserts well; that there is no token in it, however it is printed, is asserted. */
+/** Returns the error of a rejected promise. Asserts that the error holds no token, in any printed form. */
 export async function serviceFailure(call: Promise<unknown>): Promise<ServiceError> {
   const error = await failureOf(call)
   assert.ok(error instanceof ServiceError, String(error))

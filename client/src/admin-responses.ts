@@ -1,4 +1,4 @@
-import { badAnswer } from './errors.ts'
+import { badResponse } from './errors.ts'
 import type {
   ApiToken,
   AuditEvent,
@@ -6,7 +6,7 @@ import type {
   Difference,
   IsolationFinding,
   LeakedToken,
-  ManagedUserGroup,
+  AdminUserGroup,
   NewApiToken,
   NewWorkspace,
   PromotionResult,
@@ -16,7 +16,7 @@ import type {
   UserGroupVersion,
   UserGroupView,
   Workspace,
-} from './managed.ts'
+} from './admin-types.ts'
 import type { Page } from './paged.ts'
 import {
   isArray,
@@ -39,13 +39,13 @@ import {
 import type { DataSource, Json, JsonObject } from './user-group.ts'
 import type { components } from './wire.ts'
 
-// What the answers of `/admin/v1` say.
+// Readers for the responses of `/admin/v1`.
 
 type Wire = components['schemas']
-type WireDifference = Wire['DiffAnswer']['differences'][number]
-type WireEvent = Wire['AuditEventListAnswer']['audit_events'][number]
-type WireFinding = Wire['IsolationAnswer']['findings'][number]
-type WireVersion = Wire['VersionListAnswer']['versions'][number]
+type WireDifference = Wire['DiffResponse']['differences'][number]
+type WireEvent = Wire['AuditEventListResponse']['audit_events'][number]
+type WireFinding = Wire['IsolationResponse']['findings'][number]
+type WireVersion = Wire['VersionListResponse']['versions'][number]
 type WireUser = Wire['ManagedUserGroup']
 
 const success = isOne
@@ -78,7 +78,7 @@ const differenceShape: Shape<WireDifference> = {
 const auditEventShape: Shape<WireEvent> = {
   event_id: isText,
   occurred_at: isTimeText,
-  // Any, so that what a newer service says is passed on.
+  // Any string, so that actions of newer services are passed on.
   action: isText,
   author: isText,
   request_id: isTextOrNull,
@@ -94,7 +94,7 @@ const apiTokenShape: Shape<Wire['ApiToken']> = {
   id: isCount,
   name: isText,
   api_environment_tag: isEnvironment,
-  // Any, so that what a newer service says is passed on.
+  // Any strings, so that scopes of newer services are passed on.
   scopes: (value) => isArray(value) && value.every(isText),
   created_at: isTimeText,
   expires_at: isTimeTextOrNull,
@@ -103,17 +103,17 @@ const apiTokenShape: Shape<Wire['ApiToken']> = {
   replaced_by: (value) => value === null || isCount(value),
   rate_limit: isTextOrNull,
 }
-const workspaceShape: Shape<Wire['NewWorkspaceAnswer']['workspace']> = {
+const workspaceShape: Shape<Wire['NewWorkspaceResponse']['workspace']> = {
   id: isCount,
   name: isText,
   created_at: isTimeText,
 }
-const schemaShape: Shape<Wire['SchemaAnswer']['schema']> = registered
-const registeredDataSourceShape: Shape<Wire['DataSourceAnswer']['data_source']> = {
+const schemaShape: Shape<Wire['SchemaResponse']['schema']> = registered
+const registeredDataSourceShape: Shape<Wire['DataSourceResponse']['data_source']> = {
   ...registered,
   schema_id: isCount,
 }
-const leakedShape: Shape<Wire['LeakedTokenAnswer']> = {
+const leakedShape: Shape<Wire['LeakedTokenResponse']> = {
   success,
   kind: isOneOf(['user_group_token', 'api_token', 'unknown']),
   works: isBoolean,
@@ -123,25 +123,27 @@ const leakedShape: Shape<Wire['LeakedTokenAnswer']> = {
   api_token: isUndefinedOr(isObject),
 }
 
-export function readUserGroups(json: unknown): Page<ManagedUserGroup> {
-  const answer = readAnswer<Wire['UserGroupListAnswer']>(json, { ...page, user_groups: isArray })
-  return { items: answer.user_groups.map(userGroupOf), nextCursor: answer.next_cursor }
+export function readUserGroups(json: unknown): Page<AdminUserGroup> {
+  const response = readResponse<Wire['UserGroupListResponse']>(json, { ...page, user_groups: isArray })
+  return { items: response.user_groups.map(userGroupOf), nextCursor: response.next_cursor }
 }
 
-export function readUserGroup(json: unknown): ManagedUserGroup {
-  return userGroupOf(readAnswer<Wire['UserGroupAnswer']>(json, { success, user_group: isObject }).user_group)
+export function readUserGroup(json: unknown): AdminUserGroup {
+  return userGroupOf(
+    readResponse<Wire['UserGroupResponse']>(json, { success, user_group: isObject }).user_group,
+  )
 }
 
 export function readDeleted(json: unknown): void {
-  readAnswer<Wire['DeletedAnswer']>(json, { success, deleted: (value) => value === true })
+  readResponse<Wire['DeletedResponse']>(json, { success, deleted: (value) => value === true })
 }
 
 export function readToken(json: unknown): string {
-  return readAnswer<Wire['TokenAnswer']>(json, { success, token: isText }).token
+  return readResponse<Wire['TokenResponse']>(json, { success, token: isText }).token
 }
 
 export function readView(json: unknown): UserGroupView {
-  const answer = readAnswer<Wire['ViewAnswer']>(json, {
+  const response = readResponse<Wire['ViewResponse']>(json, {
     success,
     user_group: isObject,
     variables: isObject,
@@ -150,21 +152,21 @@ export function readView(json: unknown): UserGroupView {
     last_introspected_at: isTimeTextOrNull,
     versions: isArray,
   })
-  const variables = read<Wire['ViewAnswer']['variables']>(answer.variables, 'variables', {
+  const variables = read<Wire['ViewResponse']['variables']>(response.variables, 'variables', {
     ...named,
     properties: isObjectOrNull,
   })
-  const token = read<Wire['ViewAnswer']['token']>(answer.token, 'token', {
+  const token = read<Wire['ViewResponse']['token']>(response.token, 'token', {
     active: isBoolean,
     issued_at: isTimeText,
   })
-  const dataSources = readEach<Wire['ViewAnswer']['data_sources'][number]>(
-    answer.data_sources,
+  const dataSources = readEach<Wire['ViewResponse']['data_sources'][number]>(
+    response.data_sources,
     'data_sources',
     { schema: isText, data_source: isText, has_schema: isBoolean, registered: isObjectOrNull },
   )
   return {
-    userGroup: userGroupOf(answer.user_group),
+    userGroup: userGroupOf(response.user_group),
     variables: {
       providedId: variables.provided_id,
       name: variables.name,
@@ -177,23 +179,25 @@ export function readView(json: unknown): UserGroupView {
       registered: dataSourceOf(entry.registered),
     })),
     token: { active: token.active, issuedAt: Date.parse(token.issued_at) },
-    lastIntrospectedAt: timeOf(answer.last_introspected_at),
-    versions: versionsOf(answer.versions),
+    lastIntrospectedAt: timeOf(response.last_introspected_at),
+    versions: versionsOf(response.versions),
   }
 }
 
 export function readVersions(json: unknown): UserGroupVersion[] {
-  return versionsOf(readAnswer<Wire['VersionListAnswer']>(json, { success, versions: isArray }).versions)
+  return versionsOf(readResponse<Wire['VersionListResponse']>(json, { success, versions: isArray }).versions)
 }
 
 export function readDifferences(json: unknown): Difference[] {
-  return differencesOf(readAnswer<Wire['DiffAnswer']>(json, { success, differences: isArray }).differences)
+  return differencesOf(
+    readResponse<Wire['DiffResponse']>(json, { success, differences: isArray }).differences,
+  )
 }
 
 export function readDeletedUserGroups(json: unknown): Page<DeletedUserGroup> {
-  const answer = readAnswer<Wire['DeletedUserGroupListAnswer']>(json, { ...page, user_groups: isArray })
-  const groups = readEach<Wire['DeletedUserGroupListAnswer']['user_groups'][number]>(
-    answer.user_groups,
+  const response = readResponse<Wire['DeletedUserGroupListResponse']>(json, { ...page, user_groups: isArray })
+  const groups = readEach<Wire['DeletedUserGroupListResponse']['user_groups'][number]>(
+    response.user_groups,
     'user_groups',
     { team_id: isCount, ...named, deleted_at: isTimeText, deleted_by: isTextOrNull },
   )
@@ -204,12 +208,12 @@ export function readDeletedUserGroups(json: unknown): Page<DeletedUserGroup> {
     deletedAt: Date.parse(group.deleted_at),
     deletedBy: group.deleted_by,
   }))
-  return { items, nextCursor: answer.next_cursor }
+  return { items, nextCursor: response.next_cursor }
 }
 
 export function readFindings(json: unknown): Page<IsolationFinding> {
-  const answer = readAnswer<Wire['IsolationAnswer']>(json, { ...page, findings: isArray })
-  const findings = readEach<WireFinding>(answer.findings, 'findings', {
+  const response = readResponse<Wire['IsolationResponse']>(json, { ...page, findings: isArray })
+  const findings = readEach<WireFinding>(response.findings, 'findings', {
     kind: isOneOf(['shared', 'unresolved']),
     schema: isText,
     data_source: isText,
@@ -232,12 +236,12 @@ export function readFindings(json: unknown): Page<IsolationFinding> {
       name: group.name,
     })),
   }))
-  return { items, nextCursor: answer.next_cursor }
+  return { items, nextCursor: response.next_cursor }
 }
 
 export function readPromotion(json: unknown): PromotionResult[] {
-  const answer = readAnswer<Wire['PromotionAnswer']>(json, { success, results: isArray })
-  const results = readEach<Wire['PromotionAnswer']['results'][number]>(answer.results, 'results', {
+  const response = readResponse<Wire['PromotionResponse']>(json, { success, results: isArray })
+  const results = readEach<Wire['PromotionResponse']['results'][number]>(response.results, 'results', {
     provided_id: isText,
     outcome: isOneOf(['created', 'updated', 'unchanged', 'not_found', 'refused']),
     differences: isArray,
@@ -254,90 +258,94 @@ export function readPromotion(json: unknown): PromotionResult[] {
 }
 
 export function readLeakedToken(json: unknown): LeakedToken {
-  const { kind, works, ...found } = readAnswer<Wire['LeakedTokenAnswer']>(json, leakedShape)
+  const { kind, works, ...found } = readResponse<Wire['LeakedTokenResponse']>(json, leakedShape)
   if (kind === 'unknown') return { kind, works }
   if (kind === 'api_token') return { kind, works, apiToken: apiTokenOf(found.api_token) }
   const { valid_until: validUntil, rotated } = found
   if (validUntil === undefined || rotated === undefined)
-    throw badAnswer('it leaves out what became of a token')
+    throw badResponse('a user group token lacks valid_until or rotated')
   return { kind, works, userGroup: userGroupOf(found.user_group), validUntil: timeOf(validUntil), rotated }
 }
 
 export function readApiTokens(json: unknown): ApiToken[] {
-  const { api_tokens } = readAnswer<Wire['ApiTokenListAnswer']>(json, { success, api_tokens: isArray })
+  const { api_tokens } = readResponse<Wire['ApiTokenListResponse']>(json, { success, api_tokens: isArray })
   return api_tokens.map(apiTokenOf)
 }
 
 export function readApiToken(json: unknown): ApiToken {
-  return apiTokenOf(readAnswer<Wire['ApiTokenAnswer']>(json, { success, api_token: isObject }).api_token)
+  return apiTokenOf(readResponse<Wire['ApiTokenResponse']>(json, { success, api_token: isObject }).api_token)
 }
 
 export function readNewApiToken(json: unknown): NewApiToken {
-  const answer = readAnswer<Wire['NewApiTokenAnswer']>(json, { success, api_token: isObject, token: isText })
-  return { apiToken: apiTokenOf(answer.api_token), token: answer.token }
+  const response = readResponse<Wire['NewApiTokenResponse']>(json, {
+    success,
+    api_token: isObject,
+    token: isText,
+  })
+  return { apiToken: apiTokenOf(response.api_token), token: response.token }
 }
 
 export function readRotatedApiToken(json: unknown): RotatedApiToken {
-  const answer = readAnswer<Wire['ApiTokenRotationAnswer']>(json, {
+  const response = readResponse<Wire['ApiTokenRotationResponse']>(json, {
     success,
     api_token: isObject,
     token: isText,
     replaces: isObject,
   })
   return {
-    apiToken: apiTokenOf(answer.api_token),
-    token: answer.token,
-    replaces: apiTokenOf(answer.replaces),
+    apiToken: apiTokenOf(response.api_token),
+    token: response.token,
+    replaces: apiTokenOf(response.replaces),
   }
 }
 
 export function readWorkspaces(json: unknown): Workspace[] {
-  const { workspaces } = readAnswer<Wire['WorkspaceListAnswer']>(json, { success, workspaces: isArray })
+  const { workspaces } = readResponse<Wire['WorkspaceListResponse']>(json, { success, workspaces: isArray })
   return workspaces.map(workspaceOf)
 }
 
 export function readNewWorkspace(json: unknown): NewWorkspace {
-  const answer = readAnswer<Wire['NewWorkspaceAnswer']>(json, {
+  const response = readResponse<Wire['NewWorkspaceResponse']>(json, {
     success,
     workspace: isObject,
     api_token: isObject,
     token: isText,
   })
   return {
-    workspace: workspaceOf(answer.workspace),
-    apiToken: apiTokenOf(answer.api_token),
-    token: answer.token,
+    workspace: workspaceOf(response.workspace),
+    apiToken: apiTokenOf(response.api_token),
+    token: response.token,
   }
 }
 
 export function readSchemas(json: unknown): RegisteredSchema[] {
-  return readAnswer<Wire['SchemaListAnswer']>(json, { success, schemas: isArray }).schemas.map(schemaOf)
+  return readResponse<Wire['SchemaListResponse']>(json, { success, schemas: isArray }).schemas.map(schemaOf)
 }
 
 export function readSchema(json: unknown): RegisteredSchema {
-  return schemaOf(readAnswer<Wire['SchemaAnswer']>(json, { success, schema: isObject }).schema)
+  return schemaOf(readResponse<Wire['SchemaResponse']>(json, { success, schema: isObject }).schema)
 }
 
 export function readDataSources(json: unknown): Page<RegisteredDataSource> {
-  const answer = readAnswer<Wire['DataSourceListAnswer']>(json, { ...page, data_sources: isArray })
-  return { items: answer.data_sources.map(registeredDataSourceOf), nextCursor: answer.next_cursor }
+  const response = readResponse<Wire['DataSourceListResponse']>(json, { ...page, data_sources: isArray })
+  return { items: response.data_sources.map(registeredDataSourceOf), nextCursor: response.next_cursor }
 }
 
 export function readDataSource(json: unknown): RegisteredDataSource {
-  const answer = readAnswer<Wire['DataSourceAnswer']>(json, { success, data_source: isObject })
-  return registeredDataSourceOf(answer.data_source)
+  const response = readResponse<Wire['DataSourceResponse']>(json, { success, data_source: isObject })
+  return registeredDataSourceOf(response.data_source)
 }
 
 export function readAuditEvents(json: unknown): Page<AuditEvent> {
-  const answer = readAnswer<Wire['AuditEventListAnswer']>(json, { ...page, audit_events: isArray })
-  return { items: answer.audit_events.map(auditEventOf), nextCursor: answer.next_cursor }
+  const response = readResponse<Wire['AuditEventListResponse']>(json, { ...page, audit_events: isArray })
+  return { items: response.audit_events.map(auditEventOf), nextCursor: response.next_cursor }
 }
 
-function readAnswer<Answer extends object>(json: unknown, shape: Shape<Answer>): Answer {
-  return read(json, 'the answer', shape)
+function readResponse<Body extends object>(json: unknown, shape: Shape<Body>): Body {
+  return read(json, 'the response', shape)
 }
 
-function userGroupOf(value: unknown): ManagedUserGroup {
+function userGroupOf(value: unknown): AdminUserGroup {
   const group = read(value, 'a user group', userGroupShape)
   return {
     teamId: group.team_id,

@@ -1,0 +1,108 @@
+import { badResponse, ServiceError, TransportError } from './errors.ts'
+import type { HttpResponse } from './http-exchange.ts'
+import { isArray, isObject, isText, read, type Shape } from './shape.ts'
+import type { components } from './wire.ts'
+
+type WireError = components['schemas']['ErrorResponse']['error']
+
+/** Maximum delay of a Node.js timer. */
+const maxTimeoutMs = 2_147_483_647
+
+const fieldShape: Shape<NonNullable<WireError['fields']>[number]> = {
+  path: (value) => typeof value === 'string',
+  message: isText,
+}
+const errorShape: Shape<WireError> = {
+  // Any string, so that codes of newer services are passed on.
+  code: isText,
+  message: isText,
+  request_id: isText,
+  fields: (value) =>
+    value === undefined ||
+    (isArray(value) && value.every((field) => read(field, 'a field', fieldShape) === field)),
+}
+
+export interface Expected {
+  readonly method: string
+  /** Status of a successful response. */
+  readonly status: number
+  /** Milliseconds since the Unix epoch, to interpret a `Retry-After` that is a date. */
+  readonly now: number
+  /** True if the body is NDJSON, which is read as an array. */
+  readonly isNdjson: boolean
+}
+
+/**
+ * Returns the JSON of a successful response.
+ * @throws ServiceError if the service responded with an error
+ * @throws TransportError `refused` or `bad_answer` if the response is not from the service
+ */
+export function readJson(
+  response: HttpResponse,
+  { method, status: success, now, isNdjson }: Expected,
+): unknown {
+  const { status, body } = response
+  const retryAfterMs = readRetryAfter(response.retryAfter, now)
+  if (status >= 400) {
+    const error = body && readError(body)
+    if (error !== undefined) throw new ServiceError(error, { status, retryAfterMs })
+    throw new TransportError(
+      'refused',
+      `A proxy in front of the User Group Service refused ${describe(method, status)}`,
+      { status, retryAfterMs },
+    )
+  }
+  if (status !== success) throw badResponse(`its status is ${status}`, status)
+  const mediaType = isNdjson ? 'application/x-ndjson' : 'application/json'
+  if (response.contentType.split(';')[0]?.trim().toLowerCase() !== mediaType) {
+    throw badResponse(`its Content-Type is not ${mediaType}`, status)
+  }
+  if (body === undefined) throw badResponse('it is too long', status)
+  const value = isNdjson ? parseLines(body) : parse(body)
+  if (value === undefined) throw badResponse('it is not JSON', status)
+  return value
+}
+
+/** Names the method if the proxy probably refused it: many proxies pass only GET and POST. */
+function describe(method: string, status: number): string {
+  return (method === 'PATCH' || method === 'DELETE') && [403, 405, 501].includes(status)
+    ? `${method} with status ${status}. Configure it to pass PATCH and DELETE, or check origin.`
+    : `the request with status ${status}. Check origin and the proxies on the way.`
+}
+
+/** Returns the error, or undefined if the body is not an error of the service. */
+function readError(body: Buffer): WireError | undefined {
+  const value = parse(body)
+  if (!isObject(value) || value.success !== 0) return undefined
+  try {
+    return read(value.error, 'the error', errorShape)
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the wait in milliseconds. `Retry-After` is a number of seconds or a date (RFC 9110, section 10.2.3). */
+function readRetryAfter(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), maxTimeoutMs)
+}
+
+/** Returns undefined if a line is not JSON. */
+function parseLines(body: Buffer): unknown {
+  const values = body.toString('latin1').trimEnd().split('\n')
+  const parsed = values.map((line) => parse(Buffer.from(line, 'latin1')))
+  return parsed.includes(undefined) ? undefined : parsed
+}
+
+/**
+ * Returns undefined if the body is not JSON. Drops the message of JSON.parse, which quotes the input and may hold a
+ * token.
+ */
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    return undefined
+  }
+}
