@@ -135,7 +135,7 @@ async function list({ json }: { json?: boolean }): Promise<void> {
   const now = Date.now()
   const apiTokens = await withStore(async (store) => {
     const names = await namesOfWorkspaces(store)
-    return (await store.listApiTokens()).map((apiToken) => ({
+    return (await store.apiTokens.list()).map((apiToken) => ({
       ...shown(apiToken, names.get(apiToken.workspaceId) ?? ''),
       state: stateOf(apiToken, now),
     }))
@@ -178,7 +178,7 @@ async function rotate(id: number, { overlap, json }: { overlap: number; json?: b
   const now = Date.now()
   const { names, result } = await withStore(async (store) => {
     const names = await namesOfWorkspaces(store)
-    const old = (await store.listApiTokens()).find((apiToken) => apiToken.id === id)
+    const old = (await store.apiTokens.list()).find((apiToken) => apiToken.id === id)
     if (old === undefined) throw noSuchApiToken(id)
     const command = { id, ...operator(), oldTokenValidUntil: now + overlap, now }
     return { names, result: await rotateApiToken(store, { ...command, environment: old.environment }) }
@@ -203,7 +203,7 @@ async function rotate(id: number, { overlap, json }: { overlap: number; json?: b
 
 async function limit(id: number, rateLimit: RateLimit | null, { json }: { json?: boolean }): Promise<void> {
   const limited = await withStore((store) =>
-    store.limitApiToken({ id, rateLimit, ...operator(), now: Date.now() }),
+    store.apiTokens.limit({ id, rateLimit, ...operator(), now: Date.now() }),
   )
   if (limited === null) throw noSuchApiToken(id)
   const text = limited.rateLimit && rateLimitText(limited.rateLimit)
@@ -216,7 +216,7 @@ async function limit(id: number, rateLimit: RateLimit | null, { json }: { json?:
 }
 
 async function revoke(id: number, { json }: { json?: boolean }): Promise<void> {
-  const revoked = await withStore((store) => store.revokeApiToken({ id, ...operator(), now: Date.now() }))
+  const revoked = await withStore((store) => store.apiTokens.revoke({ id, ...operator(), now: Date.now() }))
   if (revoked === null) throw noSuchApiToken(id)
   if (json) printJson({ id: revoked.id, name: revoked.name, revoked_at: formatTime(revoked.revokedAt) })
   else console.error(`API token ${revoked.id} "${revoked.name}" is revoked.`)
@@ -227,7 +227,7 @@ function noSuchApiToken(id: number): CommandError {
 }
 
 async function namesOfWorkspaces(store: Store): Promise<ReadonlyMap<number, string>> {
-  return new Map((await store.listWorkspaces()).map(({ id, name }) => [id, name]))
+  return new Map((await store.workspaces.list()).map(({ id, name }) => [id, name]))
 }
 
 function shown(apiToken: ApiToken, workspace: string) {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { auditEventJson } from '../contract/admin/admin-responses.ts'
+import { auditEventJson } from '../http/admin/audit-events/responses.ts'
 import { auditActions, timeOfEvent, type AuditAction } from '../domain/audit/audit-event.ts'
 import { AuditLog, type AuditFilter } from '../domain/audit/audit-log.ts'
 import { systemClock } from '../domain/util/clock.ts'
@@ -111,10 +111,10 @@ async function prune({ olderThan, json }: { olderThan: number; json?: boolean })
   const now = Date.now()
   const pruned = await withStore(async (store) => {
     let total = 0
-    for (const { id: workspaceId } of await store.listWorkspaces()) {
+    for (const { id: workspaceId } of await store.workspaces.list()) {
       for (const environment of environments) {
         const tenantScope = { workspaceId, environment }
-        total += await store.pruneAuditEvents({ ...tenantScope, before: now - olderThan, ...operator(), now })
+        total += await store.audit.prune({ ...tenantScope, before: now - olderThan, ...operator(), now })
       }
     }
     return total

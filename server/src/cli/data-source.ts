@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { schemaOfKey, type DataSource, type Schema } from '../domain/data-source/data-source.ts'
-import type { DeleteOutcome, DeleteRegistered, Store } from '../domain/store.ts'
+import type { DeleteOutcome, DeleteRegistered } from '../domain/data-source/data-source-store.ts'
+import type { Store } from '../domain/store.ts'
 import { CommandError } from './errors.ts'
 import { parseCount, parseName, tenantScopeCommand } from './options.ts'
 import { formatTime, printJson, printTable } from './output.ts'
@@ -32,7 +33,7 @@ export function addSchemaCommands(program: Command): void {
     .argument('<id>', 'its id, as `ugs schema list` shows it', parseCount)
     .action((id: number, options: TenantScopeOptions) =>
       remove('schema', id, options, 'it has data sources; delete those first', (store, command) =>
-        store.deleteSchema(command),
+        store.dataSources.deleteSchema(command),
       ),
     )
 }
@@ -60,14 +61,14 @@ export function addDataSourceCommands(program: Command): void {
         id,
         options,
         'user groups are mapped to it; map them to others first',
-        (store, command) => store.deleteDataSource(command),
+        (store, command) => store.dataSources.delete(command),
       ),
     )
 }
 
 async function createSchema(options: CreateOptions): Promise<void> {
   const made = await withStore(async (store) =>
-    store.createSchema({
+    store.dataSources.createSchema({
       ...(await callerOf(store, options)),
       providedId: options.providedId,
       name: options.name,
@@ -84,7 +85,7 @@ async function createSchema(options: CreateOptions): Promise<void> {
 async function listSchemas(options: TenantScopeOptions): Promise<void> {
   const schemas = await withStore(async (store) => {
     const { workspaceId, environment } = await callerOf(store, options)
-    return (await store.listSchemas(workspaceId, environment)).map(shownSchema)
+    return (await store.dataSources.listSchemas(workspaceId, environment)).map(shownSchema)
   })
   if (options.json) printJson(schemas)
   else {
@@ -97,7 +98,7 @@ async function listSchemas(options: TenantScopeOptions): Promise<void> {
 
 async function findSchema(store: Store, options: SchemaOptions): Promise<Schema> {
   const { workspaceId, environment } = await callerOf(store, options)
-  const schema = schemaOfKey(await store.listSchemas(workspaceId, environment), options.schema)
+  const schema = schemaOfKey(await store.dataSources.listSchemas(workspaceId, environment), options.schema)
   if (schema === undefined) throw noSchema(options)
   return schema
 }
@@ -109,7 +110,7 @@ function noSchema({ schema }: SchemaOptions): CommandError {
 async function createDataSource(options: CreateOptions & SchemaOptions): Promise<void> {
   const made = await withStore(async (store) => {
     const { id: schemaId } = await findSchema(store, options)
-    return store.createDataSource({
+    return store.dataSources.create({
       ...(await callerOf(store, options)),
       schemaId,
       providedId: options.providedId,
@@ -143,7 +144,7 @@ async function listDataSources(options: TenantScopeOptions & Partial<SchemaOptio
     const query = { workspaceId, environment, ...ofSchema, limit: listedAtOnce }
     const all: DataSource[] = []
     for (let afterId: number | null = null; ; afterId = all.at(-1)?.id ?? null) {
-      const page = await store.listDataSources({ ...query, afterId })
+      const page = await store.dataSources.list({ ...query, afterId })
       all.push(...page)
       if (page.length < listedAtOnce) return all.map(shownDataSource)
     }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { environments } from '../domain/environment.ts'
-import { defaultWorkspaceName } from '../domain/workspace.ts'
+import { defaultWorkspaceName } from '../domain/workspace/workspace.ts'
 
 export const workspaceOption = () =>
   new Option('--workspace <name>', 'workspace').default(defaultWorkspaceName)

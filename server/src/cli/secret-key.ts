@@ -84,7 +84,7 @@ async function add({ id, print, json }: JsonOption & { id?: string; print?: bool
   const added = await withStore(async (store) => {
     // What is wrong with the keys is found before they change.
     await openKeyring(config, store)
-    const retired = await store.listRetiredSecretKeys()
+    const retired = await store.secretKeys.listRetired()
     const [first] = changed(config, (keys) => {
       const taken = [...retired, ...keys.map((key) => key.id)]
       if (id !== undefined && taken.includes(id))
@@ -117,7 +117,7 @@ async function list({ json }: JsonOption): Promise<void> {
   const config = readConfig(process.env)
   const rows = await withStore(async (store) => {
     const keys = (readSecretKeys(config) ?? []).map(({ id }) => id)
-    const checks = (await store.listSecretKeyChecks()).map(({ keyId }) => keyId)
+    const checks = (await store.secretKeys.listChecks()).map(({ keyId }) => keyId)
     const counts = await countEncryptedTokens(store)
     return [...new Set([...keys, ...checks, ...counts.keys()])].map((id) => ({
       id,
@@ -185,7 +185,7 @@ async function retire(
   await withStore(async (store) => {
     const isKnown = keys.some((key) => key.id === id)
     stopEncrypting(keys, id)
-    if (!isKnown && !(await store.listSecretKeyChecks()).some(({ keyId }) => keyId === id))
+    if (!isKnown && !(await store.secretKeys.listChecks()).some(({ keyId }) => keyId === id))
       throw new CommandError(`there is no secret key "${id}"; \`ugs secret-key list\` shows those there are`)
     // Until then a service may still seal with it.
     await secretKeyFileSettled(config)
@@ -196,13 +196,13 @@ async function retire(
         `${left} user group tokens are sealed with "${id}": run \`ugs secret-key reseal\`. Where it was run, a process that still has "${id}" first is running; with --stop-sealing, what it seals is refused`,
       )
     // Only from here on can there be no more of them.
-    await store.retireSecretKey(id)
+    await store.secretKeys.retire(id)
     const last = await count()
     if (last > 0)
       throw new CommandError(
         `nothing more is sealed with "${id}", and ${last} user group tokens are: run \`ugs secret-key reseal\`, then this again`,
       )
-    await store.deleteSecretKeyCheck(id)
+    await store.secretKeys.deleteCheck(id)
     if (isKnown && config.UGS_SECRET_KEYS === undefined)
       changed(config, (present) => {
         stopEncrypting(present, id)

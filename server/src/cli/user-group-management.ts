@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { isolationFindingJson } from '../http/admin/isolation-findings/responses.ts'
+import { leakedTokenResponse } from '../http/admin/leaked-tokens/responses.ts'
+import { promotionResultJson } from '../http/admin/promotions/responses.ts'
 import {
   deletedUserGroupJson,
-  isolationFindingJson,
-  leakedTokenResponse,
-  promotionResultJson,
   userGroupJson,
   versionJson,
   viewResponse,
-} from '../contract/admin/admin-responses.ts'
+} from '../http/admin/user-groups/responses.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import { stepsOfPointer } from '../domain/json/json-pointer.ts'
 import { Promotion } from '../domain/user-group/promotion.ts'

@@ -64,7 +64,7 @@ export function addUserGroupCommands(program: Command): void {
 
 async function list(options: TenantScopeOptions & { limit: number; after?: string }): Promise<void> {
   const page = await withStore(async (store) =>
-    store.listUserGroups({
+    store.userGroups.list({
       ...(await callerOf(store, options)),
       afterProvidedId: options.after ?? null,
       limit: options.limit,

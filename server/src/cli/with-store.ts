@@ -1,8 +1,8 @@
 import { readConfig } from '../config/settings.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Store } from '../domain/store.ts'
+import type { Workspace } from '../domain/workspace/workspace.ts'
 import type { Caller, UserGroupService } from '../domain/user-group/user-group-service.ts'
-import type { Workspace } from '../domain/workspace.ts'
 import { operator } from '../runtime/operator.ts'
 import { openConfiguredStore, openUserGroupService } from '../runtime/configured-store.ts'
 import { UsageError } from './errors.ts'
@@ -27,7 +27,7 @@ export async function withUserGroups<T>(
 
 /** @throws UsageError where there is no such workspace */
 export async function findWorkspace(store: Store, name: string): Promise<Workspace> {
-  const workspaces = await store.listWorkspaces()
+  const workspaces = await store.workspaces.list()
   const workspace = workspaces.find((candidate) => candidate.name === name)
   if (workspace !== undefined) return workspace
   const names = workspaces.map((candidate) => `"${candidate.name}"`).join(', ')

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { operator } from '../runtime/operator.ts'
-import type { Workspace } from '../domain/workspace.ts'
+import type { Workspace } from '../domain/workspace/workspace.ts'
 import { CommandError } from './errors.ts'
 import { jsonOption, parseName } from './options.ts'
 import { formatTime, printJson, printTable } from './output.ts'
@@ -16,7 +16,7 @@ export function addWorkspaceCommands(program: Command): void {
     .addOption(jsonOption())
     .action(async (name: string, { json }: { json?: boolean }) => {
       const created = await withStore((store) =>
-        store.createWorkspace({ name, createdAt: Date.now(), environment: 'Customer', ...operator() }),
+        store.workspaces.create({ name, createdAt: Date.now(), environment: 'Customer', ...operator() }),
       )
       if (created === null) throw new CommandError(`there is already a workspace "${name}"`)
       if (json) printJson(shown(created.workspace))
@@ -28,7 +28,7 @@ export function addWorkspaceCommands(program: Command): void {
     .description('List the workspaces.')
     .addOption(jsonOption())
     .action(async ({ json }: { json?: boolean }) => {
-      const workspaces = (await withStore((store) => store.listWorkspaces())).map(shown)
+      const workspaces = (await withStore((store) => store.workspaces.list())).map(shown)
       if (json) printJson(workspaces)
       else {
         printTable(

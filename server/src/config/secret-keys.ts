@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from './settings.ts'
 import { Fault } from '../domain/fault.ts'
 import { Keyring, DecryptionError, type SecretKey } from '../domain/secret-key/keyring.ts'
-import type { Store } from '../domain/store.ts'
+import type { SecretKeyStore } from '../domain/secret-key/secret-key-store.ts'
 import { createDataFolder } from './data-folder.ts'
 import { createSecretKeyFile, readSecretKeyFile } from './secret-key-file.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
@@ -14,7 +14,9 @@ export class SecretKeyError extends Error {
   override readonly name = 'SecretKeyError'
 }
 
-type SecretKeyStore = Pick<Store, 'listSecretKeyChecks' | 'addSecretKeyCheck' | 'listRetiredSecretKeys'>
+type SecretKeyChecks = {
+  readonly secretKeys: Pick<SecretKeyStore, 'listChecks' | 'addCheck' | 'listRetired'>
+}
 
 type Source = Pick<Config, 'UGS_SECRET_KEYS' | 'UGS_SECRET_KEYS_FILE' | 'secretKeyFile'>
 
@@ -31,7 +33,7 @@ const settledAfterMs = 5000
  * one is never made beside tokens that it could not open.
  * @throws SecretKeyError, StoreError, Fault `unavailable`
  */
-export async function openKeyring(config: Source, store: SecretKeyStore): Promise<Keyring> {
+export async function openKeyring(config: Source, store: SecretKeyChecks): Promise<Keyring> {
   const keys = readSecretKeys(config) ?? (await createSecretKeys(config, store))
   await checkSecretKeys(config, store, keys)
   return new Keyring(keys, () => (config.UGS_SECRET_KEYS ? [] : readOrNothing(config.secretKeyFile)))
@@ -44,7 +46,7 @@ export async function openKeyring(config: Source, store: SecretKeyStore): Promis
  */
 export function watchSecretKeys(
   config: Source,
-  { store, keyring }: { readonly store: SecretKeyStore; readonly keyring: Keyring },
+  { store, keyring }: { readonly store: SecretKeyChecks; readonly keyring: Keyring },
   told: { readonly onChange: () => void; readonly onFailure: (error: unknown) => void },
 ): () => void {
   if (config.UGS_SECRET_KEYS !== undefined) return () => undefined
@@ -119,12 +121,12 @@ export function readSecretKeys(config: Source): readonly SecretKey[] | null {
 /** Holds keys against those that the store knows, and makes the first known to it, which is going to seal. */
 async function checkSecretKeys(
   config: Source,
-  store: SecretKeyStore,
+  store: SecretKeyChecks,
   keys: readonly SecretKey[],
 ): Promise<void> {
   const source = config.UGS_SECRET_KEYS ? 'UGS_SECRET_KEYS' : config.secretKeyFile
   const keyring = new Keyring(keys)
-  const checks = await store.listSecretKeyChecks()
+  const checks = await store.secretKeys.listChecks()
   const missing = checks.filter(({ keyId }) => !keyring.keyIds.includes(keyId))
   if (missing.length > 0) {
     const ids = missing.map(({ keyId }) => `"${keyId}"`).join(', ')
@@ -132,7 +134,7 @@ async function checkSecretKeys(
       `${source}: ${ids} is missing, which this store's tokens are sealed with; put it back`,
     )
   }
-  if ((await store.listRetiredSecretKeys()).includes(keyring.sealingKeyId)) {
+  if ((await store.secretKeys.listRetired()).includes(keyring.sealingKeyId)) {
     throw new SecretKeyError(
       `${source}: "${keyring.sealingKeyId}" is retired, and seals nothing more; put the key first that the other processes have first`,
     )
@@ -140,7 +142,7 @@ async function checkSecretKeys(
   // A key is needed from when it first seals. One that only stands behind it can be taken away again.
   if (!checks.some(({ keyId }) => keyId === keyring.sealingKeyId)) {
     const own = keyring.seal(checkedText, contextOfCheck(keyring.sealingKeyId))
-    checks.push(await store.addSecretKeyCheck(own))
+    checks.push(await store.secretKeys.addCheck(own))
   }
   for (const check of checks) {
     try {
@@ -154,9 +156,9 @@ async function checkSecretKeys(
   }
 }
 
-async function createSecretKeys(config: Source, store: SecretKeyStore): Promise<readonly SecretKey[]> {
+async function createSecretKeys(config: Source, store: SecretKeyChecks): Promise<readonly SecretKey[]> {
   if (config.UGS_SECRET_KEYS_FILE !== undefined) return refuseMissing(config)
-  if ((await store.listSecretKeyChecks()).length > 0) return refuseMissing(config)
+  if ((await store.secretKeys.listChecks()).length > 0) return refuseMissing(config)
   createDataFolder(dirname(config.secretKeyFile))
   try {
     return createSecretKeyFile(config.secretKeyFile)

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { sessionIdleMs, type OpenSession } from '../domain/session/console-sessions.ts'
-import type { Workspace } from '../domain/workspace.ts'
+import type { Workspace } from '../domain/workspace/workspace.ts'
 
 // What goes over the wire of `/console/session`, between the console and its service.
 

@@ -2,12 +2,12 @@ import { isUsable, type ApiToken } from '../domain/api-token/api-token.ts'
 import { Cache } from '../domain/util/cache.ts'
 import type { Clock } from '../domain/util/clock.ts'
 import { Fault } from '../domain/fault.ts'
-import type { Store } from '../domain/store.ts'
+import type { ApiTokenStore } from '../domain/api-token/api-token-store.ts'
 import { hashToken, isWellFormedToken } from '../domain/token/token.ts'
 import type { LastUsedRecorder } from '../domain/api-token/last-used-tracker.ts'
 
 export interface AuthenticationDependencies {
-  readonly store: Pick<Store, 'findApiToken'>
+  readonly store: { readonly apiTokens: Pick<ApiTokenStore, 'find'> }
   readonly clock: Clock
   readonly lastUsedTracker: LastUsedRecorder<Pick<ApiToken, 'id'>>
   /** For how long, in milliseconds, a looked-up API token is trusted, and so may outlive its revocation. */
@@ -76,7 +76,7 @@ export class Authentication {
     if (token === undefined || !isWellFormedToken('api', token)) throw this.#unauthenticated()
     // What is revoked while it is looked up is not trusted for longer.
     const until = clock.monotonic() + cacheMs
-    const apiToken = await store.findApiToken(hashToken(token))
+    const apiToken = await store.apiTokens.find(hashToken(token))
     if (apiToken === null) throw this.#unauthenticated()
     if (authorization.length <= maxKeptMs) this.#cache.set(authorization, { apiToken, until })
     return this.#usable(apiToken, clock.now())

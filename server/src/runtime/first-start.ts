@@ -1,8 +1,8 @@
 import type { Config } from '../config/settings.ts'
 import { environments, type Environment } from '../domain/environment.ts'
 import type { Store } from '../domain/store.ts'
+import { defaultWorkspaceName } from '../domain/workspace/workspace.ts'
 import { generateToken, hashToken } from '../domain/token/token.ts'
-import { defaultWorkspaceName } from '../domain/workspace.ts'
 import { operator } from './operator.ts'
 
 /**
@@ -12,12 +12,12 @@ import { operator } from './operator.ts'
  */
 export async function prepareFirstCall(config: Config, store: Store, origin: string): Promise<string> {
   if (config.DATABASE_URL !== undefined) {
-    return (await store.listApiTokens()).length > 0 ? '' : makeOneYourself
+    return (await store.apiTokens.list()).length > 0 ? '' : makeOneYourself
   }
   const tokens = { Customer: generateToken('api', 'Customer'), Testing: generateToken('api', 'Testing') }
-  const workspace = (await store.listWorkspaces()).find(({ name }) => name === defaultWorkspaceName)
+  const workspace = (await store.workspaces.list()).find(({ name }) => name === defaultWorkspaceName)
   if (workspace === undefined) return ''
-  const isFirst = await store.createFirstApiTokens(
+  const isFirst = await store.apiTokens.createFirst(
     environments.map((environment) => ({
       workspaceId: workspace.id,
       environment,

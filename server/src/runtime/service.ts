@@ -14,6 +14,7 @@ import { RateLimiter, sharingIntervalMs } from '../domain/api-token/rate-limit.t
 import { checkReadiness } from '../domain/readiness.ts'
 import { countEncryptedTokens } from '../domain/secret-key/secret-key-management.ts'
 import type { Store } from '../domain/store.ts'
+import { deleteExpired } from '../domain/expiry.ts'
 import { LastUsedTracker } from '../domain/api-token/last-used-tracker.ts'
 import { restorableMs, type TokenlessUserGroup } from '../domain/user-group/user-group.ts'
 import { prepareFirstCall } from './first-start.ts'
@@ -122,19 +123,19 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
     clock: systemClock,
     idOf: ({ teamId }) => teamId,
     record: (uses) =>
-      store.recordIntrospections(uses.map(({ of, usedAt }) => ({ ...of, introspectedAt: usedAt }))),
+      store.introspections.record(uses.map(({ of, usedAt }) => ({ ...of, introspectedAt: usedAt }))),
     onLoss: warn('the times of introspections could not be written'),
   })
   const lastUsedTracker = new LastUsedTracker<Pick<ApiToken, 'id'>>({
     clock: systemClock,
     idOf: ({ id }) => id,
-    record: (uses) => store.recordApiTokenUses(uses.map(({ of, usedAt }) => ({ id: of.id, usedAt }))),
+    record: (uses) => store.apiTokens.recordUses(uses.map(({ of, usedAt }) => ({ id: of.id, usedAt }))),
     onLoss: warn('the times of uses of API tokens could not be written'),
   })
   const rateLimiter = new RateLimiter(config.UGS_RATE_LIMIT, systemClock)
   const warnOfLimits = warn('the use of API tokens could not be told to other processes')
   const shareLimits = () =>
-    rateLimiter.share((usageReports) => store.reportUsage(usageReports)).catch(warnOfLimits)
+    rateLimiter.share((usageReports) => store.apiTokens.reportUsage(usageReports)).catch(warnOfLimits)
   const writeUses = () => Promise.all([introspections.write(), lastUsedTracker.write()])
   let app: FastifyInstance | undefined
   const close = async () => {
@@ -258,7 +259,7 @@ function runMaintenance(store: Store, onFailure: (error: unknown) => void): Node
   const forget = () => {
     const now = systemClock.now()
     const expiry = { now, deletedBefore: now - restorableMs, usedBefore: now - sessionIdleMs }
-    store.deleteExpired(expiry).catch(onFailure)
+    deleteExpired(store, expiry).catch(onFailure)
   }
   forget()
   return setInterval(forget, hourMs)

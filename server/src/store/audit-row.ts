@@ -10,8 +10,9 @@ import {
 import type { Environment } from '../domain/environment.ts'
 import type { JsonText } from '../domain/json/json-text.ts'
 import { rateLimitText } from '../domain/api-token/rate-limit.ts'
-import type { ListAuditEvents, NewConsoleSession } from '../domain/store.ts'
-import type { TenantScope } from '../domain/user-group/user-group-service.ts'
+import type { ListAuditEvents } from '../domain/audit/audit-store.ts'
+import type { NewConsoleSession } from '../domain/session/session-store.ts'
+import type { TenantScope } from '../domain/tenant-scope.ts'
 
 export interface AuditRow {
   readonly workspace_id: number

@@ -1,4 +1,4 @@
-import type { EntryCounts } from '../domain/store.ts'
+import type { EntryCounts } from '../domain/user-group/user-group-search-store.ts'
 
 interface CountRow {
   readonly schema_key: string

@@ -1,4 +1,4 @@
-import type { ExpectedUserGroup } from '../domain/store.ts'
+import type { ExpectedUserGroup } from '../domain/user-group/user-group-store.ts'
 
 /** What a change finds where the user group is not the one that the caller knows; null where it is. */
 export function mismatchOf(

@@ -1,5 +1,6 @@
 import type { Sealed } from '../domain/secret-key/keyring.ts'
-import type { GetOrCreateUserGroup, RotatedUserGroup } from '../domain/store.ts'
+import type { GetOrCreateUserGroup, RotatedUserGroup } from '../domain/user-group/user-group-store.ts'
+import type { TenantScope } from '../domain/tenant-scope.ts'
 import type { Author } from '../domain/audit/audit-event.ts'
 import type {
   DeletedUserGroup,
@@ -9,7 +10,6 @@ import type {
   UserGroupVersion,
   UserGroupView,
 } from '../domain/user-group/user-group.ts'
-import type { TenantScope } from '../domain/user-group/user-group-service.ts'
 
 // The rows of user groups, which either dialect has in the same shape, and what they are in the domain.
 

@@ -253,7 +253,9 @@ describe('a service on the copy', () => {
       await now.close()
     })
     const validUntil = async (token: string, at: number) => {
-      const found = [before, now].map((store) => store.findByToken(1, 'Testing', hashToken(token), at))
+      const found = [before, now].map((store) =>
+        store.userGroups.findByToken(1, 'Testing', hashToken(token), at),
+      )
       const [expected, actual] = (await Promise.all(found)).map((owner) => owner?.validUntil)
       assert.equal(actual, expected)
       return actual

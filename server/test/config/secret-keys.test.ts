@@ -89,12 +89,11 @@ describe('a service that follows the file', () => {
       wake()
     }
     const watched = {
-      listSecretKeyChecks: () => {
+      ...store.secretKeys,
+      listChecks: () => {
         if (isAway()) throw new Fault('unavailable', 'The store cannot be used at the moment')
-        return store.listSecretKeyChecks()
+        return store.secretKeys.listChecks()
       },
-      addSecretKeyCheck: store.addSecretKeyCheck.bind(store),
-      listRetiredSecretKeys: store.listRetiredSecretKeys.bind(store),
     }
     const config = { UGS_SECRET_KEYS: undefined, UGS_SECRET_KEYS_FILE: file, secretKeyFile: file }
     return {
@@ -103,7 +102,7 @@ describe('a service that follows the file', () => {
       told,
       watch: () => {
         const on = { onChange: tell('changed'), onFailure: tell('failed') }
-        t.after(watchSecretKeys(config, { store: watched, keyring }, on))
+        t.after(watchSecretKeys(config, { store: { secretKeys: watched }, keyring }, on))
       },
       until: async (what: string) => {
         // What waits for the file does not keep the process.

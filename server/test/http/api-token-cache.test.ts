@@ -32,7 +32,7 @@ describe('a revoked API token', async () => {
 
   it('is trusted for as long as it may be since it was looked up, and no longer', async () => {
     const { time, use, id } = await inUse()
-    await store.revokeApiToken({ id, ...origin, now: 1 })
+    await store.apiTokens.revoke({ id, ...origin, now: 1 })
     time.monotonic += cacheMs - 1
     assert.equal((await use()).id, id)
     time.monotonic += 1
@@ -41,7 +41,7 @@ describe('a revoked API token', async () => {
 
   it('is trusted no longer where the clock is set back', async () => {
     const { time, use, id } = await inUse()
-    await store.revokeApiToken({ id, ...origin, now: 1 })
+    await store.apiTokens.revoke({ id, ...origin, now: 1 })
     time.now -= 3000
     time.monotonic += cacheMs
     await assert.rejects(use, { code: 'unauthenticated' })

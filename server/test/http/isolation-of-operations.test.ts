@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { AdminOperationId } from '../../src/contract/admin/admin-operations.ts'
+import type { AdminOperationId } from '../../src/http/admin/operations.ts'
 import { scopes } from '../../src/domain/api-token/api-token.ts'
 import type { FaultCode } from '../../src/domain/fault.ts'
 import {

@@ -44,12 +44,12 @@ async function openObserved(t: Scope, url: string): Promise<{ store: Store; batc
   return { store, batches }
 }
 
-const find = (store: Store) => store.findUserGroup(freshKey())
+const find = (store: Store) => store.userGroups.find(freshKey())
 
 describe('an observer of batches', () => {
   it('is told of each transaction of SQLite, and of the calls in it', async (t) => {
     const { store, batches } = await openObserved(t, `sqlite:${join(temporaryFolder(t), 'ugs.db')}`)
-    await Promise.all([find(store), store.getOrCreateUserGroup(creation()), find(store)])
+    await Promise.all([find(store), store.userGroups.getOrCreate(creation()), find(store)])
     await find(store)
     assert.deepEqual(batches, [
       { kind: 'transaction', calls: [1, 2, 3], end: 'done' },
@@ -67,7 +67,7 @@ describe('an observer of batches', () => {
     database.close()
     const [found, refused] = await Promise.allSettled([
       find(store),
-      store.getOrCreateUserGroup(creation({ change: { name: 'refused' } })),
+      store.userGroups.getOrCreate(creation({ change: { name: 'refused' } })),
     ])
     assert.deepEqual([found.status, refused.status], ['fulfilled', 'rejected'])
     assert.deepEqual(batches, [
@@ -80,7 +80,7 @@ describe('an observer of batches', () => {
   it('is told of each statement of PostgreSQL that calls share, and of the calls that share it', async (t) => {
     const { store, batches } = await openObserved(t, await freshDatabase(t))
     const key = freshKey()
-    await Promise.all([store.findUserGroup(key), find(store), store.findUserGroup(key)])
+    await Promise.all([store.userGroups.find(key), find(store), store.userGroups.find(key)])
     assert.deepEqual(batches, [{ kind: 'read', calls: [1, 2, 3], end: 'done' }])
   })
 })

@@ -28,18 +28,19 @@ describe('ugs store copy: a target', async () => {
   const belongings: Record<string, (store: Store) => Promise<unknown>> = {
     'one user group': (store) => created(store),
     'one API token': (store) =>
-      store.createApiToken({
+      store.apiTokens.create({
         ...origin,
         ...{ workspaceId: 1, environment: 'Testing', name: 'a', scopes: ['read'] },
         ...{ createdAt: 1, expiresAt: null, tokenHash: Buffer.alloc(32) },
       }),
     'a schema': (store) =>
-      store.createSchema({
+      store.dataSources.createSchema({
         ...origin,
         ...{ workspaceId: 1, environment: 'Testing', providedId: 'a', name: 'a', createdAt: 1 },
       }),
-    'another workspace': (store) => store.createWorkspace(newWorkspace('other')),
-    'the check of a secret key': (store) => store.addSecretKeyCheck({ keyId: 'a', sealed: Buffer.alloc(40) }),
+    'another workspace': (store) => store.workspaces.create(newWorkspace('other')),
+    'the check of a secret key': (store) =>
+      store.secretKeys.addCheck({ keyId: 'a', sealed: Buffer.alloc(40) }),
   }
   for (const [what, add] of Object.entries(belongings)) {
     it(`is refused, and left as it is, where it holds ${what}`, async (t) => {
@@ -134,11 +135,11 @@ describe('ugs store copy: a target', async () => {
       const changed = await sourceFile(t)
       const [url] = await unfinished(t, changed)
       await changing(changed, async (store) => {
-        const [group] = await store.listUserGroups({
+        const [group] = await store.userGroups.list({
           ...{ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 1 },
         })
         assert.ok(group)
-        await store.updateUserGroup({ key: group, change: { name: 'new' }, ...origin, now: 3000 })
+        await store.userGroups.update({ key: group, change: { name: 'new' }, ...origin, now: 3000 })
       })
       await isRefused(t, url, notOfSource('user_group'), changed)
     })

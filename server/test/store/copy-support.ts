@@ -38,9 +38,9 @@ export async function changing(
 }
 
 async function fill(store: Store, userGroups: number): Promise<void> {
-  await store.createWorkspace(newWorkspace('second', 1000))
+  await store.workspaces.create(newWorkspace('second', 1000))
   const token = { environment: 'Customer', scopes: ['write'], createdAt: 1000 } as const
-  const signedIn = await store.createApiToken({
+  const signedIn = await store.apiTokens.create({
     ...origin,
     ...token,
     workspaceId: 1,
@@ -48,28 +48,28 @@ async function fill(store: Store, userGroups: number): Promise<void> {
     expiresAt: null,
     tokenHash: randomBytes(32),
   })
-  await store.createConsoleSession(newSession(randomBytes(32), signedIn.id, 1000))
-  await store.recordApiTokenUses([{ id: signedIn.id, usedAt: 60_000 }])
-  await store.limitApiToken({
+  await store.sessions.create(newSession(randomBytes(32), signedIn.id, 1000))
+  await store.apiTokens.recordUses([{ id: signedIn.id, usedAt: 60_000 }])
+  await store.apiTokens.limit({
     ...{ id: signedIn.id, rateLimit: { perSecond: 10, burst: 20 }, now: 1400 },
     ...origin,
   })
-  await store.reportUsage([{ apiTokenId: signedIn.id, costMs: 5, aheadMs: 5, fullMs: 2000 }])
-  await store.rotateApiToken({
+  await store.apiTokens.reportUsage([{ apiTokenId: signedIn.id, costMs: 5, aheadMs: 5, fullMs: 2000 }])
+  await store.apiTokens.rotate({
     ...{ id: signedIn.id, tokenHash: randomBytes(32), oldTokenValidUntil: 5000, now: 1500 },
     ...origin,
   })
-  const { id } = await store.createApiToken({
+  const { id } = await store.apiTokens.create({
     ...origin,
     ...{ ...token, workspaceId: 2, name: 'b', expiresAt: 2000, tokenHash: randomBytes(32) },
   })
-  await store.revokeApiToken({ id, author: 'cli:root', requestId: null, now: 1500 })
-  await store.addSecretKeyCheck({ keyId: 'one', sealed: randomBytes(40) })
-  await store.addSecretKeyCheck({ keyId: 'two', sealed: randomBytes(40) })
-  await store.retireSecretKey('retired')
-  await Promise.all(Array.from({ length: userGroups - 2 }, () => store.getOrCreateUserGroup(creation())))
+  await store.apiTokens.revoke({ id, author: 'cli:root', requestId: null, now: 1500 })
+  await store.secretKeys.addCheck({ keyId: 'one', sealed: randomBytes(40) })
+  await store.secretKeys.addCheck({ keyId: 'two', sealed: randomBytes(40) })
+  await store.secretKeys.retire('retired')
+  await Promise.all(Array.from({ length: userGroups - 2 }, () => store.userGroups.getOrCreate(creation())))
   for (const providedId of ['sales', 'support']) {
-    await store.createSchema({
+    await store.dataSources.createSchema({
       ...origin,
       workspaceId: 1,
       environment: 'Customer',
@@ -78,24 +78,24 @@ async function fill(store: Store, userGroups: number): Promise<void> {
       createdAt: 1000,
     })
     const dataSource = { schemaId: 1, providedId, name: 'A', createdAt: 1000 }
-    await store.createDataSource({ workspaceId: 1, environment: 'Customer', ...origin, ...dataSource })
+    await store.dataSources.create({ workspaceId: 1, environment: 'Customer', ...origin, ...dataSource })
   }
   const [first, second] = [
     await created(store),
     await created(store, { change: { name: 'B', mapping: '{"40":"213"}', properties: '{"a":1}' } }),
   ]
   const idempotency = { keyHash: randomBytes(32), fingerprint: randomBytes(32), expiresAt: 9_000_000_000_000 }
-  await store.rotateUserGroupToken(rotation(first.token, { idempotency }))
+  await store.userGroups.rotate(rotation(first.token, { idempotency }))
   const again = { ...idempotency, keyHash: randomBytes(32) }
-  await store.rotateUserGroupToken(rotation(second.token, { idempotency: again, oldTokenValidUntil: 5000 }))
-  await store.updateUserGroup({ key: second, change: { properties: '{"a":2}' }, ...origin, now: 3000 })
-  await store.suspendUserGroup({ ...origin, key: second, suspended: true, now: 4000 })
-  await store.recordIntrospections([{ workspaceId: 1, teamId: second.teamId, introspectedAt: 60_000 }])
+  await store.userGroups.rotate(rotation(second.token, { idempotency: again, oldTokenValidUntil: 5000 }))
+  await store.userGroups.update({ key: second, change: { properties: '{"a":2}' }, ...origin, now: 3000 })
+  await store.userGroups.suspend({ ...origin, key: second, suspended: true, now: 4000 })
+  await store.introspections.record([{ workspaceId: 1, teamId: second.teamId, introspectedAt: 60_000 }])
   const deleted = await created(store, {
     change: { name: 'C', mapping: '{"40":"214"}', properties: '{"a":1}' },
   })
-  await store.suspendUserGroup({ ...origin, key: deleted, suspended: true, now: 4000 })
-  await store.deleteUserGroup(deletion(deleted))
+  await store.userGroups.suspend({ ...origin, key: deleted, suspended: true, now: 4000 })
+  await store.userGroups.delete(deletion(deleted))
 }
 
 /** Of each table, how many rows `sourceFile` has with so many user groups. */

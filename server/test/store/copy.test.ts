@@ -86,7 +86,7 @@ describe('copying a store', () => {
     const { teamId } = before.find(({ action }) => action === 'user_group.deleted')?.userGroup ?? {}
     const ofDeleted = { ...allOf({ workspaceId: 1, environment: 'Customer' }), teamId: teamId ?? 0 }
     assert.deepEqual(
-      (await target.listAuditEvents(ofDeleted)).map(({ action }) => action),
+      (await target.audit.list(ofDeleted)).map(({ action }) => action),
       ['deleted', 'suspended', 'created'].map((what) => `user_group.${what}`),
     )
   })
@@ -141,7 +141,7 @@ describe('copying a store', () => {
       copied.map(({ name, rows }) => [name, rows]),
       tables.map(({ name }) => [name, name === 'workspace' ? 1 : 0]),
     )
-    assert.deepEqual((await (await openPostgres(t, to)).listWorkspaces()).length, 1)
+    assert.deepEqual((await (await openPostgres(t, to)).workspaces.list()).length, 1)
   })
 })
 

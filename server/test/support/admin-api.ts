@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import {
-  adminOperations,
-  type AdminOperation,
-  type AdminOperationId,
-} from '../../src/contract/admin/admin-operations.ts'
-import * as schemas from '../../src/contract/admin/admin-schemas.ts'
 import { bulkFormats } from '../../src/contract/import/import-rows.ts'
 import { errorTable } from '../../src/contract/errors.ts'
-import { openApiDocument } from '../../src/contract/openapi/openapi.ts'
+import type { AdminOperation } from '../../src/http/admin/operation.ts'
+import { adminOperations, type AdminOperationId } from '../../src/http/admin/operations.ts'
+import { schemaNameOf } from '../../src/http/admin/openapi.ts'
+import { openApiDocument } from '../../src/http/docs/openapi-document.ts'
 import type { FaultCode } from '../../src/domain/fault.ts'
 import { createApiToken } from './command.ts'
 import { call, type HttpResponse } from './http.ts'
@@ -93,11 +90,14 @@ function assertDocumented(id: AdminOperationId, status: number): void {
   assert.ok(String(status) in documented, `${id}: ${status} is not in the OpenAPI document`)
 }
 
-/** Whether an answer of this operation shows a token, as its schema has it. */
+/** Returns whether a response of this operation has a token, by its schema. */
 function showsToken(id: AdminOperationId): boolean {
   const { response } = operationOf(id)
-  const schema: object = schemas[response]
-  return 'properties' in schema && 'token' in (schema.properties as object) && response !== 'ViewResponse'
+  return (
+    'properties' in response &&
+    'token' in (response.properties as object) &&
+    schemaNameOf(response) !== 'ViewResponse'
+  )
 }
 
 /** The rows of an answer in NDJSON. */
@@ -122,7 +122,7 @@ export function assertAnswers<T = any>(answer: HttpResponse, id: AdminOperationI
   assertCommonHeaders(answer)
   assertDocumented(id, status)
   const body: unknown = returnsRows ? rowsIn(answer) : answer.body
-  for (const value of returnsRows ? (body as unknown[]) : [body]) assertSchema(value, schema)
+  for (const value of returnsRows ? (body as unknown[]) : [body]) assertSchema(value, schemaNameOf(schema))
   assert.equal(answer.text.match(tokenPattern)?.length ?? 0, showsToken(id) ? 1 : 0, answer.text)
   return body as T
 }

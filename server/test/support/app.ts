@@ -42,7 +42,7 @@ export async function startApp(
   const lastUsedTracker = new LastUsedTracker<Pick<ApiToken, 'id'>>({
     clock,
     idOf: ({ id }) => id,
-    record: (uses) => store.recordApiTokenUses(uses.map(({ of, usedAt }) => ({ id: of.id, usedAt }))),
+    record: (uses) => store.apiTokens.recordUses(uses.map(({ of, usedAt }) => ({ id: of.id, usedAt }))),
     onLoss: (error) => assert.fail(String(error)),
   })
   const keyring = new Keyring([generateSecretKey('k1')])
@@ -78,7 +78,7 @@ export async function startApp(
     writeApiTokenUses: () => lastUsedTracker.write(),
     createApiToken: async (expiresAt, scopes = ['admin']) => {
       const token = generateToken('api', 'Customer')
-      await store.createApiToken({
+      await store.apiTokens.create({
         ...origin,
         ...{ tokenHash: hashToken(token), workspaceId: 1, environment: 'Customer', name: 'test', scopes },
         ...{ createdAt: clock.now(), expiresAt: expiresAt ?? null },

@@ -1,4 +1,4 @@
-import type { TokenOwner } from '../../domain/store.ts'
+import type { TokenOwner } from '../../domain/user-group/user-group-store.ts'
 import type { UserGroupWithToken, RotationResult } from '../../domain/user-group/user-group-service.ts'
 
 // The answers of `/api/user` and of introspection, byte for byte. They are spliced rather than built and serialised, since `properties` is

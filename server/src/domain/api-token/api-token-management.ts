@@ -2,10 +2,13 @@ import type { ApiToken, Scope } from './api-token.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Environment } from '../environment.ts'
 import { Fault } from '../fault.ts'
-import type { NewApiToken, NewWorkspace, RotateApiToken, RotateApiTokenOutcome, Store } from '../store.ts'
+import type { NewApiToken, RotateApiToken, RotateApiTokenOutcome } from './api-token-store.ts'
+import type { NewWorkspace } from '../workspace/workspace-store.ts'
+import type { Store } from '../store.ts'
+import type { TenantScope } from '../tenant-scope.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import { generateToken, hashToken } from '../token/token.ts'
-import { actorOf, type Caller, type TenantScope } from '../user-group/user-group-service.ts'
-import type { Workspace } from '../workspace.ts'
+import { actorOf, type Caller } from '../user-group/user-group-service.ts'
 
 /** An API token, and what it is itself: nothing keeps that. */
 export interface CreatedApiToken {
@@ -19,7 +22,7 @@ export async function createApiToken(
   description: Omit<NewApiToken, 'tokenHash'>,
 ): Promise<CreatedApiToken> {
   const token = generateToken('api', description.environment)
-  return { apiToken: await store.createApiToken({ ...description, tokenHash: hashToken(token) }), token }
+  return { apiToken: await store.apiTokens.create({ ...description, tokenHash: hashToken(token) }), token }
 }
 
 /** One that took the place of another, which ends when that one says. */
@@ -36,7 +39,7 @@ export async function rotateApiToken(
   | Exclude<RotateApiTokenOutcome, { readonly outcome: 'rotated' }>
 > {
   const token = generateToken('api', environment)
-  const result = await store.rotateApiToken({ ...command, tokenHash: hashToken(token) })
+  const result = await store.apiTokens.rotate({ ...command, tokenHash: hashToken(token) })
   return result.outcome === 'rotated' ? { ...result, token } : result
 }
 
@@ -52,7 +55,7 @@ export class ApiTokenManagement {
 
   /** @throws Fault `unavailable` */
   async list({ workspaceId, environment }: TenantScope): Promise<ApiToken[]> {
-    const all = await this.#store.listApiTokens()
+    const all = await this.#store.apiTokens.list()
     return all.filter((token) => token.workspaceId === workspaceId && token.environment === environment)
   }
 
@@ -95,14 +98,14 @@ export class ApiTokenManagement {
   /** @throws Fault `not_found`, `unavailable` */
   async revoke(caller: Caller, id: number): Promise<ApiToken> {
     await this.#checkOurs(caller, id)
-    const revoked = await this.#store.revokeApiToken({ id, ...actorOf(caller), now: this.#clock.now() })
+    const revoked = await this.#store.apiTokens.revoke({ id, ...actorOf(caller), now: this.#clock.now() })
     if (revoked === null) throw noSuchApiToken()
     return revoked
   }
 
   /** @throws Fault `unavailable` */
   async findWorkspaces({ workspaceId }: TenantScope): Promise<Workspace[]> {
-    return (await this.#store.listWorkspaces()).filter(({ id }) => id === workspaceId)
+    return (await this.#store.workspaces.list()).filter(({ id }) => id === workspaceId)
   }
 
   /**
@@ -124,7 +127,7 @@ export class ApiTokenManagement {
       expiresAt: null,
       tokenHash: hashToken(token),
     }
-    const made = await this.#store.createWorkspace({
+    const made = await this.#store.workspaces.create({
       name,
       createdAt,
       environment,

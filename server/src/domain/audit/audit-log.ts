@@ -1,8 +1,8 @@
 import { firstEventId, type AuditAction, type AuditEvent } from './audit-event.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Store } from '../store.ts'
+import type { TenantScope } from '../tenant-scope.ts'
 import { searchBudgetMs, type Page } from '../user-group/user-group-management.ts'
-import type { TenantScope } from '../user-group/user-group-service.ts'
 
 /** All that is given must hold. */
 export interface AuditFilter {
@@ -51,7 +51,7 @@ export class AuditLog {
     do {
       const wanted = limit - items.length
       const slice = matches === null ? wanted : lookedAtOnce
-      const events = await this.#store.listAuditEvents({
+      const events = await this.#store.audit.list({
         workspaceId,
         environment,
         ...(teamId !== undefined && { teamId }),
@@ -72,7 +72,7 @@ export class AuditLog {
   async #withTeamId({ workspaceId, environment }: TenantScope, filter: AuditFilter): Promise<AuditFilter> {
     const { providedId, ...rest } = filter
     if (providedId === undefined || rest.teamId !== undefined) return filter
-    const userGroup = await this.#store.findUserGroup({ workspaceId, environment, providedId })
+    const userGroup = await this.#store.userGroups.find({ workspaceId, environment, providedId })
     return userGroup === null ? filter : { ...rest, teamId: userGroup.teamId }
   }
 }

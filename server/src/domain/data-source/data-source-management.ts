@@ -1,8 +1,10 @@
 import type { Clock } from '../util/clock.ts'
 import type { DataSource, Schema } from './data-source.ts'
 import { Fault, validationFailed } from '../fault.ts'
-import type { DeleteOutcome, ListDataSources, NotRegistered, Store } from '../store.ts'
-import type { Caller, TenantScope } from '../user-group/user-group-service.ts'
+import type { DeleteOutcome, ListDataSources, NotRegistered } from './data-source-store.ts'
+import type { Store } from '../store.ts'
+import type { TenantScope } from '../tenant-scope.ts'
+import type { Caller } from '../user-group/user-group-service.ts'
 
 /** The schemas and data sources of a workspace and environment. */
 export class DataSourceManagement {
@@ -16,20 +18,20 @@ export class DataSourceManagement {
 
   /** @throws Fault `unavailable` */
   listSchemas({ workspaceId, environment }: TenantScope): Promise<Schema[]> {
-    return this.#store.listSchemas(workspaceId, environment)
+    return this.#store.dataSources.listSchemas(workspaceId, environment)
   }
 
   /** @throws Fault `already_exists`, `in_use`, `unavailable` */
   async createSchema(caller: Caller, schema: Pick<Schema, 'providedId' | 'name'>): Promise<Schema> {
     const createdAt = this.#clock.now()
-    const made = await this.#store.createSchema({ ...caller, ...schema, createdAt })
+    const made = await this.#store.dataSources.createSchema({ ...caller, ...schema, createdAt })
     return typeof made === 'string' ? refuse(made) : made
   }
 
   /** @throws Fault `not_found`, `in_use`, `unavailable` */
   async deleteSchema(caller: Caller, id: number): Promise<void> {
     checkDeleted(
-      await this.#store.deleteSchema({ ...caller, id, now: this.#clock.now() }),
+      await this.#store.dataSources.deleteSchema({ ...caller, id, now: this.#clock.now() }),
       'The schema has data sources; remove those first',
     )
   }
@@ -39,7 +41,7 @@ export class DataSourceManagement {
     { workspaceId, environment }: TenantScope,
     page: Pick<ListDataSources, 'schemaId' | 'afterId' | 'limit'>,
   ): Promise<DataSource[]> {
-    return this.#store.listDataSources({ workspaceId, environment, ...page })
+    return this.#store.dataSources.list({ workspaceId, environment, ...page })
   }
 
   /** @throws Fault `validation_failed` (no such schema), `already_exists`, `in_use`, `unavailable` */
@@ -48,7 +50,7 @@ export class DataSourceManagement {
     dataSource: Pick<DataSource, 'schemaId' | 'providedId' | 'name'>,
   ): Promise<DataSource> {
     const createdAt = this.#clock.now()
-    const made = await this.#store.createDataSource({ ...caller, ...dataSource, createdAt })
+    const made = await this.#store.dataSources.create({ ...caller, ...dataSource, createdAt })
     if (made === 'schema_not_found')
       throw validationFailed([{ path: '/schema_id', message: 'is no schema of this environment' }])
     return typeof made === 'string' ? refuse(made) : made
@@ -57,7 +59,7 @@ export class DataSourceManagement {
   /** @throws Fault `not_found`, `in_use`, `unavailable` */
   async delete(caller: Caller, id: number): Promise<void> {
     checkDeleted(
-      await this.#store.deleteDataSource({ ...caller, id, now: this.#clock.now() }),
+      await this.#store.dataSources.delete({ ...caller, id, now: this.#clock.now() }),
       'User groups are mapped to the data source; map them to others first',
     )
   }

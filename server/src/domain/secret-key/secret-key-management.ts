@@ -9,7 +9,7 @@ import {
 import type { Store } from '../store.ts'
 import { encryptionContext } from '../user-group/user-group.ts'
 
-type EncryptedTokens = Pick<Store, 'listEncryptedTokens' | 'replaceEncryptedTokens'>
+type EncryptedTokens = Pick<Store, 'encryptedTokens'>
 
 /** How many are sealed anew in one transaction: others wait for it no longer than for a creation or two. */
 const batchSize = 200
@@ -31,7 +31,7 @@ const maxPasses = 4
  * @throws Fault `unavailable`; what the signal was aborted with
  */
 export async function countEncryptedTokens(
-  store: Pick<EncryptedTokens, 'listEncryptedTokens'>,
+  store: EncryptedTokens,
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
@@ -86,7 +86,7 @@ async function reencryptOnce(
         return token === null ? [] : [{ replaced, token }]
       })
     if (anew.length > 0) {
-      reencrypted += await store.replaceEncryptedTokens(anew)
+      reencrypted += await store.encryptedTokens.replace(anew)
       // As long as it took: a service that waits for the lock of an embedded store gets it now.
       await sleep(performance.now() - startedAt)
     }
@@ -106,11 +106,11 @@ function reencryptedWith(keyring: Keyring, { userGroup, token }: EncryptedToken)
 }
 
 async function* pagesOf(
-  store: Pick<EncryptedTokens, 'listEncryptedTokens'>,
+  store: EncryptedTokens,
 ): AsyncGenerator<readonly EncryptedToken[]> {
   let cursor: EncryptedTokenCursor | null = { place: encryptedTokenPlaces[0], after: null }
   while (cursor !== null) {
-    const { tokens, next } = await store.listEncryptedTokens({ cursor, limit: batchSize })
+    const { tokens, next } = await store.encryptedTokens.list({ cursor, limit: batchSize })
     if (tokens.length > 0) yield tokens
     cursor = next
   }

@@ -45,7 +45,9 @@ export class ConsoleSessions {
 
   /** @throws Fault `unauthenticated`, `forbidden` (no scope `admin`), `unavailable` */
   async signIn(token: string, requestId: string): Promise<OpenSession & { readonly secret: string }> {
-    const apiToken = isWellFormedToken('api', token) ? await this.#store.findApiToken(hashToken(token)) : null
+    const apiToken = isWellFormedToken('api', token)
+      ? await this.#store.apiTokens.find(hashToken(token))
+      : null
     const now = this.#clock.now()
     if (apiToken === null || !isUsable(apiToken, now))
       throw new Fault('unauthenticated', 'api_token: must be a valid API token')
@@ -53,26 +55,26 @@ export class ConsoleSessions {
     if (!apiToken.scopes.includes('admin'))
       throw new Fault('forbidden', 'This API token lacks the scope "admin"')
     const secret = randomBytes(secretBytes).toString('base64url')
-    await this.#store.createConsoleSession({ hash: hashToken(secret), apiToken, requestId, now })
+    await this.#store.sessions.create({ hash: hashToken(secret), apiToken, requestId, now })
     return { secret, ...openSession(apiToken, secret, now) }
   }
 
   /** Null where the session is unknown or over. @throws Fault `unavailable` */
   async find(secret: string): Promise<OpenSession | null> {
-    const session = await this.#store.findConsoleSession(hashToken(secret))
+    const session = await this.#store.sessions.find(hashToken(secret))
     if (session === null) return null
     const { apiToken, createdAt, lastUsedAt } = session
     const now = this.#clock.now()
     if (!isUsable(apiToken, now) || now >= lastUsedAt + sessionIdleMs || now >= createdAt + sessionMaxMs)
       return null
     this.#lastUsedTracker.note(apiToken)
-    if (now >= lastUsedAt + touchEveryMs) await this.#store.touchConsoleSession(hashToken(secret), now)
+    if (now >= lastUsedAt + touchEveryMs) await this.#store.sessions.touch(hashToken(secret), now)
     return openSession(apiToken, secret, createdAt)
   }
 
   /** @throws Fault `unavailable` */
   signOut(secret: string): Promise<void> {
-    return this.#store.deleteConsoleSession(hashToken(secret))
+    return this.#store.sessions.delete(hashToken(secret))
   }
 }
 

@@ -53,7 +53,7 @@ export class Promotion {
   async #promoteOne(caller: Caller, providedId: string, isDryRun: boolean): Promise<PromotionResult> {
     const { workspaceId } = caller
     const find = (environment: Environment) =>
-      this.#store.findUserGroup({ workspaceId, environment, providedId })
+      this.#store.userGroups.find({ workspaceId, environment, providedId })
     const source = await find(from)
     const nothing = { providedId, differences: [], teamId: null, message: null }
     if (source === null) return { ...nothing, outcome: 'not_found' }

@@ -10,7 +10,10 @@ import {
 import { Fault } from '../fault.ts'
 import { jsonDiff, type JsonDifference } from '../json/json-diff.ts'
 import type { JsonText } from '../json/json-text.ts'
-import type { EntryCounts, ExpectedUserGroup, Store, UserGroupFilter } from '../store.ts'
+import type { EntryCounts, UserGroupFilter } from './user-group-search-store.ts'
+import type { ExpectedUserGroup } from './user-group-store.ts'
+import type { Store } from '../store.ts'
+import type { TenantScope } from '../tenant-scope.ts'
 import { hashToken, isWellFormedToken } from '../token/token.ts'
 import {
   contentValue,
@@ -26,7 +29,6 @@ import {
   revisionMismatch,
   userGroupNotFound,
   type Caller,
-  type TenantScope,
   type UserGroupService,
 } from './user-group-service.ts'
 
@@ -105,7 +107,7 @@ export class UserGroupManagement {
     const items: TokenlessUserGroup[] = []
     let position = start
     do {
-      const found = await this.#store.searchUserGroups({
+      const found = await this.#store.userGroupSearch.search({
         workspaceId,
         environment,
         filter: { ...filter, ...entries },
@@ -122,7 +124,7 @@ export class UserGroupManagement {
   async *listAll({ workspaceId, environment }: TenantScope): AsyncGenerator<TokenlessUserGroup[]> {
     let afterProvidedId: string | null = null
     do {
-      const page: UserGroup[] = await this.#store.listUserGroups({
+      const page: UserGroup[] = await this.#store.userGroups.list({
         workspaceId,
         environment,
         afterProvidedId,
@@ -135,7 +137,7 @@ export class UserGroupManagement {
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
   async find({ workspaceId, environment }: TenantScope, teamId: number): Promise<TokenlessUserGroup> {
-    const userGroup = await this.#store.findUserGroupById(workspaceId, environment, teamId)
+    const userGroup = await this.#store.userGroups.findById(workspaceId, environment, teamId)
     if (userGroup === null) throw userGroupNotFound('team_id')
     return userGroup
   }
@@ -146,7 +148,7 @@ export class UserGroupManagement {
     expected: ExpectedUserGroup,
     suspended: boolean,
   ): Promise<TokenlessUserGroup> {
-    const result = await this.#store.suspendUserGroup({
+    const result = await this.#store.userGroups.suspend({
       key: await this.#keyOf(caller, expected.teamId),
       ...actorOf(caller),
       expected,
@@ -171,13 +173,19 @@ export class UserGroupManagement {
     limit: number,
   ): Promise<DeletedUserGroup[]> {
     const deletedAfter = this.#clock.now() - restorableMs
-    return this.#store.listDeletedUserGroups({ workspaceId, environment, deletedAfter, afterTeamId, limit })
+    return this.#store.userGroupHistory.listDeleted({
+      workspaceId,
+      environment,
+      deletedAfter,
+      afterTeamId,
+      limit,
+    })
   }
 
   /** @throws Fault `user_group_not_found`, `already_exists` (its id was taken meanwhile), `unavailable` */
   async restoreDeleted(caller: Caller, teamId: number): Promise<TokenlessUserGroup> {
     const now = this.#clock.now()
-    const result = await this.#store.restoreUserGroup({
+    const result = await this.#store.userGroups.restore({
       ...caller,
       teamId,
       deletedAfter: now - restorableMs,
@@ -233,7 +241,7 @@ export class UserGroupManagement {
     const userGroup = await this.find(tenantScope, teamId)
     const [entries, lastIntrospectedAt, versions] = await Promise.all([
       this.#resolve(tenantScope, userGroup.mapping),
-      this.#store.findLastIntrospection(tenantScope.workspaceId, teamId),
+      this.#store.introspections.findLast(tenantScope.workspaceId, teamId),
       this.#versionsOf(userGroup, versionsShown),
     ])
     return { userGroup, entries, lastIntrospectedAt, versions }
@@ -253,7 +261,7 @@ export class UserGroupManagement {
     const items: IsolationFinding[] = []
     let position: IsolationPosition | null =
       start === null ? { dataSource: 0 } : (JSON.parse(start) as IsolationPosition)
-    const isRegistryUsed = (await this.#store.listSchemas(workspaceId, environment)).length > 0
+    const isRegistryUsed = (await this.#store.dataSources.listSchemas(workspaceId, environment)).length > 0
     const isOver = () => items.length >= limit || this.#clock.monotonic() >= end
     /** Looks at some candidates at once, each for one finding at most; returns how many were looked at before it is over. */
     const look = async <T>(
@@ -271,7 +279,7 @@ export class UserGroupManagement {
     do {
       if ('dataSource' in position) {
         const afterId = position.dataSource
-        const found = await this.#store.listSharedDataSources({ workspaceId, environment, afterId })
+        const found = await this.#store.dataSources.listShared({ workspaceId, environment, afterId })
         const looked = await look(found.dataSources, (dataSource) =>
           this.#findShared(tenantScope, dataSource),
         )
@@ -280,7 +288,11 @@ export class UserGroupManagement {
         else position = found.afterId === null ? { entry: null } : { dataSource: found.afterId }
       } else {
         const { entry: after } = position
-        const { counts, isEnd } = await this.#store.countEntries({ workspaceId, environment, after })
+        const { counts, isEnd } = await this.#store.userGroupSearch.countEntries({
+          workspaceId,
+          environment,
+          after,
+        })
         const unresolved = await this.#unresolved(tenantScope, counts, isRegistryUsed)
         const looked = await look(unresolved, (entry) =>
           this.#findUnresolved(tenantScope, entry, isRegistryUsed),
@@ -301,16 +313,16 @@ export class UserGroupManagement {
     const { workspaceId, environment } = caller
     const now = this.#clock.now()
     if (isWellFormedToken('api', token)) {
-      const apiToken = await this.#store.findApiToken(hashToken(token))
+      const apiToken = await this.#store.apiTokens.find(hashToken(token))
       if (apiToken?.workspaceId !== workspaceId || apiToken.environment !== environment)
         return { kind: 'unknown' }
       const revoked = rotate
-        ? await this.#store.revokeApiToken({ id: apiToken.id, ...actorOf(caller), now })
+        ? await this.#store.apiTokens.revoke({ id: apiToken.id, ...actorOf(caller), now })
         : null
       return { kind: 'api_token', works: isUsable(apiToken, now), apiToken: revoked ?? apiToken }
     }
     if (!isWellFormedToken('userGroup', token)) return { kind: 'unknown' }
-    const issued = await this.#store.identifyToken(workspaceId, environment, hashToken(token))
+    const issued = await this.#store.userGroups.identifyToken(workspaceId, environment, hashToken(token))
     if (issued === null) return { kind: 'unknown' }
     const { userGroup, validUntil } = issued
     const works = userGroup.suspendedAt === null && (validUntil === null || now < validUntil)
@@ -329,7 +341,7 @@ export class UserGroupManagement {
       )
       // It may have been replaced meanwhile, and the new token is not the one that leaked.
       if (!isReplaced) return this.findLeaked(caller, token, rotate)
-    } else await this.#store.endGracePeriod({ ...caller, tokenHash: hashToken(token), now })
+    } else await this.#store.userGroups.endGracePeriod({ ...caller, tokenHash: hashToken(token), now })
     return { ...told, userGroup: await this.find(caller, teamId), rotated: isCurrent }
   }
 
@@ -349,7 +361,7 @@ export class UserGroupManagement {
     isRegistryUsed: boolean,
   ): Promise<MappingEntry[]> {
     const entries = counts.map(({ entry }) => entry)
-    const resolved = await this.#store.resolveEntries(
+    const resolved = await this.#store.dataSources.resolveEntries(
       tenantScope.workspaceId,
       tenantScope.environment,
       entries,
@@ -378,13 +390,13 @@ export class UserGroupManagement {
   }
 
   #versionsOf({ workspaceId, teamId }: TokenlessUserGroup, limit: number): Promise<UserGroupVersion[]> {
-    return this.#store.listVersions({ workspaceId, teamId, beforeRevision: null, limit })
+    return this.#store.userGroupHistory.listVersions({ workspaceId, teamId, beforeRevision: null, limit })
   }
 
   async #versionOf(current: TokenlessUserGroup, revision: number): Promise<UserGroupContent> {
     if (revision === current.revision) return current
     const { workspaceId, teamId } = current
-    const [version] = await this.#store.listVersions({
+    const [version] = await this.#store.userGroupHistory.listVersions({
       workspaceId,
       teamId,
       beforeRevision: revision + 1,
@@ -398,7 +410,7 @@ export class UserGroupManagement {
   async #resolve(tenantScope: TenantScope, mapping: JsonText | null): Promise<UserGroupView['entries']> {
     const entries = mappingEntries(mapping)
     if (entries.length === 0) return []
-    const resolved = await this.#store.resolveEntries(
+    const resolved = await this.#store.dataSources.resolveEntries(
       tenantScope.workspaceId,
       tenantScope.environment,
       entries,
@@ -409,16 +421,16 @@ export class UserGroupManagement {
   /** All entries that name the same data source; the entry itself where it names none. */
   async #spellingsOf(tenantScope: TenantScope, entry: MappingEntry): Promise<readonly MappingEntry[]> {
     const { workspaceId, environment } = tenantScope
-    const [named] = await this.#store.resolveEntries(workspaceId, environment, [entry])
+    const [named] = await this.#store.dataSources.resolveEntries(workspaceId, environment, [entry])
     const dataSource = named?.dataSource
     if (!dataSource) return [entry]
-    const schema = schemaOfKey(await this.#store.listSchemas(workspaceId, environment), entry[0])
+    const schema = schemaOfKey(await this.#store.dataSources.listSchemas(workspaceId, environment), entry[0])
     // It was removed, with all its data sources, since they were looked up.
     if (schema === undefined) return [entry]
     const spellings = [schema.providedId, String(schema.id)].flatMap((schemaKey) =>
       [dataSource.providedId, String(dataSource.id)].map((key) => [schemaKey, key] as const),
     )
-    const resolved = await this.#store.resolveEntries(workspaceId, environment, spellings)
+    const resolved = await this.#store.dataSources.resolveEntries(workspaceId, environment, spellings)
     return spellings.filter((_, i) => resolved[i]?.dataSource?.id === dataSource.id)
   }
 }

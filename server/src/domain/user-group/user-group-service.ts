@@ -13,18 +13,18 @@ import { shownPointer } from '../json/json-pointer.ts'
 import type { JsonText } from '../json/json-text.ts'
 import { DecryptionError, type Keyring } from '../secret-key/keyring.ts'
 import type {
+  ChangeStamp,
   ExpectedUserGroup,
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
-  MintToken,
-  RotatedUserGroup,
+  IssueToken,
   RotateOutcome,
   RotateUserGroupToken,
+  RotatedUserGroup,
   SecretKeyRetired,
-  ChangeStamp,
-  Store,
   TokenOwner,
-} from '../store.ts'
+} from './user-group-store.ts'
+import type { Store } from '../store.ts'
 import { generateToken, hashToken, isWellFormedToken } from '../token/token.ts'
 import {
   changesNothing,
@@ -117,7 +117,7 @@ export class UserGroupService {
     change: UserGroupChange,
     mayWrite = true,
   ): Promise<Upserted> {
-    const outcome = await this.#store.getOrCreateUserGroup(
+    const outcome = await this.#store.userGroups.getOrCreate(
       this.#commandOf(caller, { providedId, change }, mayWrite),
     )
     const refusal = refusalOf(outcome)
@@ -133,7 +133,7 @@ export class UserGroupService {
     caller: Caller,
     requests: readonly UserGroupRequest[],
   ): Promise<readonly (UpsertOutcome | Fault)[]> {
-    const outcomes = await this.#store.getOrCreateUserGroups(
+    const outcomes = await this.#store.userGroups.getOrCreateMany(
       requests.map((request) => this.#commandOf(caller, request, true)),
     )
     return outcomes.map((outcome) => refusalOf(outcome) ?? (outcome as Upserted).outcome)
@@ -144,7 +144,7 @@ export class UserGroupService {
    * @throws Fault `name_required`, `validation_failed` (an unregistered mapping), `unavailable`
    */
   async preview(caller: TenantScope, { providedId, change }: UserGroupRequest): Promise<UpsertOutcome> {
-    const userGroup = await this.#store.findUserGroup(keyOf(caller, providedId))
+    const userGroup = await this.#store.userGroups.find(keyOf(caller, providedId))
     if (userGroup !== null && changesNothing(userGroup, change)) return 'unchanged'
     if (userGroup === null && change.name === undefined) throw nameRequired()
     await this.#checkMapping(caller, change.mapping ?? null)
@@ -173,7 +173,7 @@ export class UserGroupService {
     change: UserGroupChange,
     expected?: ExpectedUserGroup,
   ): Promise<UserGroupWithToken> {
-    const result = await this.#store.updateUserGroup({
+    const result = await this.#store.userGroups.update({
       key: keyOf(caller, providedId),
       ...(expected !== undefined && { expected }),
       change,
@@ -205,12 +205,12 @@ export class UserGroupService {
       requestId,
       target: 'currentToken' in target ? { tokenHash: hashToken(target.currentToken) } : target,
       oldTokenValidUntil: now + request.gracePeriodSeconds * 1000,
-      mintToken: this.#mintToken,
+      issueToken: this.#mintToken,
       now,
     }
     const result = idempotency
       ? await this.#rotateOnce(command, idempotency)
-      : await this.#store.rotateUserGroupToken(command)
+      : await this.#store.userGroups.rotate(command)
     switch (result.outcome) {
       case 'not_found':
         throw 'currentToken' in target ? tokenNotFound() : userGroupNotFound()
@@ -240,26 +240,26 @@ export class UserGroupService {
   async introspect({ workspaceId, environment }: TenantScope, token: string): Promise<TokenOwner | null> {
     // No need to look up what was never issued.
     if (!isWellFormedToken('userGroup', token)) return null
-    return this.#store.findByToken(workspaceId, environment, hashToken(token), this.#clock.now())
+    return this.#store.userGroups.findByToken(workspaceId, environment, hashToken(token), this.#clock.now())
   }
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
   async show(tenantScope: TenantScope, providedId: string): Promise<UserGroupWithToken> {
-    const userGroup = await this.#store.findUserGroup(keyOf(tenantScope, providedId))
+    const userGroup = await this.#store.userGroups.find(keyOf(tenantScope, providedId))
     if (userGroup === null) throw userGroupNotFound()
     return this.#open(userGroup)
   }
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
   async showById({ workspaceId, environment }: TenantScope, teamId: number): Promise<UserGroupWithToken> {
-    const userGroup = await this.#store.findUserGroupById(workspaceId, environment, teamId)
+    const userGroup = await this.#store.userGroups.findById(workspaceId, environment, teamId)
     if (userGroup === null) throw userGroupNotFound('team_id')
     return this.#open(userGroup)
   }
 
   /** @throws Fault `user_group_not_found`, `revision_mismatch`, `unavailable` */
   async delete(caller: Caller, providedId: string, expected?: ExpectedUserGroup): Promise<void> {
-    const outcome = await this.#store.deleteUserGroup({
+    const outcome = await this.#store.userGroups.delete({
       key: keyOf(caller, providedId),
       ...(expected !== undefined && { expected }),
       ...actorOf(caller),
@@ -273,7 +273,7 @@ export class UserGroupService {
   async #checkMapping({ workspaceId, environment }: TenantScope, mapping: JsonText | null): Promise<void> {
     if (this.#mappingMode === 'free' || mapping === null) return
     const entries = mappingEntries(mapping)
-    const resolved = await this.#store.resolveEntries(workspaceId, environment, entries)
+    const resolved = await this.#store.dataSources.resolveEntries(workspaceId, environment, entries)
     const unregistered = resolved.filter((entry) => !isRegistered(entry))
     if (unregistered.length > 0) throw mappingUnregistered(unregistered)
   }
@@ -291,7 +291,7 @@ export class UserGroupService {
     }
     this.#runningIdempotencyKeys.add(running)
     try {
-      return await this.#store.rotateUserGroupToken({
+      return await this.#store.userGroups.rotate({
         ...command,
         idempotency: {
           keyHash: hash('sha256', key, 'buffer'),
@@ -312,11 +312,11 @@ export class UserGroupService {
     const { author, requestId } = caller
     const key = keyOf(caller, providedId)
     const now = this.#clock.now()
-    const mintToken = this.#mintToken
-    return { key, change, mappingMode: this.#mappingMode, author, requestId, mayWrite, mintToken, now }
+    const issueToken = this.#mintToken
+    return { key, change, mappingMode: this.#mappingMode, author, requestId, mayWrite, issueToken, now }
   }
 
-  readonly #mintToken: MintToken = (key) => {
+  readonly #mintToken: IssueToken = (key) => {
     const token = generateToken('userGroup', key.environment)
     const { keyId, sealed } = this.#keyring.seal(token, encryptionContext(key))
     return { hash: hashToken(token), keyId, sealed }

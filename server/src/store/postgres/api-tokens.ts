@@ -2,13 +2,14 @@ import { isScope, isUsable, renewedExpiry, type ApiToken } from '../../domain/ap
 import type { Environment } from '../../domain/environment.ts'
 import type { UsageReport, SharedUsage } from '../../domain/api-token/rate-limit.ts'
 import type {
+  ApiTokenStore,
   ApiTokenUse,
   LimitApiToken,
   NewApiToken,
   RevokeApiToken,
   RotateApiToken,
   RotateApiTokenOutcome,
-} from '../../domain/store.ts'
+} from '../../domain/api-token/api-token-store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import { appendAuditEvent, eventValues } from './audit-log.ts'
 import { limitCells, maxAheadMs, rateLimitOf } from '../api-token-row.ts'
@@ -141,7 +142,7 @@ const reportUsage: Statement<{ readonly api_token_id: number; readonly ahead: nu
   RETURNING api_token.api_token_id, api_token.booked_until - now AS ahead`,
 )
 
-export class ApiTokens {
+export class ApiTokens implements ApiTokenStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
   readonly #selectByHash: Coalescer<Uint8Array, ApiToken | null>

@@ -4,7 +4,7 @@ import {
   type AuditAction,
   type AuditEvent,
 } from '../../domain/audit/audit-event.ts'
-import type { ListAuditEvents, PruneAuditEvents } from '../../domain/store.ts'
+import type { AuditStore, ListAuditEvents, PruneAuditEvents } from '../../domain/audit/audit-store.ts'
 import {
   auditCells,
   auditColumns,
@@ -76,7 +76,7 @@ export const selectEndOfBatch: Statement<{ readonly event_id: string }> = prepar
 )
 
 /** What was changed, and by whom. Each event is appended by the statement, or in the transaction, of its change. */
-export class AuditLog {
+export class AuditLog implements AuditStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
 

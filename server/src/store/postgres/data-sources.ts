@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { idOf, type DataSource, type Schema } from '../../domain/data-source/data-source.ts'
+import {
+  idOf,
+  type DataSource,
+  type MappingEntry,
+  type ResolvedEntry,
+  type Schema,
+} from '../../domain/data-source/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type {
+  DataSourceStore,
   DeleteOutcome,
   DeleteRegistered,
   ListDataSources,
@@ -10,14 +17,15 @@ import type {
   NewSchema,
   NotRegistered,
   SharedDataSources,
-} from '../../domain/store.ts'
-import type { TenantScope } from '../../domain/user-group/user-group-service.ts'
+} from '../../domain/data-source/data-source-store.ts'
+import type { TenantScope } from '../../domain/tenant-scope.ts'
 import { dataSourceOf, schemaOf, type DataSourceRow, type SchemaRow } from '../data-source-row.ts'
 import { appendAuditEvent } from './audit-log.ts'
 import { entriesOf, resolveEntries } from './data-source-sql.ts'
 import { PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
+import type { UserGroupStatements } from './user-group-statements.ts'
 
 /** How many data sources one call looks at. */
 const dataSourcesLookedAt = 1000
@@ -26,13 +34,23 @@ const dataSourcesLookedAt = 1000
 const foreignKeyViolation = '23503'
 
 /** Schemas, and their data sources. */
-export class DataSources {
+export class DataSources implements DataSourceStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
+  readonly #statements: UserGroupStatements
 
-  constructor(primary: PrimaryPool, retry: Retry) {
+  constructor(primary: PrimaryPool, retry: Retry, statements: UserGroupStatements) {
     this.#primary = primary
     this.#retry = retry
+    this.#statements = statements
+  }
+
+  resolveEntries(
+    workspaceId: number,
+    environment: Environment,
+    entries: readonly MappingEntry[],
+  ): Promise<readonly ResolvedEntry[]> {
+    return this.#retry.run(() => this.#statements.resolveEntries({ workspaceId, environment }, entries))
   }
 
   createSchema(schema: NewSchema): Promise<Schema | NotRegistered> {

@@ -1,3 +1,4 @@
+import type { EncryptedTokenStore } from '../../domain/token/encrypted-token-store.ts'
 import type {
   ListEncryptedTokens,
   ReencryptedToken,
@@ -16,7 +17,7 @@ import type { Retry } from './retry.ts'
 import { keyColumns } from '../tables.ts'
 
 /** The user group tokens of all workspaces, for what seals them anew. */
-export class EncryptedTokens {
+export class EncryptedTokens implements EncryptedTokenStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
 

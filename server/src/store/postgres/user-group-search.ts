@@ -1,10 +1,11 @@
 import type {
+  UserGroupSearchStore,
   CountEntries,
   EntryCounts,
   SearchResult,
   SearchUserGroups,
   UserGroupFilter,
-} from '../../domain/store.ts'
+} from '../../domain/user-group/user-group-search-store.ts'
 import { endOfPrefix, numberOf, withoutCase } from '../../domain/user-group/user-group-filter.ts'
 import { entryCountsOf } from '../entry-counts.ts'
 import type { PrimaryPool } from './primary-pool.ts'
@@ -32,7 +33,7 @@ class Values {
 }
 
 /** Finds user groups by what they are, a bounded number of rows a call. */
-export class UserGroupSearch {
+export class UserGroupSearch implements UserGroupSearchStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
   #collation: Promise<string> | undefined

@@ -1,10 +1,12 @@
-import type { ChangeStamp } from '../../domain/store.ts'
+import type { ChangeStamp } from '../../domain/user-group/user-group-store.ts'
 import { auditColumns } from '../audit-row.ts'
 import { revisionsKept } from '../versions.ts'
 import { entriesOf, resolveEntries } from './data-source-sql.ts'
 import { prepared, type Statement } from './primary-pool.ts'
 import {
   columns,
+  keptColumns,
+  restoredColumns,
   tokenlessColumns,
   viewColumns,
   type TokenlessRow,
@@ -295,4 +297,54 @@ export const selectPage: Statement<UserGroupRow> = prepared(
   'user_group_select_page',
   `SELECT ${columns} FROM user_group WHERE workspace_id = $1 AND environment = $2 AND provided_id > $3
          ORDER BY provided_id LIMIT $4`,
+)
+
+export const deleteUserGroup: Statement<unknown> = prepared(
+  'user_group_delete',
+  `WITH deleted AS (
+     DELETE FROM user_group
+     WHERE workspace_id = $1 AND team_id = $2 AND coalesce($3::bigint, revision) = revision RETURNING *
+   ), kept AS (
+     INSERT INTO deleted_user_group (${keptColumns}, deleted_at, deleted_by) SELECT ${keptColumns}, $4, $5 FROM deleted
+   ), entry AS MATERIALIZED (
+     SELECT workspace_id, team_id, environment, key, value
+     FROM deleted CROSS JOIN LATERAL ${entriesOf('deleted.mapping')} AS entry
+   ), gone AS (
+     DELETE FROM mapping_entry USING entry
+     WHERE mapping_entry.workspace_id = entry.workspace_id AND mapping_entry.environment = entry.environment
+       AND schema_key = entry.key AND data_source_key = entry.value AND mapping_entry.team_id = entry.team_id
+   ), audited AS (
+     INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id, team_id, provided_id)
+     SELECT workspace_id, environment, $6::uuid, 'user_group.deleted', $5, $7, team_id, provided_id FROM deleted
+   )
+   SELECT team_id FROM deleted`,
+)
+
+export const restoreUserGroup: Statement<UserGroupRow> = prepared(
+  'user_group_restore',
+  `WITH deleted AS (
+     DELETE FROM deleted_user_group
+     WHERE workspace_id = $1 AND environment = $2 AND team_id = $3 AND deleted_at > $4 AND (
+       SELECT 1 FROM user_group
+       WHERE workspace_id = $1 AND environment = $2 AND provided_id = deleted_user_group.provided_id LIMIT 1
+     ) IS NULL
+     RETURNING *
+   ), restored AS (
+     INSERT INTO user_group (${keptColumns}) OVERRIDING SYSTEM VALUE SELECT ${restoredColumns} FROM deleted RETURNING *
+   ), entered AS (
+     INSERT INTO mapping_entry (workspace_id, environment, schema_key, data_source_key, team_id)
+     SELECT workspace_id, environment, entry.key, entry.value, team_id
+     FROM restored CROSS JOIN LATERAL ${entriesOf('restored.mapping')} AS entry
+     ON CONFLICT DO NOTHING
+   ), audited AS (
+     INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id, team_id, provided_id)
+     SELECT workspace_id, environment, $5::uuid, 'user_group.restored', $6, $7, team_id, provided_id FROM restored
+   )
+   SELECT * FROM restored`,
+)
+
+export const selectById: Statement<UserGroupRow> = prepared(
+  'user_group_select_by_id',
+  `SELECT ${columns} FROM user_group
+  WHERE workspace_id = $1 AND environment = $2 AND team_id = $3`,
 )

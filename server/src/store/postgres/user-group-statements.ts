@@ -7,9 +7,9 @@ import {
 import { newEventId, type Actor } from '../../domain/audit/audit-event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { JsonText } from '../../domain/json/json-text.ts'
-import type { MintedToken, RotateUserGroupToken, ChangeStamp } from '../../domain/store.ts'
+import type { ChangeStamp, NewToken, RotateUserGroupToken } from '../../domain/user-group/user-group-store.ts'
+import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { UserGroupChange, UserGroupKey } from '../../domain/user-group/user-group.ts'
-import type { TenantScope } from '../../domain/user-group/user-group-service.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import { Coalescer, type CoalescerOptions } from './coalescer.ts'
 import type { PrimaryPool, Query, Statement } from './primary-pool.ts'
@@ -29,7 +29,7 @@ export interface Creation extends TenantScope, Actor {
   readonly name: string
   readonly change: UserGroupChange
   readonly mappingMode: MappingMode
-  readonly token: MintedToken
+  readonly token: NewToken
   readonly now: number
 }
 
@@ -56,7 +56,7 @@ export interface Rotation
   readonly teamId: number
   readonly oldHash: Uint8Array
   readonly expectedRevision: number | null
-  readonly token: MintedToken
+  readonly token: NewToken
 }
 
 export interface ByHash extends TenantScope {

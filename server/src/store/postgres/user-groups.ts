@@ -1,16 +1,16 @@
-import {
-  isRegistered,
-  type MappingEntry,
-  type RegisteredEntry,
-  type ResolvedEntry,
-} from '../../domain/data-source/data-source.ts'
+import { isRegistered, type RegisteredEntry } from '../../domain/data-source/data-source.ts'
 import type {
+  UserGroupStore,
+  ChangeStamp,
+  DeleteUserGroup,
   EndGracePeriod,
+  RestoreOutcome,
+  RestoreUserGroup,
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
-  IssuedToken,
+  IdentifiedToken,
   ListUserGroups,
-  MintedToken,
+  NewToken,
   RotateOutcome,
   RotateUserGroupToken,
   SecretKeyRetired,
@@ -20,16 +20,16 @@ import type {
   UnregisteredMapping,
   UpdateOutcome,
   UpdateUserGroup,
-} from '../../domain/store.ts'
+} from '../../domain/user-group/user-group-store.ts'
+import type { TenantScope } from '../../domain/tenant-scope.ts'
+import { newEventId } from '../../domain/audit/audit-event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { changesNothing, type UserGroup, type UserGroupKey } from '../../domain/user-group/user-group.ts'
-import type { TenantScope } from '../../domain/user-group/user-group-service.ts'
 import { mismatchOf } from '../expectation.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
 import { eventValues } from './audit-log.ts'
 import type { PrimaryPool, Statement } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
-import { selectById } from './user-group-history.ts'
 import {
   columns,
   createdUserGroupOf,
@@ -42,20 +42,23 @@ import {
   type UserGroupRow,
 } from '../user-group-row.ts'
 import {
+  deleteUserGroup,
+  restoreUserGroup,
+  selectById,
   selectPage,
   selectRetiredSecretKey,
   type IdempotencyRow,
   type SupersededTokenRow,
   type TokenRow,
 } from './user-group-sql.ts'
-import type { ByHash, Known, UserGroupStatements } from './user-group-statements.ts'
+import type { ByHash, UserGroupStatements } from './user-group-statements.ts'
 
 /**
  * The operations on user groups and their tokens: each reads, decides, and makes one change, and may be repeated at any
  * point. A creation or a rotation takes effect only where what was read still holds, and otherwise starts over; an update
  * sets what it was sent, whatever else was changed in between.
  */
-export class UserGroups {
+export class UserGroups implements UserGroupStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
   readonly #statements: UserGroupStatements
@@ -68,9 +71,9 @@ export class UserGroups {
   }
 
   getOrCreate(command: GetOrCreateUserGroup): Promise<GetOrCreateOutcome> {
-    const { key, change, mayWrite, mappingMode = 'free', mintToken, author, requestId, now } = command
+    const { key, change, mayWrite, mappingMode = 'free', issueToken, author, requestId, now } = command
     // Drawn once: by its token a user group is known as this call's, should its creation be in doubt.
-    let token: MintedToken | undefined
+    let token: NewToken | undefined
     return this.#retry.run(async (attempt) => {
       for (let isRepeated = false; ; isRepeated = true) {
         const row = await this.#statements.selectView.add(key, attempt)
@@ -79,7 +82,7 @@ export class UserGroups {
           if (change.name === undefined) return { outcome: 'name_required' }
           const refusal = await this.#checkMapping(command, attempt)
           if (refusal !== null) return refusal
-          token ??= mintToken(key)
+          token ??= issueToken(key)
           const retired = isRepeated ? await this.#checkSecretKey(token) : null
           if (retired !== null) return retired
           const { workspaceId, environment, providedId } = key
@@ -116,6 +119,10 @@ export class UserGroups {
           return { outcome: isOurs ? 'created' : 'updated', userGroup: userGroupOf(key, changed) }
       }
     })
+  }
+
+  getOrCreateMany(commands: readonly GetOrCreateUserGroup[]): Promise<readonly GetOrCreateOutcome[]> {
+    return Promise.all(commands.map((command) => this.getOrCreate(command)))
   }
 
   update(command: UpdateUserGroup): Promise<UpdateOutcome> {
@@ -166,10 +173,54 @@ export class UserGroups {
     })
   }
 
-  rotateToken(command: RotateUserGroupToken): Promise<RotateOutcome> {
-    const { workspaceId, environment, target, idempotency, mintToken } = command
+  delete(command: DeleteUserGroup): Promise<'deleted' | 'not_found' | 'revision_mismatch'> {
+    const { key, expected, author, requestId, now } = command
+    let teamId = expected?.teamId
+    return this.#retry.run(async (attempt) => {
+      for (;;) {
+        const row = await this.#statements.select.add(key, attempt)
+        teamId ??= row?.team_id
+        // Should the first try be in doubt, one that has the same id by now is another user group.
+        if (row === null || row.team_id !== teamId) return attempt.isAmbiguous ? 'deleted' : 'not_found'
+        const mismatch = mismatchOf(row, expected)
+        if (mismatch !== null) return mismatch
+        const deleted = await attempt.change((sent) =>
+          this.#primary.query(
+            deleteUserGroup,
+            [key.workspaceId, teamId, expected?.revision ?? null, now, author, newEventId(now), requestId],
+            sent,
+          ),
+        )
+        if (deleted.length === 1) return 'deleted'
+      }
+    })
+  }
+
+  restore(command: RestoreUserGroup): Promise<RestoreOutcome> {
+    const { workspaceId, environment, teamId, deletedAfter } = command
     const tenantScope = { workspaceId, environment }
-    let token: MintedToken | undefined
+    const values = [workspaceId, environment, teamId, deletedAfter]
+    return this.#retry.run(async (attempt) => {
+      const [row] = await attempt.change((sent) =>
+        this.#primary.query(restoreUserGroup, [...values, ...eventValues(command)], sent),
+      )
+      if (row !== undefined) return { outcome: 'restored', userGroup: userGroupOf(tenantScope, row) }
+      const [known] = await this.#primary.query(selectById, [workspaceId, environment, teamId])
+      if (known !== undefined && attempt.isAmbiguous)
+        return { outcome: 'restored', userGroup: userGroupOf(tenantScope, known) }
+      const [deleted] = await this.#primary.query(
+        `SELECT 1 FROM deleted_user_group
+         WHERE workspace_id = $1 AND environment = $2 AND team_id = $3 AND deleted_at > $4`,
+        values,
+      )
+      return { outcome: deleted === undefined ? 'not_found' : 'id_taken' }
+    })
+  }
+
+  rotate(command: RotateUserGroupToken): Promise<RotateOutcome> {
+    const { workspaceId, environment, target, idempotency, issueToken } = command
+    const tenantScope = { workspaceId, environment }
+    let token: NewToken | undefined
     return this.#retry.run(async (attempt) => {
       for (let isRepeated = false; ; isRepeated = true) {
         const found = await this.#findTarget(tenantScope, target, attempt)
@@ -192,7 +243,7 @@ export class UserGroups {
         const expected = 'providedId' in target ? target.expected : undefined
         const mismatch = mismatchOf(row, expected)
         if (mismatch !== null) return { outcome: mismatch }
-        token ??= mintToken({ ...tenantScope, providedId: row.provided_id })
+        token ??= issueToken({ ...tenantScope, providedId: row.provided_id })
         const retired = isRepeated ? await this.#checkSecretKey(token) : null
         if (retired !== null) return retired
         const rotation = {
@@ -211,7 +262,13 @@ export class UserGroups {
     })
   }
 
-  findByToken(tenantScope: TenantScope, hash: Uint8Array, now: number): Promise<TokenOwner | null> {
+  findByToken(
+    workspaceId: number,
+    environment: Environment,
+    hash: Uint8Array,
+    now: number,
+  ): Promise<TokenOwner | null> {
+    const tenantScope = { workspaceId, environment }
     return this.#retry.run(async (attempt) => {
       for (;;) {
         const row = await this.#selectOwner({ ...tenantScope, hash }, attempt)
@@ -226,11 +283,22 @@ export class UserGroups {
     })
   }
 
-  isUnchanged(known: Known): Promise<boolean> {
+  isUnchanged(
+    workspaceId: number,
+    environment: Environment,
+    teamId: number,
+    stamp: ChangeStamp,
+  ): Promise<boolean> {
+    const known = { workspaceId, environment, teamId, stamp }
     return this.#retry.run((attempt) => this.#statements.isUnchanged.add(known, attempt))
   }
 
-  identifyToken(tenantScope: TenantScope, hash: Uint8Array): Promise<IssuedToken | null> {
+  identifyToken(
+    workspaceId: number,
+    environment: Environment,
+    hash: Uint8Array,
+  ): Promise<IdentifiedToken | null> {
+    const tenantScope = { workspaceId, environment }
     return this.#retry.run(async (attempt) => {
       const row = await this.#selectOwner({ ...tenantScope, hash }, attempt)
       if (row === null) return null
@@ -256,7 +324,7 @@ export class UserGroups {
 
   findById(workspaceId: number, environment: Environment, teamId: number): Promise<UserGroup | null> {
     return this.#retry.run(async () => {
-      const [row] = await this.#primary.query<UserGroupRow>(selectById, [workspaceId, environment, teamId])
+      const [row] = await this.#primary.query(selectById, [workspaceId, environment, teamId])
       return row === undefined ? null : userGroupOf({ workspaceId, environment }, row)
     })
   }
@@ -273,14 +341,7 @@ export class UserGroups {
     })
   }
 
-  resolveEntries(
-    tenantScope: TenantScope,
-    entries: readonly MappingEntry[],
-  ): Promise<readonly ResolvedEntry[]> {
-    return this.#retry.run(() => this.#statements.resolveEntries(tenantScope, entries))
-  }
-
-  async forgetExpiredIdempotencyKeys(now: number): Promise<number> {
+  async deleteExpiredIdempotencyKeys(now: number): Promise<number> {
     // In batches, so that a statement never takes long, and a workspace at a time, so that each is for one place of a
     // distributed database. Every process does this every hour; what two remove at once is gone all the same.
     for (let total = 0; ;) {
@@ -315,7 +376,7 @@ export class UserGroups {
   }
 
   /** Asked where nothing came of a creation or a rotation, and nobody else's is there. */
-  async #checkSecretKey({ keyId }: MintedToken): Promise<SecretKeyRetired | null> {
+  async #checkSecretKey({ keyId }: NewToken): Promise<SecretKeyRetired | null> {
     const isRetired = (await this.#primary.query(selectRetiredSecretKey, [keyId])).length > 0
     return isRetired ? { outcome: 'secret_key_retired', keyId } : null
   }
@@ -335,7 +396,7 @@ export class UserGroups {
   async #isOf(
     row: Pick<UserGroupRow, 'team_id'>,
     { workspaceId, environment }: TenantScope,
-    token: MintedToken | undefined,
+    token: NewToken | undefined,
     attempt: Attempt,
   ): Promise<boolean> {
     if (token === undefined) return false

@@ -1,5 +1,9 @@
-import type { CreatedWorkspace, NewWorkspace } from '../../domain/store.ts'
-import type { Workspace } from '../../domain/workspace.ts'
+import type {
+  WorkspaceStore,
+  CreatedWorkspace,
+  NewWorkspace,
+} from '../../domain/workspace/workspace-store.ts'
+import type { Workspace } from '../../domain/workspace/workspace.ts'
 import { apiTokenOf, insertApiToken, type ApiTokenRow } from './api-tokens.ts'
 import { appendAuditEvent } from './audit-log.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
@@ -11,7 +15,7 @@ interface WorkspaceRow {
   readonly created_at: number
 }
 
-export class Workspaces {
+export class Workspaces implements WorkspaceStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
 

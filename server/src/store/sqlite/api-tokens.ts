@@ -10,7 +10,7 @@ import type {
   RevokeApiToken,
   RotateApiToken,
   RotateApiTokenOutcome,
-} from '../../domain/store.ts'
+} from '../../domain/api-token/api-token-store.ts'
 import { limitCells, maxAheadMs, rateLimitOf } from '../api-token-row.ts'
 import { describedLimit, describedRotation, describedToken } from '../audit-row.ts'
 import type { AuditLog } from './audit-log.ts'

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { firstEventId, type AuditAction, type AuditEvent } from '../../domain/audit/audit-event.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { ListAuditEvents, PruneAuditEvents } from '../../domain/store.ts'
+import type { ListAuditEvents, PruneAuditEvents } from '../../domain/audit/audit-store.ts'
 import {
   auditCells,
   auditColumns,
@@ -78,12 +78,12 @@ export class AuditLog {
   }
 
   /** Removes some; tells whether there may be more. */
-  prune({ before, ...change }: PruneAuditEvents, isFirst: boolean): { pruned: number; isLast: boolean } {
+  prune({ before, ...change }: PruneAuditEvents, isFirst: boolean): { count: number; isDone: boolean } {
     const { workspaceId, environment } = change
     const end = firstEventId(Math.min(before, change.now))
     const next = this.#selectEndOfBatch.get(workspaceId, environment, end, prunedAtOnce)
     const { changes } = this.#delete.run(workspaceId, environment, next ?? end)
     if (isFirst && changes > 0) this.append('audit_log.pruned', change, { details: pruningDetails(before) })
-    return { pruned: changes, isLast: next === undefined }
+    return { count: changes, isDone: next === undefined }
   }
 }

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { ChangeStamp } from '../../domain/store.ts'
+import type { ChangeStamp } from '../../domain/user-group/user-group-store.ts'
 
 /** Where there are more user groups, some share a slot, and a change of one counts for all of them. */
 const slotCount = 65_536

@@ -22,8 +22,8 @@ import type {
   NewSchema,
   NotRegistered,
   SharedDataSources,
-} from '../../domain/store.ts'
-import type { TenantScope } from '../../domain/user-group/user-group-service.ts'
+} from '../../domain/data-source/data-source-store.ts'
+import type { TenantScope } from '../../domain/tenant-scope.ts'
 import { dataSourceOf, schemaOf, type DataSourceRow, type SchemaRow } from '../data-source-row.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
 import type { AuditLog } from './audit-log.ts'
@@ -259,11 +259,16 @@ export class DataSources {
   }
 
   resolve(tenantScope: TenantScope, mapping: JsonText | null): ResolvedEntry[] {
-    return this.resolveEntries(tenantScope, mappingEntries(mapping))
+    const { workspaceId, environment } = tenantScope
+    return this.resolveEntries(workspaceId, environment, mappingEntries(mapping))
   }
 
-  resolveEntries(tenantScope: TenantScope, entries: readonly MappingEntry[]): ResolvedEntry[] {
-    return entries.map(([schemaKey, key]) => this.#resolveEntry(tenantScope, schemaKey, key))
+  resolveEntries(
+    workspaceId: number,
+    environment: Environment,
+    entries: readonly MappingEntry[],
+  ): ResolvedEntry[] {
+    return entries.map(([schemaKey, key]) => this.#resolveEntry({ workspaceId, environment }, schemaKey, key))
   }
 
   /** Keeps the entries of a user group's mapping in step with it. */

@@ -1,45 +1,18 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
-import type { MappingEntry } from '../../domain/data-source/data-source.ts'
-import type { Environment } from '../../domain/environment.ts'
-import type {
-  ApiTokenUse,
-  CountEntries,
-  DeleteRegistered,
-  DeleteUserGroup,
-  EndGracePeriod,
-  Expiry,
-  GetOrCreateOutcome,
-  GetOrCreateUserGroup,
-  Introspection,
-  LimitApiToken,
-  ListAuditEvents,
-  ListDataSources,
-  ListDeletedUserGroups,
-  ListSharedDataSources,
-  ListUserGroups,
-  ListVersions,
-  NewApiToken,
-  NewConsoleSession,
-  NewDataSource,
-  NewSchema,
-  NewWorkspace,
-  PruneAuditEvents,
-  RestoreUserGroup,
-  RevokeApiToken,
-  RotateApiToken,
-  RotateUserGroupToken,
-  SearchUserGroups,
-  SecretKeyCheck,
-  ChangeStamp,
-  Store,
-  SuspendUserGroup,
-  UpdateUserGroup,
-} from '../../domain/store.ts'
-import type { UsageReport } from '../../domain/api-token/rate-limit.ts'
-import type { ListEncryptedTokens, ReencryptedToken } from '../../domain/token/encrypted-token.ts'
-import type { UserGroupKey } from '../../domain/user-group/user-group.ts'
+import type { Store } from '../../domain/store.ts'
+import type { ApiTokenStore } from '../../domain/api-token/api-token-store.ts'
+import type { AuditStore } from '../../domain/audit/audit-store.ts'
+import type { DataSourceStore } from '../../domain/data-source/data-source-store.ts'
+import type { SecretKeyStore } from '../../domain/secret-key/secret-key-store.ts'
+import type { SessionStore } from '../../domain/session/session-store.ts'
+import type { EncryptedTokenStore } from '../../domain/token/encrypted-token-store.ts'
+import type { IntrospectionStore } from '../../domain/user-group/introspection-store.ts'
+import type { UserGroupHistoryStore } from '../../domain/user-group/user-group-history-store.ts'
+import type { UserGroupSearchStore } from '../../domain/user-group/user-group-search-store.ts'
+import type { UserGroupStore } from '../../domain/user-group/user-group-store.ts'
+import type { WorkspaceStore } from '../../domain/workspace/workspace-store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import { pendingMigrations, readMigrations, type MigrateMode } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
@@ -47,17 +20,18 @@ import type { TableReader } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
 import { AuditLog } from './audit-log.ts'
 import { Checkpointer, commitPages } from './checkpointer.ts'
-import { ConsoleSessions } from './console-sessions.ts'
+import { Sessions } from './sessions.ts'
 import { DataSources } from './data-sources.ts'
 import { GroupCommit } from './group-commit.ts'
-import { LastIntrospections } from './last-introspections.ts'
+import { Introspections } from './introspections.ts'
 import { checkOwner, migrate, refuseNewer } from './migrate.ts'
 import { EncryptedTokens } from './encrypted-tokens.ts'
-import { SecretKeyChecks } from './secret-key-checks.ts'
+import { SecretKeys } from './secret-keys.ts'
+import { portOf } from './port.ts'
 import { remediationFor, isBusy } from './sqlite-fault.ts'
 import { refuseLostLog, StoreFiles } from './store-files.ts'
 import { ChangeTracker } from './change-tracker.ts'
-import { SqliteTableAccess } from './table-reader.ts'
+import { SqliteTableAccess } from './table-access.ts'
 import { UserGroupHistory } from './user-group-history.ts'
 import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroups } from './user-groups.ts'
@@ -72,8 +46,47 @@ export interface SqliteOptions {
 /** @throws StoreError */
 export function openSqliteStore(path: string, options: SqliteOptions): Store {
   const database = openDatabase(path, options)
-  const guards = { files: new StoreFiles(database, path), checkpointer: new Checkpointer(database, path) }
-  return new SqliteStore(database, guards, options)
+  const checkpointer = new Checkpointer(database, path)
+  const changeTracker = new ChangeTracker(database)
+  const guards = { files: new StoreFiles(database, path), checkpointer, changeTracker }
+  const commit = new GroupCommit(database, guards, options)
+  const audit = new AuditLog(database)
+  const dataSources = new DataSources(database, audit)
+  const userGroups = new UserGroups(database, changeTracker, dataSources, audit)
+  const userGroupHistory = new UserGroupHistory(database, dataSources, audit)
+  const apiTokens = new ApiTokens(database, audit)
+  const workspaces = new Workspaces(database, apiTokens, audit)
+  return {
+    userGroups: {
+      ...portOf<Omit<UserGroupStore, 'getOrCreateMany' | 'delete' | 'restore'>>(commit, userGroups),
+      ...portOf<Pick<UserGroupStore, 'delete' | 'restore'>>(commit, userGroupHistory),
+      getOrCreateMany: (commands) =>
+        inBatches(commit, commands, (some) => some.map((command) => userGroups.getOrCreate(command))),
+    },
+    userGroupSearch: portOf<UserGroupSearchStore>(commit, new UserGroupSearch(database)),
+    userGroupHistory: {
+      ...portOf<Omit<UserGroupHistoryStore, 'deleteExpired'>>(commit, userGroupHistory),
+      deleteExpired: (deletedBefore) =>
+        untilDone(commit, () => userGroupHistory.deleteExpired(deletedBefore)),
+    },
+    introspections: portOf<IntrospectionStore>(commit, new Introspections(database)),
+    dataSources: portOf<DataSourceStore>(commit, dataSources),
+    workspaces: portOf<WorkspaceStore>(commit, workspaces),
+    apiTokens: portOf<ApiTokenStore>(commit, apiTokens),
+    sessions: portOf<SessionStore>(commit, new Sessions(database, audit)),
+    secretKeys: portOf<SecretKeyStore>(commit, new SecretKeys(database)),
+    encryptedTokens: portOf<EncryptedTokenStore>(commit, new EncryptedTokens(database)),
+    audit: {
+      ...portOf<Omit<AuditStore, 'prune'>>(commit, audit),
+      prune: (command) => untilDone(commit, (total) => audit.prune(command, total === 0)),
+    },
+    ping: () => commit.run(() => workspaces.probe()),
+    close: async () => {
+      await commit.finish()
+      await checkpointer.close()
+      database.close()
+    },
+  }
 }
 
 /** @throws StoreError */
@@ -167,291 +180,34 @@ export function storeErrorOf(path: string, error: unknown): StoreError {
   return new StoreError(`${path}: ${remediationFor(error.code)} (${error.code})`)
 }
 
-/** Of many in one call, so many share a turn with what else arrives: the others wait for them. */
-const groupsAtOnce = 128
+/** Maximum number of commands of one bulk call in one transaction. Other requests wait for that transaction. */
+const batchSize = 128
 
-/** The store in one file, for one machine. Each method is one operation of a turn's transaction. */
-class SqliteStore implements Store {
-  readonly #database: Database
-  readonly #checkpointer: Checkpointer
-  readonly #batch: GroupCommit
-  readonly #changeTracker: ChangeTracker
-  readonly #userGroups: UserGroups
-  readonly #dataSources: DataSources
-  readonly #history: UserGroupHistory
-  readonly #search: UserGroupSearch
-  readonly #lastIntrospections: LastIntrospections
-  readonly #workspaces: Workspaces
-  readonly #apiTokens: ApiTokens
-  readonly #consoleSessions: ConsoleSessions
-  readonly #secretKeyChecks: SecretKeyChecks
-  readonly #encryptedTokens: EncryptedTokens
-  readonly #audit: AuditLog
+async function inBatches<Command, Outcome>(
+  commit: GroupCommit,
+  commands: readonly Command[],
+  run: (commands: readonly Command[]) => Outcome[],
+): Promise<Outcome[]> {
+  return commit.runInTurns(async () => {
+    const outcomes: Outcome[] = []
+    for (let start = 0; start < commands.length; start += batchSize) {
+      const some = commands.slice(start, start + batchSize)
+      outcomes.push(...(await commit.run(() => run(some))))
+    }
+    return outcomes
+  })
+}
 
-  constructor(
-    database: Database,
-    guards: { readonly files: StoreFiles; readonly checkpointer: Checkpointer },
-    options: SqliteOptions,
-  ) {
-    this.#database = database
-    this.#checkpointer = guards.checkpointer
-    this.#changeTracker = new ChangeTracker(database)
-    this.#batch = new GroupCommit(database, { ...guards, changeTracker: this.#changeTracker }, options)
-    this.#audit = new AuditLog(database)
-    this.#dataSources = new DataSources(database, this.#audit)
-    this.#userGroups = new UserGroups(database, this.#changeTracker, this.#dataSources, this.#audit)
-    this.#history = new UserGroupHistory(database, this.#dataSources, this.#audit)
-    this.#search = new UserGroupSearch(database)
-    this.#lastIntrospections = new LastIntrospections(database)
-    this.#apiTokens = new ApiTokens(database, this.#audit)
-    this.#workspaces = new Workspaces(database, this.#apiTokens, this.#audit)
-    this.#consoleSessions = new ConsoleSessions(database, this.#audit)
-    this.#secretKeyChecks = new SecretKeyChecks(database)
-    this.#encryptedTokens = new EncryptedTokens(database)
-  }
-
-  getOrCreateUserGroup(command: GetOrCreateUserGroup) {
-    return this.#batch.run(() => this.#userGroups.getOrCreate(command))
-  }
-
-  getOrCreateUserGroups(commands: readonly GetOrCreateUserGroup[]) {
-    return this.#batch.runInTurns(async () => {
-      const outcomes: GetOrCreateOutcome[] = []
-      for (let start = 0; start < commands.length; start += groupsAtOnce) {
-        const some = commands.slice(start, start + groupsAtOnce)
-        outcomes.push(
-          ...(await this.#batch.run(() => some.map((command) => this.#userGroups.getOrCreate(command)))),
-        )
-      }
-      return outcomes
-    })
-  }
-
-  updateUserGroup(command: UpdateUserGroup) {
-    return this.#batch.run(() => this.#userGroups.update(command))
-  }
-
-  rotateUserGroupToken(command: RotateUserGroupToken) {
-    return this.#batch.run(() => this.#userGroups.rotateToken(command))
-  }
-
-  findByToken(workspaceId: number, environment: Environment, tokenHash: Uint8Array, now: number) {
-    return this.#batch.run(() => this.#userGroups.findByToken(workspaceId, environment, tokenHash, now))
-  }
-
-  isUnchanged(_workspaceId: number, _environment: Environment, teamId: number, stamp: ChangeStamp) {
-    return this.#batch.run(() => this.#changeTracker.isUnchanged(teamId, stamp))
-  }
-
-  identifyToken(workspaceId: number, environment: Environment, tokenHash: Uint8Array) {
-    return this.#batch.run(() => this.#userGroups.identifyToken(workspaceId, environment, tokenHash))
-  }
-
-  endGracePeriod(command: EndGracePeriod) {
-    return this.#batch.run(() => this.#userGroups.endGracePeriod(command))
-  }
-
-  findUserGroup(key: UserGroupKey) {
-    return this.#batch.run(() => this.#userGroups.find(key))
-  }
-
-  listUserGroups(query: ListUserGroups) {
-    return this.#batch.run(() => this.#userGroups.list(query))
-  }
-
-  findUserGroupById(workspaceId: number, environment: Environment, teamId: number) {
-    return this.#batch.run(() => this.#userGroups.findById(workspaceId, environment, teamId))
-  }
-
-  searchUserGroups(query: SearchUserGroups) {
-    return this.#batch.run(() => this.#search.search(query))
-  }
-
-  suspendUserGroup(command: SuspendUserGroup) {
-    return this.#batch.run(() => this.#userGroups.suspend(command))
-  }
-
-  deleteUserGroup(command: DeleteUserGroup) {
-    return this.#batch.run(() => this.#history.delete(command))
-  }
-
-  restoreUserGroup(command: RestoreUserGroup) {
-    return this.#batch.run(() => this.#history.restore(command))
-  }
-
-  listDeletedUserGroups(query: ListDeletedUserGroups) {
-    return this.#batch.run(() => this.#history.listDeleted(query))
-  }
-
-  listVersions(query: ListVersions) {
-    return this.#batch.run(() => this.#history.listVersions(query))
-  }
-
-  recordIntrospections(introspections: readonly Introspection[]) {
-    return this.#batch.run(() => this.#lastIntrospections.record(introspections))
-  }
-
-  findLastIntrospection(workspaceId: number, teamId: number) {
-    return this.#batch.run(() => this.#lastIntrospections.find(workspaceId, teamId))
-  }
-
-  countEntries(query: CountEntries) {
-    return this.#batch.run(() => this.#search.countEntries(query))
-  }
-
-  listSharedDataSources(query: ListSharedDataSources) {
-    return this.#batch.run(() => this.#dataSources.listShared(query))
-  }
-
-  resolveEntries(workspaceId: number, environment: Environment, entries: readonly MappingEntry[]) {
-    return this.#batch.run(() => this.#dataSources.resolveEntries({ workspaceId, environment }, entries))
-  }
-
-  deleteExpired({ now, deletedBefore, usedBefore }: Expiry) {
-    return this.#batch.runInTurns(async () => {
-      let total = await this.#batch.run(
-        () =>
-          this.#userGroups.forgetExpiredIdempotencyKeys(now) + this.#consoleSessions.deleteUnused(usedBefore),
-      )
-      for (let forgotten = -1; forgotten !== 0; total += forgotten)
-        forgotten = await this.#batch.run(() => this.#history.deleteExpired(deletedBefore))
-      return total
-    })
-  }
-
-  createSchema(schema: NewSchema) {
-    return this.#batch.run(() => this.#dataSources.createSchema(schema))
-  }
-
-  listSchemas(workspaceId: number, environment: Environment) {
-    return this.#batch.run(() => this.#dataSources.listSchemas(workspaceId, environment))
-  }
-
-  deleteSchema(command: DeleteRegistered) {
-    return this.#batch.run(() => this.#dataSources.deleteSchema(command))
-  }
-
-  createDataSource(dataSource: NewDataSource) {
-    return this.#batch.run(() => this.#dataSources.create(dataSource))
-  }
-
-  listDataSources(query: ListDataSources) {
-    return this.#batch.run(() => this.#dataSources.list(query))
-  }
-
-  deleteDataSource(command: DeleteRegistered) {
-    return this.#batch.run(() => this.#dataSources.delete(command))
-  }
-
-  createWorkspace(workspace: NewWorkspace) {
-    return this.#batch.run(() => this.#workspaces.create(workspace))
-  }
-
-  listWorkspaces() {
-    return this.#batch.run(() => this.#workspaces.list())
-  }
-
-  createApiToken(token: NewApiToken) {
-    return this.#batch.run(() => this.#apiTokens.create(token))
-  }
-
-  createFirstApiTokens(tokens: readonly NewApiToken[]) {
-    return this.#batch.run(() => this.#apiTokens.createFirst(tokens))
-  }
-
-  findApiToken(tokenHash: Uint8Array) {
-    return this.#batch.run(() => this.#apiTokens.find(tokenHash))
-  }
-
-  listApiTokens() {
-    return this.#batch.run(() => this.#apiTokens.list())
-  }
-
-  revokeApiToken(command: RevokeApiToken) {
-    return this.#batch.run(() => this.#apiTokens.revoke(command))
-  }
-
-  rotateApiToken(command: RotateApiToken) {
-    return this.#batch.run(() => this.#apiTokens.rotate(command))
-  }
-
-  limitApiToken(command: LimitApiToken) {
-    return this.#batch.run(() => this.#apiTokens.limit(command))
-  }
-
-  reportUsage(usageReports: readonly UsageReport[]) {
-    return this.#batch.run(() => this.#apiTokens.reportUsage(usageReports))
-  }
-
-  recordApiTokenUses(uses: readonly ApiTokenUse[]) {
-    return this.#batch.run(() => this.#apiTokens.recordUses(uses))
-  }
-
-  createConsoleSession(session: NewConsoleSession) {
-    return this.#batch.run(() => this.#consoleSessions.create(session))
-  }
-
-  findConsoleSession(hash: Uint8Array) {
-    return this.#batch.run(() => this.#consoleSessions.find(hash))
-  }
-
-  touchConsoleSession(hash: Uint8Array, now: number) {
-    return this.#batch.run(() => this.#consoleSessions.touch(hash, now))
-  }
-
-  deleteConsoleSession(hash: Uint8Array) {
-    return this.#batch.run(() => this.#consoleSessions.delete(hash))
-  }
-
-  listSecretKeyChecks() {
-    return this.#batch.run(() => this.#secretKeyChecks.list())
-  }
-
-  addSecretKeyCheck(check: SecretKeyCheck) {
-    return this.#batch.run(() => this.#secretKeyChecks.add(check))
-  }
-
-  deleteSecretKeyCheck(keyId: string) {
-    return this.#batch.run(() => this.#secretKeyChecks.delete(keyId))
-  }
-
-  retireSecretKey(keyId: string) {
-    return this.#batch.run(() => this.#secretKeyChecks.retire(keyId))
-  }
-
-  listRetiredSecretKeys() {
-    return this.#batch.run(() => this.#secretKeyChecks.listRetired())
-  }
-
-  listEncryptedTokens(query: ListEncryptedTokens) {
-    return this.#batch.run(() => this.#encryptedTokens.list(query))
-  }
-
-  replaceEncryptedTokens(tokens: readonly ReencryptedToken[]) {
-    return this.#batch.run(() => this.#encryptedTokens.replace(tokens))
-  }
-
-  listAuditEvents(query: ListAuditEvents) {
-    return this.#batch.run(() => this.#audit.list(query))
-  }
-
-  pruneAuditEvents(command: PruneAuditEvents) {
-    return this.#batch.runInTurns(async () => {
-      for (let total = 0; ;) {
-        const { pruned, isLast } = await this.#batch.run(() => this.#audit.prune(command, total === 0))
-        total += pruned
-        if (isLast) return total
-      }
-    })
-  }
-
-  ping() {
-    return this.#batch.run(() => this.#workspaces.probe())
-  }
-
-  async close() {
-    await this.#batch.finish()
-    await this.#checkpointer.close()
-    this.#database.close()
-  }
+/** Runs `step` in one transaction after another until it is done, and returns the total count. */
+function untilDone(
+  commit: GroupCommit,
+  step: (total: number) => { readonly count: number; readonly isDone: boolean },
+): Promise<number> {
+  return commit.runInTurns(async () => {
+    for (let total = 0; ;) {
+      const { count, isDone } = await commit.run(() => step(total))
+      total += count
+      if (isDone) return total
+    }
+  })
 }

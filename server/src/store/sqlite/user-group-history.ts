@@ -3,11 +3,10 @@ import type { Author } from '../../domain/audit/audit-event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type {
   DeleteUserGroup,
-  ListDeletedUserGroups,
-  ListVersions,
   RestoreOutcome,
   RestoreUserGroup,
-} from '../../domain/store.ts'
+} from '../../domain/user-group/user-group-store.ts'
+import type { ListDeletedUserGroups, ListVersions } from '../../domain/user-group/user-group-history-store.ts'
 import type { DeletedUserGroup, UserGroupVersion } from '../../domain/user-group/user-group.ts'
 import { auditedChangeOf } from '../audit-row.ts'
 import { mismatchOf } from '../expectation.ts'
@@ -125,14 +124,14 @@ export class UserGroupHistory {
     return this.#selectVersions.all(workspaceId, teamId, before, limit).map(versionOf)
   }
 
-  /** Some of those that were deleted at `deletedBefore` or earlier; returns how many, 0 where there are no more. */
-  deleteExpired(deletedBefore: number): number {
+  /** Removes a batch of the user groups deleted at `deletedBefore` or earlier. */
+  deleteExpired(deletedBefore: number): { count: number; isDone: boolean } {
     const expired = this.#selectExpired.all(deletedBefore, batchSize)
     for (const { workspace_id, team_id } of expired) {
       this.#deleteVersions.run(workspace_id, team_id)
       this.#deleteLastIntrospection.run(workspace_id, team_id)
       this.#deleteKept.run(workspace_id, team_id)
     }
-    return expired.length
+    return { count: expired.length, isDone: expired.length < batchSize }
   }
 }

@@ -5,7 +5,7 @@ import type {
   SearchResult,
   SearchUserGroups,
   UserGroupFilter,
-} from '../../domain/store.ts'
+} from '../../domain/user-group/user-group-search-store.ts'
 import { endOfPrefix, hasProperty, withoutCase } from '../../domain/user-group/user-group-filter.ts'
 import { entryCountsOf } from '../entry-counts.ts'
 import { userGroupOf, type UserGroupRow } from '../user-group-row.ts'

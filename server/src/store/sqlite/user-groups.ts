@@ -4,12 +4,13 @@ import { changedFields } from '../../domain/user-group/user-group.ts'
 import { isRegistered, type MappingMode } from '../../domain/data-source/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type {
+  ChangeStamp,
   EndGracePeriod,
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
-  IssuedToken,
+  IdentifiedToken,
   ListUserGroups,
-  MintedToken,
+  NewToken,
   RotateOutcome,
   RotateUserGroupToken,
   SecretKeyRetired,
@@ -19,14 +20,14 @@ import type {
   UnregisteredMapping,
   UpdateOutcome,
   UpdateUserGroup,
-} from '../../domain/store.ts'
+} from '../../domain/user-group/user-group-store.ts'
+import type { TenantScope } from '../../domain/tenant-scope.ts'
 import {
   changesNothing,
   type UserGroup,
   type UserGroupChange,
   type UserGroupKey,
 } from '../../domain/user-group/user-group.ts'
-import type { TenantScope } from '../../domain/user-group/user-group-service.ts'
 import { auditedChangeOf } from '../audit-row.ts'
 import { mismatchOf } from '../expectation.ts'
 import {
@@ -170,7 +171,7 @@ export class UserGroups {
   }
 
   getOrCreate(command: GetOrCreateUserGroup): GetOrCreateOutcome {
-    const { key, change, mayWrite, mappingMode, mintToken } = command
+    const { key, change, mayWrite, mappingMode, issueToken } = command
     const row = this.#selectView.get(key.workspaceId, key.environment, key.providedId)
     if (row !== undefined) {
       const userGroup = viewOf(key, viewRowOf(row))
@@ -184,7 +185,7 @@ export class UserGroups {
     if (refusal !== null) return refusal
     if (row !== undefined)
       return { outcome: 'updated', userGroup: this.#change(this.#selectRow(key) as UserGroupRow, command) }
-    const token = mintToken(key)
+    const token = issueToken(key)
     return this.#checkSecretKey(token) ?? { outcome: 'created', userGroup: this.#create(command, token) }
   }
 
@@ -214,8 +215,8 @@ export class UserGroups {
     return { outcome: 'updated', userGroup: userGroupOf(key, changed) }
   }
 
-  rotateToken(command: RotateUserGroupToken): RotateOutcome {
-    const { workspaceId, environment, target, idempotency, mintToken, now } = command
+  rotate(command: RotateUserGroupToken): RotateOutcome {
+    const { workspaceId, environment, target, idempotency, issueToken, now } = command
     const tenantScope = { workspaceId, environment }
     if (idempotency !== undefined) {
       const known = this.#selectIdempotencyKey.get(workspaceId, environment, idempotency.keyHash, now)
@@ -237,7 +238,7 @@ export class UserGroups {
     }
     const mismatch = 'providedId' in target ? mismatchOf(row, target.expected) : null
     if (mismatch !== null) return { outcome: mismatch }
-    const token = mintToken({ ...tenantScope, providedId: row.provided_id })
+    const token = issueToken({ ...tenantScope, providedId: row.provided_id })
     const retired = this.#checkSecretKey(token)
     if (retired !== null) return retired
     this.#replaceToken(row, token, command)
@@ -273,7 +274,11 @@ export class UserGroups {
     return this.#tokenOwnerOf(tenantScope, old, old.issued_at, old.valid_until)
   }
 
-  identifyToken(workspaceId: number, environment: Environment, tokenHash: Uint8Array): IssuedToken | null {
+  identifyToken(
+    workspaceId: number,
+    environment: Environment,
+    tokenHash: Uint8Array,
+  ): IdentifiedToken | null {
     const tenantScope = { workspaceId, environment }
     const current = this.#selectOwner.get(workspaceId, tokenHash, environment)
     if (current !== undefined)
@@ -308,7 +313,11 @@ export class UserGroups {
     return row === undefined ? null : userGroupOf({ workspaceId, environment }, row)
   }
 
-  forgetExpiredIdempotencyKeys(now: number): number {
+  isUnchanged(_workspaceId: number, _environment: Environment, teamId: number, stamp: ChangeStamp): boolean {
+    return this.#changeTracker.isUnchanged(teamId, stamp)
+  }
+
+  deleteExpiredIdempotencyKeys(now: number): number {
     return this.#deleteExpiredIdempotencyKeys.run(now).changes
   }
 
@@ -326,7 +335,7 @@ export class UserGroups {
     return entries.length === 0 ? null : { outcome: 'mapping_unregistered', entries }
   }
 
-  #checkSecretKey({ keyId }: MintedToken): SecretKeyRetired | null {
+  #checkSecretKey({ keyId }: NewToken): SecretKeyRetired | null {
     const isRetired = this.#selectRetiredSecretKey.get(keyId) !== undefined
     return isRetired ? { outcome: 'secret_key_retired', keyId } : null
   }
@@ -343,7 +352,7 @@ export class UserGroups {
     return { userGroup, issuedAt, validUntil, dataSources, stamp: this.#changeTracker.current }
   }
 
-  #create(command: GetOrCreateUserGroup, token: MintedToken): UserGroup {
+  #create(command: GetOrCreateUserGroup, token: NewToken): UserGroup {
     const { key, change, author, now } = command
     const { workspaceId, environment, providedId } = key
     const { name, mapping = null, properties = null } = change
@@ -377,7 +386,7 @@ export class UserGroups {
     return userGroupOf(key, changed)
   }
 
-  #replaceToken(row: UserGroupRow, token: MintedToken, command: RotateUserGroupToken): void {
+  #replaceToken(row: UserGroupRow, token: NewToken, command: RotateUserGroupToken): void {
     const { workspaceId, oldTokenValidUntil, now } = command
     this.#insertSupersededToken.run(
       workspaceId,

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { CreatedWorkspace, NewWorkspace } from '../../domain/store.ts'
-import type { Workspace } from '../../domain/workspace.ts'
+import type { CreatedWorkspace, NewWorkspace } from '../../domain/workspace/workspace-store.ts'
+import type { Workspace } from '../../domain/workspace/workspace.ts'
 import type { ApiTokens } from './api-tokens.ts'
 import type { AuditLog } from './audit-log.ts'
 

@@ -7,7 +7,8 @@ import {
   type AuditEvent,
 } from '../../../src/domain/audit/audit-event.ts'
 import { AuditLog, type AuditFilter } from '../../../src/domain/audit/audit-log.ts'
-import type { ListAuditEvents, Store } from '../../../src/domain/store.ts'
+import type { ListAuditEvents } from '../../../src/domain/audit/audit-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
 
 const tenantScope = { workspaceId: 3, environment: 'Testing' } as const
 
@@ -26,23 +27,27 @@ function logOf(
   const time = { now: 5000 }
   const calls: ListAuditEvents[] = []
   const store = {
-    listAuditEvents: (query: ListAuditEvents) => {
-      calls.push(query)
-      time.now += callMs
-      const { teamId, since, beforeEventId, limit } = query
-      const found = events
-        .filter(
-          ({ eventId, userGroup }) =>
-            eventId < beforeEventId &&
-            timeOfEvent(eventId) >= since &&
-            (teamId === undefined || userGroup?.teamId === teamId),
-        )
-        .sort((a, b) => (a.eventId < b.eventId ? 1 : -1))
-      return Promise.resolve(found.slice(0, limit))
+    audit: {
+      list: (query: ListAuditEvents) => {
+        calls.push(query)
+        time.now += callMs
+        const { teamId, since, beforeEventId, limit } = query
+        const found = events
+          .filter(
+            ({ eventId, userGroup }) =>
+              eventId < beforeEventId &&
+              timeOfEvent(eventId) >= since &&
+              (teamId === undefined || userGroup?.teamId === teamId),
+          )
+          .sort((a, b) => (a.eventId < b.eventId ? 1 : -1))
+        return Promise.resolve(found.slice(0, limit))
+      },
     },
-    findUserGroup: ({ providedId }: { providedId: string }) => {
-      const teamId = teamIds[providedId]
-      return Promise.resolve(teamId === undefined ? null : { teamId })
+    userGroups: {
+      find: ({ providedId }: { providedId: string }) => {
+        const teamId = teamIds[providedId]
+        return Promise.resolve(teamId === undefined ? null : { teamId })
+      },
     },
   }
   const auditLog = new AuditLog({

@@ -58,16 +58,16 @@ describe('sealing anew', () => {
     let sealedBehind = false
     const progress: [number, number][] = []
     const over = {
-      listEncryptedTokens: store.listEncryptedTokens.bind(store),
-      replaceEncryptedTokens: async (...tokens: Parameters<typeof store.replaceEncryptedTokens>) => {
+      ...store.encryptedTokens,
+      replace: async (...tokens: Parameters<typeof store.encryptedTokens.replace>) => {
         if (!sealedBehind) await tokenWith([old], 'group')
         sealedBehind = true
-        return store.replaceEncryptedTokens(...tokens)
+        return store.encryptedTokens.replace(...tokens)
       },
     }
     const report = (done: number, pass: number) => void progress.push([pass, done])
     const { reencrypted, encryptedMeanwhile } = await reencryptTokens(
-      over,
+      { encryptedTokens: over },
       new Keyring([sealing, old]),
       report,
       settled,
@@ -82,14 +82,19 @@ describe('sealing anew', () => {
     let made = 0
     let passes = 0
     const over = {
-      listEncryptedTokens: async (...query: Parameters<typeof store.listEncryptedTokens>) => {
+      ...store.encryptedTokens,
+      list: async (...query: Parameters<typeof store.encryptedTokens.list>) => {
         await tokenWith([old], `group ${made++}`)
-        return store.listEncryptedTokens(...query)
+        return store.encryptedTokens.list(...query)
       },
-      replaceEncryptedTokens: store.replaceEncryptedTokens.bind(store),
     }
     const report = (_done: number, pass: number) => void (passes = pass)
-    const outcome = await reencryptTokens(over, new Keyring([sealing, old]), report, settled)
+    const outcome = await reencryptTokens(
+      { encryptedTokens: over },
+      new Keyring([sealing, old]),
+      report,
+      settled,
+    )
     assert.ok(outcome.encryptedMeanwhile > 0)
     assert.equal(passes, 4)
     assert.equal((await countEncryptedTokens(store)).get('sealing'), outcome.reencrypted)

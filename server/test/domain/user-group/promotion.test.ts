@@ -17,13 +17,8 @@ const testing = { workspaceId: 1, environment: 'Testing', author: 'api_token:1',
 const customer = { workspaceId: 1, environment: 'Customer', author: 'api_token:2', requestId: null } as const
 
 /** A promotion over the store as it is but for what is replaced. */
-function promotionOver(replaced: Partial<Store>) {
-  const over = new Proxy(store, {
-    get: (target, name) => {
-      const member = (name in replaced ? replaced : target)[name as keyof Store] as () => unknown
-      return member.bind(target)
-    },
-  })
+function promotionOver(replaced: Partial<Store['userGroups']>) {
+  const over = { ...store, userGroups: { ...store.userGroups, ...replaced } }
   const userGroups = new UserGroupService({
     store: over,
     keyring,
@@ -42,7 +37,7 @@ const outcomes = async (ids: string[], isDryRun = false) =>
 describe('a promotion', () => {
   it('is for callers of Customer alone, and asks the store for nothing before', async () => {
     await create(testing, 'refused', 'Name')
-    const untouched = promotionOver({ findUserGroup: () => assert.fail('the store was asked') })
+    const untouched = promotionOver({ find: () => assert.fail('the store was asked') })
     for (const isDryRun of [true, false])
       await assert.rejects(untouched.promotion.promote(testing, ['refused'], isDryRun), { code: 'forbidden' })
   })
@@ -85,7 +80,7 @@ describe('a promotion', () => {
   it('does not take a store that is away for a refusal', async () => {
     await create(testing, 'away', 'Name')
     const away = promotionOver({
-      getOrCreateUserGroup: () => Promise.reject(new Fault('unavailable', 'The store is away')),
+      getOrCreate: () => Promise.reject(new Fault('unavailable', 'The store is away')),
     })
     await assert.rejects(away.promotion.promote(customer, ['away'], false), { code: 'unavailable' })
   })

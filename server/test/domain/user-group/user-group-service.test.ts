@@ -37,7 +37,7 @@ describe('the operations on user groups, by the clock', () => {
   it('keep an old token valid for its grace period, in seconds, and no longer', async () => {
     const { token } = await create('grace')
     await userGroups.rotate(tenantScope, { target: { currentToken: token }, gracePeriodSeconds: 60 })
-    const find = () => store.findByToken(1, 'Customer', hashToken(token), time.now)
+    const find = () => store.userGroups.findByToken(1, 'Customer', hashToken(token), time.now)
     time.now += 59_999
     assert.notEqual(await find(), null)
     time.now += 1

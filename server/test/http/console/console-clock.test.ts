@@ -21,8 +21,7 @@ const isOver = async (session: SignedIn) => {
   assertFault(response, 'unauthenticated')
   return true
 }
-const kept = ({ cookie }: SignedIn) =>
-  store.findConsoleSession(hashToken(cookie.slice('ugs_session='.length)))
+const kept = ({ cookie }: SignedIn) => store.sessions.find(hashToken(cookie.slice('ugs_session='.length)))
 
 test('a session that is not used is over after half an hour, and not a moment before', async () => {
   const one = await signIn(origin, apiToken)

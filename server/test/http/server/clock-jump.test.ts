@@ -112,7 +112,8 @@ describe('the clock is set back by an hour', () => {
     setBack(t)
     const later = await create()
     const find = async (id: string) =>
-      (await store.findUserGroup({ workspaceId: 1, environment: 'Customer', providedId: id }))?.createdAt ?? 0
+      (await store.userGroups.find({ workspaceId: 1, environment: 'Customer', providedId: id }))?.createdAt ??
+      0
     assert.equal((await find(later.id)) - (await find(before.id)), 1)
     const { audit_events } = (await admin.listAuditEvents({ query: { limit: 2 } })).body as {
       audit_events: { user_group: { provided_id: string } }[]

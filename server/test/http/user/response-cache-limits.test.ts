@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { longestText } from '../../../src/http/user/ring-buffer-cache.ts'
-import type { TenantScope } from '../../../src/domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../../../src/domain/tenant-scope.ts'
 import {
   ResponseCache,
   type CachedResponse,
@@ -41,7 +41,7 @@ async function asking(over: Partial<CachedResponse> = {}) {
       assert.equal(asked.teamId, teamId)
       return asked.json
     },
-    change: () => store.updateUserGroup({ key, change: { name: 'B' }, ...origin, now: 2000 }),
+    change: () => store.userGroups.update({ key, change: { name: 'B' }, ...origin, now: 2000 }),
   }
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import type { NewApiToken, RotateApiToken, Store } from '../../../src/domain/store.ts'
+import type { NewApiToken, RotateApiToken } from '../../../src/domain/api-token/api-token-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
 import { count, freshKey, newWorkspace, origin, plain } from './store-fixtures.ts'
 
 /** What every store must do with workspaces, API tokens and secret key checks. */
@@ -26,24 +27,24 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
     })
 
     it('has the workspace "default" from the start', async () => {
-      const [first] = await store.listWorkspaces()
+      const [first] = await store.workspaces.list()
       assert.deepEqual([first?.id, first?.name], [1, 'default'])
     })
 
     it('gives a workspace name once, however many ask at once', async () => {
       const name = freshKey().providedId
       const made = await Promise.all(
-        Array.from({ length: 24 }, () => store.createWorkspace(newWorkspace(name, 7))),
+        Array.from({ length: 24 }, () => store.workspaces.create(newWorkspace(name, 7))),
       )
       const [first, ...others] = made.filter((result) => result !== null)
       assert.equal(others.length, 0)
       assert.equal(first?.workspace.createdAt, 7)
-      assert.ok((await store.listWorkspaces()).some(({ id }) => id === first.workspace.id))
+      assert.ok((await store.workspaces.list()).some(({ id }) => id === first.workspace.id))
     })
 
     it('finds an API token by its hash, and revokes it once', async () => {
       const tokenHash = randomBytes(32)
-      const made = await store.createApiToken(apiToken(tokenHash))
+      const made = await store.apiTokens.create(apiToken(tokenHash))
       assert.deepEqual(made, {
         id: made.id,
         workspaceId: 1,
@@ -57,50 +58,50 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
         replacedBy: null,
         rateLimit: null,
       })
-      assert.deepEqual(await store.findApiToken(tokenHash), made)
-      assert.equal(await store.findApiToken(randomBytes(32)), null)
-      assert.equal((await store.revokeApiToken({ id: made.id, ...origin, now: 2000 }))?.revokedAt, 2000)
-      assert.equal((await store.revokeApiToken({ id: made.id, ...origin, now: 3000 }))?.revokedAt, 2000)
-      assert.equal((await store.findApiToken(tokenHash))?.revokedAt, 2000)
-      assert.equal(await store.revokeApiToken({ id: 999_999, ...origin, now: 1 }), null)
-      assert.ok((await store.listApiTokens()).some(({ id }) => id === made.id))
+      assert.deepEqual(await store.apiTokens.find(tokenHash), made)
+      assert.equal(await store.apiTokens.find(randomBytes(32)), null)
+      assert.equal((await store.apiTokens.revoke({ id: made.id, ...origin, now: 2000 }))?.revokedAt, 2000)
+      assert.equal((await store.apiTokens.revoke({ id: made.id, ...origin, now: 3000 }))?.revokedAt, 2000)
+      assert.equal((await store.apiTokens.find(tokenHash))?.revokedAt, 2000)
+      assert.equal(await store.apiTokens.revoke({ id: 999_999, ...origin, now: 1 }), null)
+      assert.ok((await store.apiTokens.list()).some(({ id }) => id === made.id))
     })
 
     const rotate = (id: number, over: Partial<RotateApiToken> = {}) =>
-      store.rotateApiToken({
+      store.apiTokens.rotate({
         ...{ id, tokenHash: randomBytes(32), oldTokenValidUntil: 3000, now: 2000 },
         ...origin,
         ...over,
       })
 
     it('makes an API token in the place of another, which ends then or when it would have ended', async () => {
-      const old = await store.createApiToken(apiToken(randomBytes(32)))
+      const old = await store.apiTokens.create(apiToken(randomBytes(32)))
       const tokenHash = randomBytes(32)
       const result = await rotate(old.id, { tokenHash })
       assert.ok(result.outcome === 'rotated')
       const { id } = result.apiToken
       assert.deepEqual(result.apiToken, { ...old, id, createdAt: 2000, expiresAt: 10_000 })
       assert.deepEqual(result.oldApiToken, { ...old, expiresAt: 3000, replacedBy: id })
-      assert.deepEqual(await store.findApiToken(tokenHash), result.apiToken)
+      assert.deepEqual(await store.apiTokens.find(tokenHash), result.apiToken)
       assert.deepEqual(
-        (await store.listApiTokens()).find((one) => one.id === old.id),
+        (await store.apiTokens.list()).find((one) => one.id === old.id),
         result.oldApiToken,
       )
-      const later = await store.createApiToken(apiToken(randomBytes(32)))
+      const later = await store.apiTokens.create(apiToken(randomBytes(32)))
       const longer = await rotate(later.id, { oldTokenValidUntil: 9999 })
       assert.ok(longer.outcome === 'rotated')
       assert.equal(longer.oldApiToken.expiresAt, 9000)
     })
 
     it('has one without an end live on without one', async () => {
-      const old = await store.createApiToken(apiToken(randomBytes(32), { expiresAt: null }))
+      const old = await store.apiTokens.create(apiToken(randomBytes(32), { expiresAt: null }))
       const result = await rotate(old.id)
       assert.ok(result.outcome === 'rotated')
       assert.deepEqual([result.apiToken.expiresAt, result.oldApiToken.expiresAt], [null, 3000])
     })
 
     it('replaces an API token once, whoever is first, and the one in its place again', async () => {
-      const old = await store.createApiToken(apiToken(randomBytes(32)))
+      const old = await store.apiTokens.create(apiToken(randomBytes(32)))
       const results = await Promise.all(
         [3000, 4000, 2000].map((oldTokenValidUntil) => rotate(old.id, { oldTokenValidUntil })),
       )
@@ -110,17 +111,17 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       const superseded = { outcome: 'superseded', replacedBy: first.apiToken.id }
       assert.deepEqual(await rotate(old.id, { oldTokenValidUntil: 8000, now: 8000 }), superseded)
       assert.deepEqual(
-        (await store.listApiTokens()).find(({ id }) => id === old.id),
+        (await store.apiTokens.list()).find(({ id }) => id === old.id),
         first.oldApiToken,
       )
       assert.equal((await rotate(first.apiToken.id)).outcome, 'rotated')
     })
 
     it('replaces no API token that is revoked, over, or not there', async () => {
-      const before = async () => (await store.listApiTokens()).length
-      const revoked = await store.createApiToken(apiToken(randomBytes(32)))
-      await store.revokeApiToken({ id: revoked.id, ...origin, now: 1500 })
-      const over = await store.createApiToken(apiToken(randomBytes(32), { expiresAt: 2000 }))
+      const before = async () => (await store.apiTokens.list()).length
+      const revoked = await store.apiTokens.create(apiToken(randomBytes(32)))
+      await store.apiTokens.revoke({ id: revoked.id, ...origin, now: 1500 })
+      const over = await store.apiTokens.create(apiToken(randomBytes(32), { expiresAt: 2000 }))
       const count = await before()
       assert.deepEqual(await rotate(revoked.id), { outcome: 'unusable' })
       assert.deepEqual(await rotate(over.id), { outcome: 'unusable' })
@@ -130,27 +131,27 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
 
     it('limits an API token, and one that takes its place alike', async () => {
       const rateLimit = { perSecond: 500, burst: 2000 }
-      const { id } = await store.createApiToken(apiToken(randomBytes(32)))
-      const limited = await store.limitApiToken({ id, rateLimit, ...origin, now: 1500 })
+      const { id } = await store.apiTokens.create(apiToken(randomBytes(32)))
+      const limited = await store.apiTokens.limit({ id, rateLimit, ...origin, now: 1500 })
       assert.deepEqual(limited?.rateLimit, rateLimit)
       const result = await rotate(id)
       assert.ok(result.outcome === 'rotated')
       assert.deepEqual(result.apiToken.rateLimit, rateLimit)
-      const unlimited = await store.limitApiToken({
+      const unlimited = await store.apiTokens.limit({
         ...{ id: result.apiToken.id, rateLimit: null, now: 1500 },
         ...origin,
       })
       assert.equal(unlimited?.rateLimit, null)
-      const made = await store.createApiToken({ ...apiToken(randomBytes(32)), rateLimit })
-      assert.deepEqual((await store.listApiTokens()).at(-1), made)
+      const made = await store.apiTokens.create({ ...apiToken(randomBytes(32)), rateLimit })
+      assert.deepEqual((await store.apiTokens.list()).at(-1), made)
       assert.deepEqual(made.rateLimit, rateLimit)
     })
 
     it('adds up the calls that are booked, as if they had been made one after another', async () => {
-      const { id } = await store.createApiToken(apiToken(randomBytes(32)))
-      const other = await store.createApiToken(apiToken(randomBytes(32)))
+      const { id } = await store.apiTokens.create(apiToken(randomBytes(32)))
+      const other = await store.apiTokens.create(apiToken(randomBytes(32)))
       const reportUsage = async (costMs: number, aheadMs: number, fullMs = 1e9) => {
-        const all = await store.reportUsage([
+        const all = await store.apiTokens.reportUsage([
           { apiTokenId: id, costMs, aheadMs, fullMs },
           { apiTokenId: 999_999, costMs, aheadMs, fullMs },
           { apiTokenId: other.id, costMs: 1, aheadMs: 1, fullMs },
@@ -165,24 +166,24 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       assert.equal(await reportUsage(1e5, -9e5), 4)
       // Far more than bursts of many: by the clock of another time. It counts as one burst.
       assert.equal(await reportUsage(1e5, 1e5, 1e4), 1)
-      assert.deepEqual(await store.reportUsage([]), [])
+      assert.deepEqual(await store.apiTokens.reportUsage([]), [])
     })
 
     it('keeps the latest use of each API token', async () => {
       const hashes = [randomBytes(32), randomBytes(32)] as const
       const [a, b] = [
-        await store.createApiToken(apiToken(hashes[0])),
-        await store.createApiToken(apiToken(hashes[1])),
+        await store.apiTokens.create(apiToken(hashes[0])),
+        await store.apiTokens.create(apiToken(hashes[1])),
       ]
-      await store.recordApiTokenUses([])
-      await store.recordApiTokenUses([
+      await store.apiTokens.recordUses([])
+      await store.apiTokens.recordUses([
         { id: b.id, usedAt: 60_000 },
         { id: a.id, usedAt: 120_000 },
         { id: 999_999, usedAt: 60_000 },
       ])
-      await store.recordApiTokenUses([{ id: a.id, usedAt: 60_000 }])
-      assert.equal((await store.findApiToken(hashes[0]))?.lastUsedAt, 120_000)
-      assert.equal((await store.findApiToken(hashes[1]))?.lastUsedAt, 60_000)
+      await store.apiTokens.recordUses([{ id: a.id, usedAt: 60_000 }])
+      assert.equal((await store.apiTokens.find(hashes[0]))?.lastUsedAt, 120_000)
+      assert.equal((await store.apiTokens.find(hashes[1]))?.lastUsedAt, 60_000)
     })
 
     it('makes the first API tokens once, and only in an empty store', async () => {
@@ -190,23 +191,23 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       try {
         const firsts = await Promise.all(
           Array.from({ length: 24 }, () =>
-            fresh.createFirstApiTokens([apiToken(randomBytes(32)), apiToken(randomBytes(32))]),
+            fresh.apiTokens.createFirst([apiToken(randomBytes(32)), apiToken(randomBytes(32))]),
           ),
         )
         assert.equal(firsts.filter(Boolean).length, 1)
-        assert.equal((await fresh.listApiTokens()).length, 2)
+        assert.equal((await fresh.apiTokens.list()).length, 2)
       } finally {
         await fresh.close()
       }
-      assert.equal(await store.createFirstApiTokens([apiToken(randomBytes(32))]), false)
+      assert.equal(await store.apiTokens.createFirst([apiToken(randomBytes(32))]), false)
     })
 
     it('keeps the first check of a secret key', async () => {
       const first = { keyId: 'k9', sealed: Buffer.from([1, 2, 3]) }
-      assert.deepEqual(plain(await store.addSecretKeyCheck(first)), plain(first))
-      const second = await store.addSecretKeyCheck({ keyId: 'k9', sealed: Buffer.from([4]) })
+      assert.deepEqual(plain(await store.secretKeys.addCheck(first)), plain(first))
+      const second = await store.secretKeys.addCheck({ keyId: 'k9', sealed: Buffer.from([4]) })
       assert.deepEqual(plain(second), plain(first))
-      assert.deepEqual(plain(await store.listSecretKeyChecks()), plain([first]))
+      assert.deepEqual(plain(await store.secretKeys.listChecks()), plain([first]))
     })
   })
 }

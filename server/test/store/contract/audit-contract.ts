@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
+import { deleteExpired } from '../../../src/domain/expiry.ts'
 import type { UserGroupChange } from '../../../src/domain/user-group/user-group.ts'
 import {
   by,
@@ -59,7 +60,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
         requestId: string | null = null,
       ) => newUserGroup({ key, change, author: 'cli:importer', requestId, now })
       const { events, result } = await leaving(store, () =>
-        store.getOrCreateUserGroups([
+        store.userGroups.getOrCreateMany([
           get(first),
           get(changed, { name: 'B', properties: '{}' }, 'request-2'),
           get(unchanged),
@@ -69,7 +70,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
         ]),
       )
       assert.deepEqual(count(result), { created: 2, updated: 1, unchanged: 2, name_required: 1 })
-      const groups = await Promise.all([first, second].map((key) => store.findUserGroup(key)))
+      const groups = await Promise.all([first, second].map((key) => store.userGroups.find(key)))
       const expected = [
         eventOf('user_group.updated', changed, { changed_fields: ['name', 'properties'] }),
         ...groups.flatMap((group) => (group === null ? [] : [eventOf('user_group.created', group)])),
@@ -101,8 +102,8 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       for (const [change, ...changed_fields] of cases) {
         const [updated, got] = [await made(store, { change: before }), await made(store, { change: before })]
         const { events } = await leaving(store, async () => {
-          await store.updateUserGroup({ key: updated, change, ...by, now })
-          await store.getOrCreateUserGroup(newUserGroup({ key: got, change, ...by, now }))
+          await store.userGroups.update({ key: updated, change, ...by, now })
+          await store.userGroups.getOrCreate(newUserGroup({ key: got, change, ...by, now }))
         })
         assert.deepEqual(
           events,
@@ -115,7 +116,9 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
     it('from nothing, an update tells what it set', async () => {
       const group = await made(store)
       const change = { name: 'A', mapping: '{"a":"b"}', properties: '{"p":1}' }
-      const { events } = await leaving(store, () => store.updateUserGroup({ key: group, change, ...by, now }))
+      const { events } = await leaving(store, () =>
+        store.userGroups.update({ key: group, change, ...by, now }),
+      )
       const details = { changed_fields: ['mapping', 'properties'] }
       assert.deepEqual(events, [eventOf('user_group.updated', group, details)])
     })
@@ -125,11 +128,11 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       const { events } = await leaving(store, () =>
         Promise.all(
           Array.from({ length: 24 }, (_, i) =>
-            store.updateUserGroup({ key: group, change: { name: `N${i % 6}` }, ...by, now }),
+            store.userGroups.update({ key: group, change: { name: `N${i % 6}` }, ...by, now }),
           ),
         ),
       )
-      const { revision = 0 } = (await store.findUserGroup(group)) ?? {}
+      const { revision = 0 } = (await store.userGroups.find(group)) ?? {}
       assert.equal(events.length, revision - group.revision)
     })
 
@@ -137,8 +140,8 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       for (const seconds of [0, 604_800]) {
         const group = await made(store)
         const { events } = await leaving(store, () =>
-          store.rotateUserGroupToken({
-            ...{ ...tenantScope, target: { providedId: group.providedId }, mintToken: mint },
+          store.userGroups.rotate({
+            ...{ ...tenantScope, target: { providedId: group.providedId }, issueToken: mint },
             ...{ oldTokenValidUntil: now + seconds * 1000, author: 'api_token:7', requestId: null, now },
           }),
         )
@@ -152,29 +155,29 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       const group = await made(store)
       const tokenHash = hashOf(group.token)
       const target = { tokenHash }
-      await store.rotateUserGroupToken({
-        ...{ ...tenantScope, target, oldTokenValidUntil: now + 5, mintToken: mint, ...origin, now: 2000 },
+      await store.userGroups.rotate({
+        ...{ ...tenantScope, target, oldTokenValidUntil: now + 5, issueToken: mint, ...origin, now: 2000 },
       })
       for (const other of [{ workspaceId: 2 }, { environment: 'Customer' }] as const) {
         const { events } = await leaving(store, () =>
-          store.endGracePeriod({ ...tenantScope, ...other, tokenHash, ...by, now }),
+          store.userGroups.endGracePeriod({ ...tenantScope, ...other, tokenHash, ...by, now }),
         )
         assert.deepEqual(events, [])
       }
       const { events: late } = await leaving(store, () =>
-        store.endGracePeriod({ ...tenantScope, tokenHash, ...by, now: now + 5 }),
+        store.userGroups.endGracePeriod({ ...tenantScope, tokenHash, ...by, now: now + 5 }),
       )
       assert.deepEqual(late, [])
-      assert.equal((await store.findByToken(1, 'Testing', tokenHash, now))?.validUntil, now + 5)
+      assert.equal((await store.userGroups.findByToken(1, 'Testing', tokenHash, now))?.validUntil, now + 5)
     })
 
     it('the revocation of an API token is told where that belongs', async () => {
-      const made = await store.createWorkspace({
+      const made = await store.workspaces.create({
         ...{ name: freshKey().providedId, createdAt: 1000, environment: 'Customer', ...origin },
       })
       const where = { workspaceId: made?.workspace.id ?? 0, environment: 'Customer' } as const
-      const { id } = await store.createApiToken(newApiToken({ ...where, ...origin, createdAt: 1000 }))
-      const { events } = await leaving(store, () => store.revokeApiToken({ id, ...by, now }))
+      const { id } = await store.apiTokens.create(newApiToken({ ...where, ...origin, createdAt: 1000 }))
+      const { events } = await leaving(store, () => store.apiTokens.revoke({ id, ...by, now }))
       const details = { api_token_id: id, name: 'A "token"' }
       assert.deepEqual(events, [event('api_token.revoked', { ...where, details })])
     })
@@ -187,13 +190,13 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
         )
         const others = () => tokens.map((token) => ({ ...token, tokenHash: randomBytes(32) }))
         const { events, result } = await leaving(fresh, () =>
-          Promise.all([tokens, others(), others()].map((some) => fresh.createFirstApiTokens(some))),
+          Promise.all([tokens, others(), others()].map((some) => fresh.apiTokens.createFirst(some))),
         )
         assert.deepEqual(
           result.filter((isFirst) => isFirst),
           [true],
         )
-        const kept = await fresh.listApiTokens()
+        const kept = await fresh.apiTokens.list()
         assert.deepEqual(
           events,
           kept.map(({ id, environment, name, scopes }) =>
@@ -213,11 +216,11 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       const { teamId, providedId, token } = await made(store)
       const key = { ...tenantScope, providedId }
       const { events } = await leaving(store, async () => {
-        await store.findUserGroup(key)
-        await store.findByToken(1, 'Testing', hashOf(token), now)
-        await store.recordIntrospections([{ workspaceId: 1, teamId, introspectedAt: now }])
-        await store.addSecretKeyCheck({ keyId: 'k', sealed: randomBytes(4) })
-        await store.deleteExpired({ now, deletedBefore: 1, usedBefore: 1 })
+        await store.userGroups.find(key)
+        await store.userGroups.findByToken(1, 'Testing', hashOf(token), now)
+        await store.introspections.record([{ workspaceId: 1, teamId, introspectedAt: now }])
+        await store.secretKeys.addCheck({ keyId: 'k', sealed: randomBytes(4) })
+        await deleteExpired(store, { now, deletedBefore: 1, usedBefore: 1 })
       })
       assert.deepEqual(events, [])
     })
@@ -230,15 +233,15 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       }
       const { events, result } = await leaving(store, () =>
         Promise.allSettled([
-          store.getOrCreateUserGroup(create(0)),
-          store.getOrCreateUserGroup({ ...create(1), mintToken: fails }),
-          store.getOrCreateUserGroup({ ...create(1), change: { name: 'A\0' } }),
-          store.getOrCreateUserGroup(create(2)),
+          store.userGroups.getOrCreate(create(0)),
+          store.userGroups.getOrCreate({ ...create(1), issueToken: fails }),
+          store.userGroups.getOrCreate({ ...create(1), change: { name: 'A\0' } }),
+          store.userGroups.getOrCreate(create(2)),
         ]),
       )
       const isMade = result.map((one) => one.status === 'fulfilled' && one.value.outcome === 'created')
       assert.deepEqual([isMade[0], isMade[1], isMade[3]], [true, false, true])
-      const groups = await Promise.all(keys.map((key) => store.findUserGroup(key)))
+      const groups = await Promise.all(keys.map((key) => store.userGroups.find(key)))
       assert.deepEqual(
         events.map(({ userGroup }) => userGroup?.providedId).sort(),
         groups.flatMap((group) => (group === null ? [] : [group.providedId])).sort(),

@@ -7,9 +7,11 @@ import {
   type Actor,
 } from '../../../src/domain/audit/audit-event.ts'
 import { environments } from '../../../src/domain/environment.ts'
-import type { GetOrCreateUserGroup, NewApiToken, Store } from '../../../src/domain/store.ts'
+import type { GetOrCreateUserGroup } from '../../../src/domain/user-group/user-group-store.ts'
+import type { NewApiToken } from '../../../src/domain/api-token/api-token-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import type { TenantScope } from '../../../src/domain/tenant-scope.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
-import type { TenantScope } from '../../../src/domain/user-group/user-group-service.ts'
 import { freshKey, mint, origin } from './store-fixtures.ts'
 import { madeBy } from './created-user-group.ts'
 
@@ -44,10 +46,10 @@ export const allOf = (realm: TenantScope) => ({
 
 /** All that a store has, the newest first in each workspace and environment. */
 export async function auditLogOf(store: Store): Promise<AuditEvent[]> {
-  const realms = (await store.listWorkspaces()).flatMap(({ id }) =>
+  const realms = (await store.workspaces.list()).flatMap(({ id }) =>
     environments.map((environment) => ({ workspaceId: id, environment })),
   )
-  return (await Promise.all(realms.map((one) => store.listAuditEvents(allOf(one))))).flat()
+  return (await Promise.all(realms.map((one) => store.audit.list(allOf(one))))).flat()
 }
 
 /** The events that some work leaves, wherever, and what it came to. */
@@ -79,13 +81,13 @@ export const newKey = (): UserGroupKey => ({ ...freshKey(), ...tenantScope })
 
 /** The creation of a user group; by another caller and at another time than the changes are. */
 export const newUserGroup = (over: Partial<GetOrCreateUserGroup> = {}): GetOrCreateUserGroup => ({
-  ...{ key: newKey(), change: { name: 'A' }, mayWrite: true, mintToken: mint },
+  ...{ key: newKey(), change: { name: 'A' }, mayWrite: true, issueToken: mint },
   ...{ ...origin, now: 1000 },
   ...over,
 })
 
 export async function made(store: Store, over?: Partial<GetOrCreateUserGroup>): Promise<UserGroup> {
-  const result = await store.getOrCreateUserGroup(newUserGroup(over))
+  const result = await store.userGroups.getOrCreate(newUserGroup(over))
   return madeBy(result)
 }
 

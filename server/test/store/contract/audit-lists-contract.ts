@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { firstEventId, type AuditEvent } from '../../../src/domain/audit/audit-event.ts'
-import type { ListAuditEvents, Store } from '../../../src/domain/store.ts'
+import type { ListAuditEvents } from '../../../src/domain/audit/audit-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import type { TenantScope } from '../../../src/domain/tenant-scope.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
-import type { TenantScope } from '../../../src/domain/user-group/user-group-service.ts'
 import { allOf, by, event, made, newApiToken, newUserGroup, told } from './audit-events.ts'
 import { freshKey, mint, newWorkspace, origin } from './store-fixtures.ts'
 
@@ -18,7 +19,7 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
 
     /** A workspace of its own, which has no events in this environment. */
     const freshRealm = async (): Promise<TenantScope> => {
-      const made = await store.createWorkspace({
+      const made = await store.workspaces.create({
         ...newWorkspace(freshKey().providedId),
         environment: 'Customer',
       })
@@ -26,9 +27,9 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
     }
     /** An event at this time, that is told apart by its request. */
     const happen = async (tenantScope: TenantScope, createdAt: number, requestId = String(createdAt)) =>
-      store.createApiToken(newApiToken({ ...tenantScope, createdAt, requestId }))
+      store.apiTokens.create(newApiToken({ ...tenantScope, createdAt, requestId }))
     const list = async (realm: TenantScope, over: Partial<ListAuditEvents> = {}) =>
-      store.listAuditEvents({ ...allOf(realm), ...over })
+      store.audit.list({ ...allOf(realm), ...over })
     const requests = (events: readonly AuditEvent[]) => events.map(({ requestId }) => requestId)
     const actions = (events: readonly AuditEvent[]) => events.map(({ action }) => action)
 
@@ -114,13 +115,13 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
       const key = { ...freshKey(), ...tenantScope }
       const { createdAt = 1000 } = over
       const group = await made(store, { key, now: createdAt })
-      await store.updateUserGroup({ key, change: { name: 'B' }, ...origin, now: 2000 })
+      await store.userGroups.update({ key, change: { name: 'B' }, ...origin, now: 2000 })
       const target = { providedId: key.providedId }
-      await store.rotateUserGroupToken({
-        ...{ ...tenantScope, target, oldTokenValidUntil: 3000, mintToken: mint, ...origin, now: 3000 },
+      await store.userGroups.rotate({
+        ...{ ...tenantScope, target, oldTokenValidUntil: 3000, issueToken: mint, ...origin, now: 3000 },
       })
       for (const suspended of [true, false])
-        await store.suspendUserGroup({ key, suspended, ...origin, now: suspended ? 4000 : 5000 })
+        await store.userGroups.suspend({ key, suspended, ...origin, now: suspended ? 4000 : 5000 })
       return group
     }
     const lived = ['resumed', 'suspended', 'token_rotated', 'updated', 'created'].map(
@@ -166,15 +167,15 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
       const realm = await freshRealm()
       const { teamId, providedId } = await live(realm)
       const key = { ...realm, providedId }
-      await store.deleteUserGroup({ key, ...origin, now: 6000 })
+      await store.userGroups.delete({ key, ...origin, now: 6000 })
       const deleted = ['user_group.deleted', ...lived]
       assert.deepEqual(actions(await list(realm, { teamId })), deleted)
       // Another one that has its id now has events of its own.
       const other = await made(store, { key, now: 6500 })
       assert.deepEqual(actions(await list(realm, { teamId: other.teamId })), ['user_group.created'])
       assert.deepEqual(actions(await list(realm, { teamId })), deleted)
-      await store.deleteUserGroup({ key, ...origin, now: 6600 })
-      await store.restoreUserGroup({ ...realm, teamId, deletedAfter: 0, ...origin, now: 7000 })
+      await store.userGroups.delete({ key, ...origin, now: 6600 })
+      await store.userGroups.restore({ ...realm, teamId, deletedAfter: 0, ...origin, now: 7000 })
       assert.deepEqual(actions(await pages(realm, 2, { teamId })), ['user_group.restored', ...deleted])
     })
 
@@ -195,7 +196,7 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
       const key = { ...freshKey(), ...realm }
       const { teamId } = await made(store, { key, now: 1000 })
       for (const name of ['B', 'C', 'D'])
-        await store.updateUserGroup({ key, change: { name }, author: 'cli:a', requestId: name, now: 1000 })
+        await store.userGroups.update({ key, change: { name }, author: 'cli:a', requestId: name, now: 1000 })
       for (const limit of [1, 2, 3, 9])
         assert.deepEqual(requests(await pages(realm, limit, { teamId })), ['D', 'C', 'B', origin.requestId])
     })
@@ -214,15 +215,15 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
       const commands = Array.from({ length: howMany }, () =>
         newUserGroup({ key: { ...freshKey(), ...where }, now }),
       )
-      await store.getOrCreateUserGroups(commands)
+      await store.userGroups.getOrCreateMany(commands)
     }
     const times = async (where: TenantScope) =>
-      (await store.listAuditEvents(allOf(where))).map(told).map(({ time }) => time)
+      (await store.audit.list(allOf(where))).map(told).map(({ time }) => time)
     const prune = (before: number, where: TenantScope = realm) =>
-      store.pruneAuditEvents({ ...where, before, ...by, now: 9000 })
+      store.audit.prune({ ...where, before, ...by, now: 9000 })
 
     it('are removed where they are older, and told of by one event, however many they are', async () => {
-      const other = await store.createWorkspace({ ...newWorkspace('second', 1000), environment: 'Testing' })
+      const other = await store.workspaces.create({ ...newWorkspace('second', 1000), environment: 'Testing' })
       const ofOthers = [
         { ...realm, environment: 'Customer' },
         { ...realm, workspaceId: other?.workspace.id ?? 0 },
@@ -235,7 +236,7 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
       assert.equal(await prune(2000), 2500)
       assert.deepEqual(await times(realm), [9000, 2000, 2000, 2000])
       assert.deepEqual(await Promise.all(ofOthers.map(times)), before)
-      const [pruned] = await store.listAuditEvents(allOf(realm))
+      const [pruned] = await store.audit.list(allOf(realm))
       assert.ok(pruned)
       const details = { before: new Date(2000).toISOString() }
       assert.deepEqual(told(pruned), event('audit_log.pruned', { time: 9000, details }))
@@ -257,7 +258,7 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
     })
 
     it('are never those of the removal itself', async () => {
-      const made = await store.createWorkspace(newWorkspace('of all', 9000))
+      const made = await store.workspaces.create(newWorkspace('of all', 9000))
       const where = { workspaceId: made?.workspace.id ?? 0, environment: 'Testing' } as const
       await happen(where, 1000, 2)
       assert.equal(await prune(99_000, where), 2)
@@ -265,7 +266,7 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
     })
 
     it('are removed once by two who do so at once, and those of both are gone', async () => {
-      const made = await store.createWorkspace(newWorkspace('of two', 9000))
+      const made = await store.workspaces.create(newWorkspace('of two', 9000))
       const where = { workspaceId: made?.workspace.id ?? 0, environment: 'Testing' } as const
       await happen(where, 1000, 1200)
       await happen(where, 1500, 1200)

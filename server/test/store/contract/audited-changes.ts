@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../../../src/domain/store.ts'
-import type { TenantScope } from '../../../src/domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../../../src/domain/tenant-scope.ts'
 import { by, event, made, newApiToken, now, tenantScope, type AuditedChange } from './audit-events.ts'
 import { ofUserGroups } from './audited-user-groups.ts'
 import { freshKey, newWorkspace, origin } from './store-fixtures.ts'
@@ -9,9 +9,9 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
   'an API token': (store) => {
     const token = newApiToken({ expiresAt: now + 1 })
     return Promise.resolve({
-      change: () => store.createApiToken(token),
+      change: () => store.apiTokens.create(token),
       events: async () => {
-        const { id = 0 } = (await store.findApiToken(token.tokenHash)) ?? {}
+        const { id = 0 } = (await store.apiTokens.find(token.tokenHash)) ?? {}
         const expires_at = new Date(now + 1).toISOString()
         const details = { api_token_id: id, name: 'A "token"', scopes: ['read', 'write'], expires_at }
         return [event('api_token.created', { details })]
@@ -21,9 +21,9 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
   },
 
   'a revocation': async (store) => {
-    const { id } = await store.createApiToken(newApiToken({ ...origin, createdAt: 1000 }))
+    const { id } = await store.apiTokens.create(newApiToken({ ...origin, createdAt: 1000 }))
     const revoke = async (which = id) =>
-      (await store.revokeApiToken({ id: which, ...by, now }))?.revokedAt ?? null
+      (await store.apiTokens.revoke({ id: which, ...by, now }))?.revokedAt ?? null
     return {
       change: () => revoke(),
       events: () => [event('api_token.revoked', { details: { api_token_id: id, name: 'A "token"' } })],
@@ -35,9 +35,9 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
   },
 
   'a limit of an API token': async (store) => {
-    const { id } = await store.createApiToken(newApiToken({ ...origin, createdAt: 1000 }))
+    const { id } = await store.apiTokens.create(newApiToken({ ...origin, createdAt: 1000 }))
     const limit = async (which = id, burst = 200) =>
-      (await store.limitApiToken({ id: which, rateLimit: { perSecond: 100, burst }, ...by, now }))
+      (await store.apiTokens.limit({ id: which, rateLimit: { perSecond: 100, burst }, ...by, now }))
         ?.rateLimit ?? null
     return {
       change: () => limit(),
@@ -54,18 +54,18 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
   },
 
   'a rotation of an API token': async (store) => {
-    const { id } = await store.createApiToken(newApiToken({ ...origin, createdAt: 1000, expiresAt: null }))
+    const { id } = await store.apiTokens.create(newApiToken({ ...origin, createdAt: 1000, expiresAt: null }))
     const { tokenHash } = newApiToken()
     const rotate = async (which = id, hash = tokenHash) => {
       const command = { id: which, tokenHash: hash, oldTokenValidUntil: now, now, ...by }
-      return (await store.rotateApiToken(command)).outcome
+      return (await store.apiTokens.rotate(command)).outcome
     }
     return {
       change: () => rotate(),
       events: async () => {
         const details = {
           api_token_id: id,
-          new_api_token_id: (await store.findApiToken(tokenHash))?.id,
+          new_api_token_id: (await store.apiTokens.find(tokenHash))?.id,
           name: 'A "token"',
           valid_until: new Date(now).toISOString(),
           expires_at: null,
@@ -82,8 +82,8 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
   'a workspace': (store) => {
     const { providedId: name } = freshKey()
     const create = () =>
-      store
-        .createWorkspace({ name, createdAt: now, environment: 'Testing', ...by })
+      store.workspaces
+        .create({ name, createdAt: now, environment: 'Testing', ...by })
         .then((one) => one?.workspace)
     let workspaceId = 0
     return Promise.resolve({
@@ -109,14 +109,14 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
       expiresAt: null,
     } as const
     const create = (hash: Uint8Array = tokenHash) =>
-      store.createWorkspace({
+      store.workspaces.create({
         ...{ name, createdAt: now, environment: 'Testing', ...by },
         apiToken: { ...apiToken, tokenHash: hash },
       })
     return Promise.resolve({
       change: () => create(),
       events: async () => {
-        const { id = 0, workspaceId = 0 } = (await store.findApiToken(tokenHash)) ?? {}
+        const { id = 0, workspaceId = 0 } = (await store.apiTokens.find(tokenHash)) ?? {}
         const details = { api_token_id: id, name: 'admin', scopes: ['admin'], expires_at: null }
         return [
           event('api_token.created', { workspaceId, details }),
@@ -128,11 +128,11 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
   },
 
   'a sign-in': async (store) => {
-    const { id } = await store.createApiToken(newApiToken({ ...origin, createdAt: 1000 }))
+    const { id } = await store.apiTokens.create(newApiToken({ ...origin, createdAt: 1000 }))
     const session = randomBytes(32)
     return {
       change: () =>
-        store.createConsoleSession({
+        store.sessions.create({
           hash: session,
           apiToken: { id, ...tenantScope },
           requestId: 'sign-in',
@@ -140,18 +140,18 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
         }),
       events: () => [event('console_session.created', { author: `api_token:${id}`, requestId: 'sign-in' })],
       nothing: {
-        'its use': [undefined, () => store.touchConsoleSession(session, now)],
-        'its end': [undefined, () => store.deleteConsoleSession(session)],
+        'its use': [undefined, () => store.sessions.touch(session, now)],
+        'its end': [undefined, () => store.sessions.delete(session)],
       },
     }
   },
 
   'a pruning': async (store) => {
-    const one = await store.createWorkspace(newWorkspace(freshKey().providedId))
+    const one = await store.workspaces.create(newWorkspace(freshKey().providedId))
     const ofOne = { ...tenantScope, workspaceId: one?.workspace.id ?? 0 }
     for (const time of [1000, 4999, 5000])
-      await store.createApiToken(newApiToken({ ...ofOne, ...origin, createdAt: time }))
-    const prune = () => store.pruneAuditEvents({ ...ofOne, before: 5000, ...by, now })
+      await store.apiTokens.create(newApiToken({ ...ofOne, ...origin, createdAt: time }))
+    const prune = () => store.audit.prune({ ...ofOne, before: 5000, ...by, now })
     return {
       change: prune,
       events: () => [
@@ -169,7 +169,7 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
     await made(store, { change: { name: 'A', mapping: `{"${other}":"x"}` } })
     const create = async (text = providedId) => {
       const schema = { ...tenantScope, providedId: text, name: 'A', createdAt: now, ...by }
-      const result = await store.createSchema(schema)
+      const result = await store.dataSources.createSchema(schema)
       return typeof result === 'string' ? result : result.id
     }
     let id: unknown
@@ -191,7 +191,7 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
     const [id, used] = [await schema(store, providedId), await schema(store)]
     await dataSource(store, used)
     const remove = (which = id, over: Partial<TenantScope> = {}) =>
-      store.deleteSchema({ ...tenantScope, id: which, ...by, now, ...over })
+      store.dataSources.deleteSchema({ ...tenantScope, id: which, ...by, now, ...over })
     return {
       change: () => remove(),
       events: () => [event('schema.deleted', { details: { schema_id: id, provided_id: providedId } })],
@@ -207,7 +207,7 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
     const schemaId = await schema(store)
     const create = async (of = schemaId) => {
       const one = { ...tenantScope, schemaId: of, providedId: 'eu "1"', name: 'A', createdAt: now, ...by }
-      const result = await store.createDataSource(one)
+      const result = await store.dataSources.create(one)
       return typeof result === 'string' ? result : result.id
     }
     let id: unknown
@@ -231,7 +231,7 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
     const schemaId = await schema(store)
     const [id, used] = [await dataSource(store, schemaId, 'eu'), await dataSource(store, schemaId)]
     await made(store, { change: { name: 'A', mapping: `{"${schemaId}":"${used}"}` } })
-    const remove = (which = id) => store.deleteDataSource({ ...tenantScope, id: which, ...by, now })
+    const remove = (which = id) => store.dataSources.delete({ ...tenantScope, id: which, ...by, now })
     return {
       change: () => remove(),
       events: () => {
@@ -247,7 +247,7 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
 }
 
 async function schema(store: Store, providedId = freshKey().providedId): Promise<number> {
-  const result = await store.createSchema({
+  const result = await store.dataSources.createSchema({
     ...tenantScope,
     providedId,
     name: 'A',
@@ -264,7 +264,7 @@ async function dataSource(
   providedId = freshKey().providedId,
 ): Promise<number> {
   const one = { ...tenantScope, schemaId, providedId, name: 'A', createdAt: 1000, ...origin }
-  const result = await store.createDataSource(one)
+  const result = await store.dataSources.create(one)
   if (typeof result === 'string') throw new Error(result)
   return result.id
 }

@@ -1,7 +1,11 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { GetOrCreateUserGroup, RotateUserGroupToken, Store } from '../../../src/domain/store.ts'
+import type {
+  GetOrCreateUserGroup,
+  RotateUserGroupToken,
+} from '../../../src/domain/user-group/user-group-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import type { TenantScope } from '../../../src/domain/tenant-scope.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
-import type { TenantScope } from '../../../src/domain/user-group/user-group-service.ts'
 import {
   by,
   eventOf,
@@ -20,11 +24,11 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
   'a creation': (store) => {
     const key = newKey()
     const create = (over: Partial<GetOrCreateUserGroup> = {}) =>
-      store.getOrCreateUserGroup(newUserGroup({ key, ...by, now, ...over }))
+      store.userGroups.getOrCreate(newUserGroup({ key, ...by, now, ...over }))
     const unregistered = { name: 'B', mapping: '{"nowhere":"nothing"}' }
     return Promise.resolve({
       change: create,
-      events: async () => [eventOf('user_group.created', (await store.findUserGroup(key)) as UserGroup)],
+      events: async () => [eventOf('user_group.created', (await store.userGroups.find(key)) as UserGroup)],
       nothing: {
         'the same again': ['unchanged', create],
         'another, without the right': [
@@ -48,7 +52,7 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
   'a get that changes': async (store) => {
     const group = await made(store)
     const change = () =>
-      store.getOrCreateUserGroup(newUserGroup({ key: group, change: { name: 'B' }, ...by, now }))
+      store.userGroups.getOrCreate(newUserGroup({ key: group, change: { name: 'B' }, ...by, now }))
     return {
       change,
       events: () => [eventOf('user_group.updated', group, { changed_fields: ['name'] })],
@@ -59,8 +63,8 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
   'an update': async (store) => {
     const group = await made(store, { change: { name: 'A', properties: '{"a":1}' } })
     const { teamId, revision } = group
-    const update = (over: Partial<Parameters<Store['updateUserGroup']>[0]> = {}) =>
-      store.updateUserGroup({
+    const update = (over: Partial<Parameters<Store['userGroups']['update']>[0]> = {}) =>
+      store.userGroups.update({
         ...{ key: group, change: { name: 'A', mapping: '{"a":"b"}', properties: null } },
         ...{ ...by, now, ...over },
       })
@@ -90,9 +94,9 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
       async (store: Store) => {
         const group = await made(store)
         const { teamId, revision } = group
-        if (!suspended) await store.suspendUserGroup({ key: group, suspended: true, ...origin, now: 1000 })
-        const suspend = (over: Partial<Parameters<Store['suspendUserGroup']>[0]> = {}) =>
-          store.suspendUserGroup({ key: group, suspended, ...by, now, ...over })
+        if (!suspended) await store.userGroups.suspend({ key: group, suspended: true, ...origin, now: 1000 })
+        const suspend = (over: Partial<Parameters<Store['userGroups']['suspend']>[0]> = {}) =>
+          store.userGroups.suspend({ key: group, suspended, ...by, now, ...over })
         return {
           change: suspend,
           events: () => [eventOf(suspended ? 'user_group.suspended' : 'user_group.resumed', group)],
@@ -112,8 +116,8 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
   'a deletion': async (store) => {
     const group = await made(store, { change: { name: 'A', mapping: '{"a":"b"}' } })
     const other = await made(store)
-    const remove = (over: Partial<Parameters<Store['deleteUserGroup']>[0]> = {}) =>
-      store.deleteUserGroup({ key: group, ...by, now, ...over })
+    const remove = (over: Partial<Parameters<Store['userGroups']['delete']>[0]> = {}) =>
+      store.userGroups.delete({ key: group, ...by, now, ...over })
     const { teamId } = other
     return {
       change: remove,
@@ -134,10 +138,10 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
       await made(store, { change: { name: 'A', mapping: '{"a":"b"}' } }),
       await made(store),
     ]
-    for (const key of [group, taken]) await store.deleteUserGroup({ key, ...origin, now: 5000 })
+    for (const key of [group, taken]) await store.userGroups.delete({ key, ...origin, now: 5000 })
     await made(store, { key: taken })
     const restore = ({ teamId } = group, deletedAfter = 0) =>
-      store.restoreUserGroup({ ...tenantScope, teamId, deletedAfter, ...by, now })
+      store.userGroups.restore({ ...tenantScope, teamId, deletedAfter, ...by, now })
     return {
       change: () => restore(),
       events: () => [eventOf('user_group.restored', group)],
@@ -157,9 +161,9 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
       expiresAt: now + 86_400_000,
     }
     const rotate = (over: Partial<RotateUserGroupToken> = {}) =>
-      store.rotateUserGroupToken({
+      store.userGroups.rotate({
         ...{ ...tenantScope, target: { tokenHash: hashOf(group.token) }, oldTokenValidUntil: now + 90_000 },
-        ...{ mintToken: mint, ...by, now, ...over },
+        ...{ issueToken: mint, ...by, now, ...over },
       })
     return {
       change: () => rotate({ idempotency }),
@@ -182,13 +186,13 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
 
   'the end of a grace period': async (store) => {
     const group = await made(store)
-    const rotated = await store.rotateUserGroupToken({
+    const rotated = await store.userGroups.rotate({
       ...{ ...tenantScope, target: { providedId: group.providedId }, oldTokenValidUntil: now + 1 },
-      ...{ mintToken: mint, ...origin, now: 2000 },
+      ...{ issueToken: mint, ...origin, now: 2000 },
     })
     if (!('userGroup' in rotated)) throw new Error(rotated.outcome)
     const end = (tokenHash = hashOf(group.token), over: Partial<TenantScope> = {}) =>
-      store.endGracePeriod({ ...tenantScope, tokenHash, ...by, now, ...over })
+      store.userGroups.endGracePeriod({ ...tenantScope, tokenHash, ...by, now, ...over })
     return {
       change: () => end(),
       events: () => [eventOf('user_group.grace_period_ended', group)],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { GetOrCreateUserGroup, Store } from '../../../src/domain/store.ts'
+import type { GetOrCreateUserGroup } from '../../../src/domain/user-group/user-group-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroupChange } from '../../../src/domain/user-group/user-group.ts'
 import { count, freshKey, mint, origin, plain, text } from './store-fixtures.ts'
 
@@ -17,17 +18,17 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
       change: UserGroupChange,
       over: Partial<GetOrCreateUserGroup> = {},
     ): GetOrCreateUserGroup => ({
-      ...{ key: freshKey(), change, mayWrite: true, mintToken: mint, ...origin, now: 1000 },
+      ...{ key: freshKey(), change, mayWrite: true, issueToken: mint, ...origin, now: 1000 },
       ...over,
     })
 
     it('takes none for nothing to do', async () => {
-      assert.deepEqual(await store.getOrCreateUserGroups([]), [])
+      assert.deepEqual(await store.userGroups.getOrCreateMany([]), [])
     })
 
     it('answers each in its place, whatever becomes of the others', async () => {
       const [known, same] = [freshKey(), freshKey()]
-      for (const key of [known, same]) await store.getOrCreateUserGroup(command({ name: 'A' }, { key }))
+      for (const key of [known, same]) await store.userGroups.getOrCreate(command({ name: 'A' }, { key }))
       const commands = [
         command({ name: 'New', mapping: '{"1":"2"}', properties: '{"p":1}' }),
         command({}),
@@ -37,7 +38,7 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
         command({ name: 'A' }, { mayWrite: false }),
         command({ name: 'Elsewhere' }, { key: { ...known, environment: 'Testing' } }),
       ]
-      const results = await store.getOrCreateUserGroups(commands)
+      const results = await store.userGroups.getOrCreateMany(commands)
       assert.deepEqual(
         results.map(({ outcome }) => outcome),
         [
@@ -46,7 +47,7 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
         ],
       )
       for (const [i, result] of results.entries()) {
-        const found = await store.findUserGroup((commands[i] as GetOrCreateUserGroup).key)
+        const found = await store.userGroups.find((commands[i] as GetOrCreateUserGroup).key)
         const told = 'userGroup' in result ? result.userGroup : null
         assert.deepEqual(plain(found && { ...found, ...told }), plain(found))
         assert.equal(found === null, told === null)
@@ -56,7 +57,7 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
     })
 
     it('creates each of several hundred with a token of its own', async () => {
-      const results = await store.getOrCreateUserGroups(
+      const results = await store.userGroups.getOrCreateMany(
         Array.from({ length: 600 }, () => command({ name: 'A', mapping: '{"many":"rows"}' })),
       )
       assert.deepEqual(count(results), { created: 600 })
@@ -69,7 +70,7 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
       const keys = Array.from({ length: 40 }, freshKey)
       const results = await Promise.all(
         Array.from({ length: 6 }, (_, i) =>
-          store.getOrCreateUserGroups(
+          store.userGroups.getOrCreateMany(
             (i % 2 === 0 ? keys : [...keys].reverse()).map((key) => command({ name: 'A' }, { key })),
           ),
         ),
@@ -79,21 +80,25 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
 
     it('finishes all of them where the store is closed meanwhile', async () => {
       const closing = await openFreshStore()
-      const results = closing.getOrCreateUserGroups(Array.from({ length: 600 }, () => command({ name: 'A' })))
+      const results = closing.userGroups.getOrCreateMany(
+        Array.from({ length: 600 }, () => command({ name: 'A' })),
+      )
       await Promise.all([results, closing.close()])
       assert.deepEqual(count(await results), { created: 600 })
     })
 
     it('leaves a version of what each update changes, by its author', async () => {
       const keys = Array.from({ length: 3 }, freshKey)
-      const made = await store.getOrCreateUserGroups(keys.map((key) => command({ name: 'Before' }, { key })))
-      await store.getOrCreateUserGroups(
+      const made = await store.userGroups.getOrCreateMany(
+        keys.map((key) => command({ name: 'Before' }, { key })),
+      )
+      await store.userGroups.getOrCreateMany(
         keys.map((key) => command({ name: 'After' }, { key, author: 'cli:someone', now: 2000 })),
       )
       for (const result of made) {
         assert.ok('userGroup' in result)
         const { teamId } = result.userGroup
-        const versions = await store.listVersions({
+        const versions = await store.userGroupHistory.listVersions({
           workspaceId: 1,
           teamId,
           beforeRevision: null,
@@ -103,7 +108,7 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
           versions.map((version) => [version.revision, version.name, version.updatedBy]),
           [[1, 'Before', origin.author]],
         )
-        const found = await store.findUserGroupById(1, 'Customer', teamId)
+        const found = await store.userGroups.findById(1, 'Customer', teamId)
         assert.deepEqual([found?.name, found?.updatedBy], ['After', 'cli:someone'])
       }
     })

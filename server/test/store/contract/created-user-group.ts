@@ -1,4 +1,4 @@
-import type { GetOrCreateOutcome } from '../../../src/domain/store.ts'
+import type { GetOrCreateOutcome } from '../../../src/domain/user-group/user-group-store.ts'
 import type { UserGroup, UserGroupView } from '../../../src/domain/user-group/user-group.ts'
 
 /** What a call is told of a user group that stays as it is. */

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Schema } from '../../../src/domain/data-source/data-source.ts'
 import type { Environment } from '../../../src/domain/environment.ts'
 import type { Store } from '../../../src/domain/store.ts'
-import type { TenantScope } from '../../../src/domain/user-group/user-group-service.ts'
+import type { TenantScope } from '../../../src/domain/tenant-scope.ts'
 import { Registry } from './registry.ts'
 import { mint, origin } from './store-fixtures.ts'
 
@@ -47,7 +47,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
         createdAt: 1000,
       })
       assert.deepEqual(
-        await store.listDataSources({ workspaceId, environment, afterId: null, limit: 1000 }),
+        await store.dataSources.list({ workspaceId, environment, afterId: null, limit: 1000 }),
         made,
       )
       assert.deepEqual(await dataSources(), made)
@@ -56,14 +56,14 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
     it('gives a provided id once, however many ask at once', async () => {
       const { tenantScope, schemas, dataSources } = await registry()
       const schema = { ...tenantScope, ...origin, providedId: 'sales', name: 'A', createdAt: 1 }
-      const made = await repeated(() => store.createSchema(schema))
+      const made = await repeated(() => store.dataSources.createSchema(schema))
       const [kept, ...others] = made.filter((result) => typeof result === 'object')
       assert.deepEqual(others, [])
       assert.deepEqual(await schemas(), [kept])
 
       const dataSource = { schemaId: kept?.id ?? 0, providedId: 'eu', name: 'A', createdAt: 1 }
       const results = await repeated(() =>
-        store.createDataSource({ ...tenantScope, ...origin, ...dataSource }),
+        store.dataSources.create({ ...tenantScope, ...origin, ...dataSource }),
       )
       const [first, ...more] = results.filter((result) => typeof result === 'object')
       assert.deepEqual(more, [])
@@ -78,11 +78,11 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       const mapped = await createDataSource(schema, { providedId: 'eu' })
       const unmapped = await createDataSource(schema, { providedId: 'us' })
       for (const [i, schemaKey] of ['sales', String(schema.id)].entries()) {
-        await store.getOrCreateUserGroup({
+        await store.userGroups.getOrCreate({
           key: { ...tenantScope, providedId: `by ${schemaKey}` },
           change: { name: 'A', mapping: JSON.stringify({ [schemaKey]: String(mapped.id) }) },
           mayWrite: true,
-          mintToken: mint,
+          issueToken: mint,
           ...origin,
           now: i,
         })
@@ -94,12 +94,12 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
           createdAt: 1,
         })
         assert.equal(
-          await store.createDataSource({ workspaceId, environment, ...origin, ...named(mapped.id) }),
+          await store.dataSources.create({ workspaceId, environment, ...origin, ...named(mapped.id) }),
           'provided_id_mapped',
         )
         if (i === 1) {
           const taken = { ...tenantScope, ...origin, providedId: String(schema.id), name: 'A', createdAt: 1 }
-          assert.equal(await store.createSchema(taken), 'provided_id_mapped')
+          assert.equal(await store.dataSources.createSchema(taken), 'provided_id_mapped')
         }
         assert.deepEqual([await schemas(), await dataSources()], before)
       }
@@ -115,9 +115,9 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       const schema = await createSchema({ providedId: 'sales' })
       const dataSource = await createDataSource(schema, { providedId: 'eu' })
       const again = { ...tenantScope, ...origin, providedId: 'sales', name: 'Another', createdAt: 7 }
-      assert.equal(await store.createSchema(again), 'provided_id_taken')
+      assert.equal(await store.dataSources.createSchema(again), 'provided_id_taken')
       const other = { schemaId: schema.id, providedId: 'eu', name: 'Another', createdAt: 7 }
-      const taken = await store.createDataSource({ ...tenantScope, ...origin, ...other })
+      const taken = await store.dataSources.create({ ...tenantScope, ...origin, ...other })
       assert.equal(taken, 'provided_id_taken')
       assert.deepEqual([await schemas(), await dataSources()], [[schema], [dataSource]])
     })
@@ -170,7 +170,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       const schema = await createSchema({ providedId: 'sales' })
       const other = (await registry()).tenantScope
       const create = (workspaceId: number, environment: Environment, schemaId: number) =>
-        store.createDataSource({
+        store.dataSources.create({
           workspaceId,
           environment,
           ...origin,
@@ -192,12 +192,12 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       const other = (await registry()).tenantScope
       const deletions = [
         ['deleteSchema', schema.id, true],
-        ['deleteDataSource', dataSource.id, false],
+        ['delete', dataSource.id, false],
         ['deleteSchema', schema.id, false],
       ] as const
       for (const [operation, id, inUse] of deletions) {
         const remove = (workspaceId: number, environment: Environment) =>
-          store[operation]({ ...origin, workspaceId, environment, id, now: 9000 })
+          store.dataSources[operation]({ ...origin, workspaceId, environment, id, now: 9000 })
         assert.equal(await remove(tenantScope.workspaceId, 'Testing'), 'not_found')
         assert.equal(await remove(other.workspaceId, 'Customer'), 'not_found')
         const before = [await schemas(), await dataSources()]
@@ -207,11 +207,11 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       }
       assert.deepEqual([await schemas(), await dataSources()], [[], []])
       assert.equal(
-        await store.deleteSchema({ ...tenantScope, ...origin, id: 1_000_000, now: 9000 }),
+        await store.dataSources.deleteSchema({ ...tenantScope, ...origin, id: 1_000_000, now: 9000 }),
         'not_found',
       )
       assert.equal(
-        await store.deleteDataSource({ ...tenantScope, ...origin, id: 1_000_000, now: 9000 }),
+        await store.dataSources.delete({ ...tenantScope, ...origin, id: 1_000_000, now: 9000 }),
         'not_found',
       )
     })
@@ -222,11 +222,21 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       const schema = await createSchema({ providedId: 'sales' })
       const dataSource = await createDataSource(schema, { providedId: 'eu' })
       const gone = await repeated(() =>
-        store.deleteDataSource({ ...{ workspaceId, environment }, ...origin, id: dataSource.id, now: 9000 }),
+        store.dataSources.delete({
+          ...{ workspaceId, environment },
+          ...origin,
+          id: dataSource.id,
+          now: 9000,
+        }),
       )
       assert.deepEqual(gone.sort(), ['deleted', ...Array<string>(23).fill('not_found')])
       const gonesToo = await repeated(() =>
-        store.deleteSchema({ ...{ workspaceId, environment }, ...origin, id: schema.id, now: 9000 }),
+        store.dataSources.deleteSchema({
+          ...{ workspaceId, environment },
+          ...origin,
+          id: schema.id,
+          now: 9000,
+        }),
       )
       assert.deepEqual(gonesToo.sort(), ['deleted', ...Array<string>(23).fill('not_found')])
     })
@@ -241,7 +251,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
         assert.ok(schema.id > lastSchema && dataSource.id > lastDataSource)
         ;[lastSchema, lastDataSource] = [schema.id, dataSource.id]
         assert.equal(
-          await store.deleteDataSource({
+          await store.dataSources.delete({
             ...{ workspaceId, environment },
             ...origin,
             id: dataSource.id,
@@ -250,7 +260,12 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
           'deleted',
         )
         assert.equal(
-          await store.deleteSchema({ ...{ workspaceId, environment }, ...origin, id: schema.id, now: 9000 }),
+          await store.dataSources.deleteSchema({
+            ...{ workspaceId, environment },
+            ...origin,
+            id: schema.id,
+            now: 9000,
+          }),
           'deleted',
         )
       }
@@ -262,7 +277,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
         const { workspaceId, environment } = tenantScope
         const { id } = await createSchema({ providedId: 'sales' })
         const create = (providedId: string) =>
-          store.createDataSource({
+          store.dataSources.create({
             workspaceId,
             environment,
             ...origin,
@@ -271,7 +286,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
           })
         const results = await Promise.all([
           ...Array.from({ length: round % 3 }, (_, i) => create(`before ${i}`)),
-          store.deleteSchema({ ...{ workspaceId, environment }, ...origin, id, now: 9000 }),
+          store.dataSources.deleteSchema({ ...{ workspaceId, environment }, ...origin, id, now: 9000 }),
           ...Array.from({ length: round % 4 }, (_, i) => create(`after ${i}`)),
         ])
         const isGone = results.includes('deleted')

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Sealed } from '../../../src/domain/secret-key/keyring.ts'
-import type { DeleteUserGroup, RestoreUserGroup, Store } from '../../../src/domain/store.ts'
+import type { DeleteUserGroup, RestoreUserGroup } from '../../../src/domain/user-group/user-group-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import { deleteExpired } from '../../../src/domain/expiry.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
@@ -25,20 +27,25 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       return madeBy(result)
     }
     const remove = (key: UserGroupKey, over: Partial<DeleteUserGroup> = {}) =>
-      store.deleteUserGroup({ key, author: 'cli:somebody', requestId: null, now: 9000, ...over })
+      store.userGroups.delete({ key, author: 'cli:somebody', requestId: null, now: 9000, ...over })
     const restore = ({ teamId }: Pick<UserGroup, 'teamId'>, over: Partial<RestoreUserGroup> = {}) =>
-      store.restoreUserGroup({ ...own.tenantScope, ...origin, teamId, deletedAfter: 0, now: 9500, ...over })
+      store.userGroups.restore({ ...own.tenantScope, ...origin, teamId, deletedAfter: 0, now: 9500, ...over })
     const list = ({ tenantScope } = own, deletedAfter = 0, afterTeamId: number | null = null, limit = 1000) =>
-      store.listDeletedUserGroups({ ...tenantScope, deletedAfter, afterTeamId, limit })
+      store.userGroupHistory.listDeleted({ ...tenantScope, deletedAfter, afterTeamId, limit })
     const listed = async ({ teamId }: UserGroup, deletedAfter = 0) =>
       (await list(own, deletedAfter, teamId - 1, 1)).find((deleted) => deleted.teamId === teamId)
     const find = (token: Sealed) =>
-      store.findByToken(own.tenantScope.workspaceId, own.tenantScope.environment, hashOf(token), 2000)
+      store.userGroups.findByToken(
+        own.tenantScope.workspaceId,
+        own.tenantScope.environment,
+        hashOf(token),
+        2000,
+      )
     const rotate = async (token: Sealed) => {
-      const result = await store.rotateUserGroupToken({
+      const result = await store.userGroups.rotate({
         ...origin,
         ...{ ...own.tenantScope, target: { tokenHash: hashOf(token) } },
-        ...{ oldTokenValidUntil: 99_000, mintToken: mint, now: 2000 },
+        ...{ oldTokenValidUntil: 99_000, issueToken: mint, now: 2000 },
       })
       assert.ok('userGroup' in result, result.outcome)
       return result.userGroup.token
@@ -46,10 +53,10 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
 
     it('is listed as it was, with whose call deleted it and when', async () => {
       const group = await created()
-      await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 3000 })
-      const before = await store.findUserGroup(group)
+      await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 3000 })
+      const before = await store.userGroups.find(group)
       assert.equal(await remove(group), 'deleted')
-      assert.equal(await store.findUserGroup(group), null)
+      assert.equal(await store.userGroups.find(group), null)
       const deleted = { ...before, deletedAt: 9000, deletedBy: 'cli:somebody' }
       assert.deepEqual(plain(await listed(group)), plain(deleted))
       assert.equal(await listed(group, 9000), undefined)
@@ -65,7 +72,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         { workspaceId: workspaceId + 1, environment, providedId },
       ]
       for (const key of keys) assert.equal(await remove(key), 'not_found')
-      assert.deepEqual(plain(await store.findUserGroup(group)), plain(group))
+      assert.deepEqual(plain(await store.userGroups.find(group)), plain(group))
       assert.equal(await listed(group), undefined)
     })
 
@@ -103,15 +110,15 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       it('is as it was, and its current token works again', async () => {
         const group = await created()
         const token = await rotate(group.token)
-        await store.updateUserGroup({ key: group, change: { name: 'B' }, ...origin, now: 3000 })
-        const before = await store.findUserGroup(group)
+        await store.userGroups.update({ key: group, change: { name: 'B' }, ...origin, now: 3000 })
+        const before = await store.userGroups.find(group)
         assert.ok(before)
         await remove(group)
         const restored = await restore(group)
         assert.equal(restored.outcome, 'restored')
         const after = { ...before, revision: before.revision + 1 }
         assert.deepEqual(plain('userGroup' in restored && restored.userGroup), plain(after))
-        assert.deepEqual(plain(await store.findUserGroup(group)), plain(after))
+        assert.deepEqual(plain(await store.userGroups.find(group)), plain(after))
         assert.equal((await find(token))?.userGroup.teamId, group.teamId)
         // Those that it replaced stay unknown, whatever their grace period was.
         assert.equal(await find(group.token), null)
@@ -135,10 +142,10 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       it('has its earlier versions, and goes on with them', async () => {
         const group = await created()
         const rename = (to: string) =>
-          store.updateUserGroup({ key: group, change: { name: to }, ...origin, now: 2000 })
+          store.userGroups.update({ key: group, change: { name: to }, ...origin, now: 2000 })
         const versions = async () =>
           (
-            await store.listVersions({
+            await store.userGroupHistory.listVersions({
               ...own.tenantScope,
               teamId: group.teamId,
               beforeRevision: null,
@@ -161,12 +168,12 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
 
       it('is suspended still where it was', async () => {
         const group = await created()
-        await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 3000 })
+        await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 3000 })
         await remove(group)
         await restore(group)
-        assert.equal((await store.findUserGroup(group))?.suspendedAt, 3000)
+        assert.equal((await store.userGroups.find(group))?.suspendedAt, 3000)
         assert.equal(await find(group.token), null)
-        await store.suspendUserGroup({ ...origin, key: group, suspended: false, now: 3000 })
+        await store.userGroups.suspend({ ...origin, key: group, suspended: false, now: 3000 })
         assert.ok(await find(group.token))
       })
 
@@ -182,7 +189,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         assert.equal((await restore(group, registry.tenantScope)).outcome, 'restored')
         assert.equal(await registry.deleteDataSource(eu), 'in_use')
         const { workspaceId, environment } = registry.tenantScope
-        const owner = await store.findByToken(workspaceId, environment, hashOf(group.token), 1000)
+        const owner = await store.userGroups.findByToken(workspaceId, environment, hashOf(group.token), 1000)
         assert.deepEqual(
           owner?.dataSources.map(({ dataSource }) => dataSource.id),
           [eu.id],
@@ -199,7 +206,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         outcome: 'not_found' | 'id_taken',
         over: Partial<RestoreUserGroup> = {},
       ) => {
-        const kept = async () => plain([await store.findUserGroup(group), await list()])
+        const kept = async () => plain([await store.userGroups.find(group), await list()])
         const before = await kept()
         assert.deepEqual(await restore(group, over), { outcome })
         assert.deepEqual(await kept(), before)
@@ -247,7 +254,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       await remove(group)
       const results = await Promise.all(Array.from({ length: 24 }, () => restore(group)))
       assert.deepEqual(count(results), { restored: 1, not_found: 23 })
-      assert.equal((await store.findUserGroup(group))?.revision, 2)
+      assert.equal((await store.userGroups.find(group))?.revision, 2)
     })
 
     it('is one of those with the same id that are restored at once', async () => {
@@ -259,7 +266,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       }
       const results = await Promise.all(groups.map((group) => restore(group)))
       assert.deepEqual(count(results), { restored: 1, id_taken: 7 })
-      const found = await store.findUserGroup(key)
+      const found = await store.userGroups.find(key)
       assert.equal(found?.teamId, groups[results.findIndex(({ outcome }) => outcome === 'restored')]?.teamId)
     })
 
@@ -273,7 +280,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         const restoring = restore(group)
         const outcomes = (await Promise.all([...first, create()])).map(({ outcome }) => outcome)
         const restored = await restoring
-        const found = await store.findUserGroup(group)
+        const found = await store.userGroups.find(group)
         if (restored.outcome === 'restored') {
           assert.equal(found?.teamId, group.teamId)
           assert.ok(!outcomes.includes('created'), outcomes.join())
@@ -301,18 +308,20 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       const result = await getOrCreate(store, key, { change: { name: 'B' } })
       const userGroup = madeBy(result)
       const { teamId, workspaceId } = userGroup
-      await store.recordIntrospections([{ workspaceId, teamId, introspectedAt: 60_000 }])
+      await store.introspections.record([{ workspaceId, teamId, introspectedAt: 60_000 }])
       return userGroup
     }
-    const remove = (key: UserGroupKey, now: number) => store.deleteUserGroup({ key, ...origin, now })
+    const remove = (key: UserGroupKey, now: number) => store.userGroups.delete({ key, ...origin, now })
     const kept = async ({ workspaceId, environment, teamId }: UserGroup) => ({
       isDeleted: (
-        await store.listDeletedUserGroups({
+        await store.userGroupHistory.listDeleted({
           ...{ workspaceId, environment, deletedAfter: 0, afterTeamId: teamId - 1, limit: 1 },
         })
       ).some((deleted) => deleted.teamId === teamId),
-      versions: (await store.listVersions({ workspaceId, teamId, beforeRevision: null, limit: 9 })).length,
-      introspectedAt: await store.findLastIntrospection(workspaceId, teamId),
+      versions: (
+        await store.userGroupHistory.listVersions({ workspaceId, teamId, beforeRevision: null, limit: 9 })
+      ).length,
+      introspectedAt: await store.introspections.findLast(workspaceId, teamId),
     })
     const nothing = { isDeleted: false, versions: 0, introspectedAt: null }
 
@@ -332,35 +341,35 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         [elsewhere, 1500],
       ] as const)
         assert.equal(await remove(group, now), 'deleted')
-      assert.equal(await store.deleteExpired({ now: 0, deletedBefore: 999, usedBefore: 0 }), 0)
-      assert.equal(await store.deleteExpired({ now: 0, deletedBefore: 2000, usedBefore: 0 }), 3)
+      assert.equal(await deleteExpired(store, { now: 0, deletedBefore: 999, usedBefore: 0 }), 0)
+      assert.equal(await deleteExpired(store, { now: 0, deletedBefore: 2000, usedBefore: 0 }), 3)
       for (const group of [old, justOld, elsewhere]) assert.deepEqual(await kept(group), nothing)
       assert.deepEqual(await kept(young), { isDeleted: true, versions: 1, introspectedAt: 60_000 })
       assert.deepEqual(await kept(alive), { isDeleted: false, versions: 1, introspectedAt: 60_000 })
-      assert.equal(await store.deleteExpired({ now: 0, deletedBefore: 2000, usedBefore: 0 }), 0)
+      assert.equal(await deleteExpired(store, { now: 0, deletedBefore: 2000, usedBefore: 0 }), 0)
       const { environment, teamId } = old
       const { workspaceId } = old
       const asked = { ...origin, workspaceId, environment, teamId, deletedAfter: 0, now: 9000 }
-      assert.deepEqual(await store.restoreUserGroup(asked), { outcome: 'not_found' })
-      await store.restoreUserGroup({ ...asked, teamId: young.teamId })
-      assert.equal(await store.deleteExpired({ now: 0, deletedBefore: 99_000, usedBefore: 0 }), 0)
-      assert.ok(await store.findUserGroup(young))
+      assert.deepEqual(await store.userGroups.restore(asked), { outcome: 'not_found' })
+      await store.userGroups.restore({ ...asked, teamId: young.teamId })
+      assert.equal(await deleteExpired(store, { now: 0, deletedBefore: 99_000, usedBefore: 0 }), 0)
+      assert.ok(await store.userGroups.find(young))
     })
 
     it('are counted together with idempotency keys', async () => {
       const group = await changed()
       const keyHash = hashOf({ sealed: Buffer.from('forgotten') })
-      const result = await store.rotateUserGroupToken({
+      const result = await store.userGroups.rotate({
         ...origin,
         ...{ ...own.tenantScope, target: { tokenHash: hashOf(group.token) } },
-        ...{ oldTokenValidUntil: 1000, mintToken: mint, now: 1000 },
+        ...{ oldTokenValidUntil: 1000, issueToken: mint, now: 1000 },
         idempotency: { keyHash, fingerprint: keyHash, expiresAt: 5000 },
       })
       assert.equal(result.outcome, 'rotated')
       const deleted = await changed()
       await remove(deleted, 3000)
-      assert.equal(await store.deleteExpired({ now: 4999, deletedBefore: 2999, usedBefore: 0 }), 0)
-      assert.equal(await store.deleteExpired({ now: 5000, deletedBefore: 3000, usedBefore: 0 }), 2)
+      assert.equal(await deleteExpired(store, { now: 4999, deletedBefore: 2999, usedBefore: 0 }), 0)
+      assert.equal(await deleteExpired(store, { now: 5000, deletedBefore: 3000, usedBefore: 0 }), 2)
       assert.equal((await kept(group)).versions, 1)
     })
 
@@ -379,7 +388,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       for (let i = 0; i < groups.length; i += 300)
         await Promise.all(groups.slice(i, i + 300).map((group, j) => remove(group, 4000 + ((i + j) % 7))))
       await remove(last, 5000)
-      assert.equal(await store.deleteExpired({ now: 0, deletedBefore: 4999, usedBefore: 0 }), groups.length)
+      assert.equal(await deleteExpired(store, { now: 0, deletedBefore: 4999, usedBefore: 0 }), groups.length)
       const some = [
         groups[0],
         groups[1],
@@ -391,7 +400,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       for (const group of some) assert.deepEqual(await kept(group), nothing)
       assert.deepEqual(await kept(last), { isDeleted: true, versions: 1, introspectedAt: 60_000 })
       for (const { tenantScope } of registries) {
-        const left = await store.listDeletedUserGroups({
+        const left = await store.userGroupHistory.listDeleted({
           ...tenantScope,
           deletedAfter: 0,
           afterTeamId: null,

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { EncryptedToken, EncryptedTokenCursor } from '../../../src/domain/token/encrypted-token.ts'
-import type { MintToken, Store } from '../../../src/domain/store.ts'
+import type { IssueToken } from '../../../src/domain/user-group/user-group-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { deletion, freshKey, hashOf, mint, newWorkspace, origin } from './store-fixtures.ts'
 import { madeBy } from './created-user-group.ts'
@@ -21,18 +22,18 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
         key,
         change: { name: 'A name' },
         mayWrite: true,
-        mintToken: mint,
+        issueToken: mint,
         ...origin,
         now: 1000,
       }
-      const result = await store.getOrCreateUserGroup(command)
+      const result = await store.userGroups.getOrCreate(command)
       return madeBy(result)
     }
     const rotate = async ({ token, ...group }: UserGroup, idempotencyKey: string) => {
-      const result = await store.rotateUserGroupToken({
+      const result = await store.userGroups.rotate({
         ...origin,
         ...{ workspaceId: group.workspaceId, environment: group.environment },
-        ...{ target: { tokenHash: hashOf(token) }, oldTokenValidUntil: 2000, mintToken: mint, now: 2000 },
+        ...{ target: { tokenHash: hashOf(token) }, oldTokenValidUntil: 2000, issueToken: mint, now: 2000 },
         idempotency: {
           keyHash: hash('sha256', idempotencyKey, 'buffer'),
           fingerprint: hash('sha256', 'body', 'buffer'),
@@ -43,7 +44,7 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
       return result.userGroup
     }
     const freshWorkspace = async () => {
-      const made = await store.createWorkspace(newWorkspace(freshKey().providedId))
+      const made = await store.workspaces.create(newWorkspace(freshKey().providedId))
       assert.ok(made !== null)
       return { workspaceId: made.workspace.id, environment: 'Testing' as const }
     }
@@ -51,7 +52,7 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
       const tokens: EncryptedToken[] = []
       let cursor: EncryptedTokenCursor | null = { place: 'user_group', after: null }
       while (cursor !== null) {
-        const page = await store.listEncryptedTokens({ cursor, limit })
+        const page = await store.encryptedTokens.list({ cursor, limit })
         assert.ok(page.tokens.length <= limit)
         tokens.push(...page.tokens)
         cursor = page.next
@@ -75,7 +76,7 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
       const rotated = await create({ ...freshKey(), ...tenantScope })
       const gone = await create({ ...freshKey(), ...tenantScope })
       const { token } = await rotate(rotated, 'a key')
-      await store.deleteUserGroup(deletion(gone))
+      await store.userGroups.delete(deletion(gone))
       const expected = [
         ...own,
         { place: 'user_group' as const, userGroup: kept, token: kept.token },
@@ -93,14 +94,14 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
       const [replaced] = await of()
       assert.ok(replaced !== undefined)
       const token = { keyId: 'another', sealed: Buffer.from('anew') }
-      assert.equal(await store.replaceEncryptedTokens([{ replaced, token }]), 1)
-      const shown = await store.findUserGroup(before)
+      assert.equal(await store.encryptedTokens.replace([{ replaced, token }]), 1)
+      const shown = await store.userGroups.find(before)
       assert.ok(shown)
       assert.deepEqual(
         { ...shown, token: { ...shown.token, sealed: Buffer.from(shown.token.sealed).toString() } },
         { ...before, token: { ...before.token, keyId: 'another', sealed: 'anew' } },
       )
-      assert.equal(await store.replaceEncryptedTokens([{ replaced, token: { ...token, keyId: 'late' } }]), 0)
+      assert.equal(await store.encryptedTokens.replace([{ replaced, token: { ...token, keyId: 'late' } }]), 0)
       assert.deepEqual(
         (await of()).map((entry) => entry.token.keyId),
         ['another'],
@@ -112,7 +113,7 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
       const groups = await Promise.all(Array.from({ length: 30 }, () => create({ ...freshKey(), ...realm })))
       for (const [i, group] of groups.entries()) {
         if (i % 3 === 0) await rotate(group, `key ${i}`)
-        if (i % 3 === 1) await store.deleteUserGroup(deletion(group))
+        if (i % 3 === 1) await store.userGroups.delete(deletion(group))
       }
       const ours = async () =>
         (await all()).filter(({ userGroup }) => userGroup.workspaceId === realm.workspaceId)
@@ -122,7 +123,7 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
         replaced,
         token: { keyId: 'new', sealed: Buffer.concat([Buffer.from('new '), replaced.token.sealed]) },
       }))
-      assert.equal(await store.replaceEncryptedTokens(anew), 40)
+      assert.equal(await store.encryptedTokens.replace(anew), 40)
       assert.deepEqual(
         plain(await ours()),
         plain(anew.map(({ replaced, token }) => ({ ...replaced, token }))),
@@ -131,53 +132,53 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
 
     it('forgets the check of a secret key', async () => {
       const check = { keyId: 'retired', sealed: Buffer.from('a') }
-      await store.addSecretKeyCheck(check)
-      await store.deleteSecretKeyCheck('retired')
-      await store.deleteSecretKeyCheck('never there')
-      assert.ok(!(await store.listSecretKeyChecks()).some(({ keyId }) => keyId === 'retired'))
-      const again = await store.addSecretKeyCheck({ ...check, sealed: Buffer.from('b') })
+      await store.secretKeys.addCheck(check)
+      await store.secretKeys.deleteCheck('retired')
+      await store.secretKeys.deleteCheck('never there')
+      assert.ok(!(await store.secretKeys.listChecks()).some(({ keyId }) => keyId === 'retired'))
+      const again = await store.secretKeys.addCheck({ ...check, sealed: Buffer.from('b') })
       assert.equal(Buffer.from(again.sealed).toString(), 'b')
     })
 
     it('has a retired secret key seal nothing more', async () => {
       const sealedBefore = await create()
-      const mintToken: MintToken = (key) => ({ ...mint(key), keyId: 'retired for good' })
+      const issueToken: IssueToken = (key) => ({ ...mint(key), keyId: 'retired for good' })
       const rotation = {
         ...origin,
         ...{ workspaceId: sealedBefore.workspaceId, environment: sealedBefore.environment },
         ...{ target: { tokenHash: hashOf(sealedBefore.token) }, oldTokenValidUntil: 2000, now: 2000 },
       }
-      const command = { change: { name: 'A name' }, mayWrite: true, mintToken, ...origin, now: 1000 }
-      const made = await store.getOrCreateUserGroup({ ...command, key: freshKey() })
+      const command = { change: { name: 'A name' }, mayWrite: true, issueToken, ...origin, now: 1000 }
+      const made = await store.userGroups.getOrCreate({ ...command, key: freshKey() })
       assert.ok('userGroup' in made)
       const [sealed] = (await all()).filter(
         ({ userGroup }) => userGroup.providedId === made.userGroup.providedId,
       )
       assert.ok(sealed !== undefined)
 
-      await store.retireSecretKey('retired for good')
-      await store.retireSecretKey('retired for good')
-      assert.ok((await store.listRetiredSecretKeys()).includes('retired for good'))
+      await store.secretKeys.retire('retired for good')
+      await store.secretKeys.retire('retired for good')
+      assert.ok((await store.secretKeys.listRetired()).includes('retired for good'))
       const refusal = { outcome: 'secret_key_retired', keyId: 'retired for good' }
       const key = freshKey()
-      assert.deepEqual(await store.getOrCreateUserGroup({ ...command, key }), refusal)
-      assert.equal(await store.findUserGroup(key), null)
-      assert.deepEqual(await store.rotateUserGroupToken({ ...rotation, mintToken }), refusal)
+      assert.deepEqual(await store.userGroups.getOrCreate({ ...command, key }), refusal)
+      assert.equal(await store.userGroups.find(key), null)
+      assert.deepEqual(await store.userGroups.rotate({ ...rotation, issueToken }), refusal)
       const replacement = { ...sealed.token, sealed: Buffer.from('anew') }
-      assert.equal(await store.replaceEncryptedTokens([{ replaced: sealed, token: replacement }]), 0)
+      assert.equal(await store.encryptedTokens.replace([{ replaced: sealed, token: replacement }]), 0)
 
       // What needs no token goes on, and so does who seals with another key.
       const update = { ...command, key: made.userGroup, change: { name: 'Another' } }
-      assert.equal((await store.getOrCreateUserGroup(update)).outcome, 'updated')
-      const outcomes = await store.getOrCreateUserGroups([
+      assert.equal((await store.userGroups.getOrCreate(update)).outcome, 'updated')
+      const outcomes = await store.userGroups.getOrCreateMany([
         { ...command, key },
-        { ...command, key: freshKey(), mintToken: mint },
+        { ...command, key: freshKey(), issueToken: mint },
       ])
       assert.deepEqual(
         outcomes.map(({ outcome }) => outcome),
         ['secret_key_retired', 'created'],
       )
-      assert.equal((await store.rotateUserGroupToken({ ...rotation, mintToken: mint })).outcome, 'rotated')
+      assert.equal((await store.userGroups.rotate({ ...rotation, issueToken: mint })).outcome, 'rotated')
     })
   })
 }

@@ -19,7 +19,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
   describe(`${name}: the contract of a store, the entries of all mappings`, () => {
     open()
     const counted = async ({ tenantScope }: Registry, after: MappingEntry | null = null) => {
-      const { counts, isEnd } = await store.countEntries({ ...tenantScope, after })
+      const { counts, isEnd } = await store.userGroupSearch.countEntries({ ...tenantScope, after })
       assert.equal(isEnd, true)
       return counts.map(({ entry, count }) => [...entry, count])
     }
@@ -63,9 +63,9 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
         ['c', 'd', 1],
       ])
       await getOrCreate(store, group, { change: { mapping: '{"c":"d"}' } })
-      await store.deleteUserGroup(deletion(other))
+      await store.userGroups.delete(deletion(other))
       assert.deepEqual(await counted(own), [['c', 'd', 1]])
-      await store.restoreUserGroup({
+      await store.userGroups.restore({
         ...origin,
         now: 9000,
         ...own.tenantScope,
@@ -82,7 +82,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
   describe(`${name}: the contract of a store, what entries name`, () => {
     open()
     const resolve = ({ tenantScope }: Registry, entries: readonly MappingEntry[]) =>
-      store.resolveEntries(tenantScope.workspaceId, tenantScope.environment, entries)
+      store.dataSources.resolveEntries(tenantScope.workspaceId, tenantScope.environment, entries)
 
     it('is told of each, in their order, as often as they are asked for', async () => {
       const own = await Registry.fresh(store)
@@ -141,7 +141,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
   describe(`${name}: the contract of a store, data sources that user groups share`, () => {
     open()
     const shared = async ({ tenantScope }: Registry) => {
-      const { dataSources, afterId } = await store.listSharedDataSources({ ...tenantScope, afterId: null })
+      const { dataSources, afterId } = await store.dataSources.listShared({ ...tenantScope, afterId: null })
       assert.equal(afterId, null)
       return dataSources
     }
@@ -166,7 +166,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
       const withSchema = (...dataSources: DataSource[]) =>
         dataSources.map((one) => ({ ...one, schemaProvidedId: 'sales' }))
       assert.deepEqual(await shared(own), withSchema(two, mixed))
-      await store.deleteUserGroup(deletion(group))
+      await store.userGroups.delete(deletion(group))
       assert.deepEqual(await shared(own), withSchema(mixed))
       await mapped(store, keyIn(own), { support: String(elsewhere.id) })
       assert.deepEqual(await shared(own), [
@@ -196,9 +196,10 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
       let calls = 0
       let afterId: number | null = null
       do {
-        const slice: Awaited<ReturnType<Store['listSharedDataSources']>> = await store.listSharedDataSources({
-          ...{ ...own.tenantScope, afterId },
-        })
+        const slice: Awaited<ReturnType<Store['dataSources']['listShared']>> =
+          await store.dataSources.listShared({
+            ...{ ...own.tenantScope, afterId },
+          })
         found.push(...slice.dataSources.map(({ providedId }) => providedId))
         afterId = slice.afterId
         calls++
@@ -216,33 +217,33 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
     })
 
     it('is the latest time, in whatever order they are told', async () => {
-      assert.equal(await store.findLastIntrospection(1, 1), null)
-      await store.recordIntrospections([at(1, 60_000), at(2, 120_000)])
-      assert.equal(await store.findLastIntrospection(1, 1), 60_000)
-      assert.equal(await store.findLastIntrospection(1, 2), 120_000)
-      await store.recordIntrospections([at(2, 60_000), at(1, 180_000)])
-      assert.equal(await store.findLastIntrospection(1, 1), 180_000)
-      assert.equal(await store.findLastIntrospection(1, 2), 120_000)
-      await store.recordIntrospections([])
-      assert.equal(await store.findLastIntrospection(2, 1), null)
+      assert.equal(await store.introspections.findLast(1, 1), null)
+      await store.introspections.record([at(1, 60_000), at(2, 120_000)])
+      assert.equal(await store.introspections.findLast(1, 1), 60_000)
+      assert.equal(await store.introspections.findLast(1, 2), 120_000)
+      await store.introspections.record([at(2, 60_000), at(1, 180_000)])
+      assert.equal(await store.introspections.findLast(1, 1), 180_000)
+      assert.equal(await store.introspections.findLast(1, 2), 120_000)
+      await store.introspections.record([])
+      assert.equal(await store.introspections.findLast(2, 1), null)
     })
 
     it('is the latest of those that are told together', async () => {
-      await store.recordIntrospections([at(11, 60_000), at(11, 180_000), at(11, 120_000), at(11, 1, 2)])
-      assert.equal(await store.findLastIntrospection(1, 11), 180_000)
-      assert.equal(await store.findLastIntrospection(2, 11), 1)
+      await store.introspections.record([at(11, 60_000), at(11, 180_000), at(11, 120_000), at(11, 1, 2)])
+      assert.equal(await store.introspections.findLast(1, 11), 180_000)
+      assert.equal(await store.introspections.findLast(2, 11), 1)
     })
 
     it('is the latest, however many tell at once', async () => {
       const ids = Array.from({ length: 200 }, (_, i) => 1000 + i)
       await Promise.all(
         Array.from({ length: 24 }, (_, i) =>
-          store.recordIntrospections(
+          store.introspections.record(
             (i % 2 === 0 ? ids : ids.toReversed()).map((teamId) => at(teamId, 1 + ((i * 7 + teamId) % 24))),
           ),
         ),
       )
-      for (const teamId of ids) assert.equal(await store.findLastIntrospection(1, teamId), 24)
+      for (const teamId of ids) assert.equal(await store.introspections.findLast(1, teamId), 24)
     })
   })
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { hash, randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import type { RotateUserGroupToken, Store } from '../../../src/domain/store.ts'
+import type { RotateUserGroupToken } from '../../../src/domain/user-group/user-group-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import { deleteExpired } from '../../../src/domain/expiry.ts'
 import type { UserGroupChange, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { count, deletion, freshKey, hashOf, mint, origin, plain, text } from './store-fixtures.ts'
 
@@ -15,15 +17,15 @@ export function describeIdempotencyKeys(name: string, openFreshStore: () => Prom
     after(() => store.close())
 
     const created = async (key: UserGroupKey, change: UserGroupChange = { name: 'A name' }) => {
-      const creation = { key, change, mayWrite: true, mintToken: mint, ...origin, now: 1000 }
-      const result = await store.getOrCreateUserGroup(creation)
+      const creation = { key, change, mayWrite: true, issueToken: mint, ...origin, now: 1000 }
+      const result = await store.userGroups.getOrCreate(creation)
       assert.ok('userGroup' in result)
       return result.userGroup
     }
     const rotate = (tokenHash: Uint8Array, command: Partial<RotateUserGroupToken> = {}) =>
-      store.rotateUserGroupToken({
+      store.userGroups.rotate({
         ...{ ...origin, workspaceId: 1, environment: 'Customer', target: { tokenHash } },
-        ...{ oldTokenValidUntil: 2000, mintToken: mint, now: 2000 },
+        ...{ oldTokenValidUntil: 2000, issueToken: mint, now: 2000 },
         ...command,
       })
     const idempotency = (key: string, fingerprint = 'body', expiresAt = 10_000) => ({
@@ -37,7 +39,7 @@ export function describeIdempotencyKeys(name: string, openFreshStore: () => Prom
       const key = idempotency(group.providedId)
       const first = await rotate(hashOf(group.token), { idempotency: key })
       assert.ok('userGroup' in first)
-      await store.updateUserGroup({ key: group, change: { name: 'After' }, ...origin, now: 3000 })
+      await store.userGroups.update({ key: group, change: { name: 'After' }, ...origin, now: 3000 })
       await rotate(hashOf(first.userGroup.token))
       const again = await rotate(hashOf(group.token), { idempotency: key })
       assert.equal(again.outcome, 'replayed')
@@ -79,7 +81,7 @@ export function describeIdempotencyKeys(name: string, openFreshStore: () => Prom
       const group = await created(freshKey())
       const key = idempotency(group.providedId)
       await rotate(hashOf(group.token), { idempotency: key })
-      await store.deleteUserGroup(deletion(group))
+      await store.userGroups.delete(deletion(group))
       assert.equal((await rotate(hashOf(group.token), { idempotency: key })).outcome, 'not_found')
     })
 
@@ -96,8 +98,8 @@ export function describeIdempotencyKeys(name: string, openFreshStore: () => Prom
         oldTokenValidUntil: 10_000,
       }
       assert.equal((await rotate(hashOf(first.userGroup.token), expired)).outcome, 'rotated')
-      assert.ok((await store.deleteExpired({ now: 20_000, deletedBefore: 0, usedBefore: 0 })) >= 1)
-      assert.equal(await store.deleteExpired({ now: 20_000, deletedBefore: 0, usedBefore: 0 }), 0)
+      assert.ok((await deleteExpired(store, { now: 20_000, deletedBefore: 0, usedBefore: 0 })) >= 1)
+      assert.equal(await deleteExpired(store, { now: 20_000, deletedBefore: 0, usedBefore: 0 }), 0)
     })
 
     it('rotate once, however many ask at once', async () => {

@@ -18,7 +18,7 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
 
     const set = async (key: UserGroupKey, mapping: string | null) => {
       assert.equal(
-        (await store.updateUserGroup({ key, change: { mapping }, ...origin, now: 2000 })).outcome,
+        (await store.userGroups.update({ key, change: { mapping }, ...origin, now: 2000 })).outcome,
         'updated',
       )
     }
@@ -27,7 +27,7 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
       'the mapping was changed by get or create': (group) =>
         getOrCreate(store, group, { change: { mapping: '{"a":"b"}' } }),
       'the mapping was cleared': (group) => set(group, null),
-      'the user group was deleted': (group) => store.deleteUserGroup(deletion(group)),
+      'the user group was deleted': (group) => store.userGroups.delete(deletion(group)),
     }
     const spellings: Record<string, (schema: Schema, dataSource: DataSource) => string> = {
       'provided ids': () => '{"sales":"eu"}',
@@ -83,7 +83,7 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
       const group = await mapped(store, keyIn(own), large('a'))
       await set(group, JSON.stringify(large('b')))
       assert.equal(await own.deleteDataSource(dataSource), 'in_use')
-      assert.equal(await store.deleteUserGroup(deletion(group)), 'deleted')
+      assert.equal(await store.userGroups.delete(deletion(group)), 'deleted')
       assert.equal(await own.deleteDataSource(dataSource), 'deleted')
     })
 
@@ -94,16 +94,16 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
       })
       const group = await mapped(store, keyIn(own), { sales: 'eu', a: 'b' })
       const { workspaceId, environment } = own.tenantScope
-      await store.updateUserGroup({
+      await store.userGroups.update({
         key: group,
         change: { name: 'B', properties: '{"a":1}' },
         ...origin,
         now: 2000,
       })
-      await store.rotateUserGroupToken({
+      await store.userGroups.rotate({
         ...origin,
         ...{ workspaceId, environment, target: { tokenHash: hashOf(group.token) } },
-        ...{ oldTokenValidUntil: 2000, mintToken: mint, now: 2000 },
+        ...{ oldTokenValidUntil: 2000, issueToken: mint, now: 2000 },
       })
       await set(group, '{"c":"d","sales":"eu"}')
       assert.equal(await own.deleteDataSource(dataSource), 'in_use')

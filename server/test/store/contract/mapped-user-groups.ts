@@ -1,4 +1,5 @@
-import type { GetOrCreateUserGroup, Store } from '../../../src/domain/store.ts'
+import type { GetOrCreateUserGroup } from '../../../src/domain/user-group/user-group-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import type { Registry } from './registry.ts'
 import { freshKey, mint, origin } from './store-fixtures.ts'
@@ -12,8 +13,8 @@ export function keyIn({ tenantScope }: Registry): UserGroupKey {
 }
 
 export function getOrCreate(store: Store, key: UserGroupKey, over: Partial<GetOrCreateUserGroup> = {}) {
-  return store.getOrCreateUserGroup({
-    ...{ key, change: { name: 'A' }, mayWrite: true, mintToken: mint, ...origin, now: 1000 },
+  return store.userGroups.getOrCreate({
+    ...{ key, change: { name: 'A' }, mayWrite: true, issueToken: mint, ...origin, now: 1000 },
     ...over,
   })
 }

@@ -67,9 +67,9 @@ export function describeMappingEntries(
     assert.deepEqual(await entriesKept(url), await entriesOfMappings(url))
 
   const create = (store: Store, key: UserGroupKey, mapping?: string | null) =>
-    store.getOrCreateUserGroup({
+    store.userGroups.getOrCreate({
       ...{ key, change: mapping === undefined ? { name: 'A' } : { name: 'A', mapping } },
-      ...{ mayWrite: true, mintToken: mint, ...origin, now: 1000 },
+      ...{ mayWrite: true, issueToken: mint, ...origin, now: 1000 },
     })
 
   const mappings = [
@@ -117,10 +117,10 @@ export function describeMappingEntries(
             if (kind < 0.3) await create(store, key, mapping)
             else if (kind < 0.4) await create(store, key)
             else if (kind < 0.8)
-              await store.updateUserGroup({ key, change: { mapping }, ...origin, now: step })
+              await store.userGroups.update({ key, change: { mapping }, ...origin, now: step })
             else if (kind < 0.9)
-              await store.updateUserGroup({ key, change: { name: `${step}` }, ...origin, now: step })
-            else await store.deleteUserGroup(deletion(key))
+              await store.userGroups.update({ key, change: { name: `${step}` }, ...origin, now: step })
+            else await store.userGroups.delete(deletion(key))
             if (step % 4 === 3) await assertInStep(url)
           }
         })
@@ -158,8 +158,8 @@ export function describeMappingEntries(
                 const [store, key, mapping, kind] = [pick(stores), pick(keys), pick(few), random()]
                 if (kind < 0.3) return create(store, key, mapping)
                 if (kind < 0.9)
-                  return store.updateUserGroup({ key, change: { mapping }, ...origin, now: round })
-                return store.deleteUserGroup(deletion(key))
+                  return store.userGroups.update({ key, change: { mapping }, ...origin, now: round })
+                return store.userGroups.delete(deletion(key))
               }),
             )
             const expected = await entriesOfMappings(url)
@@ -204,8 +204,8 @@ export function describeMappingEntries(
               const by = stores[i % stores.length] as Store
               const command = { key, change, mappingMode: 'registered', ...origin, now: 2000 } as const
               const { outcome } = isCreated(i)
-                ? await by.getOrCreateUserGroup({ ...command, mayWrite: true, mintToken: mint })
-                : await by.updateUserGroup(command)
+                ? await by.userGroups.getOrCreate({ ...command, mayWrite: true, issueToken: mint })
+                : await by.userGroups.update(command)
               assert.ok(['created', 'updated', 'mapping_unregistered'].includes(outcome), outcome)
               return outcome
             })
@@ -219,7 +219,7 @@ export function describeMappingEntries(
             if (isThere) assert.ok(outcomes.some((outcome) => outcome !== 'mapping_unregistered'))
             else assert.ok(outcomes.every((outcome) => outcome === 'mapping_unregistered'))
             for (const key of isThere ? [] : keys) {
-              assert.equal((await store.findUserGroup(key))?.mapping ?? null, null)
+              assert.equal((await store.userGroups.find(key))?.mapping ?? null, null)
             }
           }
           await assertInStep(url)
@@ -251,7 +251,7 @@ export function describeMappingEntries(
           const [kept] = await query(url, 'SELECT count(*) AS count FROM mapping_entry')
           assert.ok(Number(kept?.count) > 2000)
           await assertInStep(url)
-          const found = await store.listUserGroups({
+          const found = await store.userGroups.list({
             ...{ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 100 },
           })
           assert.deepEqual(found.map(({ mapping }) => mapping).sort(), [...mappings].sort())
@@ -266,7 +266,7 @@ export function describeMappingEntries(
             'in_use',
           )
           for (const { providedId } of found) {
-            await store.deleteUserGroup(deletion({ workspaceId: 1, environment: 'Customer', providedId }))
+            await store.userGroups.delete(deletion({ workspaceId: 1, environment: 'Customer', providedId }))
           }
           await assertInStep(url)
         },
@@ -286,11 +286,11 @@ export function describeMappingEntries(
       await withStores(
         1,
         async ([store]) => {
-          const found = await store.findApiToken(tokenHash)
+          const found = await store.apiTokens.find(tokenHash)
           assert.ok(found !== null)
           assert.deepEqual([found.expiresAt, found.lastUsedAt, found.replacedBy], [9000, null, null])
           const command = { id: found.id, tokenHash: hashOf({ sealed: Buffer.from('another') }) }
-          const result = await store.rotateApiToken({
+          const result = await store.apiTokens.rotate({
             ...command,
             ...origin,
             ...{ oldTokenValidUntil: 3000, now: 2000 },
@@ -311,7 +311,7 @@ export function describeMappingEntries(
         async ([store]) => {
           await assertInStep(url)
           const key = { workspaceId: 1, environment: 'Customer', providedId: 'group 1' } as const
-          assert.equal((await store.findUserGroup(key))?.mapping, odd[0])
+          assert.equal((await store.userGroups.find(key))?.mapping, odd[0])
         },
         url,
       )

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { DataSource } from '../../../src/domain/data-source/data-source.ts'
-import type { Store, TokenOwner } from '../../../src/domain/store.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import type { TokenOwner } from '../../../src/domain/user-group/user-group-store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn, mapped, type Mapping } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
@@ -18,7 +19,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
     after(() => store.close())
 
     const ownerOf = async ({ workspaceId, environment, token }: UserGroup, now = 1000) => {
-      const owner = await store.findByToken(workspaceId, environment, hashOf(token), now)
+      const owner = await store.userGroups.findByToken(workspaceId, environment, hashOf(token), now)
       assert.ok(owner !== null)
       return owner
     }
@@ -205,9 +206,14 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       assert.deepEqual(byKey(await ownerOf(group)), {})
       const us = await own.createDataSource(schema, { providedId: 'us' })
       assert.deepEqual(byKey(await ownerOf(group)), { sales: shown(us) })
-      await store.updateUserGroup({ key: group, change: { mapping: '{"sales":"eu"}' }, ...origin, now: 2000 })
+      await store.userGroups.update({
+        key: group,
+        change: { mapping: '{"sales":"eu"}' },
+        ...origin,
+        now: 2000,
+      })
       assert.deepEqual(byKey(await ownerOf(group)), { sales: shown(eu) })
-      await store.updateUserGroup({ key: group, change: { mapping: null }, ...origin, now: 3000 })
+      await store.userGroups.update({ key: group, change: { mapping: null }, ...origin, now: 3000 })
       assert.deepEqual(byKey(await ownerOf(group)), {})
     })
 
@@ -219,10 +225,10 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       const group = await mapped(store, keyIn(own), { sales: 'eu' })
       const { workspaceId, environment } = own.tenantScope
       const rotate = async (token: UserGroup['token'], now: number, oldTokenValidUntil: number) => {
-        const result = await store.rotateUserGroupToken({
+        const result = await store.userGroups.rotate({
           ...origin,
           ...{ workspaceId, environment, target: { tokenHash: hashOf(token) } },
-          ...{ oldTokenValidUntil, mintToken: mint, now },
+          ...{ oldTokenValidUntil, issueToken: mint, now },
         })
         assert.ok('userGroup' in result)
         return result.userGroup.token
@@ -230,14 +236,14 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       const second = await rotate(group.token, 2000, 9000)
       const third = await rotate(second, 3000, 3000)
       const find = (token: UserGroup['token'], now: number) =>
-        store.findByToken(workspaceId, environment, hashOf(token), now)
+        store.userGroups.findByToken(workspaceId, environment, hashOf(token), now)
       const assertFound = async (token: UserGroup['token'], now: number, expected: unknown) => {
         const found = await find(token, now)
         assert.ok(found)
         assert.deepEqual(plain(unstamped(found)), plain(expected))
       }
       const expect = async (dataSource: DataSource) => {
-        const found = await store.findUserGroup(group)
+        const found = await store.userGroups.find(group)
         assert.ok(found)
         const userGroup = tokenless(found)
         const dataSources = [{ schemaKey: 'sales', hasSchema: true, dataSource: shown(dataSource) }]
@@ -250,7 +256,12 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       }
       await expect(eu)
       // It is the user group that is mapped, not the token.
-      await store.updateUserGroup({ key: group, change: { mapping: '{"sales":"us"}' }, ...origin, now: 4000 })
+      await store.userGroups.update({
+        key: group,
+        change: { mapping: '{"sales":"us"}' },
+        ...origin,
+        now: 4000,
+      })
       await expect(us)
     })
   })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { MappingEntry } from '../../../src/domain/data-source/data-source.ts'
-import type { Store, UserGroupFilter } from '../../../src/domain/store.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import type { UserGroupFilter } from '../../../src/domain/user-group/user-group-search-store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
@@ -39,7 +40,7 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
           const made = await getOrCreate(store, key, { change })
           assert.ok(made.outcome === 'created')
           if (own.tenantScope === tenantScope) teamIds[i] = made.userGroup.teamId
-          if (isRare(i)) await store.suspendUserGroup({ ...origin, key, suspended: true, now: 1 })
+          if (isRare(i)) await store.userGroups.suspend({ ...origin, key, suspended: true, now: 1 })
         }
         await Promise.all(some.map((i) => make(i, own)))
         await Promise.all(some.filter((i) => i % 20 === 0).map((i) => make(i, elsewhere)))
@@ -129,7 +130,7 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
         do {
           calls++
           const page: { readonly userGroups: readonly UserGroup[]; readonly position: string | null } =
-            await store.searchUserGroups({ ...own.tenantScope, filter, position, limit })
+            await store.userGroupSearch.search({ ...own.tenantScope, filter, position, limit })
           assert.ok(page.userGroups.length <= limit)
           for (const { providedId, workspaceId, environment } of page.userGroups) {
             assert.deepEqual({ workspaceId, environment }, own.tenantScope)
@@ -151,7 +152,10 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
       const atLeast = new Set<number>()
       let last: MappingEntry | null = null
       for (;;) {
-        const { counts, isEnd } = await store.countEntries({ ...own.tenantScope, after: last })
+        const { counts, isEnd } = await store.userGroupSearch.countEntries({
+          ...own.tenantScope,
+          after: last,
+        })
         told.push(...counts.map(({ entry, count }): [MappingEntry, number] => [entry, count]))
         if (isEnd) break
         assert.ok(counts.length > 0)

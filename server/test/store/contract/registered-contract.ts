@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { DataSource, MappingMode, Schema } from '../../../src/domain/data-source/data-source.ts'
-import type { MintToken, Store } from '../../../src/domain/store.ts'
+import type { IssueToken } from '../../../src/domain/user-group/user-group-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroupChange } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn, mapped, type Mapping } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
@@ -25,7 +26,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
     after(() => store.close())
 
     const mappingMode: MappingMode = 'registered'
-    const noToken: MintToken = () => assert.fail('a token was minted')
+    const noToken: IssueToken = () => assert.fail('a token was minted')
 
     /** Each way to write a mapping: what it comes to, and what the user group is before and then. */
     const ways = {
@@ -43,7 +44,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
         const result = await getOrCreate(store, before, {
           change,
           mappingMode,
-          mintToken: noToken,
+          issueToken: noToken,
           now: 2000,
         })
         return { key: before, before, result }
@@ -51,7 +52,13 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
       'an update': async (mapping: string | null) => {
         const before = await mapped(store, keyIn(own), '{"before":"1"}')
         const change = { name: 'B', properties: '{"a":1}', mapping }
-        const result = await store.updateUserGroup({ key: before, change, mappingMode, ...origin, now: 2000 })
+        const result = await store.userGroups.update({
+          key: before,
+          change,
+          mappingMode,
+          ...origin,
+          now: 2000,
+        })
         return { key: before, before, result }
       },
     }
@@ -108,7 +115,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
           const text = typeof sent === 'object' && sent !== null ? JSON.stringify(sent) : sent
           const { key, before, result } = await make(text)
           assert.equal(result.outcome, before === null ? 'created' : 'updated')
-          assert.equal((await store.findUserGroup(key))?.mapping, text)
+          assert.equal((await store.userGroups.find(key))?.mapping, text)
         })
       }
 
@@ -124,14 +131,14 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
             named,
             expected.map(([schemaKey, has]) => ({ schemaKey, hasSchema: has, dataSource: null })),
           )
-          assert.deepEqual(plain(await store.findUserGroup(key)), plain(before))
+          assert.deepEqual(plain(await store.userGroups.find(key)), plain(before))
         })
       }
     }
 
     it('a creation that is refused mints no token', async () => {
       const change = { name: 'A', mapping: '{"nothing":"eu"}' }
-      const result = await getOrCreate(store, keyIn(own), { change, mappingMode, mintToken: noToken })
+      const result = await getOrCreate(store, keyIn(own), { change, mappingMode, issueToken: noToken })
       assert.equal(result.outcome, 'mapping_unregistered')
     })
 
@@ -141,34 +148,40 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
       for (const same of [mapping, '{ "nothing": "2", "\\u00e9": "1" }']) {
         const change = { name: 'A', mapping: same }
         assert.equal((await getOrCreate(store, group, { change, mappingMode })).outcome, 'unchanged')
-        const updated = await store.updateUserGroup({ key: group, change, mappingMode, ...origin, now: 2000 })
+        const updated = await store.userGroups.update({
+          key: group,
+          change,
+          mappingMode,
+          ...origin,
+          now: 2000,
+        })
         assert.equal(updated.outcome, 'unchanged')
       }
       const change: UserGroupChange = { name: 'B', properties: '{"a":1}' }
-      const updated = await store.updateUserGroup({ key: group, change, mappingMode, ...origin, now: 2000 })
+      const updated = await store.userGroups.update({ key: group, change, mappingMode, ...origin, now: 2000 })
       assert.equal(updated.outcome, 'updated')
       assert.equal(
         (await getOrCreate(store, group, { change: { name: 'C' }, mappingMode })).outcome,
         'updated',
       )
-      assert.equal((await store.findUserGroup(group))?.mapping, mapping)
+      assert.equal((await store.userGroups.find(group))?.mapping, mapping)
     })
 
     it('what the caller lacks comes first', async () => {
       const mapping = '{"nothing":"eu"}'
       const key = keyIn(own)
-      const reading = { mayWrite: false, mintToken: noToken, mappingMode }
+      const reading = { mayWrite: false, issueToken: noToken, mappingMode }
       assert.deepEqual(await getOrCreate(store, key, { ...reading, change: { name: 'A', mapping } }), {
         outcome: 'write_required',
       })
       assert.deepEqual(
-        await getOrCreate(store, key, { mappingMode, mintToken: noToken, change: { mapping } }),
+        await getOrCreate(store, key, { mappingMode, issueToken: noToken, change: { mapping } }),
         {
           outcome: 'name_required',
         },
       )
       assert.deepEqual(
-        await store.updateUserGroup({ key, change: { mapping }, mappingMode, ...origin, now: 1 }),
+        await store.userGroups.update({ key, change: { mapping }, mappingMode, ...origin, now: 1 }),
         {
           outcome: 'not_found',
         },
@@ -177,7 +190,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
       assert.deepEqual(await getOrCreate(store, key, { ...reading, change: { mapping } }), {
         outcome: 'write_required',
       })
-      assert.deepEqual(plain(await store.findUserGroup(key)), plain(group))
+      assert.deepEqual(plain(await store.userGroups.find(key)), plain(group))
     })
 
     it('what is registered elsewhere is not registered', async () => {
@@ -187,7 +200,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
         (await Registry.fresh(store)).tenantScope,
       ]) {
         const key = { ...tenantScope, providedId: freshKey().providedId }
-        const result = await getOrCreate(store, key, { change, mappingMode, mintToken: noToken })
+        const result = await getOrCreate(store, key, { change, mappingMode, issueToken: noToken })
         assert.equal(result.outcome, 'mapping_unregistered')
       }
     })
@@ -199,7 +212,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
         const change = { name: 'A', mapping: '{"nothing":"eu"}' }
         assert.equal((await getOrCreate(store, key, { change, ...free })).outcome, 'created')
         const other = { key, change: { mapping: '{"sales":"no"}' }, ...origin, now: 2000, ...free }
-        assert.equal((await store.updateUserGroup(other)).outcome, 'updated')
+        assert.equal((await store.userGroups.update(other)).outcome, 'updated')
       })
     }
   })

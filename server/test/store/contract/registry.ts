@@ -1,7 +1,8 @@
 import type { DataSource, Schema } from '../../../src/domain/data-source/data-source.ts'
 import type { Environment } from '../../../src/domain/environment.ts'
-import type { NewDataSource, NewSchema, Store } from '../../../src/domain/store.ts'
-import type { TenantScope } from '../../../src/domain/user-group/user-group-service.ts'
+import type { NewDataSource, NewSchema } from '../../../src/domain/data-source/data-source-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import type { TenantScope } from '../../../src/domain/tenant-scope.ts'
 import { freshKey, origin } from './store-fixtures.ts'
 
 type Described<New> = Partial<New> & { readonly providedId: string }
@@ -19,12 +20,12 @@ export class Registry {
   /** In a workspace of its own. */
   static async fresh(store: Store, environment: Environment = 'Customer'): Promise<Registry> {
     const name = freshKey().providedId
-    const made = await store.createWorkspace({ ...origin, name, createdAt: 1, environment })
+    const made = await store.workspaces.create({ ...origin, name, createdAt: 1, environment })
     return new Registry(store, { workspaceId: made?.workspace.id ?? 0, environment })
   }
 
   readonly createSchema = async (schema: Described<NewSchema>): Promise<Schema> => {
-    const made = await this.#store.createSchema({
+    const made = await this.#store.dataSources.createSchema({
       ...origin,
       ...this.tenantScope,
       name: 'A',
@@ -39,7 +40,7 @@ export class Registry {
     { id }: Pick<Schema, 'id'>,
     dataSource: Described<NewDataSource>,
   ): Promise<DataSource> => {
-    const made = await this.#store.createDataSource({
+    const made = await this.#store.dataSources.create({
       ...origin,
       ...this.tenantScope,
       ...{ name: 'A', createdAt: 1 },
@@ -50,11 +51,12 @@ export class Registry {
     return made
   }
 
-  readonly schemas = () => this.#store.listSchemas(this.tenantScope.workspaceId, this.tenantScope.environment)
+  readonly schemas = () =>
+    this.#store.dataSources.listSchemas(this.tenantScope.workspaceId, this.tenantScope.environment)
 
   readonly dataSources = () =>
-    this.#store.listDataSources({ ...this.tenantScope, afterId: null, limit: 1000 })
+    this.#store.dataSources.list({ ...this.tenantScope, afterId: null, limit: 1000 })
 
   readonly deleteDataSource = ({ id }: Pick<DataSource, 'id'>) =>
-    this.#store.deleteDataSource({ ...origin, ...this.tenantScope, id, now: 9000 })
+    this.#store.dataSources.delete({ ...origin, ...this.tenantScope, id, now: 9000 })
 }

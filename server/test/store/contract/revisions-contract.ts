@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import type { ExpectedUserGroup, Store } from '../../../src/domain/store.ts'
+import type { ExpectedUserGroup } from '../../../src/domain/user-group/user-group-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
 import type { Author } from '../../../src/domain/audit/audit-event.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn } from './mapped-user-groups.ts'
@@ -26,27 +27,27 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       const result = await getOrCreate(store, key)
       return madeBy(result)
     }
-    const revisionOf = async (key: UserGroupKey) => (await store.findUserGroup(key))?.revision
+    const revisionOf = async (key: UserGroupKey) => (await store.userGroups.find(key))?.revision
     const rotate = (group: UserGroup, more: object = {}) =>
-      store.rotateUserGroupToken({
+      store.userGroups.rotate({
         ...origin,
         ...own.tenantScope,
         ...{
           target: { tokenHash: hashOf(group.token) },
           oldTokenValidUntil: 2000,
-          mintToken: mint,
+          issueToken: mint,
           now: 2000,
         },
         ...more,
       })
-    const remove = (key: UserGroupKey) => store.deleteUserGroup({ key, ...origin, now: 3000 })
+    const remove = (key: UserGroupKey) => store.userGroups.delete({ key, ...origin, now: 3000 })
 
     describe('goes up by one', () => {
       const changes: Record<string, (group: UserGroup) => Promise<unknown>> = {
         'with another name': (group) =>
-          store.updateUserGroup({ key: group, change: { name: 'B' }, ...origin, now: 2000 }),
+          store.userGroups.update({ key: group, change: { name: 'B' }, ...origin, now: 2000 }),
         'with all of another content': (group) =>
-          store.updateUserGroup({
+          store.userGroups.update({
             ...{ key: group, ...origin, now: 2000 },
             change: { name: 'B', mapping: '{"a":"b"}', properties: '{"a":1}' },
           }),
@@ -56,10 +57,10 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         'with another token, by its id': ({ providedId, ...group }) =>
           rotate({ ...group, providedId }, { target: { providedId } }),
         'when it is suspended': (group) =>
-          store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 2000 }),
+          store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 2000 }),
         'when it is deleted and restored': async (group) => {
           assert.equal(await remove(group), 'deleted')
-          await store.restoreUserGroup({
+          await store.userGroups.restore({
             ...origin,
             now: 9000,
             ...own.tenantScope,
@@ -73,7 +74,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
           const group = await created()
           assert.equal(group.revision, 1)
           await change(group)
-          const changed = await store.findUserGroup(group)
+          const changed = await store.userGroups.find(group)
           assert.equal(changed?.revision, 2)
           assert.notDeepEqual(
             plain({ ...changed, revision: 1 }),
@@ -84,9 +85,9 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
 
       it('when it is resumed', async () => {
         const group = await created()
-        await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 2000 })
-        await store.suspendUserGroup({ ...origin, key: group, suspended: false, now: 3000 })
-        assert.deepEqual(plain(await store.findUserGroup(group)), plain({ ...group, revision: 3 }))
+        await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 2000 })
+        await store.userGroups.suspend({ ...origin, key: group, suspended: false, now: 3000 })
+        assert.deepEqual(plain(await store.userGroups.find(group)), plain({ ...group, revision: 3 }))
       })
     })
 
@@ -98,32 +99,32 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       }
       const nothings: Record<string, (group: UserGroup) => Promise<{ outcome: string }>> = {
         'where an update changes nothing': (group) =>
-          store.updateUserGroup({
+          store.userGroups.update({
             ...origin,
             ...{ key: group, author: other, now: 2000 },
             change: { name: 'A', mapping: '{"a":"\\u0062"}', properties: '{ "n": 1.0 }' },
           }),
         'where an update sets nothing': (group) =>
-          store.updateUserGroup({ ...origin, key: group, change: {}, author: other, now: 2000 }),
+          store.userGroups.update({ ...origin, key: group, change: {}, author: other, now: 2000 }),
         'where get or create changes nothing': (group) =>
           getOrCreate(store, group, { author: other, now: 2000 }),
         'where a rotation is repeated': (group) => rotate(group, { idempotency }),
         'where a token was replaced before': (group) => rotate(group),
         'where it is suspended already': (group) =>
-          store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 3000 }),
+          store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 3000 }),
       }
       it('where nothing changes', async () => {
         const key = keyIn(own)
         const change = { name: 'A', mapping: '{"a":"b"}', properties: '{"n":1}' }
         const group = madeBy(await getOrCreate(store, key, { change }))
         await rotate(group, { idempotency })
-        await store.suspendUserGroup({ ...origin, key, suspended: true, now: 2000 })
-        const before = await store.findUserGroup(key)
+        await store.userGroups.suspend({ ...origin, key, suspended: true, now: 2000 })
+        const before = await store.userGroups.find(key)
         assert.equal(before?.revision, 3)
         for (const [what, attempt] of Object.entries(nothings)) {
           const { outcome } = await attempt(group)
           assert.ok(['unchanged', 'replayed', 'superseded'].includes(outcome), `${what}: ${outcome}`)
-          assert.deepEqual(plain(await store.findUserGroup(key)), plain(before), what)
+          assert.deepEqual(plain(await store.userGroups.find(key)), plain(before), what)
         }
       })
 
@@ -133,7 +134,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         const results = await Promise.all(
           Array.from({ length: 24 }, (_, i) =>
             i % 2 === 0
-              ? store.updateUserGroup({ key: group, change, ...origin, now: 2000 })
+              ? store.userGroups.update({ key: group, change, ...origin, now: 2000 })
               : getOrCreate(store, group, { change }),
           ),
         )
@@ -146,13 +147,19 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       const group = await created()
       assert.deepEqual([group.updatedBy, group.updatedAt], [origin.author, 1000])
       const told = async () => {
-        const found = await store.findUserGroup(group)
+        const found = await store.userGroups.find(group)
         return [found?.updatedBy, found?.updatedAt]
       }
       await rotate(group)
-      await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 3000 })
+      await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 3000 })
       assert.deepEqual(await told(), [origin.author, 1000])
-      await store.updateUserGroup({ ...origin, key: group, change: { name: 'B' }, author: other, now: 4000 })
+      await store.userGroups.update({
+        ...origin,
+        key: group,
+        change: { name: 'B' },
+        author: other,
+        now: 4000,
+      })
       assert.deepEqual(await told(), [other, 4000])
       await getOrCreate(store, group, { change: { name: 'C' }, ...origin, now: 5000 })
       assert.deepEqual(await told(), [origin.author, 5000])
@@ -162,14 +169,14 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       const group = await created()
       const { workspaceId, environment } = own.tenantScope
       assert.deepEqual(
-        plain(await store.findUserGroupById(workspaceId, environment, group.teamId)),
+        plain(await store.userGroups.findById(workspaceId, environment, group.teamId)),
         plain(group),
       )
-      assert.equal(await store.findUserGroupById(workspaceId, 'Testing', group.teamId), null)
-      assert.equal(await store.findUserGroupById(workspaceId + 1, environment, group.teamId), null)
-      assert.equal(await store.findUserGroupById(workspaceId, environment, group.teamId + 100_000), null)
+      assert.equal(await store.userGroups.findById(workspaceId, 'Testing', group.teamId), null)
+      assert.equal(await store.userGroups.findById(workspaceId + 1, environment, group.teamId), null)
+      assert.equal(await store.userGroups.findById(workspaceId, environment, group.teamId + 100_000), null)
       assert.equal(await remove(group), 'deleted')
-      assert.equal(await store.findUserGroupById(workspaceId, environment, group.teamId), null)
+      assert.equal(await store.userGroups.findById(workspaceId, environment, group.teamId), null)
     })
 
     interface Operation {
@@ -183,7 +190,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       'an update': {
         run: (key, expected) =>
           outcomeOf(
-            store.updateUserGroup({
+            store.userGroups.update({
               ...origin,
               key,
               expected,
@@ -197,24 +204,25 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       },
       'a suspension': {
         run: (key, expected) =>
-          outcomeOf(store.suspendUserGroup({ ...origin, key, expected, suspended: true, now: 5000 })),
+          outcomeOf(store.userGroups.suspend({ ...origin, key, expected, suspended: true, now: 5000 })),
         done: 'updated',
         late: 'revision_mismatch',
       },
       'a rotation': {
         run: ({ workspaceId, environment, providedId }, expected) =>
           outcomeOf(
-            store.rotateUserGroupToken({
+            store.userGroups.rotate({
               ...origin,
               ...{ workspaceId, environment, target: { providedId, expected } },
-              ...{ oldTokenValidUntil: 5000, mintToken: mint, now: 5000 },
+              ...{ oldTokenValidUntil: 5000, issueToken: mint, now: 5000 },
             }),
           ),
         done: 'rotated',
         late: 'revision_mismatch',
       },
       'a deletion': {
-        run: (key, expected) => store.deleteUserGroup({ ...origin, key, expected, author: other, now: 5000 }),
+        run: (key, expected) =>
+          store.userGroups.delete({ ...origin, key, expected, author: other, now: 5000 }),
         done: 'deleted',
         late: 'not_found',
       },
@@ -230,14 +238,14 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         ) => {
           const kept = async () =>
             plain([
-              await store.findUserGroup(group),
-              await store.listVersions({
+              await store.userGroups.find(group),
+              await store.userGroupHistory.listVersions({
                 ...own.tenantScope,
                 teamId: group.teamId,
                 beforeRevision: null,
                 limit: 9,
               }),
-              await store.listDeletedUserGroups({
+              await store.userGroupHistory.listDeleted({
                 ...{ ...own.tenantScope, deletedAfter: 0, afterTeamId: group.teamId - 1, limit: 1 },
               }),
             ])
@@ -267,8 +275,8 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
           for (const revision of [1, 3, 0])
             await isRefused(group, { teamId: group.teamId, revision }, 'revision_mismatch')
           // Its answer is the same where there would be nothing to change.
-          await store.updateUserGroup({ key: group, change: { name: 'B' }, ...origin, now: 2000 })
-          await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 2000 })
+          await store.userGroups.update({ key: group, change: { name: 'B' }, ...origin, now: 2000 })
+          await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 2000 })
           await isRefused(group, { teamId: group.teamId, revision: 2 }, 'revision_mismatch')
         })
 

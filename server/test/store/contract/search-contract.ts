@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Store, UserGroupFilter } from '../../../src/domain/store.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import type { UserGroupFilter } from '../../../src/domain/user-group/user-group-search-store.ts'
 import type { UserGroup, UserGroupChange } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
@@ -16,7 +17,7 @@ export async function searchAll(
   const found: UserGroup[] = []
   let position: string | null = null
   do {
-    const page = await store.searchUserGroups({ ...tenantScope, filter, position, limit })
+    const page = await store.userGroupSearch.search({ ...tenantScope, filter, position, limit })
     assert.ok(page.userGroups.length <= limit)
     found.push(...page.userGroups)
     position = page.position
@@ -64,7 +65,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       await getOrCreate(store, group, { change })
       assert.deepEqual(await ids(own, { namePart: 'A' }), ['b'])
       assert.deepEqual(await ids(own, { namePart: 'B' }), ['a'])
-      await store.deleteUserGroup(deletion(group))
+      await store.userGroups.delete(deletion(group))
       for (const filter of [
         { providedIdPrefix: 'a' },
         { namePart: 'B' },
@@ -72,7 +73,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       ])
         assert.deepEqual(await ids(own, filter), [])
       assert.deepEqual(await ids(own, {}), ['b'])
-      await store.restoreUserGroup({
+      await store.userGroups.restore({
         ...origin,
         now: 9000,
         ...own.tenantScope,
@@ -83,7 +84,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       // In the order in which they were made.
       assert.deepEqual(
         plain(await searchAll(store, own, {})),
-        plain([await store.findUserGroup(group), other]),
+        plain([await store.userGroups.find(group), other]),
       )
     })
 
@@ -91,7 +92,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       const own = await Registry.fresh(store)
       const change = { name: 'A', mapping: '{"a":"b"}', properties: '{"a":1}' }
       const group = await create(own, 'a', change)
-      await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 1 })
+      await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 1 })
       const filters: UserGroupFilter[] = [
         {},
         { providedIdPrefix: 'a' },
@@ -228,7 +229,12 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       const own = await Registry.fresh(store)
       for (const id of ['a', 'b', 'c', 'd', 'e']) await create(own, id)
       const suspend = (id: string, suspended: boolean) =>
-        store.suspendUserGroup({ ...origin, key: { ...own.tenantScope, providedId: id }, suspended, now: 1 })
+        store.userGroups.suspend({
+          ...origin,
+          key: { ...own.tenantScope, providedId: id },
+          suspended,
+          now: 1,
+        })
       for (const id of ['b', 'c', 'e']) await suspend(id, true)
       await suspend('c', false)
       assert.deepEqual(await ids(own, { suspended: true }, 1), ['b', 'e'])
@@ -264,7 +270,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
           mapping: holds.mappedTo(i) ? '{"t":"yes","u":"no"}' : '{"yes":"s"}',
         })
         if (holds.suspended(i))
-          await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 1 })
+          await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 1 })
       }
       const names = Object.keys(wanted) as (keyof UserGroupFilter)[]
       for (let chosen = 0; chosen < 32; chosen++) {
@@ -284,10 +290,10 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       for (const id of ['a', 'b', 'c']) await create(own, id)
       for (const filter of [{}, { providedIdPrefix: '' }]) {
         const asked = { ...own.tenantScope, filter, limit: 2 }
-        const first = await store.searchUserGroups({ ...asked, position: null })
+        const first = await store.userGroupSearch.search({ ...asked, position: null })
         assert.equal(first.userGroups.length, 2)
         for (let again = 0; again < 2; again++) {
-          const { userGroups, position } = await store.searchUserGroups({
+          const { userGroups, position } = await store.userGroupSearch.search({
             ...asked,
             position: first.position,
           })
@@ -304,10 +310,10 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       const own = await Registry.fresh(store)
       for (const id of ['b', 'd']) await create(own, id)
       const asked = { ...own.tenantScope, filter: { providedIdPrefix: '' }, limit: 1 }
-      const { position } = await store.searchUserGroups({ ...asked, position: null })
+      const { position } = await store.userGroupSearch.search({ ...asked, position: null })
       for (const id of ['a', 'c', 'e']) await create(own, id)
-      await store.deleteUserGroup(deletion({ ...own.tenantScope, providedId: 'b' }))
-      const rest = await store.searchUserGroups({ ...asked, position, limit: 9 })
+      await store.userGroups.delete(deletion({ ...own.tenantScope, providedId: 'b' }))
+      const rest = await store.userGroupSearch.search({ ...asked, position, limit: 9 })
       assert.deepEqual(
         rest.userGroups.map(({ providedId }) => providedId),
         ['c', 'd', 'e'],

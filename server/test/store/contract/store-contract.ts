@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { Environment } from '../../../src/domain/environment.ts'
-import type { RotateUserGroupToken, Store } from '../../../src/domain/store.ts'
+import type { RotateUserGroupToken } from '../../../src/domain/user-group/user-group-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroupChange, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { describeAccess } from './access-contract.ts'
 import { describeAudit } from './audit-contract.ts'
@@ -51,18 +52,18 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
     after(() => store.close())
 
     const create = (key: UserGroupKey, change: UserGroupChange = { name: 'A name' }, now = 1000) =>
-      store.getOrCreateUserGroup({ key, change, mayWrite: true, mintToken: mint, ...origin, now })
+      store.userGroups.getOrCreate({ key, change, mayWrite: true, issueToken: mint, ...origin, now })
     const created = async (key: UserGroupKey, change?: UserGroupChange) => {
       return madeBy(await create(key, change))
     }
     const rotate = (tokenHash: Uint8Array, command: Partial<RotateUserGroupToken> & { now?: number } = {}) =>
-      store.rotateUserGroupToken({
+      store.userGroups.rotate({
         ...origin,
         workspaceId: 1,
         environment: 'Customer',
         target: { tokenHash },
         oldTokenValidUntil: command.now ?? 2000,
-        mintToken: mint,
+        issueToken: mint,
         now: 2000,
         ...command,
       })
@@ -79,7 +80,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
           outcome: 'unchanged',
           userGroup: plain({ ...key, ...change, teamId, token }),
         })
-        assert.deepEqual(plain(await store.findUserGroup(key)), plain(first.userGroup))
+        assert.deepEqual(plain(await store.userGroups.find(key)), plain(first.userGroup))
         assert.ok(Number.isSafeInteger(teamId) && teamId > 0)
         assert.equal(token.keyId, 'test')
         assert.deepEqual(rest, {
@@ -97,7 +98,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       it('needs a name to create, and makes nothing without one', async () => {
         const key = freshKey()
         assert.deepEqual(await create(key, {}), { outcome: 'name_required' })
-        assert.equal(await store.findUserGroup(key), null)
+        assert.equal(await store.userGroups.find(key), null)
       })
 
       it('leaves what is left out as it is, and stores what is sent', async () => {
@@ -136,12 +137,12 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       it('neither creates nor changes where the caller may not write', async () => {
         const key = freshKey()
         const read = (change: UserGroupChange) =>
-          store.getOrCreateUserGroup({ key, change, mayWrite: false, mintToken: mint, ...origin, now: 1 })
+          store.userGroups.getOrCreate({ key, change, mayWrite: false, issueToken: mint, ...origin, now: 1 })
         assert.deepEqual(await read({ name: 'A' }), { outcome: 'write_required' })
         await create(key, { name: 'A' })
         assert.deepEqual(await read({ name: 'B' }), { outcome: 'write_required' })
         assert.equal((await read({ name: 'A' })).outcome, 'unchanged')
-        assert.equal((await store.findUserGroup(key))?.name, 'A')
+        assert.equal((await store.userGroups.find(key))?.name, 'A')
       })
 
       it('tells ids apart that differ in case, in form or in white space', async () => {
@@ -156,7 +157,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       })
 
       it('tells workspaces and environments apart', async () => {
-        const other = await store.createWorkspace(newWorkspace(freshKey().providedId))
+        const other = await store.workspaces.create(newWorkspace(freshKey().providedId))
         const { providedId } = freshKey()
         const keys: UserGroupKey[] = [
           { workspaceId: 1, environment: 'Customer', providedId },
@@ -178,7 +179,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
 
     describe('update', () => {
       const update = (key: UserGroupKey, change: UserGroupChange) =>
-        store.updateUserGroup({ key, change, ...origin, now: 4000 })
+        store.userGroups.update({ key, change, ...origin, now: 4000 })
 
       it('changes what is sent and nothing else', async () => {
         const key = freshKey()
@@ -196,7 +197,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       it('creates nothing', async () => {
         const key = freshKey()
         assert.deepEqual(await update(key, { name: 'A' }), { outcome: 'not_found' })
-        assert.equal(await store.findUserGroup(key), null)
+        assert.equal(await store.userGroups.find(key), null)
       })
 
       it('leaves one of many simultaneous changes whole', async () => {
@@ -207,7 +208,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
             update(key, { name: `N${i}`, mapping: `{"1":"${i}"}`, properties: `{"i":${i}}` }),
           ),
         )
-        const group = await store.findUserGroup(key)
+        const group = await store.userGroups.find(key)
         const i = group?.name.slice(1)
         assert.deepEqual([group?.mapping, group?.properties], [`{"1":"${i}"}`, `{"i":${i}}`])
       })
@@ -219,7 +220,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         const result = await rotate(hashOf(before.token))
         assert.equal(result.outcome, 'rotated')
         assert.ok('userGroup' in result)
-        const after = await store.findUserGroup(before)
+        const after = await store.userGroups.find(before)
         assert.deepEqual(
           plain(after),
           plain({ ...before, token: result.userGroup.token, revision: 2, tokenIssuedAt: 2000 }),
@@ -271,7 +272,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         now: number,
         environment: Environment = 'Customer',
         workspaceId = 1,
-      ) => store.findByToken(workspaceId, environment, tokenHash, now)
+      ) => store.userGroups.findByToken(workspaceId, environment, tokenHash, now)
 
       it('finds the owner of a current token, in its workspace and environment alone', async () => {
         const group = await created(freshKey())
@@ -314,14 +315,14 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
 
     describe('list and delete', () => {
       it('lists an environment of a workspace in the order of ids, in pages', async () => {
-        const made = await store.createWorkspace(newWorkspace(freshKey().providedId))
+        const made = await store.workspaces.create(newWorkspace(freshKey().providedId))
         const workspaceId = made?.workspace.id ?? 0
         const ids = ['b', 'a', '\u{1F600}', 'Z', '\uFFFD', 'é']
         for (const providedId of ids) await create({ workspaceId, environment: 'Customer', providedId })
         await create({ workspaceId, environment: 'Testing', providedId: 'elsewhere' })
         const seen: string[] = []
         for (let after: string | null = null; ; after = seen.at(-1) ?? null) {
-          const page = await store.listUserGroups({
+          const page = await store.userGroups.list({
             workspaceId,
             environment: 'Customer',
             afterProvidedId: after,
@@ -338,11 +339,11 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         const group = await created(key)
         const rotated = await rotate(hashOf(group.token), { now: 2000, oldTokenValidUntil: 99_000 })
         assert.ok('userGroup' in rotated)
-        assert.equal(await store.deleteUserGroup(deletion({ ...key, environment: 'Testing' })), 'not_found')
-        assert.equal(await store.deleteUserGroup(deletion(key)), 'deleted')
-        assert.equal(await store.deleteUserGroup(deletion(key)), 'not_found')
+        assert.equal(await store.userGroups.delete(deletion({ ...key, environment: 'Testing' })), 'not_found')
+        assert.equal(await store.userGroups.delete(deletion(key)), 'deleted')
+        assert.equal(await store.userGroups.delete(deletion(key)), 'not_found')
         for (const token of [group.token, rotated.userGroup.token]) {
-          assert.equal(await store.findByToken(1, 'Customer', hashOf(token), 3000), null)
+          assert.equal(await store.userGroups.findByToken(1, 'Customer', hashOf(token), 3000), null)
           assert.equal((await rotate(hashOf(token))).outcome, 'not_found')
         }
         const next = await created(key)
@@ -355,11 +356,11 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
     it('finishes what was asked before it closes', async () => {
       const closing = await openFreshStore()
       const results = Array.from({ length: 24 }, () =>
-        closing.getOrCreateUserGroup({
+        closing.userGroups.getOrCreate({
           key: freshKey(),
           change: { name: 'A' },
           mayWrite: true,
-          mintToken: mint,
+          issueToken: mint,
           ...origin,
           now: 1,
         }),

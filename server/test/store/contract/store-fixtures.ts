@@ -1,11 +1,8 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Actor } from '../../../src/domain/audit/audit-event.ts'
-import type {
-  DeleteUserGroup,
-  MintToken,
-  NewConsoleSession,
-  NewWorkspace,
-} from '../../../src/domain/store.ts'
+import type { DeleteUserGroup, IssueToken } from '../../../src/domain/user-group/user-group-store.ts'
+import type { NewConsoleSession } from '../../../src/domain/session/session-store.ts'
+import type { NewWorkspace } from '../../../src/domain/workspace/workspace-store.ts'
 import type {
   TokenlessUserGroup,
   UserGroup,
@@ -31,7 +28,7 @@ export function deletion({ workspaceId, environment, providedId }: UserGroupKey)
 }
 
 /** A token whose sealed form is the token itself: what a store does with it is the same. */
-export const mint: MintToken = () => {
+export const mint: IssueToken = () => {
   const token = randomBytes(24)
   return { hash: hashOf({ sealed: token }), keyId: 'test', sealed: token }
 }

@@ -54,7 +54,7 @@ export function describeProcesses(
         const store = await open(url)
         for (const line of acknowledged) {
           const [providedId = '', sealed] = line.split(' ')
-          const found = await store.findUserGroup({ workspaceId: 1, environment: 'Customer', providedId })
+          const found = await store.userGroups.find({ workspaceId: 1, environment: 'Customer', providedId })
           assert.equal(found && text(found.token.sealed), sealed)
         }
         await store.close()
@@ -80,7 +80,7 @@ export function describeProcesses(
       const { code, stdout, stderr } = await runUgs(['migrate'], { DATABASE_URL: url, UGS_MIGRATE: 'check' })
       assert.deepEqual([code, stdout, stderr], [0, '', 'The store is up to date.\n'])
       const store = await open(url, 'check')
-      assert.deepEqual((await store.listWorkspaces()).length, 1)
+      assert.deepEqual((await store.workspaces.list()).length, 1)
       await store.close()
     })
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { Sealed } from '../../../src/domain/secret-key/keyring.ts'
-import type { RotateUserGroupToken, Store } from '../../../src/domain/store.ts'
+import type { RotateUserGroupToken } from '../../../src/domain/user-group/user-group-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
@@ -25,15 +26,15 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       return madeBy(result)
     }
     const suspend = (key: UserGroupKey, suspended = true, now = 2000) =>
-      store.suspendUserGroup({ ...origin, key, suspended, now })
+      store.userGroups.suspend({ ...origin, key, suspended, now })
     const find = (token: Sealed, now = 2000) => {
       const { workspaceId, environment } = own.tenantScope
-      return store.findByToken(workspaceId, environment, hashOf(token), now)
+      return store.userGroups.findByToken(workspaceId, environment, hashOf(token), now)
     }
     const rotate = async (token: Sealed, over: Partial<RotateUserGroupToken> = {}) => {
-      const result = await store.rotateUserGroupToken({
+      const result = await store.userGroups.rotate({
         ...{ ...own.tenantScope, ...origin, target: { tokenHash: hashOf(token) } },
-        ...{ oldTokenValidUntil: 9000, mintToken: mint, now: 2000 },
+        ...{ oldTokenValidUntil: 9000, issueToken: mint, now: 2000 },
         ...over,
       })
       assert.ok('userGroup' in result, result.outcome)
@@ -46,7 +47,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       assert.equal(result.outcome, 'updated')
       const suspended = { ...group, revision: 2, suspendedAt: 2000 }
       assert.deepEqual(plain('userGroup' in result && result.userGroup), plain(suspended))
-      assert.deepEqual(plain(await store.findUserGroup(group)), plain(suspended))
+      assert.deepEqual(plain(await store.userGroups.find(group)), plain(suspended))
     })
 
     it('has none of its tokens work, until it is resumed', async () => {
@@ -74,13 +75,13 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       assert.equal((await getOrCreate(store, group, { change: { name: 'B' } })).outcome, 'updated')
       const change = { properties: '{"a":1}' }
       assert.equal(
-        (await store.updateUserGroup({ key: group, change, ...origin, now: 3000 })).outcome,
+        (await store.userGroups.update({ key: group, change, ...origin, now: 3000 })).outcome,
         'updated',
       )
       const token = await rotate(group.token)
       const byId = await rotate(token, { target: { providedId: group.providedId } })
       for (const one of [group.token, token, byId]) assert.equal(await find(one), null)
-      const found = await store.findUserGroup(group)
+      const found = await store.userGroups.find(group)
       assert.deepEqual(
         [found?.name, found?.properties, found?.suspendedAt, found?.revision],
         ['B', '{"a":1}', 2000, 6],
@@ -93,11 +94,11 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       const group = await created()
       assert.equal((await suspend(group, false)).outcome, 'unchanged')
       await suspend(group)
-      const before = await store.findUserGroup(group)
+      const before = await store.userGroups.find(group)
       const again = await suspend(group, true, 3000)
       assert.equal(again.outcome, 'unchanged')
       assert.deepEqual(plain('userGroup' in again && again.userGroup), plain(before))
-      assert.deepEqual(plain(await store.findUserGroup(group)), plain(before))
+      assert.deepEqual(plain(await store.userGroups.find(group)), plain(before))
     })
 
     it('is suspended once, however many ask at once', async () => {
@@ -110,7 +111,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
           Array.from({ length: 24 }, (_, i) => suspend(group, suspended, 2000 + i)),
         )
         assert.deepEqual(count(results), { updated: 1, unchanged: 23 })
-        assert.equal((await store.findUserGroup(group))?.revision, revision)
+        assert.equal((await store.userGroups.find(group))?.revision, revision)
         for (const result of results)
           assert.equal('userGroup' in result && result.userGroup.revision, revision)
       }
@@ -125,19 +126,19 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
         { workspaceId: workspaceId + 1, environment, providedId },
       ]
       for (const key of keys) assert.deepEqual(await suspend(key), { outcome: 'not_found' })
-      assert.deepEqual(plain(await store.findUserGroup(group)), plain(group))
+      assert.deepEqual(plain(await store.userGroups.find(group)), plain(group))
     })
 
     it('does not change others', async () => {
       const [group, other] = [await created(), await created()]
       await suspend(group)
-      assert.deepEqual(plain(await store.findUserGroup(other)), plain(other))
+      assert.deepEqual(plain(await store.userGroups.find(other)), plain(other))
       assert.ok(await find(other.token))
     })
 
     describe('whose token it is', () => {
       const identify = (token: Sealed, { workspaceId, environment } = own.tenantScope) =>
-        store.identifyToken(workspaceId, environment, hashOf(token))
+        store.userGroups.identifyToken(workspaceId, environment, hashOf(token))
 
       it('is told, whether it works or not', async () => {
         const group = await created()
@@ -148,7 +149,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
         const second = await rotate(group.token, { oldTokenValidUntil: 5000 })
         const third = await rotate(second, { oldTokenValidUntil: 2000 })
         await suspend(group)
-        const found = await store.findUserGroup(group)
+        const found = await store.userGroups.find(group)
         assert.ok(found)
         for (const [token, validUntil] of [
           [group.token, 5000],
@@ -166,7 +167,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
           assert.equal(await identify(token, { ...own.tenantScope, environment: 'Testing' }), null)
           assert.equal(await identify(token, (await Registry.fresh(store)).tenantScope), null)
         }
-        assert.equal(await store.deleteUserGroup(deletion(group)), 'deleted')
+        assert.equal(await store.userGroups.delete(deletion(group)), 'deleted')
         for (const token of [group.token, current]) assert.equal(await identify(token), null)
       })
     })

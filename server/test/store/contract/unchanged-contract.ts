@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
-import type { ChangeStamp, Store } from '../../../src/domain/store.ts'
+import type { ChangeStamp } from '../../../src/domain/user-group/user-group-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
@@ -29,7 +30,7 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
       await own.createDataSource(await own.createSchema({ providedId: 'sales' }), { providedId: 'eu' })
       const apiToken = { name: 'A', scopes: ['read'] as const, createdAt: 1, expiresAt: null }
       const made = { ...origin, ...own.tenantScope, ...apiToken, tokenHash: randomBytes(32) }
-      apiTokenId = (await store.createApiToken(made)).id
+      apiTokenId = (await store.apiTokens.create(made)).id
     })
     after(() => Promise.all([store.close(), other.close()]))
 
@@ -40,21 +41,21 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
       return outcome.stamp
     }
     const introspected = async ({ workspaceId, environment, token }: UserGroup): Promise<ChangeStamp> => {
-      const owner = await store.findByToken(workspaceId, environment, hashOf(token), 9000)
+      const owner = await store.userGroups.findByToken(workspaceId, environment, hashOf(token), 9000)
       assert.ok(owner)
       return owner.stamp
     }
     const isUnchanged = ({ workspaceId, environment, teamId }: UserGroup, stamp: ChangeStamp) =>
-      store.isUnchanged(workspaceId, environment, teamId, stamp)
+      store.userGroups.isUnchanged(workspaceId, environment, teamId, stamp)
     const rotate = (by: Store, { workspaceId, environment, token }: UserGroup) =>
-      by.rotateUserGroupToken({
+      by.userGroups.rotate({
         ...{ ...origin, workspaceId, environment, target: { tokenHash: hashOf(token) } },
-        ...{ oldTokenValidUntil: 9000, mintToken: mint, now: 2000 },
+        ...{ oldTokenValidUntil: 9000, issueToken: mint, now: 2000 },
       })
     const suspend = (by: Store, key: UserGroup, suspended: boolean) =>
-      by.suspendUserGroup({ ...origin, key, suspended, now: 2000 })
+      by.userGroups.suspend({ ...origin, key, suspended, now: 2000 })
     const restore = (by: Store, { workspaceId, environment, teamId }: UserGroup) =>
-      by.restoreUserGroup({ ...origin, workspaceId, environment, teamId, deletedAfter: 0, now: 9500 })
+      by.userGroups.restore({ ...origin, workspaceId, environment, teamId, deletedAfter: 0, now: 9500 })
 
     it('is true for as long as nothing is changed, by either stamp', async () => {
       const group = await create()
@@ -70,15 +71,15 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
     const others: Record<string, (by: Store, group: UserGroup) => Promise<unknown>> = {
       'the creation of another': (by) => mapped(by, keyIn(own), content.mapping),
       'when an API token was last used': (by) =>
-        by.recordApiTokenUses([{ id: apiTokenId, usedAt: uses++ * 60_000 }]),
+        by.apiTokens.recordUses([{ id: apiTokenId, usedAt: uses++ * 60_000 }]),
       'how many calls an API token made': (by) =>
-        by.reportUsage([{ apiTokenId, costMs: 5, aheadMs: 5, fullMs: 2000 }]),
+        by.apiTokens.reportUsage([{ apiTokenId, costMs: 5, aheadMs: 5, fullMs: 2000 }]),
       'when it was last introspected': (by, { workspaceId, teamId }) =>
-        by.recordIntrospections([{ workspaceId, teamId, introspectedAt: uses++ * 60_000 }]),
+        by.introspections.record([{ workspaceId, teamId, introspectedAt: uses++ * 60_000 }]),
       'a change that came to nothing': async (by, key) => {
         const change = { name: 'B', mapping: '{"unregistered":"x"}' }
         const update = { key, change, ...origin, now: 1000, mappingMode: 'registered' as const }
-        assert.notEqual((await by.updateUserGroup(update)).outcome, 'updated')
+        assert.notEqual((await by.userGroups.update(update)).outcome, 'updated')
       },
     }
     for (const [what, write] of Object.entries(others)) {
@@ -95,31 +96,31 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
     const changes: Record<string, (by: Store, group: UserGroup) => Promise<unknown>> = {
       'a GET that changes it': (by, key) => getOrCreate(by, key, { change: { name: 'B' } }),
       'an update of its name': (by, key) =>
-        by.updateUserGroup({ key, change: { name: 'B' }, ...origin, now: 1000 }),
+        by.userGroups.update({ key, change: { name: 'B' }, ...origin, now: 1000 }),
       'an update of its properties alone': (by, key) =>
-        by.updateUserGroup({ key, change: { properties: '{"a":1}' }, ...origin, now: 1000 }),
+        by.userGroups.update({ key, change: { properties: '{"a":1}' }, ...origin, now: 1000 }),
       'an update of its mapping alone': (by, key) =>
-        by.updateUserGroup({ key, change: { mapping: null }, ...origin, now: 1000 }),
+        by.userGroups.update({ key, change: { mapping: null }, ...origin, now: 1000 }),
       'a change that is changed back': async (by, key) => {
         for (const name of ['B', 'A'])
-          await by.updateUserGroup({ key, change: { name }, ...origin, now: 1000 })
+          await by.userGroups.update({ key, change: { name }, ...origin, now: 1000 })
       },
       'one of many that are changed together': (by, key) =>
-        by.getOrCreateUserGroups([
-          { key, change: { name: 'B' }, mayWrite: true, mintToken: mint, ...origin, now: 1000 },
+        by.userGroups.getOrCreateMany([
+          { key, change: { name: 'B' }, mayWrite: true, issueToken: mint, ...origin, now: 1000 },
         ]),
       'a rotation': rotate,
       'a suspension': (by, group) => suspend(by, group, true),
       'a suspension that is over': async (by, group) => {
         for (const suspended of [true, false]) await suspend(by, group, suspended)
       },
-      'a deletion': (by, group) => by.deleteUserGroup(deletion(group)),
+      'a deletion': (by, group) => by.userGroups.delete(deletion(group)),
       'a deletion that is taken back': async (by, group) => {
-        await by.deleteUserGroup(deletion(group))
+        await by.userGroups.delete(deletion(group))
         await restore(by, group)
       },
       'a deletion, and another of its id': async (by, group) => {
-        await by.deleteUserGroup(deletion(group))
+        await by.userGroups.delete(deletion(group))
         await getOrCreate(by, group, { change: content })
       },
     }
@@ -151,7 +152,9 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
         const added = (await registry.dataSources()).find(({ schemaId }) => schemaId === made.id)
         assert.ok(added)
         await stamped(() => registry.deleteDataSource(added))
-        await stamped(() => by.deleteSchema({ ...origin, ...own.tenantScope, id: made.id, now: 9000 }))
+        await stamped(() =>
+          by.dataSources.deleteSchema({ ...origin, ...own.tenantScope, id: made.id, now: 9000 }),
+        )
       }
     })
 
@@ -171,7 +174,7 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
       const update = { key: group, change: { name: 'B' }, ...origin, now: 1000 }
       const [early, , late] = await Promise.all([
         isUnchanged(group, stamp),
-        store.updateUserGroup(update),
+        store.userGroups.update(update),
         isUnchanged(group, stamp),
       ])
       if (name === 'SQLite') assert.deepEqual([early, late], [true, false])
@@ -182,7 +185,7 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
     it('is false of what is not there', async () => {
       const group = await create()
       const stamp = await seen(group)
-      await store.deleteUserGroup(deletion(group))
+      await store.userGroups.delete(deletion(group))
       assert.equal(await isUnchanged(group, stamp), false)
     })
   })

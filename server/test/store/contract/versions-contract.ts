@@ -30,10 +30,15 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       beforeRevision: number | null = null,
       limit = 1000,
     ): Promise<UserGroupVersion[]> =>
-      store.listVersions({ workspaceId: own.tenantScope.workspaceId, teamId, beforeRevision, limit })
+      store.userGroupHistory.listVersions({
+        workspaceId: own.tenantScope.workspaceId,
+        teamId,
+        beforeRevision,
+        limit,
+      })
     const revisions = (versions: readonly UserGroupVersion[]) => versions.map(({ revision }) => revision)
     const rename = (group: UserGroup, to: string, by: Author = origin.author, now = 2000) =>
-      store.updateUserGroup({ ...origin, key: group, change: { name: to }, author: by, now })
+      store.userGroups.update({ ...origin, key: group, change: { name: to }, author: by, now })
 
     it('are none at first', async () => {
       assert.deepEqual(await versionsOf(await created()), [])
@@ -42,13 +47,13 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
     it('are exactly what it was, the newest first, with whose call made it so and when', async () => {
       const first = { name: 'Näme 😀', mapping: '{"40" : "\\u0032"}', properties: '{"a":1.0,"z":-0}' }
       const group = await created(first)
-      await store.updateUserGroup({
+      await store.userGroups.update({
         ...origin,
         ...{ key: group, author: 'cli:somebody', now: 2000 },
         change: { name: 'B', mapping: null },
       })
       await getOrCreate(store, group, { change: { properties: null }, author: 'api_token:2', now: 3000 })
-      await store.updateUserGroup({ key: group, change: { mapping: '{}' }, ...origin, now: 4000 })
+      await store.userGroups.update({ key: group, change: { mapping: '{}' }, ...origin, now: 4000 })
       const second = { name: 'B', mapping: null, properties: first.properties }
       assert.deepEqual(await versionsOf(group), [
         { revision: 3, updatedAt: 3000, updatedBy: 'api_token:2', ...second, properties: null },
@@ -59,16 +64,16 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
 
     it('are of changes of the content alone, each by the last revision at which it was so', async () => {
       const group = await created()
-      await store.rotateUserGroupToken({
+      await store.userGroups.rotate({
         ...origin,
         ...{ ...own.tenantScope, target: { tokenHash: hashOf(group.token) } },
-        ...{ oldTokenValidUntil: 2000, mintToken: mint, now: 2000 },
+        ...{ oldTokenValidUntil: 2000, issueToken: mint, now: 2000 },
       })
-      await store.suspendUserGroup({ ...origin, key: group, suspended: true, now: 2000 })
+      await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 2000 })
       await rename(group, 'A')
       assert.deepEqual(await versionsOf(group), [])
       await rename(group, 'B')
-      await store.suspendUserGroup({ ...origin, key: group, suspended: false, now: 3000 })
+      await store.userGroups.suspend({ ...origin, key: group, suspended: false, now: 3000 })
       await rename(group, 'C')
       assert.deepEqual(
         (await versionsOf(group)).map(({ revision, name }) => [revision, name]),
@@ -77,7 +82,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
           [3, 'A'],
         ],
       )
-      assert.equal((await store.findUserGroup(group))?.revision, 6)
+      assert.equal((await store.userGroups.find(group))?.revision, 6)
     })
 
     it('are listed from a revision on, and so many', async () => {
@@ -98,7 +103,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       const elsewhere = await Registry.fresh(store)
       const { workspaceId } = elsewhere.tenantScope
       const asked = { teamId: group.teamId, beforeRevision: null, limit: 9 }
-      assert.deepEqual(await store.listVersions({ ...asked, workspaceId }), [])
+      assert.deepEqual(await store.userGroupHistory.listVersions({ ...asked, workspaceId }), [])
     })
 
     it('are of the newest hundred revisions', async () => {
@@ -114,7 +119,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       for (const { revision, name } of versions) assert.equal(name, `name ${revision}`)
       // A rotation is a revision too.
       for (let i = 0; i < 60; i++) {
-        await store.suspendUserGroup({ ...origin, key: group, suspended: i % 2 === 0, now: 2000 })
+        await store.userGroups.suspend({ ...origin, key: group, suspended: i % 2 === 0, now: 2000 })
       }
       await rename(group, 'last')
       assert.deepEqual(revisions(await versionsOf(group)), [
@@ -134,12 +139,12 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
           const by = { author: `api_token:${i}` as const, now: 1000 + i }
           const { outcome } =
             i % 2 === 0
-              ? await store.updateUserGroup({ ...origin, key: group, change, ...by })
+              ? await store.userGroups.update({ ...origin, key: group, change, ...by })
               : await getOrCreate(store, group, { change, ...by })
           assert.equal(outcome, 'updated')
         }),
       )
-      const current = await store.findUserGroup(group)
+      const current = await store.userGroups.find(group)
       assert.ok(current)
       assert.equal(current.revision, count + 1)
       const versions = await versionsOf(group)

@@ -38,7 +38,7 @@ describe('PostgreSQL: the event of a change in doubt', () => {
     const { store, proxy } = await openProxied(t)
     const tokens = [newApiToken(), newApiToken({ environment: 'Customer' })]
     const { events } = await leaving(store, () =>
-      losing(proxy, /^COMMIT/, lose, () => store.createFirstApiTokens(tokens), /^BEGIN/),
+      losing(proxy, /^COMMIT/, lose, () => store.apiTokens.createFirst(tokens), /^BEGIN/),
     )
     assert.deepEqual(
       events.map(({ action, environment }) => [action, environment]),
@@ -51,16 +51,16 @@ describe('PostgreSQL: the event of a change in doubt', () => {
 
   eachLoss('is there once: a pruning of more than one turn', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
-    const workspace = await store.createWorkspace(newWorkspace('pruned'))
+    const workspace = await store.workspaces.create(newWorkspace('pruned'))
     const where = { ...tenantScope, workspaceId: workspace?.workspace.id ?? 0 }
     const old = Array.from({ length: 1500 }, () => newUserGroup({ key: { ...freshKey(), ...where } }))
-    await store.getOrCreateUserGroups(old)
+    await store.userGroups.getOrCreateMany(old)
     const { events } = await leaving(store, () =>
       losing(
         proxy,
         /^COMMIT/,
         lose,
-        () => store.pruneAuditEvents({ ...where, before: 5000, ...by, now }),
+        () => store.audit.prune({ ...where, before: 5000, ...by, now }),
         /^BEGIN/,
       ),
     )
@@ -80,10 +80,10 @@ describe('PostgreSQL: the event of a change in doubt', () => {
         finish,
         async (caught) => {
           await caught.run()
-          await other.updateUserGroup({ key: group.key, change: { name: 'B' }, ...by, now: now + 1 })
+          await other.userGroups.update({ key: group.key, change: { name: 'B' }, ...by, now: now + 1 })
           caught.cutOff()
         },
-        () => store.getOrCreateUserGroup(group),
+        () => store.userGroups.getOrCreate(group),
       ),
     )
     // The repetition finds another name, and sets its own: three changes were made.

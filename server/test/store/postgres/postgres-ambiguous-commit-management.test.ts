@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
+import { deleteExpired } from '../../../src/domain/expiry.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { openSession } from '../../support/session.ts'
 import { eachLoss, losing, type Lose } from './losing-connections.ts'
@@ -17,13 +18,18 @@ import { count, deletion, hashOf, origin, plain } from '../contract/store-fixtur
 
 /** Every version that is kept, by its revision and name. */
 async function versionsOf(store: Store, { workspaceId, teamId }: UserGroup) {
-  const versions = await store.listVersions({ workspaceId, teamId, beforeRevision: null, limit: 9 })
+  const versions = await store.userGroupHistory.listVersions({
+    workspaceId,
+    teamId,
+    beforeRevision: null,
+    limit: 9,
+  })
   return versions.map(({ revision, name }) => [revision, name])
 }
 
 const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
 const listDeleted = (store: Store) =>
-  store.listDeletedUserGroups({ ...tenantScope, deletedAfter: 0, afterTeamId: null, limit: 9 })
+  store.userGroupHistory.listDeleted({ ...tenantScope, deletedAfter: 0, afterTeamId: null, limit: 9 })
 
 describe('PostgreSQL: an update that expects a revision', () => {
   for (const [what, expectation] of Object.entries({
@@ -35,9 +41,9 @@ describe('PostgreSQL: an update that expects a revision', () => {
       const { store, proxy } = await openProxied(t)
       const group = await created(store)
       const command = { key: group, ...expectation(group), change: { name: 'B' }, ...origin, now: 3000 }
-      const result = await losing(proxy, statements.update, lose, () => store.updateUserGroup(command))
+      const result = await losing(proxy, statements.update, lose, () => store.userGroups.update(command))
       assert.equal(result.outcome, 'updated')
-      const found = await store.findUserGroup(group)
+      const found = await store.userGroups.find(group)
       assert.deepEqual(plain(found), plain({ ...group, name: 'B', revision: 2, updatedAt: 3000 }))
       assert.deepEqual(plain('userGroup' in result && result.userGroup), plain(found))
       assert.deepEqual(await versionsOf(store, group), [[1, 'A']])
@@ -50,7 +56,7 @@ describe('PostgreSQL: an update that expects a revision', () => {
     const group = await created(store)
     const { teamId, revision } = group
     const update = (by: Store, name: string) =>
-      by.updateUserGroup({
+      by.userGroups.update({
         key: group,
         expected: { teamId, revision },
         change: { name },
@@ -63,7 +69,7 @@ describe('PostgreSQL: an update that expects a revision', () => {
     }
     const result = await losing(proxy, statements.update, lose, () => update(store, 'B'))
     assert.deepEqual(result, { outcome: 'revision_mismatch' })
-    assert.equal((await store.findUserGroup(group))?.name, 'C')
+    assert.equal((await store.userGroups.find(group))?.name, 'C')
     assert.deepEqual(await versionsOf(store, group), [[1, 'A']])
   })
 
@@ -76,32 +82,32 @@ describe('PostgreSQL: an update that expects a revision', () => {
     const operations = [
       [
         statements.update,
-        () => store.updateUserGroup({ key: group, expected, change: { name: 'B' }, ...origin, now: 3000 }),
+        () => store.userGroups.update({ key: group, expected, change: { name: 'B' }, ...origin, now: 3000 }),
       ],
       [
         statements.suspend,
-        () => store.suspendUserGroup({ ...origin, key: group, expected, suspended: true, now: 3000 }),
+        () => store.userGroups.suspend({ ...origin, key: group, expected, suspended: true, now: 3000 }),
       ],
       [
         statements.rotate,
         () =>
-          store.rotateUserGroupToken(
+          store.userGroups.rotate(
             rotation(group.token, { target: { providedId: group.providedId, expected } }),
           ),
       ],
       [
         statements.deleteUserGroup,
-        async () => ({ outcome: await store.deleteUserGroup({ ...deletion(group), expected }) }),
+        async () => ({ outcome: await store.userGroups.delete({ ...deletion(group), expected }) }),
       ],
     ] as const
     const caught = operations.map(([pattern]) => proxy.next(pattern))
     const results = operations.map(([, operate]) => operate())
     const held = await Promise.all(caught)
-    const changed = await other.updateUserGroup({ key: group, change: { name: 'C' }, ...origin, now: 3000 })
+    const changed = await other.userGroups.update({ key: group, change: { name: 'C' }, ...origin, now: 3000 })
     assert.ok(changed.outcome === 'updated')
     for (const one of held) one.pass()
     assert.deepEqual(count(await Promise.all(results)), { revision_mismatch: 4 })
-    assert.deepEqual(plain(await store.findUserGroup(group)), plain(changed.userGroup))
+    assert.deepEqual(plain(await store.userGroups.find(group)), plain(changed.userGroup))
   })
 })
 
@@ -116,10 +122,10 @@ describe('PostgreSQL: a suspension', () => {
       ] as const) {
         const expected = expects ? { expected: { teamId: group.teamId, revision } } : {}
         const result = await losing(proxy, statements.suspend, lose, () =>
-          store.suspendUserGroup({ ...origin, key: group, ...expected, suspended, now: 3000 }),
+          store.userGroups.suspend({ ...origin, key: group, ...expected, suspended, now: 3000 }),
         )
         assert.equal(result.outcome, 'updated')
-        const found = await store.findUserGroup(group)
+        const found = await store.userGroups.find(group)
         const suspendedAt = suspended ? 3000 : null
         assert.deepEqual(plain(found), plain({ ...group, revision: revision + 1, suspendedAt }))
         assert.deepEqual(plain('userGroup' in result && result.userGroup), plain(found))
@@ -133,7 +139,7 @@ describe('PostgreSQL: a suspension', () => {
     const group = await created(store)
     const results = await Promise.all(
       Array.from({ length: 24 }, (_, i) =>
-        (i % 2 === 0 ? store : other).suspendUserGroup({
+        (i % 2 === 0 ? store : other).userGroups.suspend({
           ...origin,
           key: group,
           suspended: true,
@@ -142,7 +148,7 @@ describe('PostgreSQL: a suspension', () => {
       ),
     )
     assert.deepEqual(count(results), { updated: 1, unchanged: 23 })
-    assert.equal((await store.findUserGroup(group))?.revision, 2)
+    assert.equal((await store.userGroups.find(group))?.revision, 2)
   })
 })
 
@@ -153,7 +159,7 @@ describe('PostgreSQL: a deletion', () => {
     const { teamId, revision } = group
     const command = { ...deletion(group), expected: { teamId, revision } }
     const outcome = await losing(proxy, statements.deleteUserGroup, lose, () =>
-      store.deleteUserGroup(command),
+      store.userGroups.delete(command),
     )
     assert.equal(outcome, 'deleted')
     assert.deepEqual(
@@ -161,7 +167,7 @@ describe('PostgreSQL: a deletion', () => {
       plain([{ ...group, deletedAt: 9000, deletedBy: origin.author }]),
     )
     assert.equal(
-      (await store.restoreUserGroup({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }))
+      (await store.userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }))
         .outcome,
       'restored',
     )
@@ -173,7 +179,7 @@ describe('PostgreSQL: a deletion', () => {
     for (let round = 0; round < 8; round++) {
       const group = await created(store)
       const outcomes = await Promise.all(
-        [store, other, store, other].map((by) => by.deleteUserGroup(deletion(group))),
+        [store, other, store, other].map((by) => by.userGroups.delete(deletion(group))),
       )
       assert.deepEqual(outcomes.sort(), ['deleted', 'not_found', 'not_found', 'not_found'])
     }
@@ -187,14 +193,14 @@ describe('PostgreSQL: a deletion', () => {
     for (let round = 0; round < 12; round++) {
       const group = await created(store, { change: { name: 'A', mapping: '{"a":"b"}' } })
       const change = { name: 'B', mapping: `{"c":"${round}"}` }
-      const update = () => other.updateUserGroup({ key: group, change, ...origin, now: 3000 })
-      const remove = () => store.deleteUserGroup(deletion(group))
+      const update = () => other.userGroups.update({ key: group, change, ...origin, now: 3000 })
+      const remove = () => store.userGroups.delete(deletion(group))
       const [first, second] = await Promise.all(round % 2 === 0 ? [update(), remove()] : [remove(), update()])
       const updated = typeof first === 'string' ? second : first
       assert.ok(typeof updated !== 'string')
       const kept = (await listDeleted(store)).find(({ teamId }) => teamId === group.teamId)
       assert.equal(kept?.name, updated.outcome === 'updated' ? 'B' : 'A')
-      await store.restoreUserGroup({
+      await store.userGroups.restore({
         ...origin,
         now: 9000,
         ...tenantScope,
@@ -205,7 +211,7 @@ describe('PostgreSQL: a deletion', () => {
       assert.equal(await valueOf(session, entries), updated.outcome === 'updated' ? 'c' : 'a')
       await remove()
       assert.equal(await valueOf(session, entries), undefined)
-      await store.deleteExpired({ now: 0, deletedBefore: 9000, usedBefore: 0 })
+      await deleteExpired(store, { now: 0, deletedBefore: 9000, usedBefore: 0 })
     }
   })
 })
@@ -214,30 +220,39 @@ describe('PostgreSQL: a restoration', () => {
   eachLoss('is made once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const group = await created(store, { change: { name: 'A', mapping: '{"a":"b"}' } })
-    await store.deleteUserGroup(deletion(group))
+    await store.userGroups.delete(deletion(group))
     const { teamId } = group
     const result = await losing(proxy, statements.restoreUserGroup, lose, () =>
-      store.restoreUserGroup({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
+      store.userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
     )
     assert.equal(result.outcome, 'restored')
-    const found = await store.findUserGroup(group)
+    const found = await store.userGroups.find(group)
     assert.deepEqual(plain(found), plain({ ...group, revision: 2 }))
     assert.deepEqual(plain('userGroup' in result && result.userGroup), plain(found))
     assert.deepEqual(await listDeleted(store), [])
-    assert.equal((await store.findByToken(1, 'Customer', hashOf(group.token), 1))?.userGroup.teamId, teamId)
+    assert.equal(
+      (await store.userGroups.findByToken(1, 'Customer', hashOf(group.token), 1))?.userGroup.teamId,
+      teamId,
+    )
   })
 
   it('finds that its id was taken, where that happened before it is known', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const group = await created(store)
-    await store.deleteUserGroup(deletion(group))
+    await store.userGroups.delete(deletion(group))
     const lose: Lose = async (caught) => {
       await created(other, { key: group })
       caught.drop()
     }
     const result = await losing(proxy, statements.restoreUserGroup, lose, () =>
-      store.restoreUserGroup({ ...origin, now: 9000, ...tenantScope, teamId: group.teamId, deletedAfter: 0 }),
+      store.userGroups.restore({
+        ...origin,
+        now: 9000,
+        ...tenantScope,
+        teamId: group.teamId,
+        deletedAfter: 0,
+      }),
     )
     assert.deepEqual(result, { outcome: 'id_taken' })
     assert.equal((await listDeleted(store)).length, 1)
@@ -246,7 +261,7 @@ describe('PostgreSQL: a restoration', () => {
   it('waits for a creation that another session has not committed, and finds its id taken', async (t) => {
     const { store, url } = await openProxied(t)
     const group = await created(store)
-    await store.deleteUserGroup(deletion(group))
+    await store.userGroups.delete(deletion(group))
     const session = await openSession(t, url)
     await session.query('BEGIN')
     await session.query(
@@ -255,7 +270,7 @@ describe('PostgreSQL: a restoration', () => {
        VALUES (1, 'Customer', $1, 'A', sha256('other'), 'k', '\\x00', 1, 1, 1)`,
       [group.providedId],
     )
-    const restoring = store.restoreUserGroup({
+    const restoring = store.userGroups.restore({
       ...origin,
       now: 9000,
       ...tenantScope,
@@ -273,10 +288,10 @@ describe('PostgreSQL: a restoration', () => {
     const other = await openPostgres(t, url)
     for (let round = 0; round < 8; round++) {
       const group = await created(store)
-      await store.deleteUserGroup(deletion(group))
+      await store.userGroups.delete(deletion(group))
       const results = await Promise.all(
         [store, other, store, other].map((by) =>
-          by.restoreUserGroup({
+          by.userGroups.restore({
             ...origin,
             now: 9000,
             ...tenantScope,
@@ -286,7 +301,7 @@ describe('PostgreSQL: a restoration', () => {
         ),
       )
       assert.deepEqual(count(results), { restored: 1, not_found: 3 })
-      assert.equal((await store.findUserGroup(group))?.revision, 2)
+      assert.equal((await store.userGroups.find(group))?.revision, 2)
     }
   })
 })
@@ -297,18 +312,18 @@ describe('PostgreSQL: two processes that forget what was deleted', () => {
     const other = await openPostgres(t, url)
     const groups = await Promise.all(Array.from({ length: 60 }, () => created(store)))
     await Promise.all(
-      groups.map((group, i) => store.deleteUserGroup({ ...deletion(group), now: i < 30 ? 1000 : 2000 })),
+      groups.map((group, i) => store.userGroups.delete({ ...deletion(group), now: i < 30 ? 1000 : 2000 })),
     )
     const [forgotten] = await Promise.all([
-      store.deleteExpired({ now: 0, deletedBefore: 1000, usedBefore: 0 }),
-      other.deleteExpired({ now: 0, deletedBefore: 1000, usedBefore: 0 }),
+      deleteExpired(store, { now: 0, deletedBefore: 1000, usedBefore: 0 }),
+      deleteExpired(other, { now: 0, deletedBefore: 1000, usedBefore: 0 }),
       ...groups.map(({ teamId }) =>
-        store.restoreUserGroup({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 1000 }),
+        store.userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 1000 }),
       ),
     ])
     assert.ok(forgotten <= 30)
     assert.deepEqual(await listDeleted(store), [])
-    const found = await Promise.all(groups.map((group) => store.findUserGroup(group)))
+    const found = await Promise.all(groups.map((group) => store.userGroups.find(group)))
     assert.deepEqual(
       found.map((group) => group !== null),
       groups.map((_, i) => i >= 30),

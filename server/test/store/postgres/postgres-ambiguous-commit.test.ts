@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
-import type { GetOrCreateOutcome, RotateOutcome, RotateUserGroupToken } from '../../../src/domain/store.ts'
+import type {
+  GetOrCreateOutcome,
+  RotateOutcome,
+  RotateUserGroupToken,
+} from '../../../src/domain/user-group/user-group-store.ts'
 import { openSession } from '../../support/session.ts'
 import { eachLoss, losing, type Lose } from './losing-connections.ts'
 import {
@@ -34,14 +38,14 @@ describe('PostgreSQL: a rotation', () => {
       const { store, proxy, url } = await openProxied(t)
       const group = await created(store)
       const command = rotation(group.token, over())
-      const result = await losing(proxy, statements.rotate, lose, () => store.rotateUserGroupToken(command))
+      const result = await losing(proxy, statements.rotate, lose, () => store.userGroups.rotate(command))
       assert.equal(result.outcome, 'rotated')
       const token = tokenOf(result)
       assert.notEqual(token, text(group.token.sealed))
-      assert.equal(text((await store.findUserGroup(group))?.token.sealed ?? Buffer.alloc(0)), token)
+      assert.equal(text((await store.userGroups.find(group))?.token.sealed ?? Buffer.alloc(0)), token)
       const session = await openSession(t, url)
       assert.equal(await valueOf(session, 'SELECT count(*)::int FROM superseded_token'), 1)
-      const again = await store.rotateUserGroupToken(command)
+      const again = await store.userGroups.rotate(command)
       if (command.idempotency === undefined) assert.deepEqual(again, { outcome: 'superseded' })
       else assert.deepEqual([again.outcome, tokenOf(again)], ['replayed', token])
     })
@@ -51,10 +55,10 @@ describe('PostgreSQL: a rotation', () => {
     const { store, proxy } = await openProxied(t)
     const group = await created(store)
     const command = rotation(group.token, { target: { providedId: group.providedId } })
-    const result = await losing(proxy, statements.rotate, lose, () => store.rotateUserGroupToken(command))
-    const after = await store.findUserGroup(group)
+    const result = await losing(proxy, statements.rotate, lose, () => store.userGroups.rotate(command))
+    const after = await store.userGroups.find(group)
     assert.deepEqual(plain(after?.token), plain('userGroup' in result && result.userGroup.token))
-    const old = await store.findByToken(1, 'Customer', hashOf(group.token), 1999)
+    const old = await store.userGroups.findByToken(1, 'Customer', hashOf(group.token), 1999)
     assert.equal(old?.validUntil, 2000)
   })
 
@@ -62,10 +66,10 @@ describe('PostgreSQL: a rotation', () => {
     const { store, proxy } = await openProxied(t)
     const groups = await Promise.all(Array.from({ length: 20 }, () => created(store)))
     const results = await losing(proxy, statements.rotate, lose, () =>
-      Promise.all(groups.map(({ token }) => store.rotateUserGroupToken(rotation(token)))),
+      Promise.all(groups.map(({ token }) => store.userGroups.rotate(rotation(token)))),
     )
     assert.deepEqual(count(results), { rotated: 20 })
-    const after = await Promise.all(groups.map((group) => store.findUserGroup(group)))
+    const after = await Promise.all(groups.map((group) => store.userGroups.find(group)))
     assert.deepEqual(
       after.map((group) => group && text(group.token.sealed)),
       results.map(tokenOf),
@@ -82,9 +86,9 @@ describe('PostgreSQL: a rotation', () => {
       const group = await created(store)
       // Its statement reaches the server between any two of the look-ups that follow.
       for (const passed of lookUps.keys()) {
-        const current = (await store.findUserGroup(group))?.token ?? group.token
+        const current = (await store.userGroups.find(group))?.token ?? group.token
         const next = proxy.next(statements.rotate)
-        const result = store.rotateUserGroupToken(
+        const result = store.userGroups.rotate(
           rotation(current, byId ? { target: { providedId: group.providedId } } : {}),
         )
         const caught = await next
@@ -101,7 +105,7 @@ describe('PostgreSQL: a rotation', () => {
         const outcome = await result
         assert.equal(outcome.outcome, 'rotated')
         assert.equal(
-          text((await store.findUserGroup(group))?.token.sealed ?? Buffer.alloc(0)),
+          text((await store.userGroups.find(group))?.token.sealed ?? Buffer.alloc(0)),
           tokenOf(outcome),
         )
       }
@@ -116,16 +120,21 @@ describe('PostgreSQL: a rotation', () => {
     const group = await created(store)
     const lose: Lose = async (caught) => {
       await caught.run()
-      const current = await other.findUserGroup(group)
+      const current = await other.userGroups.find(group)
       assert.ok(current)
-      assert.equal((await other.rotateUserGroupToken(rotation(current.token))).outcome, 'rotated')
+      assert.equal((await other.userGroups.rotate(rotation(current.token))).outcome, 'rotated')
       caught.cutOff()
     }
     const result = await losing(proxy, statements.rotate, lose, () =>
-      store.rotateUserGroupToken(rotation(group.token)),
+      store.userGroups.rotate(rotation(group.token)),
     )
     assert.equal(result.outcome, 'rotated')
-    const owner = await store.findByToken(1, 'Customer', hashOf({ sealed: tokenBytes(result) }), 1999)
+    const owner = await store.userGroups.findByToken(
+      1,
+      'Customer',
+      hashOf({ sealed: tokenBytes(result) }),
+      1999,
+    )
     assert.deepEqual([owner?.userGroup.teamId, owner?.validUntil], [group.teamId, 2000])
   })
 
@@ -134,11 +143,11 @@ describe('PostgreSQL: a rotation', () => {
     const other = await openPostgres(t, url)
     const group = await created(store)
     const lose: Lose = async (caught) => {
-      assert.equal((await other.rotateUserGroupToken(rotation(group.token))).outcome, 'rotated')
+      assert.equal((await other.userGroups.rotate(rotation(group.token))).outcome, 'rotated')
       caught.drop()
     }
     const result = await losing(proxy, statements.rotate, lose, () =>
-      store.rotateUserGroupToken(rotation(group.token)),
+      store.userGroups.rotate(rotation(group.token)),
     )
     assert.deepEqual(result, { outcome: 'superseded' })
   })
@@ -151,10 +160,10 @@ describe('PostgreSQL: a rotation', () => {
     const told: RotateOutcome[] = []
     const lose: Lose = async (caught) => {
       await caught.run()
-      told.push(await other.rotateUserGroupToken(command))
+      told.push(await other.userGroups.rotate(command))
       caught.cutOff()
     }
-    const result = await losing(proxy, statements.rotate, lose, () => store.rotateUserGroupToken(command))
+    const result = await losing(proxy, statements.rotate, lose, () => store.userGroups.rotate(command))
     assert.equal(result.outcome, 'rotated')
     assert.deepEqual(
       told.map((outcome) => [outcome.outcome, tokenOf(outcome)]),
@@ -172,12 +181,12 @@ describe('PostgreSQL: a creation', () => {
     const { store, proxy } = await openProxied(t)
     const command = creation()
     const result = await losing(proxy, statements.createUserGroup, lose, () =>
-      store.getOrCreateUserGroup(command),
+      store.userGroups.getOrCreate(command),
     )
     assert.equal(result.outcome, 'created')
     assert.ok('userGroup' in result)
-    assert.deepEqual(plain(await store.findUserGroup(command.key)), plain(result.userGroup))
-    assert.equal((await store.getOrCreateUserGroup(command)).outcome, 'unchanged')
+    assert.deepEqual(plain(await store.userGroups.find(command.key)), plain(result.userGroup))
+    assert.equal((await store.userGroups.getOrCreate(command)).outcome, 'unchanged')
   })
 
   it('says created where the lost statement happens in the middle of its repetition', async (t) => {
@@ -206,11 +215,11 @@ describe('PostgreSQL: a creation', () => {
       await session.query('SELECT pg_advisory_unlock(1)')
     }
     const result = await losing(proxy, statements.createUserGroup, lose, () =>
-      store.getOrCreateUserGroup(command),
+      store.userGroups.getOrCreate(command),
     )
     assert.equal(result.outcome, 'created')
     assert.deepEqual(
-      plain(await store.findUserGroup(command.key)),
+      plain(await store.userGroups.find(command.key)),
       plain('userGroup' in result && result.userGroup),
     )
   })
@@ -218,7 +227,7 @@ describe('PostgreSQL: a creation', () => {
   eachLoss('says created to each of many that share the statement', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const results = await losing(proxy, statements.createUserGroup, lose, () =>
-      Promise.all(Array.from({ length: 20 }, () => store.getOrCreateUserGroup(creation()))),
+      Promise.all(Array.from({ length: 20 }, () => store.userGroups.getOrCreate(creation()))),
     )
     assert.deepEqual(count(results), { created: 20 })
   })
@@ -230,11 +239,11 @@ describe('PostgreSQL: a creation', () => {
     const others: unknown[] = []
     const lose: Lose = async (caught) => {
       await caught.run()
-      others.push(unstamped(await other.getOrCreateUserGroup(command)))
+      others.push(unstamped(await other.userGroups.getOrCreate(command)))
       caught.cutOff()
     }
     const result = await losing(proxy, statements.createUserGroup, lose, () =>
-      store.getOrCreateUserGroup(command),
+      store.userGroups.getOrCreate(command),
     )
     assert.equal(result.outcome, 'created')
     assert.deepEqual(plain(others), plain([unchanged(madeBy(result))]))
@@ -246,11 +255,11 @@ describe('PostgreSQL: a creation', () => {
     const command = creation()
     const others: GetOrCreateOutcome[] = []
     const lose: Lose = async (caught) => {
-      others.push(await other.getOrCreateUserGroup(command))
+      others.push(await other.userGroups.getOrCreate(command))
       caught.drop()
     }
     const result = await losing(proxy, statements.createUserGroup, lose, () =>
-      store.getOrCreateUserGroup(command),
+      store.userGroups.getOrCreate(command),
     )
     assert.deepEqual(plain([unstamped(result)]), plain(others.map((created) => unchanged(madeBy(created)))))
   })
@@ -261,13 +270,13 @@ describe('PostgreSQL: a creation', () => {
     const command = creation()
     const lose: Lose = async (caught) => {
       await caught.run()
-      await other.updateUserGroup({ key: command.key, change: { name: 'B' }, ...origin, now: 1500 })
+      await other.userGroups.update({ key: command.key, change: { name: 'B' }, ...origin, now: 1500 })
       caught.cutOff()
     }
     const result = await losing(proxy, statements.createUserGroup, lose, () =>
-      store.getOrCreateUserGroup(command),
+      store.userGroups.getOrCreate(command),
     )
     assert.equal(result.outcome, 'created')
-    assert.equal((await other.findUserGroup(command.key))?.name, 'A')
+    assert.equal((await other.userGroups.find(command.key))?.name, 'A')
   })
 })

@@ -22,7 +22,7 @@ describe('PostgreSQL: two hundred calls at once', () => {
   it('create with a few statements', async (t) => {
     const { store, proxy } = await openProxied(t)
     const made = await statementsOf(proxy, async () => {
-      const results = await Promise.all(many.map(() => store.getOrCreateUserGroup(creation())))
+      const results = await Promise.all(many.map(() => store.userGroups.getOrCreate(creation())))
       assert.deepEqual(count(results), { created: many.length })
     })
     assert.ok(made <= few, `${made} statements`)
@@ -32,13 +32,13 @@ describe('PostgreSQL: two hundred calls at once', () => {
     const { store, proxy } = await openProxied(t)
     const groups = await Promise.all(many.map(() => created(store)))
     const read = await statementsOf(proxy, async () => {
-      const found = await Promise.all(groups.map((group) => store.findUserGroup(group)))
+      const found = await Promise.all(groups.map((group) => store.userGroups.find(group)))
       assert.deepEqual(plain(found), plain(groups))
     })
     const changed = await statementsOf(proxy, async () => {
       const results = await Promise.all(
         groups.map((key, i) =>
-          store.updateUserGroup({ key, change: { name: `N${i}` }, ...origin, now: 3000 }),
+          store.userGroups.update({ key, change: { name: `N${i}` }, ...origin, now: 3000 }),
         ),
       )
       assert.deepEqual(
@@ -47,9 +47,7 @@ describe('PostgreSQL: two hundred calls at once', () => {
       )
     })
     const rotated = await statementsOf(proxy, async () => {
-      const results = await Promise.all(
-        groups.map(({ token }) => store.rotateUserGroupToken(rotation(token))),
-      )
+      const results = await Promise.all(groups.map(({ token }) => store.userGroups.rotate(rotation(token))))
       assert.deepEqual(
         results.map((result) => 'userGroup' in result && result.userGroup.teamId),
         groups.map(({ teamId }) => teamId),
@@ -57,7 +55,7 @@ describe('PostgreSQL: two hundred calls at once', () => {
     })
     const owned = await statementsOf(proxy, async () => {
       const owners = await Promise.all(
-        groups.map(({ token }) => store.findByToken(1, 'Customer', hashOf(token), 1999)),
+        groups.map(({ token }) => store.userGroups.findByToken(1, 'Customer', hashOf(token), 1999)),
       )
       assert.deepEqual(
         owners.map((owner) => owner?.userGroup.teamId),
@@ -72,7 +70,7 @@ describe('PostgreSQL: two hundred calls at once', () => {
     const hashes = many.map(() => randomBytes(32))
     const made = await Promise.all(
       hashes.map((tokenHash, i) =>
-        store.createApiToken({
+        store.apiTokens.create({
           ...origin,
           tokenHash,
           workspaceId: 1,
@@ -85,7 +83,7 @@ describe('PostgreSQL: two hundred calls at once', () => {
       ),
     )
     const before = proxy.count(statements.findApiToken)
-    assert.deepEqual(await Promise.all(hashes.map((hash) => store.findApiToken(hash))), made)
+    assert.deepEqual(await Promise.all(hashes.map((hash) => store.apiTokens.find(hash))), made)
     assert.ok(proxy.count(statements.findApiToken) - before <= few)
   })
 
@@ -94,7 +92,7 @@ describe('PostgreSQL: two hundred calls at once', () => {
     const group = await created(store)
     const read = await statementsOf(proxy, async () => {
       const results = await Promise.all(
-        many.map(() => store.getOrCreateUserGroup(creation({ key: group, change: {} }))),
+        many.map(() => store.userGroups.getOrCreate(creation({ key: group, change: {} }))),
       )
       assert.deepEqual(count(results), { unchanged: many.length })
     })
@@ -106,7 +104,9 @@ describe('PostgreSQL: two hundred calls at once', () => {
     const group = await created(store)
     const some = many.slice(0, 20)
     const results = await Promise.all(
-      some.map((i) => store.updateUserGroup({ key: group, change: { name: `N${i}` }, ...origin, now: 3000 })),
+      some.map((i) =>
+        store.userGroups.update({ key: group, change: { name: `N${i}` }, ...origin, now: 3000 }),
+      ),
     )
     assert.deepEqual(
       results.map((result) => 'userGroup' in result && result.userGroup.name),
@@ -118,14 +118,14 @@ describe('PostgreSQL: two hundred calls at once', () => {
   it('rotate one token once', async (t) => {
     const { store, proxy } = await openProxied(t)
     const group = await created(store)
-    const results = await Promise.all(many.map(() => store.rotateUserGroupToken(rotation(group.token))))
+    const results = await Promise.all(many.map(() => store.userGroups.rotate(rotation(group.token))))
     assert.deepEqual(count(results), { rotated: 1, superseded: many.length - 1 })
     assert.ok(proxy.count(statements.rotate) <= many.length)
   })
 
   it('mix no workspaces and environments', async (t) => {
     const { store, proxy } = await openProxied(t)
-    const other = await store.createWorkspace(newWorkspace('other'))
+    const other = await store.workspaces.create(newWorkspace('other'))
     assert.ok(other)
     const realms = [
       [1, 'Customer'],
@@ -156,11 +156,11 @@ describe('PostgreSQL: a call that arrives while statements are under way', () =>
     const results = []
     for (const group of [first, second]) {
       const next = proxy.next(statements.find)
-      results.push(store.findUserGroup(group))
+      results.push(store.userGroups.find(group))
       caught.push(await next)
     }
     const before = proxy.count(statements.find)
-    const others = groups.map((group) => store.findUserGroup(group))
+    const others = groups.map((group) => store.userGroups.find(group))
     for (const statement of caught) statement.pass()
     assert.deepEqual(plain(await Promise.all(results)), plain([first, second]))
     assert.deepEqual(plain(await Promise.all(others)), plain(groups))
@@ -172,12 +172,12 @@ describe('PostgreSQL: a call that arrives while statements are under way', () =>
     const other = await openPostgres(t, url)
     const group = await created(store)
     const next = proxy.next(statements.find)
-    const before = store.findUserGroup(group)
+    const before = store.userGroups.find(group)
     const caught = await next
     // What is found is found now; the answer is still under way.
-    const changed = await other.updateUserGroup({ key: group, change: { name: 'B' }, ...origin, now: 3000 })
+    const changed = await other.userGroups.update({ key: group, change: { name: 'B' }, ...origin, now: 3000 })
     assert.equal(changed.outcome, 'updated')
-    assert.equal((await store.findUserGroup(group))?.name, 'B')
+    assert.equal((await store.userGroups.find(group))?.name, 'B')
     caught.pass()
     assert.notEqual(await before, null)
   })
@@ -186,9 +186,9 @@ describe('PostgreSQL: a call that arrives while statements are under way', () =>
     const { store, proxy } = await openProxied(t)
     const key = freshKey()
     const next = proxy.next(statements.createUserGroup)
-    const first = store.getOrCreateUserGroup(creation({ key }))
+    const first = store.userGroups.getOrCreate(creation({ key }))
     const caught = await next
-    const second = store.getOrCreateUserGroup(creation({ key }))
+    const second = store.userGroups.getOrCreate(creation({ key }))
     const inserts = proxy.next(statements.createUserGroup)
     const repeated = await inserts
     caught.pass()

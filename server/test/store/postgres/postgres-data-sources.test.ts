@@ -37,9 +37,9 @@ async function register(store: Store): Promise<Registered> {
 
 describe('PostgreSQL: a mapping that is written while its data source is removed', () => {
   const update = (store: Store, key: UserGroupKey) =>
-    store.updateUserGroup({ key, change: { mapping }, mappingMode: 'registered', ...origin, now: 2000 })
+    store.userGroups.update({ key, change: { mapping }, mappingMode: 'registered', ...origin, now: 2000 })
   const getOrCreate = (store: Store, key: UserGroupKey) =>
-    store.getOrCreateUserGroup(creation({ key, change: { name: 'A', mapping }, mappingMode: 'registered' }))
+    store.userGroups.getOrCreate(creation({ key, change: { name: 'A', mapping }, mappingMode: 'registered' }))
 
   interface Way {
     readonly prepare: (store: Store) => Promise<UserGroupKey>
@@ -69,7 +69,7 @@ describe('PostgreSQL: a mapping that is written while its data source is removed
         assert.equal(await removal, 'deleted')
         const entries = [{ schemaKey: 'sales', hasSchema: true, dataSource: null }]
         assert.deepEqual(await written, { outcome: 'mapping_unregistered', entries })
-        assert.equal((await writing.findUserGroup(key))?.mapping ?? null, null)
+        assert.equal((await writing.userGroups.find(key))?.mapping ?? null, null)
         assert.equal(await rowsOf(url, 'mapping_entry'), 0)
       })
     }
@@ -91,7 +91,8 @@ describe('PostgreSQL: a mapping that is written while its data source is removed
 })
 
 describe('PostgreSQL: what a mapping names', () => {
-  const find = (store: Store, { token }: UserGroup) => store.findByToken(1, 'Customer', hashOf(token), 2000)
+  const find = (store: Store, { token }: UserGroup) =>
+    store.userGroups.findByToken(1, 'Customer', hashOf(token), 2000)
   const resolve = /WITH ORDINALITY AS entry/
 
   it('is told as it is now, whichever process registers or removes', async (t) => {
@@ -106,9 +107,9 @@ describe('PostgreSQL: what a mapping names', () => {
     const { id } = await own.createDataSource(schema, { providedId: 'eu' })
     assert.deepEqual([await named(), await named()], [[id], [id]])
     const unmapped = { key: group, change: { mapping: null }, ...origin, now: 2000 }
-    await other.updateUserGroup(unmapped)
+    await other.userGroups.update(unmapped)
     assert.equal(await own.deleteDataSource({ id }), 'deleted')
-    await other.updateUserGroup({ ...unmapped, change: { mapping } })
+    await other.userGroups.update({ ...unmapped, change: { mapping } })
     assert.deepEqual(await named(), [])
   })
 
@@ -120,7 +121,7 @@ describe('PostgreSQL: what a mapping names', () => {
     const next = proxy.next(resolve)
     const found = find(store, group)
     const lookUp = await next
-    await other.updateUserGroup({ key: group, change: { mapping: '{"sales":"us"}' }, ...origin, now: 2000 })
+    await other.userGroups.update({ key: group, change: { mapping: '{"sales":"us"}' }, ...origin, now: 2000 })
     assert.equal(await own.deleteDataSource(dataSource), 'deleted')
     lookUp.pass()
     const owner = await found
@@ -168,9 +169,9 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     const results = await inTurn(
       stores,
       key.teamId,
-      () => store.updateUserGroup({ key, change: { mapping: '{"a":"2","b":"1"}' }, ...origin, now: 2000 }),
+      () => store.userGroups.update({ key, change: { mapping: '{"a":"2","b":"1"}' }, ...origin, now: 2000 }),
       () =>
-        other.updateUserGroup({
+        other.userGroups.update({
           key,
           change: { mapping: '{"a":"1","b":"1","c":"1"}' },
           ...origin,
@@ -178,7 +179,7 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
         }),
     )
     for (const { outcome } of results) assert.equal(outcome, 'updated')
-    const found = await store.findUserGroup(key)
+    const found = await store.userGroups.find(key)
     const kept = await entries(session)
     for (const entry of Object.entries(JSON.parse(found?.mapping ?? '{}') as object)) {
       assert.ok(kept.includes(entry.join(' ')), entry.join(' '))
@@ -193,10 +194,10 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     await inTurn(
       stores,
       key.teamId,
-      () => store.updateUserGroup({ key, change: { mapping }, ...origin, now: 2000 }),
-      () => other.updateUserGroup({ key, change: { mapping: '{"sales":"us"}' }, ...origin, now: 2000 }),
+      () => store.userGroups.update({ key, change: { mapping }, ...origin, now: 2000 }),
+      () => other.userGroups.update({ key, change: { mapping: '{"sales":"us"}' }, ...origin, now: 2000 }),
     )
-    const isMapped = (await store.findUserGroup(key))?.mapping === mapping
+    const isMapped = (await store.userGroups.find(key))?.mapping === mapping
     assert.equal(await own.deleteDataSource(dataSource), isMapped ? 'in_use' : 'deleted')
   })
 
@@ -209,10 +210,10 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     await inTurn(
       stores,
       key.teamId,
-      () => store.updateUserGroup({ key, change: { mapping: '{"a":"1"}' }, ...origin, now: 2000 }),
-      () => other.updateUserGroup({ key, change: { mapping: again }, ...origin, now: 2000 }),
+      () => store.userGroups.update({ key, change: { mapping: '{"a":"1"}' }, ...origin, now: 2000 }),
+      () => other.userGroups.update({ key, change: { mapping: again }, ...origin, now: 2000 }),
     )
-    const isMapped = (await store.findUserGroup(key))?.mapping === again
+    const isMapped = (await store.userGroups.find(key))?.mapping === again
     assert.equal(await own.deleteDataSource(dataSource), isMapped ? 'in_use' : 'deleted')
   })
 
@@ -224,16 +225,16 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     const [{ outcome }, deleted] = await inTurn(
       stores,
       key.teamId,
-      () => store.updateUserGroup({ key, change: { mapping }, ...origin, now: 2000 }),
-      () => other.deleteUserGroup(deletion(key)),
+      () => store.userGroups.update({ key, change: { mapping }, ...origin, now: 2000 }),
+      () => other.userGroups.delete(deletion(key)),
     )
     assert.ok(['updated', 'not_found'].includes(outcome), outcome)
     assert.equal(deleted, 'deleted')
-    assert.equal(await store.findUserGroup(key), null)
+    assert.equal(await store.userGroups.find(key), null)
     assert.equal(await own.deleteDataSource(dataSource), 'deleted')
     // The next one with this id is another.
     await created(store, { key })
-    assert.deepEqual((await store.findUserGroup(key))?.mapping, null)
+    assert.deepEqual((await store.userGroups.find(key))?.mapping, null)
   })
 })
 
@@ -267,7 +268,13 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
     const made = await losing(proxy, change.createSchema, lose, () => own.createSchema({ providedId: 'a' }))
     assert.deepEqual(await own.schemas(), [made])
     assert.equal(
-      await store.createSchema({ ...origin, ...tenantScope, providedId: 'a', name: 'A', createdAt: 2 }),
+      await store.dataSources.createSchema({
+        ...origin,
+        ...tenantScope,
+        providedId: 'a',
+        name: 'A',
+        createdAt: 2,
+      }),
       'provided_id_taken',
     )
   })
@@ -297,7 +304,7 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
     }
     const dataSource = { schemaId: schema.id, providedId: 'a', name: 'A', createdAt: 1 }
     const taken = await losing(proxy, change.createDataSource, dropped, () =>
-      store.createDataSource({ workspaceId: 1, environment: 'Customer', ...origin, ...dataSource }),
+      store.dataSources.create({ workspaceId: 1, environment: 'Customer', ...origin, ...dataSource }),
     )
     assert.equal(taken, 'provided_id_taken')
     const taking: Lose = async (caught) => {
@@ -305,7 +312,7 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
       caught.drop()
     }
     const result = await losing(proxy, change.createSchema, taking, () =>
-      store.createSchema({ ...origin, ...tenantScope, providedId: 'c', name: 'A', createdAt: 1 }),
+      store.dataSources.createSchema({ ...origin, ...tenantScope, providedId: 'c', name: 'A', createdAt: 1 }),
     )
     assert.equal(result, 'provided_id_taken')
   })
@@ -331,11 +338,17 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
     const own = new Registry(store, tenantScope)
     const { id } = await own.createSchema({ providedId: 'a' })
     const outcome = await losing(proxy, change.deleteSchema, lose, () =>
-      store.deleteSchema({ workspaceId: 1, environment: 'Customer', ...origin, id, now: 9000 }),
+      store.dataSources.deleteSchema({ workspaceId: 1, environment: 'Customer', ...origin, id, now: 9000 }),
     )
     assert.equal(outcome, 'deleted')
     assert.equal(
-      await store.deleteSchema({ workspaceId: 1, environment: 'Customer', ...origin, id, now: 9000 }),
+      await store.dataSources.deleteSchema({
+        workspaceId: 1,
+        environment: 'Customer',
+        ...origin,
+        id,
+        now: 9000,
+      }),
       'not_found',
     )
   })

@@ -68,7 +68,7 @@ describe('PostgreSQL: a row that another session has locked', () => {
     const locked = groups.splice(2, 1)
     const other = await locking(t, url, ...locked)
     const update = (name: string) => (key: (typeof groups)[number]) =>
-      store.updateUserGroup({ key, ...rename(name) })
+      store.userGroups.update({ key, ...rename(name) })
     const failing = Promise.all(
       locked.map(update('B')).map((result) => assertUnavailable(result, { reason: '55P03' })),
     )
@@ -82,7 +82,7 @@ describe('PostgreSQL: a row that another session has locked', () => {
     const { store, url } = await openProxied(t, unhurried)
     const group = await created(store)
     const other = await locking(t, url, group)
-    const result = store.rotateUserGroupToken(rotation(group.token))
+    const result = store.userGroups.rotate(rotation(group.token))
     await waitingForLocks(other)
     await other.query('COMMIT')
     assert.equal((await result).outcome, 'rotated')
@@ -96,10 +96,10 @@ describe('PostgreSQL: a row that another session has locked', () => {
     })
     const group = await created(store)
     const other = await locking(t, url, group)
-    await assertUnavailable(store.updateUserGroup({ key: group, ...rename('B') }), { reason: '57014' })
+    await assertUnavailable(store.userGroups.update({ key: group, ...rename('B') }), { reason: '57014' })
     await other.query('ROLLBACK')
     // The last try may have taken effect author, now that it can.
-    assert.equal((await store.updateUserGroup({ key: group, ...rename('C') })).outcome, 'updated')
+    assert.equal((await store.userGroups.update({ key: group, ...rename('C') })).outcome, 'updated')
   })
 })
 
@@ -116,7 +116,7 @@ describe('PostgreSQL: a call that the server takes back', () => {
     // The store locks the first and waits for the second, the opponent waits for the first; then the store, given the
     // second, goes on to the third: it closes the circle, and so it is the one that is taken back.
     const updates = Promise.all(
-      [first, second, third].map((key) => store.updateUserGroup({ key, ...rename('B') })),
+      [first, second, third].map((key) => store.userGroups.update({ key, ...rename('B') })),
     )
     await waitingForLocks(opener)
     const locked = lock(opponent, first)
@@ -142,7 +142,7 @@ describe('PostgreSQL: a call that the server takes back', () => {
       `INSERT INTO idempotency_key VALUES (1, $1, 9000, 'Customer', $2, $2, 'of another', 'N', 'k', $2)`,
       [other.teamId, idempotency.keyHash],
     )
-    const rotated = store.rotateUserGroupToken(rotation(group.token, { idempotency }))
+    const rotated = store.userGroups.rotate(rotation(group.token, { idempotency }))
     await waitingForLocks(opener)
     const locked = lock(opponent, group)
     await waitingForLocks(opener, { count: 2 })
@@ -160,7 +160,7 @@ describe('PostgreSQL: a call that the server takes back', () => {
       const store = await openPostgres(t, url, unhurried)
       const group = await created(store)
       const other = await locking(t, url, group)
-      const updated = store.updateUserGroup({ key: group, ...rename('B') })
+      const updated = store.userGroups.update({ key: group, ...rename('B') })
       await waitingForLocks(other)
       await other.query('COMMIT')
       assert.equal((await updated).outcome, 'updated')
@@ -172,13 +172,13 @@ describe('PostgreSQL: a call that the server takes back', () => {
       const stores = [await openPostgres(t, url), await openPostgres(t, url), await openPostgres(t, url)]
       const key = freshKey()
       const many = stores.flatMap((store) => Array.from({ length: 4 }, () => store))
-      const creations = await Promise.all(many.map((store) => store.getOrCreateUserGroup(creation({ key }))))
-      assert.deepEqual(count(creations), { created: 1, unchanged: 11 })
-      const group = await stores[0]?.findUserGroup(key)
-      assert.ok(group)
-      const rotations = await Promise.all(
-        many.map((store) => store.rotateUserGroupToken(rotation(group.token))),
+      const creations = await Promise.all(
+        many.map((store) => store.userGroups.getOrCreate(creation({ key }))),
       )
+      assert.deepEqual(count(creations), { created: 1, unchanged: 11 })
+      const group = await stores[0]?.userGroups.find(key)
+      assert.ok(group)
+      const rotations = await Promise.all(many.map((store) => store.userGroups.rotate(rotation(group.token))))
       assert.deepEqual(count(rotations), { rotated: 1, superseded: 11 })
     })
   }
@@ -189,37 +189,37 @@ describe('PostgreSQL: a call that the server takes back', () => {
     const idempotency = { keyHash: randomBytes(32), fingerprint: randomBytes(32), expiresAt: 9000 }
     const group = await created(store)
     const command = rotation(group.token, { idempotency })
-    assert.equal((await store.rotateUserGroupToken(command)).outcome, 'rotated')
-    assert.equal((await store.rotateUserGroupToken(command)).outcome, 'replayed')
-    assert.equal(await store.findApiToken(tokenHash), null)
+    assert.equal((await store.userGroups.rotate(command)).outcome, 'rotated')
+    assert.equal((await store.userGroups.rotate(command)).outcome, 'replayed')
+    assert.equal(await store.apiTokens.find(tokenHash), null)
     const session = await openSession(t, url)
     for (const table of ['user_group', 'superseded_token', 'idempotency_key', 'api_token', 'workspace']) {
       await session.query(`ALTER TABLE ${table} ADD COLUMN of_a_newer_release text`)
     }
-    assert.equal(await store.findApiToken(tokenHash), null)
-    assert.equal((await store.rotateUserGroupToken(command)).outcome, 'replayed')
-    assert.equal((await store.updateUserGroup({ key: group, ...rename('B') })).outcome, 'updated')
-    assert.equal((await store.getOrCreateUserGroup(creation())).outcome, 'created')
-    assert.equal((await store.listWorkspaces()).length, 1)
+    assert.equal(await store.apiTokens.find(tokenHash), null)
+    assert.equal((await store.userGroups.rotate(command)).outcome, 'replayed')
+    assert.equal((await store.userGroups.update({ key: group, ...rename('B') })).outcome, 'updated')
+    assert.equal((await store.userGroups.getOrCreate(creation())).outcome, 'created')
+    assert.equal((await store.workspaces.list()).length, 1)
   })
 
   for (const code of ['40001', '40P01', '53200', '57014', '57P01', '58030', 'XX000', '25006', '26000']) {
     it(`is repeated after ${code}`, async (t) => {
       const { store, proxy } = await failing(t, code)
-      assert.equal((await store.getOrCreateUserGroup(creation())).outcome, 'created')
+      assert.equal((await store.userGroups.getOrCreate(creation())).outcome, 'created')
       assert.equal(proxy.count(statements.createUserGroup), 2)
     })
   }
 
   it('is not repeated after 55P03, for which it has waited, and fails as unavailable', async (t) => {
     const { store } = await failing(t, '55P03')
-    await assertUnavailable(store.getOrCreateUserGroup(creation()), { reason: '55P03', isAmbiguous: false })
+    await assertUnavailable(store.userGroups.getOrCreate(creation()), { reason: '55P03', isAmbiguous: false })
   })
 
   for (const code of ['22001', '23502', '42P01', '42883', 'P0001']) {
     it(`fails after ${code} as a defect, without a word of the server's`, async (t) => {
       const { store } = await failing(t, code)
-      await assert.rejects(store.getOrCreateUserGroup(creation()), (error) => {
+      await assert.rejects(store.userGroups.getOrCreate(creation()), (error) => {
         assert.ok(error instanceof Fault)
         const { message, reason, stack } = error
         assert.deepEqual(
@@ -237,7 +237,7 @@ describe('PostgreSQL: a call that the server takes back', () => {
     const { store } = await openProxied(t)
     const results = await Promise.allSettled(
       ['A', 'B', 'no \0 is kept', 'D'].map((name) =>
-        store.getOrCreateUserGroup(creation({ change: { name } })),
+        store.userGroups.getOrCreate(creation({ change: { name } })),
       ),
     )
     assert.deepEqual(
@@ -257,14 +257,14 @@ describe('PostgreSQL: a session that the server ends', () => {
     const session = await openSession(t, url)
     const groups = await Promise.all(Array.from({ length: 4 }, () => created(store)))
     await session.query(terminateOthers)
-    for (const group of groups) assert.notEqual(await store.findUserGroup(group), null)
+    for (const group of groups) assert.notEqual(await store.userGroups.find(group), null)
   })
 
   it('is replaced in the middle of a statement, which is repeated', async (t) => {
     const { store, url, proxy } = await openProxied(t, unhurried)
     const group = await created(store)
     const other = await locking(t, url, group)
-    const result = store.rotateUserGroupToken(rotation(group.token))
+    const result = store.userGroups.rotate(rotation(group.token))
     await waitingForLocks(other)
     await other.query(terminateOthers)
     await other.query('COMMIT')
@@ -284,8 +284,8 @@ describe('PostgreSQL: a session that the server ends', () => {
       const next = proxy.next(pattern)
       const store = openPostgres(t, proxy.url)
       const calls = [
-        store.then((opened) => opened.findUserGroup(freshKey())),
-        store.then((opened) => opened.createFirstApiTokens([])),
+        store.then((opened) => opened.userGroups.find(freshKey())),
+        store.then((opened) => opened.apiTokens.createFirst([])),
       ]
       const caught = await next
       caught.passLast()
@@ -301,9 +301,9 @@ describe('PostgreSQL: a session that the server ends', () => {
     const work = Array.from({ length: 20 }, async () => {
       let group = await created(store)
       for (let i = 0; i < 10; i++) {
-        const result = await store.rotateUserGroupToken(rotation(group.token))
+        const result = await store.userGroups.rotate(rotation(group.token))
         assert.equal(result.outcome, 'rotated')
-        const found = await store.findUserGroup(group)
+        const found = await store.userGroups.find(group)
         assert.ok(found && 'userGroup' in result)
         assert.deepEqual(found.token, result.userGroup.token)
         group = found
@@ -334,9 +334,9 @@ describe('PostgreSQL: a server that takes no more connections', () => {
     await session.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${new URL(limited).username}`)
     const { store } = await openProxied(t, { migrate: 'check', deadlineMs: 20_000 }, {}, limited)
     const work = Array.from({ length: 40 }, async (_, i) => {
-      await store.createWorkspace(newWorkspace(`w${i}`))
+      await store.workspaces.create(newWorkspace(`w${i}`))
       await created(store)
-      await store.listApiTokens()
+      await store.apiTokens.list()
     })
     await Promise.all(work)
   })

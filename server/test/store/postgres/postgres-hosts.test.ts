@@ -90,13 +90,13 @@ describe('PostgreSQL: several hosts', () => {
       second.becomeWritable()
       await fail(first)
       const results = await Promise.all([
-        ...groups.map(({ token }) => store.rotateUserGroupToken(rotation(token))),
-        ...groups.map((key) => store.updateUserGroup({ key, change: { name: 'B' }, ...origin, now: 3000 })),
-        ...groups.map(() => store.getOrCreateUserGroup(creation())),
+        ...groups.map(({ token }) => store.userGroups.rotate(rotation(token))),
+        ...groups.map((key) => store.userGroups.update({ key, change: { name: 'B' }, ...origin, now: 3000 })),
+        ...groups.map(() => store.userGroups.getOrCreate(creation())),
       ])
       assert.deepEqual(count(results), { rotated: 8, updated: 8, created: 8 })
       assert.ok(second.count(statements.rotate) > 0)
-      const after = await Promise.all(groups.map((group) => store.findUserGroup(group)))
+      const after = await Promise.all(groups.map((group) => store.userGroups.find(group)))
       assert.deepEqual(
         after.map((group) => group && text(group.token.sealed)),
         results.slice(0, 8).map((result) => 'userGroup' in result && text(result.userGroup.token.sealed)),
@@ -133,13 +133,13 @@ describe('PostgreSQL: one host that takes no writes any more', () => {
 
   it('makes what changes something fail as unavailable', async (t) => {
     const [store] = await isReadOnly(t)
-    await assertUnavailable(store.getOrCreateUserGroup(creation()), { reason: '25006' })
-    await assertUnavailable(store.createWorkspace(newWorkspace('new')), { reason: '25006' })
+    await assertUnavailable(store.userGroups.getOrCreate(creation()), { reason: '25006' })
+    await assertUnavailable(store.workspaces.create(newWorkspace('new')), { reason: '25006' })
   })
 
   it('is used again once it takes writes', async (t) => {
     const [store, proxy] = await isReadOnly(t)
-    await assertUnavailable(store.getOrCreateUserGroup(creation()), { reason: '25006' })
+    await assertUnavailable(store.userGroups.getOrCreate(creation()), { reason: '25006' })
     proxy.becomeWritable()
     await created(store)
   })

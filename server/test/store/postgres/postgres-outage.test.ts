@@ -4,6 +4,7 @@ import { describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import { firstEventId } from '../../../src/domain/audit/audit-event.ts'
 import type { Store } from '../../../src/domain/store.ts'
+import { deleteExpired } from '../../../src/domain/expiry.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { DatabaseProxy } from '../../support/database-proxy.ts'
@@ -48,49 +49,49 @@ const allEvents = { since: 0, beforeEventId: firstEventId(Infinity), limit: 9 }
 
 /** Every operation of a store but `close`. */
 const operations: Record<string, (store: Store) => Promise<unknown>> = {
-  getOrCreateUserGroup: (store) => store.getOrCreateUserGroup(creation({ key })),
-  getOrCreateUserGroups: (store) => store.getOrCreateUserGroups([creation({ key }), creation()]),
-  updateUserGroup: (store) => store.updateUserGroup({ key, change: { name: 'B' }, ...origin, now: 1 }),
-  rotateUserGroupToken: (store) => store.rotateUserGroupToken(rotation(token)),
-  findByToken: (store) => store.findByToken(1, 'Customer', hashOf(token), 1),
-  isUnchanged: (store) => store.isUnchanged(1, 'Customer', 1, '1/1'),
-  findUserGroup: (store) => store.findUserGroup(key),
+  getOrCreateUserGroup: (store) => store.userGroups.getOrCreate(creation({ key })),
+  getOrCreateUserGroups: (store) => store.userGroups.getOrCreateMany([creation({ key }), creation()]),
+  updateUserGroup: (store) => store.userGroups.update({ key, change: { name: 'B' }, ...origin, now: 1 }),
+  rotateUserGroupToken: (store) => store.userGroups.rotate(rotation(token)),
+  findByToken: (store) => store.userGroups.findByToken(1, 'Customer', hashOf(token), 1),
+  isUnchanged: (store) => store.userGroups.isUnchanged(1, 'Customer', 1, '1/1'),
+  findUserGroup: (store) => store.userGroups.find(key),
   listUserGroups: (store) =>
-    store.listUserGroups({ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 5 }),
-  deleteUserGroup: (store) => store.deleteUserGroup(deletion(key)),
-  deleteExpired: (store) => store.deleteExpired({ now: 1, deletedBefore: 0, usedBefore: 0 }),
-  createWorkspace: (store) => store.createWorkspace(newWorkspace('new')),
-  listWorkspaces: (store) => store.listWorkspaces(),
-  createApiToken: (store) => store.createApiToken(apiToken()),
-  createFirstApiTokens: (store) => store.createFirstApiTokens([apiToken()]),
-  findApiToken: (store) => store.findApiToken(randomBytes(32)),
-  listApiTokens: (store) => store.listApiTokens(),
+    store.userGroups.list({ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 5 }),
+  deleteUserGroup: (store) => store.userGroups.delete(deletion(key)),
+  deleteExpired: (store) => deleteExpired(store, { now: 1, deletedBefore: 0, usedBefore: 0 }),
+  createWorkspace: (store) => store.workspaces.create(newWorkspace('new')),
+  listWorkspaces: (store) => store.workspaces.list(),
+  createApiToken: (store) => store.apiTokens.create(apiToken()),
+  createFirstApiTokens: (store) => store.apiTokens.createFirst([apiToken()]),
+  findApiToken: (store) => store.apiTokens.find(randomBytes(32)),
+  listApiTokens: (store) => store.apiTokens.list(),
   limitApiToken: (store) =>
-    store.limitApiToken({ id: 1, rateLimit: { perSecond: 1, burst: 1 }, ...origin, now: 1 }),
-  reportUsage: (store) => store.reportUsage([{ apiTokenId: 1, costMs: 1, aheadMs: 1, fullMs: 1 }]),
-  revokeApiToken: (store) => store.revokeApiToken({ id: 1, ...origin, now: 1 }),
+    store.apiTokens.limit({ id: 1, rateLimit: { perSecond: 1, burst: 1 }, ...origin, now: 1 }),
+  reportUsage: (store) => store.apiTokens.reportUsage([{ apiTokenId: 1, costMs: 1, aheadMs: 1, fullMs: 1 }]),
+  revokeApiToken: (store) => store.apiTokens.revoke({ id: 1, ...origin, now: 1 }),
   rotateApiToken: (store) =>
-    store.rotateApiToken({ id: 1, tokenHash: randomBytes(32), oldTokenValidUntil: 1, ...origin, now: 1 }),
-  recordApiTokenUses: (store) => store.recordApiTokenUses([{ id: 1, usedAt: 60_000 }]),
-  createConsoleSession: (store) => store.createConsoleSession(newSession(randomBytes(32), 1, 1)),
-  findConsoleSession: (store) => store.findConsoleSession(randomBytes(32)),
-  touchConsoleSession: (store) => store.touchConsoleSession(randomBytes(32), 1),
-  deleteConsoleSession: (store) => store.deleteConsoleSession(randomBytes(32)),
-  listAuditEvents: (store) => store.listAuditEvents({ ...tenantScope, teamId: 1, ...allEvents }),
-  pruneAuditEvents: (store) => store.pruneAuditEvents({ ...tenantScope, ...origin, before: 1001, now: 9000 }),
+    store.apiTokens.rotate({ id: 1, tokenHash: randomBytes(32), oldTokenValidUntil: 1, ...origin, now: 1 }),
+  recordApiTokenUses: (store) => store.apiTokens.recordUses([{ id: 1, usedAt: 60_000 }]),
+  createConsoleSession: (store) => store.sessions.create(newSession(randomBytes(32), 1, 1)),
+  findConsoleSession: (store) => store.sessions.find(randomBytes(32)),
+  touchConsoleSession: (store) => store.sessions.touch(randomBytes(32), 1),
+  deleteConsoleSession: (store) => store.sessions.delete(randomBytes(32)),
+  listAuditEvents: (store) => store.audit.list({ ...tenantScope, teamId: 1, ...allEvents }),
+  pruneAuditEvents: (store) => store.audit.prune({ ...tenantScope, ...origin, before: 1001, now: 9000 }),
   endGracePeriod: (store) =>
-    store.endGracePeriod({ ...tenantScope, tokenHash: hashOf(token), ...origin, now: 1 }),
-  listSecretKeyChecks: (store) => store.listSecretKeyChecks(),
-  addSecretKeyCheck: (store) => store.addSecretKeyCheck({ keyId: 'k1', sealed: randomBytes(3) }),
-  retireSecretKey: (store) => store.retireSecretKey('k2'),
-  listRetiredSecretKeys: (store) => store.listRetiredSecretKeys(),
+    store.userGroups.endGracePeriod({ ...tenantScope, tokenHash: hashOf(token), ...origin, now: 1 }),
+  listSecretKeyChecks: (store) => store.secretKeys.listChecks(),
+  addSecretKeyCheck: (store) => store.secretKeys.addCheck({ keyId: 'k1', sealed: randomBytes(3) }),
+  retireSecretKey: (store) => store.secretKeys.retire('k2'),
+  listRetiredSecretKeys: (store) => store.secretKeys.listRetired(),
   ping: (store) => store.ping(),
 }
 
 describe('PostgreSQL: a database that refuses connections', () => {
   it('makes every operation fail as unavailable at its deadline, and none of them in doubt', async (t) => {
     const { store, proxy } = await openProxied(t, brief)
-    await store.createApiToken(apiToken())
+    await store.apiTokens.create(apiToken())
     proxy.refuse()
     await Promise.all(
       Object.entries(operations).map(([name, operate]) =>
@@ -102,7 +103,7 @@ describe('PostgreSQL: a database that refuses connections', () => {
   it('fails no operation that it takes back before the deadline', async (t) => {
     const { store, proxy } = await openProxied(t)
     // The one that a session of the console is made for.
-    await store.createApiToken(apiToken())
+    await store.apiTokens.create(apiToken())
     proxy.refuse()
     const tries = proxy.connections
     const results = Object.values(operations).map((operate) => operate(store))
@@ -120,7 +121,7 @@ describe('PostgreSQL: a database that refuses connections', () => {
     await assertUnavailable(store.ping(), { isAmbiguous: false })
     proxy.open()
     await store.ping()
-    assert.equal((await store.findUserGroup(before))?.teamId, before.teamId)
+    assert.equal((await store.userGroups.find(before))?.teamId, before.teamId)
     await created(store)
   })
 
@@ -178,12 +179,12 @@ describe('PostgreSQL: a database that is lost in the middle of a call', () => {
     const { store, proxy } = await openProxied(t, brief)
     const group = await created(store)
     const next = proxy.next(statements.rotate)
-    const result = assertUnavailable(store.rotateUserGroupToken(rotation(group.token)), { isAmbiguous: true })
+    const result = assertUnavailable(store.userGroups.rotate(rotation(group.token)), { isAmbiguous: true })
     await (await next).run()
     proxy.refuse()
     await result
     proxy.open()
-    const after = await store.findUserGroup(group)
+    const after = await store.userGroups.find(group)
     assert.notEqual(after && text(after.token.sealed), text(group.token.sealed))
   })
 
@@ -196,11 +197,14 @@ describe('PostgreSQL: a database that is lost in the middle of a call', () => {
       proxy.next(/^SELECT \* FROM api_token/),
     ]
     const results = [
-      assertUnavailable(store.updateUserGroup({ key: groups[0], change: { name: 'B' }, ...origin, now: 1 }), {
-        isAmbiguous: true,
-      }),
-      assertUnavailable(store.deleteUserGroup(deletion(groups[1])), { isAmbiguous: true }),
-      assertUnavailable(store.listApiTokens(), { isAmbiguous: false }),
+      assertUnavailable(
+        store.userGroups.update({ key: groups[0], change: { name: 'B' }, ...origin, now: 1 }),
+        {
+          isAmbiguous: true,
+        },
+      ),
+      assertUnavailable(store.userGroups.delete(deletion(groups[1])), { isAmbiguous: true }),
+      assertUnavailable(store.apiTokens.list(), { isAmbiguous: false }),
     ]
     await Promise.all(caught)
     proxy.refuse()
@@ -231,13 +235,13 @@ describe('PostgreSQL: a database that no longer answers', () => {
     const { store, proxy } = await openProxied(t, { ...slow, ...brief })
     const group = await created(store)
     const next = proxy.next(statements.rotate)
-    const rotating = assertUnavailable(store.rotateUserGroupToken(rotation(group.token)), {
+    const rotating = assertUnavailable(store.userGroups.rotate(rotation(group.token)), {
       isAmbiguous: true,
     })
     await next
     proxy.swallow()
     await rotating
-    await assertUnavailable(store.findUserGroup(group), { isAmbiguous: false })
+    await assertUnavailable(store.userGroups.find(group), { isAmbiguous: false })
     proxy.refuse()
   })
 
@@ -245,7 +249,7 @@ describe('PostgreSQL: a database that no longer answers', () => {
     const { store, proxy } = await openProxied(t, { ...slow, ...brief })
     // So that no connection is left that something could be sent over.
     proxy.refuse()
-    await assertUnavailable(store.listWorkspaces())
+    await assertUnavailable(store.workspaces.list())
     proxy.swallow()
     for (const name of ['createWorkspace', 'createApiToken', 'revokeApiToken']) {
       await assertUnavailable(operations[name]?.(store), { isAmbiguous: false }, name)
@@ -269,7 +273,7 @@ describe('PostgreSQL: a database that no longer answers', () => {
     const group = await created(store)
     proxy.swallow()
     const tries = proxy.connections
-    const found = store.findUserGroup(group)
+    const found = store.userGroups.find(group)
     while (proxy.connections < tries + 2) await new Promise(setImmediate)
     proxy.open()
     assert.equal((await found)?.teamId, group.teamId)
@@ -296,7 +300,7 @@ describe('PostgreSQL: a store that is closed', () => {
     const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
     const store = await openStore(parseDatabaseUrl(proxy.url), defaults)
     const next = proxy.next(statements.createUserGroup)
-    const result = store.getOrCreateUserGroup(creation())
+    const result = store.userGroups.getOrCreate(creation())
     const caught = await next
     const closed = store.close()
     caught.pass()
@@ -309,7 +313,7 @@ describe('PostgreSQL: a store that is closed', () => {
     const store = await openStore(parseDatabaseUrl(proxy.url), defaults)
     proxy.refuse()
     const tries = proxy.connections
-    const result = store.getOrCreateUserGroup(creation())
+    const result = store.userGroups.getOrCreate(creation())
     while (proxy.connections < tries + 2) await new Promise(setImmediate)
     const closed = store.close()
     proxy.open()

@@ -49,18 +49,18 @@ function describeBehind(behind: (databaseUrl: string) => string): void {
       const stores = [await openPostgres(t, behind(url)), await openPostgres(t, behind(url))]
       const keys = Array.from({ length: 100 }, () => freshKey())
       const creations = await Promise.all(
-        stores.flatMap((store) => keys.map((key) => store.getOrCreateUserGroup(creation({ key })))),
+        stores.flatMap((store) => keys.map((key) => store.userGroups.getOrCreate(creation({ key })))),
       )
       assert.deepEqual(count(creations), { created: 100, unchanged: 100 })
       const tokens = creations
         .slice(0, keys.length)
         .map((result) => ('userGroup' in result ? result.userGroup.token : assert.fail(result.outcome)))
       const rotations = await Promise.all(
-        stores.flatMap((store) => tokens.map((token) => store.rotateUserGroupToken(rotation(token)))),
+        stores.flatMap((store) => tokens.map((token) => store.userGroups.rotate(rotation(token)))),
       )
       assert.deepEqual(count(rotations), { rotated: 100, superseded: 100 })
       const [first, second] = await Promise.all(
-        stores.map((store) => Promise.all(keys.map((key) => store.findUserGroup(key)))),
+        stores.map((store) => Promise.all(keys.map((key) => store.userGroups.find(key)))),
       )
       assert.deepEqual(plain(first), plain(second))
     })
@@ -71,9 +71,7 @@ function describeBehind(behind: (databaseUrl: string) => string): void {
       const session = await openSession(t, url)
       const groups = await Promise.all(Array.from({ length: 20 }, () => created(store)))
       await session.query(terminateOthers)
-      const rotations = await Promise.all(
-        groups.map(({ token }) => store.rotateUserGroupToken(rotation(token))),
-      )
+      const rotations = await Promise.all(groups.map(({ token }) => store.userGroups.rotate(rotation(token))))
       assert.deepEqual(count(rotations), { rotated: 20 })
     })
 
@@ -83,7 +81,7 @@ function describeBehind(behind: (databaseUrl: string) => string): void {
       const stores = await Promise.all(Array.from({ length: 3 }, () => openPostgres(t, behind(url))))
       const key = freshKey()
       const creations = await Promise.all(
-        stores.map((store) => store.getOrCreateUserGroup(creation({ key }))),
+        stores.map((store) => store.userGroups.getOrCreate(creation({ key }))),
       )
       assert.deepEqual(count(creations), { created: 1, unchanged: 2 })
     })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
-import type { UserGroupFilter } from '../../../src/domain/store.ts'
+import type { UserGroupFilter } from '../../../src/domain/user-group/user-group-search-store.ts'
 import { DataSources } from '../../../src/store/postgres/data-sources.ts'
-import { LastIntrospections } from '../../../src/store/postgres/last-introspections.ts'
+import { Introspections } from '../../../src/store/postgres/introspections.ts'
 import { PrimaryPool } from '../../../src/store/postgres/primary-pool.ts'
 import { Retry } from '../../../src/store/postgres/retry.ts'
 import { UserGroupHistory } from '../../../src/store/postgres/user-group-history.ts'
@@ -38,10 +38,10 @@ for (const [when, learn] of Object.entries(knowledge)) {
   describe(`PostgreSQL: ${when}, of the management`, () => {
     let primary: MeasuringPrimary
     let userGroups: UserGroups
-    let archive: UserGroupHistory
+    let history: UserGroupHistory
     let search: UserGroupSearch
     let dataSources: DataSources
-    let lastIntrospections: LastIntrospections
+    let introspections: Introspections
     const scope = suiteScope()
     before(async () => {
       const url = await freshDatabase(scope)
@@ -55,10 +55,10 @@ for (const [when, learn] of Object.entries(knowledge)) {
       const retry = new Retry(defaults.deadlineMs)
       const statements = new UserGroupStatements(primary, undefined)
       userGroups = new UserGroups(primary, retry, statements)
-      archive = new UserGroupHistory(primary, retry, statements)
+      history = new UserGroupHistory(primary, retry)
       search = new UserGroupSearch(primary, retry)
-      dataSources = new DataSources(primary, retry)
-      lastIntrospections = new LastIntrospections(primary, retry)
+      dataSources = new DataSources(primary, retry, statements)
+      introspections = new Introspections(primary, retry)
     })
     after(() => primary.close())
 
@@ -69,25 +69,25 @@ for (const [when, learn] of Object.entries(knowledge)) {
       'a look-up by id': () => userGroups.findById(1, 'Customer', teamId),
       'a suspension': () => userGroups.suspend({ ...origin, key, suspended: true, now: 2 }),
       'a rotation by id': () =>
-        userGroups.rotateToken({
+        userGroups.rotate({
           ...origin,
           ...{ ...tenantScope, target: { providedId: key.providedId }, oldTokenValidUntil: 2, now: 2 },
-          mintToken: () => ({ hash: Buffer.alloc(32, 7), keyId: 'k', sealed: Buffer.alloc(1) }),
+          issueToken: () => ({ hash: Buffer.alloc(32, 7), keyId: 'k', sealed: Buffer.alloc(1) }),
         }),
       'an update with a revision': () =>
         userGroups.update({
           ...{ key, expected: { teamId, revision: 3 }, change: { mapping: '{"many":"d9"}' } },
           ...{ ...origin, now: 3 },
         }),
-      'its versions': () => archive.listVersions({ workspaceId: 1, teamId, beforeRevision: null, limit: 10 }),
-      'a deletion': () => archive.delete({ key, ...origin, now: 3 }),
+      'its versions': () => history.listVersions({ workspaceId: 1, teamId, beforeRevision: null, limit: 10 }),
+      'a deletion': () => userGroups.delete({ key, ...origin, now: 3 }),
       'a restoration': () =>
-        archive.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
+        userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
       'a restoration of what is not there': () =>
-        archive.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
+        userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
       'a page of what was deleted': () =>
-        archive.listDeleted({ ...tenantScope, deletedAfter: 0, afterTeamId: 1_019_990, limit: 10 }),
-      'forgetting nothing': () => archive.deleteExpired(0),
+        history.listDeleted({ ...tenantScope, deletedAfter: 0, afterTeamId: 1_019_990, limit: 10 }),
+      'forgetting nothing': () => history.deleteExpired(0),
       'a search for an id': find({ providedIdPrefix: 'customer 7007' }),
       'a search for ids, by their name too': find({ providedIdPrefix: 'customer 70', namePart: 'customer' }),
       'a search for what is mapped': find({ mappedTo: [['many', 'd7']] }),
@@ -107,10 +107,10 @@ for (const [when, learn] of Object.entries(knowledge)) {
       'the last data sources that are shared': () =>
         dataSources.listShared({ ...tenantScope, afterId: 39_995 }),
       'an introspection time': () =>
-        lastIntrospections.record(
+        introspections.record(
           [7, 8, 50_000].map((id) => ({ workspaceId: 1, teamId: id, introspectedAt: 1 })),
         ),
-      'the last introspection time': () => lastIntrospections.find(1, 7),
+      'the last introspection time': () => introspections.findLast(1, 7),
     }
     for (const [what, operate] of Object.entries(operations)) {
       it(`${what} reads a few pages`, async () => {

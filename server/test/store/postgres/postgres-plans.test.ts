@@ -11,7 +11,6 @@ import {
   selectCreation,
   selectEndOfBatch,
 } from '../../../src/store/postgres/audit-log.ts'
-import { deleteUserGroup, restoreUserGroup } from '../../../src/store/postgres/user-group-history.ts'
 import * as sql from '../../../src/store/postgres/user-group-sql.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
@@ -27,7 +26,7 @@ const ofAuditLog = {
   selectEndOfBatch,
   deleteAuditEvents,
 }
-const statements = { ...sql, deleteUserGroup, restoreUserGroup, ...ofAuditLog }
+const statements = { ...sql, ...ofAuditLog }
 
 const tenantScope = [1, 'Customer']
 const deletedTeamId = 1_000_007
@@ -76,6 +75,7 @@ const values: Record<keyof typeof statements, (session: Session) => unknown[]> =
     ...[eventIds, each('api_token:1'), each(null)],
   ],
   selectRetiredSecretKey: () => ['k'],
+  selectById: ({ teamIds }) => [...tenantScope, teamIds[0]],
   selectPage: () => [...tenantScope, 'customer 5', 10],
   selectAuditEvents: () => [...tenantScope, firstEventId(2000), firstEventId(9000), 10],
   selectAuditEventsOfUserGroup: ({ teamIds }) => [

@@ -18,14 +18,14 @@ it('PostgreSQL: a secret key is retired only once what was being written before 
      VALUES (1, 'Customer', 'late', 'Late', '\\x00', 'k1', '\\x00', 1, 1, 1, 'api_token:1')`,
   )
   let isRetired = false
-  const retiring = store.retireSecretKey('k1').then(() => (isRetired = true))
-  while (!(await store.listRetiredSecretKeys()).includes('k1'));
+  const retiring = store.secretKeys.retire('k1').then(() => (isRetired = true))
+  while (!(await store.secretKeys.listRetired()).includes('k1'));
   // The longer this is, the surer a store that does not wait is found out.
   await sleep(200)
   assert.equal(isRetired, false)
   await writer.query('COMMIT')
   await retiring
-  const { tokens } = await store.listEncryptedTokens({
+  const { tokens } = await store.encryptedTokens.list({
     cursor: { place: 'user_group', after: null },
     limit: 9,
   })

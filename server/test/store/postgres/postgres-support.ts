@@ -3,7 +3,11 @@ import { after } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Client } from 'pg'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
-import type { GetOrCreateUserGroup, RotateUserGroupToken, Store } from '../../../src/domain/store.ts'
+import type {
+  GetOrCreateUserGroup,
+  RotateUserGroupToken,
+} from '../../../src/domain/user-group/user-group-store.ts'
+import type { Store } from '../../../src/domain/store.ts'
 import { Fault } from '../../../src/domain/fault.ts'
 import type { Sealed } from '../../../src/domain/secret-key/keyring.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
@@ -93,7 +97,7 @@ export function creation(over: Partial<GetOrCreateUserGroup> = {}): GetOrCreateU
     key: freshKey(),
     change: { name: 'A' },
     mayWrite: true,
-    mintToken: mint,
+    issueToken: mint,
     ...origin,
     now: 1000,
     ...over,
@@ -101,7 +105,7 @@ export function creation(over: Partial<GetOrCreateUserGroup> = {}): GetOrCreateU
 }
 
 export async function created(store: Store, over: Partial<GetOrCreateUserGroup> = {}): Promise<UserGroup> {
-  const result = await store.getOrCreateUserGroup(creation(over))
+  const result = await store.userGroups.getOrCreate(creation(over))
   return madeBy(result)
 }
 
@@ -119,7 +123,7 @@ export function rotation(token: Sealed, over: Partial<RotateUserGroupToken> = {}
     environment: 'Customer',
     target: { tokenHash: hashOf(token) },
     oldTokenValidUntil: 2000,
-    mintToken: mint,
+    issueToken: mint,
     now: 2000,
     ...over,
   }

@@ -37,15 +37,15 @@ describe('PostgreSQL: a user group that was read in a revision that was lost, an
       await session.query('CREATE TABLE kept_versions AS SELECT * FROM user_group_version')
       await make(lost, 2000)
       const { stamp } = (await getOrCreate(store, key, { change: {} })) as { stamp: string }
-      assert.equal(await store.isUnchanged(1, 'Customer', teamId, stamp), true)
-      const before = await store.findUserGroup(key)
+      assert.equal(await store.userGroups.isUnchanged(1, 'Customer', teamId, stamp), true)
+      const before = await store.userGroups.find(key)
       await session.query('DELETE FROM user_group_version')
       await session.query('DELETE FROM user_group')
       await session.query('INSERT INTO user_group_version SELECT * FROM kept_versions')
       await session.query('INSERT INTO user_group OVERRIDING SYSTEM VALUE SELECT * FROM kept')
       await make(later, 3000)
-      assert.equal((await store.findUserGroup(key))?.revision, before?.revision)
-      assert.equal(await store.isUnchanged(1, 'Customer', teamId, stamp), false)
+      assert.equal((await store.userGroups.find(key))?.revision, before?.revision)
+      assert.equal(await store.userGroups.isUnchanged(1, 'Customer', teamId, stamp), false)
     })
   }
 })
@@ -53,7 +53,7 @@ describe('PostgreSQL: a user group that was read in a revision that was lost, an
 type Change = (store: Store, key: UserGroupKey, now: number) => Promise<unknown>
 
 function rename(name: string): Change {
-  return (store, key, now) => store.updateUserGroup({ key, change: { name }, ...origin, now })
+  return (store, key, now) => store.userGroups.update({ key, change: { name }, ...origin, now })
 }
 
 function clockAhead(change: Change): Change {
@@ -63,18 +63,18 @@ function clockAhead(change: Change): Change {
 async function rotate(store: Store, key: UserGroupKey, now: number): Promise<void> {
   const { providedId, ...tenantScope } = key
   const target = { providedId }
-  const command = { ...tenantScope, target, oldTokenValidUntil: now, mintToken: mint, now }
-  assert.equal((await store.rotateUserGroupToken({ ...origin, ...command })).outcome, 'rotated')
+  const command = { ...tenantScope, target, oldTokenValidUntil: now, issueToken: mint, now }
+  assert.equal((await store.userGroups.rotate({ ...origin, ...command })).outcome, 'rotated')
 }
 
 function suspend(suspended: boolean): Change {
-  return (store, key, now) => store.suspendUserGroup({ ...origin, key, suspended, now })
+  return (store, key, now) => store.userGroups.suspend({ ...origin, key, suspended, now })
 }
 
 /** Deletes it and takes that back, which is a revision. */
 async function restore(store: Store, key: UserGroupKey, now: number): Promise<void> {
-  const teamId = (await store.findUserGroup(key))?.teamId ?? 0
+  const teamId = (await store.userGroups.find(key))?.teamId ?? 0
   const { workspaceId, environment } = key
-  await store.deleteUserGroup({ key, ...origin, now })
-  await store.restoreUserGroup({ ...origin, workspaceId, environment, teamId, deletedAfter: 0, now })
+  await store.userGroups.delete({ key, ...origin, now })
+  await store.userGroups.restore({ ...origin, workspaceId, environment, teamId, deletedAfter: 0, now })
 }

@@ -11,11 +11,11 @@ for (let next = 0; next < Number(count); next += 4) {
   const ids = Array.from({ length: Math.min(4, Number(count) - next) }, (_, i) => `${prefix}-${next + i}`)
   const results = await Promise.all(
     ids.map((providedId) =>
-      store.getOrCreateUserGroup({
+      store.userGroups.getOrCreate({
         key: { workspaceId: 1, environment: 'Customer', providedId },
         change: { name: 'A' },
         mayWrite: true,
-        mintToken: mint,
+        issueToken: mint,
         ...origin,
         now: 1,
       }),

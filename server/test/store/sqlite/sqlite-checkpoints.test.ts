@@ -21,11 +21,11 @@ test('the log is brought home before a commit has to, begins anew, and never get
   const store = await openStore({ kind: 'sqlite', path }, defaults)
   let made = 0
   const create = () =>
-    store.getOrCreateUserGroup({
+    store.userGroups.getOrCreate({
       key: { workspaceId: 1, environment: 'Customer', providedId: `group-${made++}` },
       change: { name: 'A', properties: JSON.stringify({ fill: 'x'.repeat(30_000) }) },
       mayWrite: true,
-      mintToken: mint,
+      issueToken: mint,
       ...origin,
       now: 1,
     })

@@ -70,7 +70,7 @@ const create = (providedId: string, name = 'A') => ({
   key: key(providedId),
   change: { name },
   mayWrite: true,
-  mintToken: mint,
+  issueToken: mint,
   ...origin,
   now: 1,
 })
@@ -79,10 +79,10 @@ describe('SQLite: the file', () => {
   it('keeps what was answered when it is opened again', async () => {
     const path = freshPath()
     const first = await open(path)
-    const created = await first.getOrCreateUserGroup(create('a'))
+    const created = await first.userGroups.getOrCreate(create('a'))
     await first.close()
     const second = await open(path)
-    const found = await second.getOrCreateUserGroup(create('a'))
+    const found = await second.userGroups.getOrCreate(create('a'))
     await second.close()
     assert.deepEqual(unstamped(found), unchanged(madeBy(created)))
   })
@@ -120,14 +120,14 @@ describe('SQLite: the file', () => {
     const store = await open(path, 50)
     const other = new BetterSqlite3(path)
     other.exec('BEGIN IMMEDIATE')
-    await assert.rejects(store.getOrCreateUserGroup(create('a')), {
+    await assert.rejects(store.userGroups.getOrCreate(create('a')), {
       name: 'Fault',
       code: 'unavailable',
       reason: 'SQLITE_BUSY: the database is locked by another process; stop it, or try again',
     })
-    assert.equal(await store.findUserGroup(key('a')), null)
+    assert.equal(await store.userGroups.find(key('a')), null)
     other.exec('ROLLBACK')
-    assert.equal((await store.getOrCreateUserGroup(create('a'))).outcome, 'created')
+    assert.equal((await store.userGroups.getOrCreate(create('a'))).outcome, 'created')
     other.close()
     await store.close()
   })
@@ -135,25 +135,25 @@ describe('SQLite: the file', () => {
   it('answers what reads while what writes waits for another process, and writes once that is done', async () => {
     const path = freshPath()
     const store = await open(path)
-    await store.getOrCreateUserGroup(create('a'))
+    await store.userGroups.getOrCreate(create('a'))
     const other = new BetterSqlite3(path)
     other.exec("BEGIN IMMEDIATE; UPDATE user_group SET name = 'Not yet'")
     let written = false
     // One turn has all of them.
-    const writing = store.getOrCreateUserGroup(create('b')).then(({ outcome }) => {
+    const writing = store.userGroups.getOrCreate(create('b')).then(({ outcome }) => {
       written = true
       return outcome
     })
-    const reads = [store.getOrCreateUserGroup(create('a')), store.getOrCreateUserGroup(create('a'))]
+    const reads = [store.userGroups.getOrCreate(create('a')), store.userGroups.getOrCreate(create('a'))]
     assert.deepEqual(
       (await Promise.all(reads)).map(({ outcome }) => outcome),
       ['unchanged', 'unchanged'],
     )
-    assert.equal((await store.findUserGroup(key('a')))?.name, 'A')
+    assert.equal((await store.userGroups.find(key('a')))?.name, 'A')
     assert.equal(written, false)
     other.exec('COMMIT')
     assert.equal(await writing, 'created')
-    assert.equal((await store.findUserGroup(key('a')))?.name, 'Not yet')
+    assert.equal((await store.userGroups.find(key('a')))?.name, 'Not yet')
     other.close()
     await store.close()
   })
@@ -163,8 +163,8 @@ describe('SQLite: the file', () => {
     const store = await open(path)
     const other = new BetterSqlite3(path)
     other.exec('BEGIN IMMEDIATE')
-    const writing = store.getOrCreateUserGroup(create('a'))
-    await store.findUserGroup(key('a'))
+    const writing = store.userGroups.getOrCreate(create('a'))
+    await store.userGroups.find(key('a'))
     const closing = store.close()
     // All that was begun after it is over by then.
     for (let turn = 0; turn < 10; turn++) await nextTurn()
@@ -181,7 +181,7 @@ describe('SQLite: the file', () => {
     other.exec('BEGIN IMMEDIATE')
     const started = process.hrtime.bigint()
     const results = await Promise.allSettled(
-      Array.from({ length: 48 }, (_, i) => store.getOrCreateUserGroup(create(`waits-${i}`))),
+      Array.from({ length: 48 }, (_, i) => store.userGroups.getOrCreate(create(`waits-${i}`))),
     )
     // One wait is 0.3 s and forty-eight are 14 s: no slow machine makes the one look like the other.
     assert.ok(process.hrtime.bigint() - started < 7_000_000_000n)
@@ -193,20 +193,20 @@ describe('SQLite: the file', () => {
   it('starts a turn over that read before another process wrote', async () => {
     const path = freshPath()
     const store = await open(path)
-    await store.getOrCreateUserGroup(create('a', 'Before'))
+    await store.userGroups.getOrCreate(create('a', 'Before'))
     const other = new BetterSqlite3(path)
     let interfered = false
     // Between this turn's read and its write, the other process commits.
-    const result = await store.getOrCreateUserGroup({
+    const result = await store.userGroups.getOrCreate({
       ...create('b'),
-      mintToken: (userGroup) => {
+      issueToken: (userGroup) => {
         if (!interfered) other.exec("UPDATE user_group SET name = 'After'")
         interfered = true
         return mint(userGroup)
       },
     })
     assert.equal(result.outcome, 'created')
-    assert.equal((await store.findUserGroup(key('a')))?.name, 'After')
+    assert.equal((await store.userGroups.find(key('a')))?.name, 'After')
     other.close()
     await store.close()
   })
@@ -214,33 +214,33 @@ describe('SQLite: the file', () => {
   it('fails one operation of a turn without the others', async () => {
     const store = await open(freshPath())
     const [first, second, third] = await Promise.allSettled([
-      store.getOrCreateUserGroup(create('a')),
-      store.getOrCreateUserGroup({
+      store.userGroups.getOrCreate(create('a')),
+      store.userGroups.getOrCreate({
         ...create('b'),
-        mintToken: () => {
+        issueToken: () => {
           throw new Error('no token')
         },
       }),
-      store.getOrCreateUserGroup(create('c')),
+      store.userGroups.getOrCreate(create('c')),
     ])
     assert.deepEqual([first.status, second.status, third.status], ['fulfilled', 'rejected', 'fulfilled'])
-    assert.notEqual(await store.findUserGroup(key('a')), null)
-    assert.equal(await store.findUserGroup(key('b')), null)
-    assert.notEqual(await store.findUserGroup(key('c')), null)
+    assert.notEqual(await store.userGroups.find(key('a')), null)
+    assert.equal(await store.userGroups.find(key('b')), null)
+    assert.notEqual(await store.userGroups.find(key('c')), null)
     await store.close()
   })
 
   it('is written to only where something changes', async () => {
     const path = freshPath()
     const store = await open(path)
-    await store.getOrCreateUserGroup(create('a'))
+    await store.userGroups.getOrCreate(create('a'))
     const other = new BetterSqlite3(path)
     const version = () => other.pragma('data_version', { simple: true })
     const before = version()
-    await store.getOrCreateUserGroup(create('a'))
-    await store.updateUserGroup({ key: key('a'), change: { name: 'A' }, ...origin, now: 2 })
+    await store.userGroups.getOrCreate(create('a'))
+    await store.userGroups.update({ key: key('a'), change: { name: 'A' }, ...origin, now: 2 })
     assert.equal(version(), before)
-    await store.updateUserGroup({ key: key('a'), change: { name: 'B' }, ...origin, now: 2 })
+    await store.userGroups.update({ key: key('a'), change: { name: 'B' }, ...origin, now: 2 })
     assert.notEqual(version(), before)
     other.close()
     await store.close()
@@ -256,7 +256,7 @@ describe('SQLite: the file', () => {
     database.close()
     for (const migrate of ['auto', 'check'] as const) {
       const store = await openStore({ kind: 'sqlite', path }, { ...defaults, migrate })
-      assert.equal((await store.getOrCreateUserGroup(create(migrate))).outcome, 'created')
+      assert.equal((await store.userGroups.getOrCreate(create(migrate))).outcome, 'created')
       await store.close()
     }
   })

@@ -1,4 +1,4 @@
-import type { ConsoleSession, NewConsoleSession } from '../../domain/store.ts'
+import type { SessionStore, ConsoleSession, NewConsoleSession } from '../../domain/session/session-store.ts'
 import { signIn } from '../audit-row.ts'
 import { apiTokenOf, type ApiTokenRow } from './api-tokens.ts'
 import { eventValues } from './audit-log.ts'
@@ -7,7 +7,7 @@ import type { Retry } from './retry.ts'
 
 type Row = ApiTokenRow & { readonly session_created_at: number; readonly session_last_used_at: number }
 
-export class ConsoleSessions {
+export class Sessions implements SessionStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
 

@@ -1,8 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { Introspection } from '../../domain/store.ts'
+import type { Introspection } from '../../domain/user-group/introspection-store.ts'
 
 /** When a renderer last asked about each user group. */
-export class LastIntrospections {
+export class Introspections {
   readonly #upsert: Statement<[number, number, number]>
   readonly #select: Statement<[number, number], number>
 
@@ -24,7 +24,7 @@ export class LastIntrospections {
       this.#upsert.run(workspaceId, teamId, introspectedAt)
   }
 
-  find(workspaceId: number, teamId: number): number | null {
+  findLast(workspaceId: number, teamId: number): number | null {
     return this.#select.get(workspaceId, teamId) ?? null
   }
 }

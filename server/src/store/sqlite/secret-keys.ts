@@ -1,12 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { SecretKeyCheck } from '../../domain/store.ts'
+import type { SecretKeyCheck } from '../../domain/secret-key/secret-key-store.ts'
 
 interface Row {
   key_id: string
   sealed: Uint8Array
 }
 
-export class SecretKeyChecks {
+export class SecretKeys {
   readonly #insert: Statement<[string, Uint8Array]>
   readonly #select: Statement<[string], Row>
   readonly #selectAll: Statement<[], Row>
@@ -29,16 +29,16 @@ export class SecretKeyChecks {
       .pluck()
   }
 
-  list(): SecretKeyCheck[] {
+  listChecks(): SecretKeyCheck[] {
     return this.#selectAll.all().map(checkOf)
   }
 
-  add({ keyId, sealed }: SecretKeyCheck): SecretKeyCheck {
+  addCheck({ keyId, sealed }: SecretKeyCheck): SecretKeyCheck {
     this.#insert.run(keyId, sealed)
     return checkOf(this.#select.get(keyId) as Row)
   }
 
-  delete(keyId: string): void {
+  deleteCheck(keyId: string): void {
     this.#delete.run(keyId)
   }
 

@@ -1,9 +1,9 @@
-import type { Introspection } from '../../domain/store.ts'
+import type { IntrospectionStore, Introspection } from '../../domain/user-group/introspection-store.ts'
 import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 /** When a renderer last asked about each user group. */
-export class LastIntrospections {
+export class Introspections implements IntrospectionStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
 
@@ -32,7 +32,7 @@ export class LastIntrospections {
     )
   }
 
-  find(workspaceId: number, teamId: number): Promise<number | null> {
+  findLast(workspaceId: number, teamId: number): Promise<number | null> {
     return this.#retry.run(async () => {
       const [row] = await this.#primary.query<{ introspected_at: number }>(
         'SELECT introspected_at FROM last_introspection WHERE workspace_id = $1 AND team_id = $2',

@@ -1,12 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { ConsoleSession, NewConsoleSession } from '../../domain/store.ts'
+import type { ConsoleSession, NewConsoleSession } from '../../domain/session/session-store.ts'
 import { signIn } from '../audit-row.ts'
 import { apiTokenColumns, apiTokenOf, type ApiTokenRow } from './api-tokens.ts'
 import type { AuditLog } from './audit-log.ts'
 
 type Row = ApiTokenRow & { session_created_at: number; session_last_used_at: number }
 
-export class ConsoleSessions {
+export class Sessions {
   readonly #audit: AuditLog
   readonly #insert: Statement<[Uint8Array, number, number, number]>
   readonly #select: Statement<[Uint8Array], Row>

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SecretKeyCheck } from '../../domain/store.ts'
+import type { SecretKeyStore, SecretKeyCheck } from '../../domain/secret-key/secret-key-store.ts'
 import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
@@ -16,7 +16,7 @@ const selectWriters = `SELECT virtualtransaction AS id FROM pg_locks
   WHERE relation = 'user_group'::regclass AND mode = 'RowExclusiveLock' AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-export class SecretKeyChecks {
+export class SecretKeys implements SecretKeyStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
 
@@ -25,7 +25,7 @@ export class SecretKeyChecks {
     this.#retry = retry
   }
 
-  list(): Promise<SecretKeyCheck[]> {
+  listChecks(): Promise<SecretKeyCheck[]> {
     return this.#retry.run(async () => {
       const rows = await this.#primary.query<SecretKeyCheckRow>(
         'SELECT * FROM secret_key_check ORDER BY key_id',
@@ -34,7 +34,7 @@ export class SecretKeyChecks {
     })
   }
 
-  add({ keyId, sealed }: SecretKeyCheck): Promise<SecretKeyCheck> {
+  addCheck({ keyId, sealed }: SecretKeyCheck): Promise<SecretKeyCheck> {
     return this.#retry.run(async (attempt) => {
       await attempt.change((sent) =>
         this.#primary.query(
@@ -51,7 +51,7 @@ export class SecretKeyChecks {
     })
   }
 
-  async delete(keyId: string): Promise<void> {
+  async deleteCheck(keyId: string): Promise<void> {
     await this.#retry.run(() =>
       this.#primary.query('DELETE FROM secret_key_check WHERE key_id = $1', [keyId]),
     )

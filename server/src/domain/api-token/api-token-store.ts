@@ -1,0 +1,79 @@
+import type { Actor } from '../audit/audit-event.ts'
+import type { ApiToken } from './api-token.ts'
+import type { SharedUsage, UsageReport } from './rate-limit.ts'
+
+/** API tokens, found by the SHA-256 of the token. */
+export interface ApiTokenStore {
+  create(token: NewApiToken): Promise<ApiToken>
+
+  /**
+   * Creates the API tokens if the store has neither API tokens nor user groups. Returns whether it did; of simultaneous
+   * calls, exactly one does.
+   */
+  createFirst(tokens: readonly NewApiToken[]): Promise<boolean>
+
+  /** Returns the API token, even if it is expired or revoked. */
+  find(tokenHash: Uint8Array): Promise<ApiToken | null>
+
+  /** Returns all API tokens, in order of id. */
+  list(): Promise<ApiToken[]>
+
+  /**
+   * Revokes an API token for good and returns it. Revoking it again keeps the first time. Returns null if there is no
+   * such API token.
+   */
+  revoke(command: RevokeApiToken): Promise<ApiToken | null>
+
+  /**
+   * Replaces an API token by a new one with the same name, scopes, lifetime and limit. Of simultaneous calls, exactly one
+   * replaces it; the others return `superseded`.
+   */
+  rotate(command: RotateApiToken): Promise<RotateApiTokenOutcome>
+
+  /** Sets the rate limit. Writes nothing if it is unchanged. Returns null if there is no such API token. */
+  limit(command: LimitApiToken): Promise<ApiToken | null>
+
+  /**
+   * Adds the usage of this process to that of all processes and returns the total. If the connection breaks, a report may
+   * count twice.
+   */
+  reportUsage(usageReports: readonly UsageReport[]): Promise<readonly SharedUsage[]>
+
+  /** Stores the latest time of use of each API token. */
+  recordUses(uses: readonly ApiTokenUse[]): Promise<void>
+}
+
+export type NewApiToken = Omit<ApiToken, 'id' | 'revokedAt' | 'lastUsedAt' | 'replacedBy' | 'rateLimit'> &
+  Partial<Pick<ApiToken, 'rateLimit'>> &
+  Actor & { readonly tokenHash: Uint8Array }
+
+export interface RevokeApiToken extends Actor {
+  readonly id: number
+  readonly now: number
+}
+
+/** Sets an API token's own rate limit. Null restores the default of the service. */
+export interface LimitApiToken extends Actor, Pick<ApiToken, 'id' | 'rateLimit'> {
+  readonly now: number
+}
+
+export interface RotateApiToken extends Actor {
+  readonly id: number
+  readonly tokenHash: Uint8Array
+  /** End of the old API token's validity, unless it expires earlier. */
+  readonly oldTokenValidUntil: number
+  readonly now: number
+}
+
+export type RotateApiTokenOutcome =
+  | { readonly outcome: 'rotated'; readonly apiToken: ApiToken; readonly oldApiToken: ApiToken }
+  | { readonly outcome: 'superseded'; readonly replacedBy: number }
+  /** The API token is revoked or expired. */
+  | { readonly outcome: 'unusable' }
+  | { readonly outcome: 'not_found' }
+
+/** Last use of an API token. */
+export interface ApiTokenUse {
+  readonly id: number
+  readonly usedAt: number
+}

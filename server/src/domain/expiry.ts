@@ -1,0 +1,23 @@
+import type { Store } from './store.ts'
+
+/** Times up to which rows have expired, in milliseconds since the Unix epoch. */
+export interface Expiry {
+  /** For idempotency keys: the time at which they expire. */
+  readonly now: number
+  /** For deleted user groups: the time of deletion. */
+  readonly deletedBefore: number
+  /** For console sessions: the time of last use. */
+  readonly usedBefore: number
+}
+
+/** Deletes expired rows and returns how many. */
+export async function deleteExpired(
+  store: Pick<Store, 'userGroups' | 'sessions' | 'userGroupHistory'>,
+  { now, deletedBefore, usedBefore }: Expiry,
+): Promise<number> {
+  return (
+    (await store.userGroups.deleteExpiredIdempotencyKeys(now)) +
+    (await store.sessions.deleteUnused(usedBefore)) +
+    (await store.userGroupHistory.deleteExpired(deletedBefore))
+  )
+}

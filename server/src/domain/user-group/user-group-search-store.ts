@@ -1,0 +1,52 @@
+import type { MappingEntry } from '../data-source/data-source.ts'
+import type { TenantScope } from '../tenant-scope.ts'
+import type { UserGroup } from './user-group.ts'
+
+export interface UserGroupSearchStore {
+  /**
+   * Finds user groups in order of `user_group_id` if the filter has `providedIdPrefix`, otherwise in order of team id.
+   * Examines a bounded number of rows per call, so it may return fewer than `limit`, even none, and a position to
+   * continue at.
+   */
+  search(query: SearchUserGroups): Promise<SearchResult>
+
+  /** Counts how many mappings have each mapping entry. Reads a bounded number of entries per call. */
+  countEntries(query: CountEntries): Promise<EntryCounts>
+}
+
+/** Conditions that must all hold. */
+export interface UserGroupFilter {
+  /** Case-sensitive. */
+  readonly providedIdPrefix?: string
+  /** Part of the name, case-insensitive. */
+  readonly namePart?: string
+  /** Value at a path of the properties: a string, or a number or boolean as JSON writes it. */
+  readonly property?: { readonly path: readonly string[]; readonly value: string }
+  /** The mapping has at least one of these entries. */
+  readonly mappedTo?: readonly MappingEntry[]
+  readonly suspended?: boolean
+}
+
+export interface SearchUserGroups extends TenantScope {
+  readonly filter: UserGroupFilter
+  /** Position returned by a search with the same filter; null starts at the beginning. */
+  readonly position: string | null
+  readonly limit: number
+}
+
+export interface SearchResult {
+  readonly userGroups: readonly UserGroup[]
+  /** Position of the next call; null at the end. */
+  readonly position: string | null
+}
+
+export interface CountEntries extends TenantScope {
+  /** Counts entries after this one; null starts at the beginning. */
+  readonly after: MappingEntry | null
+}
+
+export interface EntryCounts {
+  /** In order of keys. The count of the last entry may be incomplete. */
+  readonly counts: readonly { readonly entry: MappingEntry; readonly count: number }[]
+  readonly isEnd: boolean
+}

@@ -1,0 +1,19 @@
+import type { GroupCommit } from './group-commit.ts'
+
+/** The methods of a port, returning their results instead of promises. */
+export type Synchronous<Port> = {
+  readonly [Name in keyof Port]: Port[Name] extends (...args: infer Args) => Promise<infer Result>
+    ? (...args: Args) => Result
+    : never
+}
+
+/** Turns a synchronous class into a port. Each method call becomes one operation of the group commit. */
+export function portOf<Port extends object>(commit: GroupCommit, target: Synchronous<Port>): Port {
+  const methods = target as Record<string, (...args: unknown[]) => unknown>
+  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(target)).filter(
+    (name) => name !== 'constructor',
+  )
+  return Object.fromEntries(
+    names.map((name) => [name, (...args: unknown[]) => commit.run(() => methods[name]?.(...args))]),
+  ) as Port
+}
