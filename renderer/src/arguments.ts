@@ -1,16 +1,16 @@
 /**
- * For callers whose arguments no compiler has checked. What is not a user group would look like one whose properties are
- * not set, and that message would send its reader to the wrong place.
+ * Checks arguments of untyped callers. Without it, a value that is not a user group would look like one whose
+ * properties are not set, and the error would mislead.
  */
 export function checkArguments(template: unknown, userGroup: unknown): void {
   if (typeof template !== 'string') throw new TypeError('template must be a string')
   if (userGroup === null) {
-    throw new TypeError('userGroup is null: the token is not active, and there is nothing to show')
+    throw new TypeError('userGroup is null: the token is inactive. Show no dashboard.')
   }
   if (!isVariableSource(userGroup)) {
     throw new TypeError(
       'userGroup must have providedId, name and properties: pass what IntrospectionClient.introspect returned, ' +
-        'and not its promise, nor the JSON that the service answers (which has sub in place of providedId)',
+        'not its promise and not the JSON response of the service (which has sub instead of providedId)',
     )
   }
 }

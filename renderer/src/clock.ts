@@ -1,8 +1,8 @@
-/** Where the time comes from; tests bring their own. */
+/** Source of the time. Tests replace it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number
-  /** Milliseconds from any moment on. Unlike `now`, it neither leaps nor goes back when the computer's clock is set. */
+  /** Milliseconds from an arbitrary start. Unlike `now`, it never jumps when the system clock is set. */
   monotonic(): number
 }
 

@@ -1,15 +1,15 @@
-/** The mark that ends a literal or an identifier, and what takes away its meaning. */
+/** The end mark of a literal or an identifier, and its escapes. */
 export interface Enclosure {
   readonly close: string
-  /** Whether the mark, written twice, stands for itself. */
+  /** Set if the doubled mark represents one mark. */
   readonly doubled?: true
-  /** Whether a backslash takes away the meaning of the next character. */
+  /** Set if a backslash escapes the next character. */
   readonly backslash?: true
 }
 
 /**
- * Where the text goes on after what is enclosed from `start` on, or undefined where it is not closed. It is a loop, and no
- * regular expression: these take memory for each step, and fail on long texts.
+ * Returns the offset after the enclosed text that begins at `start`, or undefined if it is not closed. A loop, because
+ * regular expressions need memory for each step and fail on long texts.
  */
 export function endOfEnclosed(text: string, start: number, enclosure: Enclosure): number | undefined {
   const { close, doubled, backslash } = enclosure

@@ -1,33 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock, type Clock } from './clock.ts'
-import { badAnswer, readAnswer } from './introspection-answer.ts'
+import { badResponse, readIntrospection } from './introspection-response.ts'
 import { IntrospectionError } from './introspection-error.ts'
 import { UserGroupCache, type CacheOptions } from './user-group-cache.ts'
 import type { UserGroup } from './user-group.ts'
 
-const maxTries = 4
-/** Before the second try; it doubles with each. */
-const firstPauseMs = 50
-/** A user group of the largest properties and mapping is well below. */
-const maxAnswerBytes = 8 * 1024 * 1024
-/** What is longer is no token: the service's have 80 characters at most. */
+const maxAttempts = 4
+/** Pause before the second attempt. Doubles with each attempt. */
+const initialDelayMs = 50
+/** Far above a user group of the largest properties and mapping. */
+const maxResponseBytes = 8 * 1024 * 1024
+/** Longer strings cannot be tokens: the service issues at most 80 characters. */
 const maxTokenLength = 1000
-/** The longest that a timer waits. */
-const longestTimeoutMs = 2_147_483_647
+/** Maximum delay of a Node.js timer. */
+const maxTimeoutMs = 2_147_483_647
 
 export interface IntrospectionClientOptions {
-  /** The service's `/oauth2/introspect`: `https://user-groups.example.com/oauth2/introspect`. */
+  /** URL of the service's introspection endpoint, for example `https://user-groups.example.com/oauth2/introspect`. */
   readonly url: string
-  /** An API token with the scope `introspect`, of the workspace and environment whose tokens are asked about. */
+  /** An API token with the scope `introspect`, of the workspace and environment of the tokens. */
   readonly apiToken: string
-  /** How long one call may take, in milliseconds, all tries and pauses included. Default: 2000. */
+  /** Maximum duration of a call in milliseconds, including retries and pauses. Default: 2000. */
   readonly deadlineMs?: number
-  /** Off by default: every call asks the service, and a token that was rotated is inactive in the very next call. */
+  /** Default: no cache. Every call asks the service, so a rotated token is inactive in the next call. */
   readonly cache?: CacheOptions
   readonly clock?: Clock
 }
 
-/** Asks the User Group Service whose token it is (RFC 7662). One serves any number of calls at once. */
+/** A client for token introspection (RFC 7662). One instance serves any number of concurrent calls. */
 export class IntrospectionClient {
   readonly #url: URL
   readonly #apiToken: string
@@ -36,13 +36,13 @@ export class IntrospectionClient {
   readonly #clock: Clock
 
   constructor({ url, apiToken, deadlineMs = 2000, cache, clock = systemClock }: IntrospectionClientOptions) {
-    this.#url = readUrl(url)
-    // From an environment variable, each may well be missing or a text.
+    this.#url = parseUrl(url)
+    // Values from environment variables may be missing or strings.
     if (typeof apiToken !== 'string' || !/^[\x21-\x7e]+$/.test(apiToken)) {
-      throw new TypeError('apiToken must be the API token alone: visible ASCII characters, no white space')
+      throw new TypeError('apiToken must be only the API token: visible ASCII characters without white space')
     }
     this.#apiToken = apiToken
-    if (typeof deadlineMs !== 'number' || !(deadlineMs >= 1 && deadlineMs <= longestTimeoutMs)) {
+    if (typeof deadlineMs !== 'number' || !(deadlineMs >= 1 && deadlineMs <= maxTimeoutMs)) {
       throw new RangeError('deadlineMs must be a number, 1 or more')
     }
     this.#deadlineMs = deadlineMs
@@ -51,12 +51,12 @@ export class IntrospectionClient {
   }
 
   /**
-   * Whose token this is, or null for one that is not active: unknown, replaced, expired, of another workspace or
-   * environment, or none at all.
+   * Returns the user group of a token, or null for an inactive token: unknown, superseded, expired, or of another
+   * workspace or environment.
    *
-   * It tries again, up to three times within the deadline, where there is no answer, and after 429, 502, 503 and 504, not
-   * before the time that `Retry-After` names. Asking changes nothing, so that a repeat is safe.
-   * @throws IntrospectionError where the service does not say; `signal.reason` where the signal is aborted
+   * Retries up to three times within the deadline: after a missing response and after status 429, 502, 503 and 504. It
+   * waits at least as long as `Retry-After` requests.
+   * @throws IntrospectionError if the result is unknown; `signal.reason` if the signal is aborted
    */
   async introspect(
     token: string | undefined,
@@ -64,46 +64,51 @@ export class IntrospectionClient {
   ): Promise<UserGroup | null> {
     signal?.throwIfAborted()
     if (typeof token !== 'string' || token === '' || token.length > maxTokenLength) return null
-    // Calls for one token do not share a request: one that starts after a rotation must not get an answer from before.
-    const askedAt = this.#clock.monotonic()
-    const kept = this.#cache?.get(token)
-    if (kept !== undefined) return kept
-    // One of its own for this call: many may share the caller's.
-    const userGroup = await this.#ask(token, signal && AbortSignal.any([signal]))
-    if (userGroup !== null) this.#cache?.set(token, userGroup, askedAt)
+    // Concurrent calls for one token do not share a request: a call that starts after a rotation must not get an
+    // earlier response.
+    const requestedAt = this.#clock.monotonic()
+    const cached = this.#cache?.get(token)
+    if (cached !== undefined) return cached
+    // A derived signal for each call keeps the listeners off the caller's signal, which many calls may share.
+    const userGroup = await this.#request(token, signal && AbortSignal.any([signal]))
+    if (userGroup !== null) this.#cache?.set(token, userGroup, requestedAt)
     return userGroup
   }
 
-  async #ask(token: string, signal: AbortSignal | undefined): Promise<UserGroup | null> {
+  async #request(token: string, signal: AbortSignal | undefined): Promise<UserGroup | null> {
     const deadline = performance.now() + this.#deadlineMs
-    let isLastTry = false
-    for (let tries = 1; ; tries++) {
+    let isLastAttempt = false
+    for (let attempts = 1; ; attempts++) {
       const left = deadline - performance.now()
       try {
-        // Half of what is left, so that one answer that never comes leaves time for another try.
-        return await this.#try(token, isLastTry ? left : left / 2, signal)
+        // Half of the remaining time, so that one missing response leaves time for another attempt.
+        return await this.#attempt(token, isLastAttempt ? left : left / 2, signal)
       } catch (error) {
-        if (!(error instanceof IntrospectionError) || !isWorthARetry(error) || isLastTry) throw error
-        // A service that is slow is not asked again and again.
-        isLastTry = tries === maxTries - 1 || error.code === 'timed_out'
-        const jitter = firstPauseMs * 2 ** (tries - 1) * (0.5 + Math.random() / 2)
+        if (!(error instanceof IntrospectionError) || !isRetryable(error) || isLastAttempt) throw error
+        // A slow service gets only one more attempt.
+        isLastAttempt = attempts === maxAttempts - 1 || error.code === 'timed_out'
+        const jitter = initialDelayMs * 2 ** (attempts - 1) * (0.5 + Math.random() / 2)
         const pause = Math.max(jitter, error.retryAfterMs ?? 0)
         if (performance.now() + pause >= deadline) throw error
         await sleepUnlessAborted(pause, signal)
-        // A process that is busy wakes late.
+        // Timers of a busy process fire late.
         if (performance.now() >= deadline) throw error
       }
     }
   }
 
-  async #try(token: string, timeoutMs: number, signal: AbortSignal | undefined): Promise<UserGroup | null> {
+  async #attempt(
+    token: string,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<UserGroup | null> {
     const abortion = new AbortController()
     const abort = () => abortion.abort()
     signal?.addEventListener('abort', abort, { once: true })
     const timer = setTimeout(abort, timeoutMs)
     let text: string
     try {
-      text = await this.#exchange(token, abortion.signal)
+      text = await this.#send(token, abortion.signal)
     } catch (error) {
       signal?.throwIfAborted()
       if (error instanceof IntrospectionError) throw error
@@ -111,13 +116,13 @@ export class IntrospectionClient {
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
-      // Lets go of an answer that was not read to its end.
+      // Releases a response that was not read to its end.
       abort()
     }
-    return readAnswer(text)
+    return readIntrospection(text)
   }
 
-  async #exchange(token: string, signal: AbortSignal): Promise<string> {
+  async #send(token: string, signal: AbortSignal): Promise<string> {
     const response = await fetch(this.#url, {
       method: 'POST',
       headers: {
@@ -126,14 +131,14 @@ export class IntrospectionClient {
         accept: 'application/json',
       },
       body: new URLSearchParams({ token, token_type_hint: 'user_group' }).toString(),
-      // Tokens go to the URL that was configured and nowhere else. Following is refused by the status of the answer:
-      // with 'error' it would look like a connection that failed.
+      // Send tokens to the configured URL only. The status check below refuses redirects: with 'error', a redirect
+      // would look like a failed connection.
       redirect: 'manual',
       signal,
     })
     if (response.status !== 200) throw this.#failure(response)
     if (!/^application\/json *(;|$)/i.test(response.headers.get('content-type') ?? '')) {
-      throw badAnswer('its Content-Type is not application/json')
+      throw badResponse('its Content-Type is not application/json')
     }
     return decode(await readBounded(response))
   }
@@ -144,19 +149,19 @@ export class IntrospectionClient {
       case 401:
         return new IntrospectionError(
           'unauthenticated',
-          'The User Group Service does not accept apiToken: it is wrong, revoked or expired',
+          'The User Group Service refused apiToken: it is wrong, revoked or expired.',
           details,
         )
       case 403:
         return new IntrospectionError(
           'forbidden',
-          'apiToken lacks the scope introspect: take one that has it',
+          'apiToken lacks the scope "introspect". Use one that has it.',
           details,
         )
       case 429:
         return new IntrospectionError(
           'rate_limited',
-          'The User Group Service gets too many calls with apiToken: ask less often, or use the cache',
+          'Too many requests with apiToken. Introspect less often, or use the cache.',
           details,
         )
       case 502:
@@ -164,22 +169,22 @@ export class IntrospectionClient {
       case 504:
         return new IntrospectionError(
           'unavailable',
-          `The User Group Service is unavailable for the moment (status ${status}): try again later`,
+          `The User Group Service is temporarily unavailable (status ${status}). Try again later.`,
           details,
         )
     }
-    if (status < 400) return badAnswer(`its status is ${status}`)
+    if (status < 400) return badResponse(`its status is ${status}`)
     return new IntrospectionError(
       'refused',
-      `The User Group Service refuses the call with status ${status}: check url; its log has the reason`,
+      `The User Group Service refused the request with status ${status}. Check url; the log of the service has the reason.`,
       details,
     )
   }
 
-  /** `Retry-After` is a number of seconds, or a date. */
+  /** Returns the wait in milliseconds. `Retry-After` is a number of seconds or a date. */
   #retryAfterMs(header: string | null): number | undefined {
     if (header === null) return undefined
-    if (/^\d+$/.test(header)) return Math.min(Number(header) * 1000, longestTimeoutMs)
+    if (/^\d+$/.test(header)) return Math.min(Number(header) * 1000, maxTimeoutMs)
     const date = Date.parse(header)
     return Number.isNaN(date) ? undefined : Math.max(0, date - this.#clock.now())
   }
@@ -187,8 +192,8 @@ export class IntrospectionClient {
   #timedOut(): IntrospectionError {
     return new IntrospectionError(
       'timed_out',
-      `The User Group Service at ${this.#url.origin} did not answer in time: ` +
-        'check that it is well, or allow more with deadlineMs',
+      `No response from the User Group Service at ${this.#url.origin} in time. ` +
+        'Check the service, or raise deadlineMs.',
     )
   }
 
@@ -197,20 +202,20 @@ export class IntrospectionClient {
     const code = typeof cause?.code === 'string' ? ` (${cause.code})` : ''
     return new IntrospectionError(
       'unreachable',
-      `The User Group Service cannot be reached at ${this.#url.origin}${code}: check url, and that it runs`,
+      `Cannot reach the User Group Service at ${this.#url.origin}${code}. Check url, and that the service is running.`,
     )
   }
 }
 
-function readUrl(text: string): URL {
+function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
-    throw new TypeError('url must be the http or https URL of /oauth2/introspect, without user and password')
+    throw new TypeError('url must be the http or https URL of /oauth2/introspect, without user or password')
   }
   return url
 }
 
-function isWorthARetry({ code }: IntrospectionError): boolean {
+function isRetryable({ code }: IntrospectionError): boolean {
   return ['unreachable', 'timed_out', 'rate_limited', 'unavailable'].includes(code)
 }
 
@@ -228,7 +233,7 @@ async function readBounded(response: Response): Promise<Uint8Array> {
   let size = 0
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length
-    if (size > maxAnswerBytes) throw badAnswer(`it is longer than ${maxAnswerBytes} bytes`)
+    if (size > maxResponseBytes) throw badResponse(`it is longer than ${maxResponseBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -238,6 +243,6 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw badAnswer('it is not UTF-8')
+    throw badResponse('it is not UTF-8')
   }
 }

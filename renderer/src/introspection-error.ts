@@ -1,6 +1,6 @@
-/** Why it is not known whose token it is. */
+/** Reason why the result of an introspection is unknown. */
 export type IntrospectionErrorCode =
-  /** No connection, or one that broke. */
+  /** No connection, or it broke. */
   | 'unreachable'
   | 'timed_out'
   /** The API token is wrong, revoked or expired. */
@@ -8,23 +8,23 @@ export type IntrospectionErrorCode =
   /** The API token lacks the scope `introspect`. */
   | 'forbidden'
   | 'rate_limited'
-  /** 502, 503, 504: the service, or what it needs, is away for the moment. */
+  /** Status 502, 503 or 504: the service or its store is temporarily unavailable. */
   | 'unavailable'
-  /** Another answer with a status of 400 or more. */
+  /** Another status of 400 or more. */
   | 'refused'
-  /** What answers does not keep to the protocol: most likely it is not the service. */
+  /** The response violates the protocol, most likely because it is not from the service. */
   | 'bad_answer'
 
 /**
- * The service did not say whose token it is. That is not the same as an inactive token: show an error, and no dashboard.
- * No message holds a token, or anything that was answered.
+ * The result of an introspection is unknown, which differs from an inactive token. Show an error instead of the
+ * dashboard. No message holds a token or a part of a response.
  */
 export class IntrospectionError extends Error {
   override readonly name = 'IntrospectionError'
   readonly code: IntrospectionErrorCode
-  /** The status of the answer, where there was one. */
+  /** HTTP status, if there was a response. */
   readonly status: number | undefined
-  /** How long the service asked to wait (`Retry-After`), in milliseconds. */
+  /** Wait that the service requests (`Retry-After`), in milliseconds. */
   readonly retryAfterMs: number | undefined
 
   constructor(

@@ -1,39 +1,42 @@
-/** What is wrong with a template, or with the value that a variable has. */
+/** Reason why a template is refused. */
 export type TemplateErrorCode =
-  /** Not closed (a literal, a comment, a variable), or not read alike by all versions and settings of the database. */
+  /**
+   * An unclosed literal, comment or variable, or syntax that versions or settings of the database interpret
+   * differently.
+   */
   | 'malformed_template'
-  /** There is no such variable, whatever the user group. */
+  /** No user group can have this variable. */
   | 'unknown_variable'
   /** This user group has no such property. */
   | 'unset_variable'
   | 'variable_in_literal'
   | 'variable_in_identifier'
   | 'variable_in_comment'
-  /** The variable touches what could make one token with it. */
+  /** The adjacent text could form one token with the variable. */
   | 'variable_touches_text'
-  /** The template has a placeholder (`?`, `$1`) of its own. */
+  /** The template contains a placeholder (`?`, `$1`). */
   | 'placeholder_in_template'
-  /** An array anywhere but directly in the parentheses of `IN ( … )`. */
+  /** An array outside the parentheses of `IN ( … )`. */
   | 'list_outside_in'
-  /** An object, a list in a list, or what the database cannot hold. */
+  /** An object, a nested array, or a value that the database cannot store. */
   | 'unusable_value'
   | 'too_many_values'
 
-/** A place in a template. */
+/** A position in a template. */
 export interface Place {
   readonly template: string
   readonly offset: number
 }
 
-/** A template that is refused. The message names variables, and never holds the value of one. */
+/** A refused template. The message names variables and never holds a value. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError'
   readonly code: TemplateErrorCode
-  /** From 1. */
+  /** Starts at 1. */
   readonly line: number
-  /** From 1, in UTF-16 code units, as JavaScript counts. */
+  /** Starts at 1, in UTF-16 code units. */
   readonly column: number
-  /** As the template has it: `user_group.properties.region`. */
+  /** The variable as written in the template: `user_group.properties.region`. */
   readonly variable: string | undefined
 
   constructor(code: TemplateErrorCode, message: string, { template, offset }: Place, variable?: string) {

@@ -12,19 +12,19 @@ const entities: Readonly<Record<string, string>> = {
   '`': '&#96;',
 }
 
-/** Two braces that open no variable, as Jinja, Go and others write them. */
+/** Literal braces, written as in Jinja and Go templates. */
 const literalBraces = /\{\{[ \t\r\n]*"\{\{"[ \t\r\n]*\}\}/y
 
 /**
- * Puts the user group's variables into a text, escaped for HTML. The rest of the text stays as it is, and a value is
- * never read as a template.
+ * Replaces the variables in a text by the user group's values, escaped for HTML. Leaves the rest of the text as it is,
+ * and never interprets a value as a template.
  *
- * For the content of elements, and for attributes in quotes. Not for `<script>`, `<style>`, comments, attributes without
- * quotes, event handlers (`onclick`), URLs (`href`, `src`: escaping leaves `javascript:` as it is) or what a framework
- * compiles as a template in the browser: there, other characters mean something.
+ * Use it for the content of elements and for quoted attributes. It is not safe for `<script>`, `<style>`, comments,
+ * unquoted attributes, event handlers (`onclick`), URLs (`href`, `src`: escaping does not stop `javascript:`) or
+ * templates that a framework compiles in the browser.
  *
- * A value is a string, a finite number or a boolean. `{{ "{{" }}` stands for two braces.
- * @throws TemplateError for a variable that is unset, null, a list or an object
+ * A value must be a string, a finite number or a boolean. `{{ "{{" }}` produces two braces.
+ * @throws TemplateError for a variable that is unset, null, an array or an object
  * @throws TypeError for a userGroup that introspect did not return
  */
 export function renderText(template: string, userGroup: VariableSource): string {
@@ -53,7 +53,7 @@ function textOf(variable: Variable, userGroup: VariableSource): string {
     return String(value)
   throw new TemplateError(
     'unusable_value',
-    `${variable.name} is no text: only a string, a finite number or a boolean can stand in a text`,
+    `${variable.name} cannot be used in a text: only strings, finite numbers and booleans can`,
     variable,
     variable.name,
   )

@@ -3,9 +3,9 @@ import type { Clock } from './clock.ts'
 import type { UserGroup } from './user-group.ts'
 
 export interface CacheOptions {
-  /** How long an answer may be used again, in milliseconds: for so long a token that was rotated may go on working. */
+  /** Maximum age of a cached result, in milliseconds. A rotated token may keep working for this long. */
   readonly maxAgeMs: number
-  /** How many answers are kept; those that were not asked for the longest are dropped. */
+  /** Maximum number of cached results. The least recently used ones are dropped. */
   readonly maxEntries: number
 }
 
@@ -15,18 +15,18 @@ interface Entry {
   readonly until: number
 }
 
-/** Active answers, by the SHA-256 of their token: no token is kept. */
+/** Active introspection results by the SHA-256 of their token, so that no token stays in memory. */
 export class UserGroupCache {
   readonly #options: CacheOptions
   readonly #clock: Clock
-  /** The latest used is the last. */
+  /** Ordered by use, most recent last. */
   readonly #entries = new Map<string, Entry>()
 
   constructor({ maxAgeMs, maxEntries }: CacheOptions, clock: Clock) {
-    // An option that is missing or misspelt must not make answers last for ever.
+    // A missing or misspelled option must not make entries last forever.
     for (const [name, value] of Object.entries({ maxAgeMs, maxEntries })) {
       if (!Number.isSafeInteger(value) || value < 1) {
-        throw new RangeError(`cache.${name} must be a whole number, 1 or more`)
+        throw new RangeError(`cache.${name} must be an integer, 1 or more`)
       }
     }
     this.#options = { maxAgeMs, maxEntries }
@@ -39,17 +39,21 @@ export class UserGroupCache {
     if (entry === undefined) return undefined
     this.#entries.delete(key)
     const { until, userGroup } = entry
-    // The end of a grace period is a date; an age is none, and a clock that is set back must not make it smaller.
+    // A grace period ends at a date. The age uses the monotonic clock, so that setting the clock back does not extend
+    // it.
     if (this.#clock.monotonic() >= until) return undefined
     if (this.#clock.now() >= (userGroup.token.expiresAt ?? Infinity)) return undefined
     this.#entries.set(key, entry)
     return userGroup
   }
 
-  /** `askedAt` is when the question was sent, by the monotonic clock: the token may have been rotated since. */
-  set(token: string, userGroup: UserGroup, askedAt: number): void {
+  /**
+   * Adds a result. `requestedAt` is the time of the request by the monotonic clock: the token may have been rotated
+   * since.
+   */
+  set(token: string, userGroup: UserGroup, requestedAt: number): void {
     const { maxAgeMs, maxEntries } = this.#options
-    this.#entries.set(keyOf(token), { userGroup, until: askedAt + maxAgeMs })
+    this.#entries.set(keyOf(token), { userGroup, until: requestedAt + maxAgeMs })
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= maxEntries) break
       this.#entries.delete(oldest)

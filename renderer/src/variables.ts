@@ -2,14 +2,14 @@ import { endOfEnclosed } from './enclosed.ts'
 import { TemplateError } from './template-error.ts'
 import type { Json, VariableSource } from './user-group.ts'
 
-/** `{{ user_group.properties.region }}`, as it stands in a template. */
+/** A variable in a template, such as `{{ user_group.properties.region }}`. */
 export interface Variable {
-  /** What is between the braces. */
+  /** The text between the braces. */
   readonly name: string
   readonly path: readonly string[]
   readonly template: string
   readonly offset: number
-  /** Where the template goes on. */
+  /** Offset after the closing braces. */
   readonly end: number
 }
 
@@ -20,15 +20,15 @@ const fields = new Map<string, (userGroup: VariableSource) => Json | undefined>(
 ])
 
 /**
- * Reads the variable that begins here, with its `{{`.
- * @param literalBraces how braces that open no variable are written there
+ * Reads the variable whose `{{` is at `offset`.
+ * @param literalBraces notation for literal braces in this kind of template
  */
 export function readVariable(template: string, offset: number, literalBraces: string): Variable {
   const notAVariable = () =>
     new TemplateError(
       'malformed_template',
-      'What follows {{ is not a variable: write {{ user_group.properties.region }}, or, for a key of any kind, ' +
-        `{{ user_group.properties["sales region"] }}; two braces that open no variable, as ${literalBraces}`,
+      'What follows {{ is not a variable: write {{ user_group.properties.region }}, or, for any other key, ' +
+        `{{ user_group.properties["sales region"] }}; write literal braces as ${literalBraces}`,
       { template, offset },
     )
   let end = offset + 2
@@ -58,7 +58,7 @@ export function readVariable(template: string, offset: number, literalBraces: st
   if (root !== 'user_group' || !fields.has(path[0] ?? '')) {
     throw new TemplateError(
       'unknown_variable',
-      `There is no variable ${name}: there are user_group.provided_id, user_group.name and user_group.properties.…`,
+      `There is no variable ${name}: use user_group.provided_id, user_group.name or user_group.properties.…`,
       { template, offset },
       name,
     )
@@ -75,14 +75,14 @@ function keyOf(quoted: string): string | undefined {
 }
 
 /**
- * The variable's value for this user group.
- * @throws TemplateError `unset_variable` where there is none; nothing stands in for it.
+ * Returns the variable's value for this user group.
+ * @throws TemplateError `unset_variable` if there is none; there are no defaults
  */
 export function resolveVariable(variable: Variable, userGroup: VariableSource): Json {
   const [field = '', ...keys] = variable.path
   let value = fields.get(field)?.(userGroup)
   for (const key of keys) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
-  // A property of a user group may be null; the properties as a whole are null where there are none.
+  // A single property may be null. `properties` itself is null if there are none.
   if (value === undefined || (value === null && keys.length === 0)) {
     throw new TemplateError('unset_variable', `${variable.name} is not set`, variable, variable.name)
   }
@@ -93,7 +93,7 @@ export function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }
 
-/** An array is none: its `length` is an own property, but no variable. */
+/** Returns false for arrays: their `length` is an own property but not a variable. */
 function isObject(value: Json | undefined): value is Readonly<Record<string, Json>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

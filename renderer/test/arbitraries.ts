@@ -6,7 +6,7 @@ const hostile = [
   "E'", "N'", "U&'", '🙂', '\u0301', '\ufeff', '\u0001', "') UNION SELECT * FROM sales --", '1) OR (1=1',
 ] // prettier-ignore
 
-/** Texts, of which many are made of what means something in SQL. U+0000 is left out: PostgreSQL has no place for it. */
+/** Strings, many of them made of characters with a meaning in SQL. Without U+0000, which PostgreSQL cannot store. */
 export const hostileText: fc.Arbitrary<string> = fc
   .oneof(
     fc.constantFrom(...hostile),
@@ -23,12 +23,12 @@ export const scalar: fc.Arbitrary<string | number | boolean> = fc.oneof(
   fc.boolean(),
 )
 
-/** A piece of a statement that leaves what follows it in code: an expression, or a comment. */
+/** A piece of a statement after which code continues: an expression or a comment. */
 export interface Piece {
   readonly sql: string
-  /** What the expression is, where that is known. */
+  /** Value of the expression, if known. */
   readonly value?: string
-  /** From where to where the piece is enclosed, so that no variable may stand there. */
+  /** Range of the enclosed part, in which no variable may be. */
   readonly enclosed?: readonly [from: number, to: number]
 }
 
@@ -41,7 +41,7 @@ function enclose(open: string, text: string, close: string, value?: string): Pie
   }
 }
 
-/** What a literal, an identifier or a comment holds: mostly what opens or closes another. */
+/** Contents of a literal, an identifier or a comment: mostly marks that open or close another. */
 const content = fc
   .array(
     fc.constantFrom(
@@ -69,7 +69,7 @@ function join(parts: readonly string[]): string {
   return parts.join('')
 }
 
-/** By dialect: expressions, and comments, each of which may stand anywhere between two expressions. */
+/** By dialect: expressions, and comments that may be between two expressions. */
 export const grammar = {
   postgresql: {
     expression: fc.oneof(

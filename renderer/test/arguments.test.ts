@@ -4,15 +4,15 @@ import { compileSql, renderText } from '../src/index.ts'
 import { active } from './introspection-server.ts'
 import { example } from './support.ts'
 
-/** As called from JavaScript, where nothing checks the types. */
+/** compileSql without type checks, as JavaScript calls it. */
 const compile = compileSql as (...args: unknown[]) => unknown
 const render = renderText as (...args: unknown[]) => unknown
 const options = { dialect: 'postgresql' }
 const template = 'SELECT {{ user_group.properties.region }}'
 
-describe('from JavaScript, a TypeError says what to pass', () => {
+describe('an invalid argument is a TypeError with a remedy', () => {
   const odd: [string, unknown][] = [
-    ["the service's answer", active],
+    ["the service's response", active],
     ['what introspect promised', Promise.resolve(example)],
     ['nothing', undefined],
     ['a token', 'ugt_customer_x'],
@@ -21,7 +21,7 @@ describe('from JavaScript, a TypeError says what to pass', () => {
     ['a list of properties', { ...example, properties: [] }],
   ]
   for (const [what, userGroup] of odd) {
-    it(`for ${what} as the user group`, () => {
+    it(`${what} as the user group`, () => {
       const error = {
         name: 'TypeError',
         message: /^userGroup must have .*: pass what IntrospectionClient.introspect returned, /,
@@ -32,13 +32,13 @@ describe('from JavaScript, a TypeError says what to pass', () => {
     })
   }
 
-  it('for the null of a token that is not active', () => {
-    const error = { name: 'TypeError', message: /^userGroup is null: the token is not active/ }
+  it('null of an inactive token', () => {
+    const error = { name: 'TypeError', message: /^userGroup is null: the token is inactive/ }
     assert.throws(() => compile(template, null, options), error)
     assert.throws(() => render('{{ user_group.name }}', null), error)
   })
 
-  it('for a template that is no text', () => {
+  it('a template that is not a string', () => {
     const error = { name: 'TypeError', message: 'template must be a string' }
     for (const odd of [undefined, null, 1, [template], Buffer.from(template)]) {
       assert.throws(() => compile(odd, example, options), error)
@@ -46,7 +46,7 @@ describe('from JavaScript, a TypeError says what to pass', () => {
     }
   })
 
-  it('for a dialect that is missing or unknown', () => {
+  it('a missing or unknown dialect', () => {
     for (const odd of [
       [],
       [null],
@@ -58,7 +58,7 @@ describe('from JavaScript, a TypeError says what to pass', () => {
       assert.throws(() => compile(template, example, ...odd), {
         name: 'TypeError',
         message:
-          /^dialect must be one of postgresql, .*: pass \{ dialect: 'postgresql' \}, or another, as the third argument$/,
+          /^dialect must be one of postgresql, .*: pass it as the third argument, for example \{ dialect: 'postgresql' \}$/,
       })
     }
   })

@@ -4,14 +4,14 @@ import { compileSql, type SqlDialect } from '../src/index.ts'
 import { openDatabase, type Database } from './databases.ts'
 import { refusal, value, withValue } from './support.ts'
 
-/** What the README says of how databases take bound values. ¤ stands for the variable. */
+/** The README's statements about bound values. ¤ is the variable. */
 type Case = readonly [template: string, bound: unknown, expected: unknown[]]
 
 async function open(t: TestContext, dialect: Database['dialect']) {
   const database = await openDatabase(t, dialect)
   await database.execute(`CREATE TABLE sales (n int, region text);
     INSERT INTO sales VALUES (1, 'EU'), (2, '3'), (4, NULL)`)
-  /** The rows, of which each has one column. */
+  /** Rows of one column each. */
   return async (template: string, bound: unknown) => {
     const statement = compileSql(template.replaceAll('¤', value), withValue(bound), { dialect })
     return (await database.query(statement)).flat()
@@ -60,9 +60,9 @@ const failures: readonly (readonly [template: string, bound: unknown, message: R
   ['SELECT n > ¤ FROM sales GROUP BY n > ¤', 3, /must appear in the GROUP BY/],
 ]
 
-describe('bound values are taken as the README says', () => {
+describe('databases treat bound values as the README says', () => {
   for (const dialect of ['postgresql', 'sqlite'] as const) {
-    it(`by ${dialect}`, async (t) => {
+    it(dialect, async (t) => {
       const query = await open(t, dialect)
       for (const [template, bound, expected] of cases[dialect]) {
         assert.deepEqual(await query(template, bound), expected, template)
@@ -70,12 +70,12 @@ describe('bound values are taken as the README says', () => {
     })
   }
 
-  it('and so are the failures of postgresql', async (t) => {
+  it('errors of postgresql', async (t) => {
     const query = await open(t, 'postgresql')
     for (const [template, bound, message] of failures) await assert.rejects(query(template, bound), message)
   })
 
-  it('and a list anywhere but in IN is refused', () => {
+  it('a list outside IN is refused', () => {
     const dialects: readonly (readonly [SqlDialect, string])[] = [
       ['postgresql', 'SELECT n WHERE region = ANY(¤)'],
       ['postgresql', 'SELECT n WHERE region LIKE ANY (¤)'],

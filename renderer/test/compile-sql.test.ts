@@ -20,7 +20,7 @@ describe('compileSql binds', () => {
   for (const dialect of sqlDialects) {
     const [first, second, third] = placeholders[dialect]
 
-    it(`each occurrence by a placeholder of its own (${dialect})`, () => {
+    it(`each occurrence with its own placeholder (${dialect})`, () => {
       assert.deepEqual(
         compiled(`SELECT ${region}, {{ user_group.name }} WHERE a = ${region} -- end`, dialect),
         {
@@ -37,14 +37,14 @@ describe('compileSql binds', () => {
       })
     })
 
-    it(`an empty list as what nothing is in, and nothing is not in (${dialect})`, () => {
+    it(`an empty list so that nothing is in it or outside it (${dialect})`, () => {
       assert.deepEqual(compiled(`a IN (${none}) OR a NOT IN (${none}, ${region}) `, dialect), {
         text: `a IN (NULL) OR a NOT IN (NULL, ${first}) `,
         values: ['EU'],
       })
     })
 
-    it(`strings, numbers and null as they are (${dialect})`, () => {
+    it(`strings, numbers and null unchanged (${dialect})`, () => {
       for (const bound of ['', "'", '\\', '🙂', '0', 0, -1, 1.5, 1e300, Number.MAX_SAFE_INTEGER, null]) {
         assert.deepEqual(compiled(`SELECT ${value}`, dialect, withValue(bound)), {
           text: `SELECT ${first}`,
@@ -53,7 +53,7 @@ describe('compileSql binds', () => {
       }
     })
 
-    it(`booleans as the driver takes them (${dialect})`, () => {
+    it(`booleans as the driver accepts them (${dialect})`, () => {
       const [yes, no] = dialect === 'sqlite' ? [1, 0] : [true, false]
       assert.deepEqual(compiled(`a IN (${value})`, dialect, withValue([true, false])), {
         text: `a IN (${first}, ${second})`,
@@ -61,7 +61,7 @@ describe('compileSql binds', () => {
       })
     })
 
-    it(`nothing where there is no variable (${dialect})`, () => {
+    it(`nothing if there is no variable (${dialect})`, () => {
       for (const text of ['', ' ', 'SELECT 1', "SELECT '}}' AS a", '{ fn now() }']) {
         assert.deepEqual(compiled(text, dialect), { text, values: [] })
       }
@@ -79,7 +79,7 @@ describe('compileSql binds', () => {
     })
   }
 
-  it('refuses a dialect that it does not know', () => {
+  it('refuses an unknown dialect', () => {
     for (const dialect of ['postgres', '', '__proto__', 'constructor']) {
       assert.throws(() => compileSql('SELECT 1', example, { dialect: dialect as SqlDialect }), {
         name: 'TypeError',
@@ -89,7 +89,7 @@ describe('compileSql binds', () => {
   })
 })
 
-describe('a list', () => {
+describe('list', () => {
   const items = [
     `a in(${regions})`,
     `a iN /* c */ ( -- c\n ${regions} )`,
@@ -101,7 +101,7 @@ describe('a list', () => {
     `position.a IN (${regions})`,
   ]
   for (const template of items) {
-    it(`stands in ${template}`, () => {
+    it(`accepted in ${template}`, () => {
       assert.deepEqual(compiled(template), {
         text: template.replaceAll(none, 'NULL').replaceAll(regions, '$1, $2'),
         values: ['EU', 'US'],
@@ -150,7 +150,7 @@ describe('a list', () => {
     `a IN (1, ${regions};`,
   ]
   for (const template of others) {
-    it(`does not stand in ${template}`, () => {
+    it(`refused in ${template}`, () => {
       const error = refusal(template)
       assert.equal(error.code, 'list_outside_in')
       assert.equal(error.variable, 'user_group.properties.regions')
@@ -163,7 +163,7 @@ describe('a list', () => {
     })
   }
 
-  it('holds scalars only', () => {
+  it('may contain scalars only', () => {
     for (const item of [[], ['EU'], {}, { a: 1 }, undefined, NaN]) {
       const error = refusal(`a IN (${value})`, 'mysql', withValue(['EU', item]))
       assert.equal(error.code, 'unusable_value')
@@ -195,11 +195,11 @@ describe('compileSql refuses', () => {
     })
   }
 
-  it('the properties as a whole', () => {
+  it('properties as a whole', () => {
     assert.equal(refusal('SELECT {{ user_group.properties }}').code, 'unusable_value')
   })
 
-  it('half a character, which drivers would replace, and U+0000 where there is no place for it', () => {
+  it('lone surrogates, which drivers would replace, and U+0000 if the database cannot store it', () => {
     for (const dialect of sqlDialects) {
       for (const text of ['\ud83d', 'a\ude42', '\ude42\ud83d']) {
         assert.equal(refusal(`SELECT ${value}`, dialect, withValue(text)).code, 'unusable_value')
@@ -234,7 +234,7 @@ describe('compileSql refuses', () => {
     })
   }
 
-  it('half a character in the template, by which two dollar quotes would become one', () => {
+  it('lone surrogates in the template, which would make two dollar quotes equal', () => {
     const [a, b] = ['$\ud800$', '$\ud801$']
     assert.throws(
       () =>
@@ -261,10 +261,10 @@ describe('compileSql refuses', () => {
     `\`a\`${region}`, `${region}\`a\``, `@${region}`, `@@${region}`, `?${region}`, `${region}?`, `$$x$$${region}`, `${region}$$x$$`,
   ] // prettier-ignore
   for (const template of touching) {
-    it(`what could become one with a placeholder: ${JSON.stringify(template)}`, () => {
+    it(`text that could form one token with a placeholder: ${JSON.stringify(template)}`, () => {
       for (const dialect of sqlDialects) {
         const result = compiled(`SELECT ${template}`, dialect)
-        // Arrays and subscripts, where [ is no quote.
+        // Arrays and subscripts, in dialects where [ is not a quote.
         if (/^\[a\]\{|\}\[a\]$/.test(template) && dialect !== 'sqlite' && dialect !== 'sqlserver') continue
         assert.ok(
           'code' in result &&
@@ -280,7 +280,7 @@ describe('compileSql refuses', () => {
     })
   }
 
-  it('says where, by line and column', () => {
+  it('with line and column', () => {
     const error = refusal(`SELECT 1,\r\n  2,\n\t'${region}'`)
     assert.equal(error.name, 'TemplateError')
     assert.equal(error.line, 3)
@@ -289,13 +289,13 @@ describe('compileSql refuses', () => {
   })
 })
 
-describe('compileSql takes time in proportion to the template', () => {
+describe('compileSql needs linear time', () => {
   const pieces = [
     "'a',", '"a" ', '`a`,', '[a],', '/* a */ ', '-- a\n', '# a\n', '(', ')', 'a ', 'aaaaaaaaaa', '1', '$a$ $b$ $a$ ', "E'\\'' ,", '\\', '{ ',
     '} ', '}', "'", "''", '"', '/*', '*/', '-', '--', '$', '$a', '\n', '\r\n', 'in(', `${region} `, `a IN (${regions}) `, 'é', '🙂', '{{',
   ] // prettier-ignore
   for (const piece of pieces) {
-    it(`made of ${JSON.stringify(piece)}`, () => {
+    it(`for ${JSON.stringify(piece)}`, () => {
       const template = `SELECT ${piece.repeat(Math.ceil(200_000 / piece.length))}`
       for (const dialect of sqlDialects) {
         const start = performance.now()

@@ -12,10 +12,10 @@ function typeOf(scalar: string | number | boolean): 'text' | 'number' | 'boolean
 }
 
 for (const dialect of ['postgresql', 'sqlite'] as const) {
-  describe(`on a real database (${dialect})`, () => {
+  describe(`real database (${dialect})`, () => {
     const runs = (numRuns: number) => ({ numRuns, endOnFailure: true })
 
-    it('every value comes back as it went in', async (t) => {
+    it('returns every value unchanged', async (t) => {
       const database = await openDatabase(t, dialect)
       await fc.assert(
         fc.asyncProperty(scalar, async (scalar) => {
@@ -33,7 +33,7 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
       assert.deepEqual(row, [null])
     })
 
-    it('a user group gets its own rows, whatever it is called', async (t) => {
+    it('returns only the rows of the user group, with any id', async (t) => {
       const database = await openDatabase(t, dialect)
       await database.execute('CREATE TABLE sales (customer text, amount int)')
       const insert = 'INSERT INTO sales VALUES ({{ user_group.provided_id }}, 1)'
@@ -54,7 +54,7 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
       )
     })
 
-    it('a list gets the rows of its items, and with NOT IN the others', async (t) => {
+    it('a list selects the rows of its items, and with NOT IN the others', async (t) => {
       const database = await openDatabase(t, dialect)
       const all = [
         'EU',
@@ -102,7 +102,7 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
       )
     })
 
-    it('null gets no row', async (t) => {
+    it('null selects no rows', async (t) => {
       const database = await openDatabase(t, dialect)
       await database.execute(
         "CREATE TABLE sales (region text); INSERT INTO sales VALUES ('EU'), (''), (NULL)",
@@ -119,7 +119,7 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
       }
     })
 
-    it('a well-formed statement has its variable where it was written, and its literals as they were', async (t) => {
+    it('in a well-formed statement, variables and literals have their values', async (t) => {
       const database = await openDatabase(t, dialect)
       await fc.assert(
         fc.asyncProperty(statement(database), hostileText, async ({ template, expected }, name) => {
@@ -133,7 +133,7 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
       )
     })
 
-    it('a variable anywhere in a literal, an identifier or a comment is refused', () => {
+    it('a variable inside a literal, an identifier or a comment is refused', () => {
       const { expression, comment, identifier } = grammar[dialect]
       fc.assert(
         fc.property(fc.oneof(expression, comment, identifier), fc.nat(), hostileText, (piece, at, name) => {
@@ -148,7 +148,7 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
       )
     })
 
-    it('a statement with a slip in it is refused, or the database counts as many parameters', async (t) => {
+    it('a malformed statement is refused, or the database counts the same parameters', async (t) => {
       const database = await openDatabase(t, dialect)
       let taken = 0
       let run = 0
@@ -169,7 +169,7 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
       assert.ok(run >= 50, 'too few are statements still: the test says nothing')
     })
 
-    it('counts one parameter after each of the cases of the lexical rules', async (t) => {
+    it('counts one parameter after each of the lexical cases', async (t) => {
       const database = await openDatabase(t, dialect)
       let run = 0
       const { code, refused } = rules[dialect]
@@ -182,7 +182,7 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
         if (!(result instanceof TemplateError) && (await countsAsMany(database, result))) run++
       }
       assert.ok(run >= 50, `${run} of ${templates.length} ran`)
-      // And none where the variable was refused for where it stands.
+      // And none if the variable was refused because of its position.
       for (const [reason, templates] of Object.entries({ ...everywhere.refused, ...refused })) {
         if (!reason.startsWith('variable_in_')) continue
         for (const template of templates) {
@@ -196,11 +196,11 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
 
 interface Statement {
   readonly template: string
-  /** The value of each column: `variable` for that of the variable, null where it is not known. */
+  /** Value of each column: `variable` for the variable's, null if unknown. */
   readonly expected: (string | null)[]
 }
 
-/** SELECT with expressions, comments and aliases, and one variable. */
+/** Creates a SELECT with expressions, comments, aliases and one variable. */
 function statement(database: Database): fc.Arbitrary<Statement> {
   const { expression, comment, identifier } = grammar[database.dialect]
   const column = fc.oneof<fc.MaybeWeightedArbitrary<Piece>[]>(
@@ -237,7 +237,7 @@ function withSlip(template: string, [at, deleted, inserted]: Slip): string {
   return template.slice(0, place) + inserted + template.slice(place + deleted)
 }
 
-/** Fails where the database counts other than compileSql; returns whether it ran the statement at all. */
+/** Asserts that the database counts as many parameters as compileSql. Returns true if it ran the statement. */
 async function countsAsMany(
   database: Database,
   result: { text: string; values: (string | number | boolean | null)[] },

@@ -7,18 +7,18 @@ import type { CompiledSql } from '../src/index.ts'
 /** A real database. */
 export interface Database {
   readonly dialect: 'postgresql' | 'sqlite'
-  /** How a value is given a type where nothing else does. */
+  /** Returns the value with a type, for places where the context gives none. */
   readonly cast: (expression: string, type: 'text' | 'number' | 'boolean') => string
   execute(sql: string): Promise<void>
-  /** The rows, each as an array of its columns. */
+  /** Rows, each as an array of columns. */
   query(statement: CompiledSql): Promise<unknown[][]>
-  /** Whether the error says that there are more or fewer values than the statement has parameters. */
+  /** Returns true if the error means that the number of values differs from the number of parameters. */
   countsAnother(error: unknown): boolean
 }
 
 const openers = { postgresql: openPostgres, sqlite: openSqlite }
 
-/** An empty database, until the test has ended. */
+/** Creates an empty database. Deleted after the test. */
 export async function openDatabase(t: TestContext, dialect: Database['dialect']): Promise<Database> {
   return openers[dialect](t)
 }
@@ -26,7 +26,7 @@ export async function openDatabase(t: TestContext, dialect: Database['dialect'])
 async function openPostgres(t: TestContext): Promise<Database> {
   const client = new Client(await freshDatabase(t))
   await client.connect()
-  // The database is dropped with force, perhaps before the end of the connection.
+  // The database is dropped with force, perhaps before the connection ends.
   client.on('error', () => undefined)
   t.after(() => client.end())
   const types = { text: 'text', number: 'float8', boolean: 'boolean' }

@@ -6,13 +6,13 @@ import {
   type IntrospectionClientOptions,
   type IntrospectionErrorCode,
 } from '../src/index.ts'
-import { apiToken, client, failure, token } from './introspection-calls.ts'
-import { active, broken, json, never, serve, status, text, type Answerer } from './introspection-server.ts'
+import { apiToken, client, failure, token } from './test-client.ts'
+import { active, broken, json, never, serve, status, text, type Responder } from './introspection-server.ts'
 import { SettableClock } from './support.ts'
 
-describe('introspect asks', () => {
-  it('by a form, with the API token, and gives the user group', async (t) => {
-    const { url, calls } = await serve(t, json(active))
+describe('introspect sends', () => {
+  it('a form with the API token, and returns the user group', async (t) => {
+    const { url, received } = await serve(t, json(active))
     assert.deepEqual(await client(url).introspect(token), {
       providedId: 'customer-42',
       teamId: 7,
@@ -23,7 +23,7 @@ describe('introspect asks', () => {
       properties: { region: 'EU' },
       token: { issuedAt: 1_790_000_000_000, expiresAt: null },
     })
-    const [{ method, url: path, headers, body } = assert.fail()] = calls
+    const [{ method, url: path, headers, body } = assert.fail()] = received
     assert.equal(method, 'POST')
     assert.equal(path, '/oauth2/introspect')
     assert.equal(headers.authorization, `Token ${apiToken}`)
@@ -31,49 +31,49 @@ describe('introspect asks', () => {
     assert.equal(body, `token=${token}&token_type_hint=user_group`)
   })
 
-  it('about any text, encoded', async (t) => {
-    const { url, calls } = await serve(t, json({ active: false }))
+  it('any string, encoded', async (t) => {
+    const { url, received } = await serve(t, json({ active: false }))
     for (const text of ['a&token_type_hint=b', 'a=b c+d%26\r\n', '🙂', "' OR 1=1"]) {
       assert.equal(await client(url).introspect(text), null)
-      const form = new URLSearchParams(calls.at(-1)?.body)
+      const form = new URLSearchParams(received.at(-1)?.body)
       assert.deepEqual([...form], [['token', text], ['token_type_hint', 'user_group']]) // prettier-ignore
     }
   })
 
-  it('not about what is no token: nothing, and what is too long', async (t) => {
-    const { url, calls } = await serve(t, json(active))
+  it('nothing for a missing or overlong token', async (t) => {
+    const { url, received } = await serve(t, json(active))
     assert.equal(await client(url).introspect(''), null)
     assert.equal(await client(url).introspect('x'.repeat(1001)), null)
     for (const odd of [undefined, null, ['a', 'b'], { a: 1 }, 5])
       assert.equal(await client(url).introspect(odd as unknown as string), null)
-    assert.equal(calls.length, 0)
+    assert.equal(received.length, 0)
   })
 
-  it('every time, and gets what has become of the token', async (t) => {
-    const { url, calls } = await serve(t, json(active), json({ active: false }))
+  it('a request per call, and returns the current state', async (t) => {
+    const { url, received } = await serve(t, json(active), json({ active: false }))
     const service = client(url)
     assert.ok(await service.introspect(token))
     assert.equal(await service.introspect(token), null)
-    assert.equal(calls.length, 2)
+    assert.equal(received.length, 2)
   })
 
-  it('many at once, each by itself', async (t) => {
-    const { url, calls } = await serve(t, (response, { body }) => {
-      json({ ...active, sub: new URLSearchParams(body).get('token') })(response, calls[0] as never)
+  it('concurrent calls separately', async (t) => {
+    const { url, received } = await serve(t, (response, { body }) => {
+      json({ ...active, sub: new URLSearchParams(body).get('token') })(response, received[0] as never)
     })
     const service = client(url)
     const tokens = Array.from({ length: 50 }, (_, i) => `token-${i % 10}`)
-    const answers = await Promise.all(tokens.map((token) => service.introspect(token)))
+    const userGroups = await Promise.all(tokens.map((token) => service.introspect(token)))
     assert.deepEqual(
-      answers.map((userGroup) => userGroup?.providedId),
+      userGroups.map((userGroup) => userGroup?.providedId),
       tokens,
     )
-    assert.equal(calls.length, 50)
+    assert.equal(received.length, 50)
   })
 })
 
-describe('introspect tries again', () => {
-  const passing: [string, Answerer, IntrospectionErrorCode][] = [
+describe('introspect retries', () => {
+  const passing: [string, Responder, IntrospectionErrorCode][] = [
     ['a connection that breaks', broken, 'unreachable'],
     ['a body that breaks off', (response) => response.writeHead(200, { 'content-length': 100, 'content-type': 'application/json' }).write('{', () => response.destroy()), 'unreachable'],
     ['429', status(429), 'rate_limited'],
@@ -82,44 +82,44 @@ describe('introspect tries again', () => {
     ['504', status(504, { 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' }), 'unavailable'],
     ['503 that says nonsense about when', status(503, { 'retry-after': 'soon' }), 'unavailable'],
   ] // prettier-ignore
-  for (const [what, answer, code] of passing) {
+  for (const [what, responder, code] of passing) {
     it(`after ${what}`, async (t) => {
-      const { url, calls } = await serve(t, answer, json(active))
+      const { url, received } = await serve(t, responder, json(active))
       assert.equal((await client(url).introspect(token))?.providedId, 'customer-42')
-      assert.equal(calls.length, 2)
-      assert.equal(new Set(calls.map(({ body }) => body)).size, 1)
+      assert.equal(received.length, 2)
+      assert.equal(new Set(received.map(({ body }) => body)).size, 1)
     })
 
-    it(`up to three times after ${what}, and then fails`, async (t) => {
-      const { url, calls } = await serve(t, answer)
+    it(`up to three times after ${what}, then fails`, async (t) => {
+      const { url, received } = await serve(t, responder)
       assert.equal((await failure(client(url, { deadlineMs: 10_000 }).introspect(token))).code, code)
-      assert.equal(calls.length, 4)
+      assert.equal(received.length, 4)
     })
   }
 
-  it('after no answer, within half of the deadline', async (t) => {
-    const { url, calls } = await serve(t, never, json(active))
+  it('after a missing response, within half of the deadline', async (t) => {
+    const { url, received } = await serve(t, never, json(active))
     const start = performance.now()
     assert.ok(await client(url, { deadlineMs: 1000 }).introspect(token))
     const took = performance.now() - start
     assert.ok(took >= 499 && took < 1000, `it took ${took} ms`)
-    assert.equal(calls.length, 2)
+    assert.equal(received.length, 2)
   })
 
-  it('once and no more after no answer', async (t) => {
-    const { url, calls } = await serve(t, never)
+  it('only once after a missing response', async (t) => {
+    const { url, received } = await serve(t, never)
     assert.equal((await failure(client(url, { deadlineMs: 3000 }).introspect(token))).code, 'timed_out')
-    assert.equal(calls.length, 2)
+    assert.equal(received.length, 2)
   })
 
-  it('not before the time that Retry-After names', async (t) => {
+  it('not before the time of Retry-After', async (t) => {
     const { url } = await serve(t, status(503, { 'retry-after': '1' }), json(active))
     const start = performance.now()
     assert.ok(await client(url, { deadlineMs: 5000 }).introspect(token))
     assert.ok(performance.now() - start >= 999)
   })
 
-  it('not before the date that Retry-After names, by the clock', async (t) => {
+  it('not before the date of Retry-After', async (t) => {
     const clock = new SettableClock()
     clock.time = Date.parse('2030-01-01T00:00:00Z')
     const { url } = await serve(
@@ -132,16 +132,16 @@ describe('introspect tries again', () => {
     assert.ok(performance.now() - start >= 999)
   })
 
-  it('not at all where Retry-After names a time beyond the deadline, and says it at once', async (t) => {
-    const { url, calls } = await serve(t, status(429, { 'retry-after': '60' }))
+  it('not if Retry-After is beyond the deadline', async (t) => {
+    const { url, received } = await serve(t, status(429, { 'retry-after': '60' }))
     const start = performance.now()
     const {
       code,
       retryAfterMs,
-      status: answered,
+      status: responseStatus,
     } = await failure(client(url, { deadlineMs: 2000 }).introspect(token))
     assert.ok(performance.now() - start < 1000)
-    assert.deepEqual([code, retryAfterMs, answered, calls.length], ['rate_limited', 60_000, 429, 1])
+    assert.deepEqual([code, retryAfterMs, responseStatus, received.length], ['rate_limited', 60_000, 429, 1])
   })
 
   it('not beyond the deadline', async (t) => {
@@ -152,7 +152,7 @@ describe('introspect tries again', () => {
     assert.ok(took < 3000, `it took ${took} ms`)
   })
 
-  it('not beyond the deadline, where the answer begins and does not end', async (t) => {
+  it('not beyond the deadline, if the response never ends', async (t) => {
     const { url } = await serve(t, (response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).write('{"active":'),
     )
@@ -161,7 +161,7 @@ describe('introspect tries again', () => {
     assert.ok(performance.now() - start < 3000)
   })
 
-  it('where nothing listens, and fails in time', async () => {
+  it('if nothing listens, and fails in time', async () => {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
@@ -188,41 +188,41 @@ describe('introspect fails at once', () => {
   ]
   for (const [code, expected] of lasting) {
     it(`after ${code}`, async (t) => {
-      const { url, calls } = await serve(t, status(code, { 'retry-after': '0' }))
+      const { url, received } = await serve(t, status(code, { 'retry-after': '0' }))
       const error = await failure(client(url).introspect(token))
       assert.equal(error.code, expected)
-      assert.equal(calls.length, 1)
+      assert.equal(received.length, 1)
     })
   }
 
   for (const code of [301, 302, 303, 307, 308]) {
-    it(`after ${code}, and follows nowhere`, async (t) => {
+    it(`after ${code}, without following it`, async (t) => {
       const other = await serve(t, json(active))
-      const { url, calls } = await serve(t, status(code, { location: other.url }))
+      const { url, received } = await serve(t, status(code, { location: other.url }))
       const error = await failure(client(url).introspect(token))
       assert.equal(error.code, 'bad_answer')
       assert.match(error.message, new RegExp(`its status is ${code}`))
-      assert.deepEqual([calls.length, other.calls.length], [1, 0])
+      assert.deepEqual([received.length, other.received.length], [1, 0])
     })
   }
 
-  const strange: [string, Answerer][] = [
+  const strange: [string, Responder][] = [
     ['what is no JSON', text('<html>customer-42</html>')],
     ['nothing', text('')],
     ['another type', text(JSON.stringify(active), 'text/html')],
     ['another type that begins alike', text(JSON.stringify(active), 'application/jsonp')],
     ['what is not UTF-8', text(Buffer.from(JSON.stringify({ ...active, name: '\u00e9' }), 'latin1'))],
-    ['half an answer', text(JSON.stringify(active).slice(0, -1))],
+    ['half a response', text(JSON.stringify(active).slice(0, -1))],
   ]
-  for (const [what, answer] of strange) {
+  for (const [what, responder] of strange) {
     it(`after ${what}`, async (t) => {
-      const { url, calls } = await serve(t, answer)
+      const { url, received } = await serve(t, responder)
       assert.equal((await failure(client(url).introspect(token))).code, 'bad_answer')
-      assert.equal(calls.length, 1)
+      assert.equal(received.length, 1)
     })
   }
 
-  it('after an answer of a size that no answer has, without reading on', async (t) => {
+  it('after an oversized response, without reading on', async (t) => {
     let written = 0
     const { url } = await serve(t, (response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -238,7 +238,7 @@ describe('introspect fails at once', () => {
     assert.ok(written < 64 * 1024 * 1024, `${written} bytes were read`)
   })
 
-  it('takes the largest that an answer can be', async (t) => {
+  it('accepts the largest possible response', async (t) => {
     const properties = { text: 'x'.repeat(7 * 1024 * 1024) }
     const { url } = await serve(t, json({ ...active, properties }))
     const userGroup = await client(url, { deadlineMs: 20_000 }).introspect(token)
@@ -246,26 +246,26 @@ describe('introspect fails at once', () => {
   })
 })
 
-describe('the cache of introspect', () => {
+describe('cache of introspect', () => {
   const cache = { maxAgeMs: 1000, maxEntries: 2 }
 
-  it('asks once for as long as it may', async (t) => {
-    const { url, calls } = await serve(t, json(active), json({ active: false }))
+  it('sends one request until the entry expires', async (t) => {
+    const { url, received } = await serve(t, json(active), json({ active: false }))
     const clock = new SettableClock()
     const service = client(url, { cache, clock })
     const first = await service.introspect(token)
     clock.time -= 86_400_000
     clock.elapsed += 999
     assert.equal(await service.introspect(token), first)
-    assert.equal(calls.length, 1)
+    assert.equal(received.length, 1)
     clock.elapsed += 1
     assert.equal(await service.introspect(token), null)
-    assert.equal(calls.length, 2)
+    assert.equal(received.length, 2)
   })
 
-  it('counts from when it asked, not from when it was answered', async (t) => {
+  it('counts the age from the request, not from the response', async (t) => {
     const clock = new SettableClock()
-    const { url, calls } = await serve(t, (response, call) => {
+    const { url, received } = await serve(t, (response, call) => {
       clock.pass(600)
       json(active)(response, call)
     })
@@ -273,30 +273,30 @@ describe('the cache of introspect', () => {
     await service.introspect(token)
     clock.pass(399)
     await service.introspect(token)
-    assert.equal(calls.length, 1)
+    assert.equal(received.length, 1)
     clock.pass(1)
     await service.introspect(token)
-    assert.equal(calls.length, 2)
+    assert.equal(received.length, 2)
   })
 
-  it('keeps neither what is inactive nor a failure', async (t) => {
-    const { url, calls } = await serve(t, json({ active: false }), status(401), json(active))
+  it('keeps neither inactive tokens nor failures', async (t) => {
+    const { url, received } = await serve(t, json({ active: false }), status(401), json(active))
     const service = client(url, { cache })
     assert.equal(await service.introspect(token), null)
     await failure(service.introspect(token))
     assert.ok(await service.introspect(token))
     assert.ok(await service.introspect(token))
-    assert.equal(calls.length, 3)
+    assert.equal(received.length, 3)
   })
 
-  it('is not for a call whose signal is aborted', async (t) => {
+  it('is not used by an aborted call', async (t) => {
     const { url } = await serve(t, json(active))
     const service = client(url, { cache })
     await service.introspect(token)
     await assert.rejects(service.introspect(token, { signal: AbortSignal.abort(new Error('gone')) }), /gone/)
   })
 
-  it('gives what nobody can change', async (t) => {
+  it('returns frozen user groups', async (t) => {
     const { url } = await serve(t, json({ ...active, properties: { regions: ['EU'], deep: { a: [{}] } } }))
     const userGroup = (await client(url, { cache }).introspect(token)) as unknown as {
       name: string
@@ -318,7 +318,7 @@ describe('the cache of introspect', () => {
   })
 })
 
-describe('a client is not made', () => {
+describe('IntrospectionClient refuses', () => {
   const wrong = [
     { url: '' },
     { url: '/oauth2/introspect' },
@@ -344,7 +344,7 @@ describe('a client is not made', () => {
     { apiToken: null },
   ]
   for (const options of wrong) {
-    it(`with ${JSON.stringify(options)}`, () => {
+    it(JSON.stringify(options), () => {
       assert.throws(
         () =>
           new IntrospectionClient({

@@ -2,25 +2,25 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
-interface Call {
+interface ReceivedRequest {
   readonly method: string | undefined
   readonly url: string | undefined
   readonly headers: IncomingMessage['headers']
   readonly body: string
 }
 
-export type Answerer = (response: ServerResponse, call: Call) => void
+export type Responder = (response: ServerResponse, received: ReceivedRequest) => void
 
-/** A server that answers its nth call by the nth answerer, and the rest by the last; closed when the test has ended. */
-export async function serve(t: TestContext, ...answerers: [Answerer, ...Answerer[]]) {
-  const calls: Call[] = []
+/** Starts a server whose nth request gets the nth responder, and further requests the last. Closed after the test. */
+export async function serve(t: TestContext, ...responders: [Responder, ...Responder[]]) {
+  const received: ReceivedRequest[] = []
   const server = createServer((request, response) => {
     let body = ''
     request.setEncoding('utf8').on('data', (text: string) => (body += text))
     request.on('end', () => {
-      const call = { method: request.method, url: request.url, headers: request.headers, body }
-      const answer = answerers[Math.min(calls.push(call), answerers.length) - 1]
-      answer?.(response, call)
+      const receivedRequest = { method: request.method, url: request.url, headers: request.headers, body }
+      const respond = responders[Math.min(received.push(receivedRequest), responders.length) - 1]
+      respond?.(response, receivedRequest)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -29,27 +29,27 @@ export async function serve(t: TestContext, ...answerers: [Answerer, ...Answerer
     server.closeAllConnections()
   })
   const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/oauth2/introspect`, calls }
+  return { url: `http://127.0.0.1:${port}/oauth2/introspect`, received }
 }
 
-export function json(value: unknown): Answerer {
+export function json(value: unknown): Responder {
   return text(JSON.stringify(value))
 }
 
-export function text(body: string | Buffer, type = 'application/json'): Answerer {
+export function text(body: string | Buffer, type = 'application/json'): Responder {
   return (response) => response.writeHead(200, { 'content-type': type }).end(body)
 }
 
-export function status(code: number, headers: Record<string, string> = {}): Answerer {
+export function status(code: number, headers: Record<string, string> = {}): Responder {
   return (response) =>
     response
       .writeHead(code, { 'content-type': 'application/json', ...headers })
       .end('{"success":0,"error":{"code":"said_by_the_service","message":"said by the service"}}')
 }
 
-export const never: Answerer = () => undefined
+export const never: Responder = () => undefined
 
-export const broken: Answerer = (response) => response.destroy()
+export const broken: Responder = (response) => response.destroy()
 
 export const active = {
   active: true,

@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { client, failure, token } from './introspection-calls.ts'
+import { client, failure, token } from './test-client.ts'
 import { active, json, never, serve, status } from './introspection-server.ts'
 
-describe('introspect stops when its signal is aborted', () => {
-  it('before it begins', async (t) => {
-    const { url, calls } = await serve(t, json(active))
+describe('abort signal of introspect', () => {
+  it('stops a call before it starts', async (t) => {
+    const { url, received } = await serve(t, json(active))
     const reason = new Error('gone')
     await assert.rejects(client(url).introspect(token, { signal: AbortSignal.abort(reason) }), reason)
-    assert.equal(calls.length, 0)
+    assert.equal(received.length, 0)
   })
 
-  it('while it waits for an answer', async (t) => {
+  it('stops a call that waits for a response', async (t) => {
     const reason = new Error('gone')
     const abortion = new AbortController()
-    const { url, calls } = await serve(t, () => abortion.abort(reason))
+    const { url, received } = await serve(t, () => abortion.abort(reason))
     await assert.rejects(client(url).introspect(token, { signal: abortion.signal }), reason)
-    assert.equal(calls.length, 1)
+    assert.equal(received.length, 1)
   })
 
-  it('while it waits to try again', async (t) => {
+  it('stops a call that waits for a retry', async (t) => {
     const reason = new Error('gone')
     const abortion = new AbortController()
-    const { url, calls } = await serve(t, (response, call) => {
+    const { url, received } = await serve(t, (response, call) => {
       status(503, { 'retry-after': '5' })(response, call)
       response.on('close', () => setTimeout(() => abortion.abort(reason), 50))
     })
@@ -30,19 +30,21 @@ describe('introspect stops when its signal is aborted', () => {
     const call = client(url, { deadlineMs: 60_000 }).introspect(token, { signal: abortion.signal })
     await assert.rejects(call, reason)
     assert.ok(performance.now() - start < 3000)
-    assert.equal(calls.length, 1)
+    assert.equal(received.length, 1)
   })
 
-  it('in the last try too', async (t) => {
+  it('stops the last attempt', async (t) => {
     const reason = new Error('gone')
     const abortion = new AbortController()
-    const { url, calls } = await serve(t, status(503), status(503), status(503), () => abortion.abort(reason))
+    const { url, received } = await serve(t, status(503), status(503), status(503), () =>
+      abortion.abort(reason),
+    )
     const call = client(url, { deadlineMs: 10_000 }).introspect(token, { signal: abortion.signal })
     await assert.rejects(call, reason)
-    assert.equal(calls.length, 4)
+    assert.equal(received.length, 4)
   })
 
-  it('at once, long before the deadline', async (t) => {
+  it('stops at once, long before the deadline', async (t) => {
     const { url } = await serve(t, never)
     const start = performance.now()
     const call = client(url).introspect(token, { signal: AbortSignal.timeout(100) })
@@ -50,23 +52,23 @@ describe('introspect stops when its signal is aborted', () => {
     assert.ok(performance.now() - start < 10_000)
   })
 
-  it('and else at the deadline, as without one', async (t) => {
-    const { url, calls } = await serve(t, never)
+  it('does not replace the deadline', async (t) => {
+    const { url, received } = await serve(t, never)
     const { signal } = new AbortController()
     const call = client(url, { deadlineMs: 3000 }).introspect(token, { signal })
     assert.equal((await failure(call)).code, 'timed_out')
     assert.equal(signal.aborted, false)
-    assert.equal(calls.length, 2)
+    assert.equal(received.length, 2)
   })
 
-  it('and else gets what a second try is answered', async (t) => {
-    const { url, calls } = await serve(t, never, json(active))
+  it('does not prevent a second attempt', async (t) => {
+    const { url, received } = await serve(t, never, json(active))
     const { signal } = new AbortController()
     assert.ok(await client(url, { deadlineMs: 10_000 }).introspect(token, { signal }))
-    assert.equal(calls.length, 2)
+    assert.equal(received.length, 2)
   })
 
-  it('and not others', async (t) => {
+  it('does not affect other calls', async (t) => {
     const abortion = new AbortController()
     const { url } = await serve(t, () => abortion.abort(new Error('gone')), json(active))
     const service = client(url)

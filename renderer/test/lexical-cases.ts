@@ -1,13 +1,13 @@
 import type { SqlDialect, TemplateErrorCode } from '../src/index.ts'
 
-/** In the templates below, stands for a variable. */
+/** Represents a variable in the templates below. */
 export const mark = '¤'
 export const variable = '{{ user_group.name }}'
 
 export interface Rules {
-  /** Each stands before `, ¤` in a statement, and leaves it in code. */
+  /** Each is put before `, ¤` in a statement, and code continues after it. */
   readonly code: readonly string[]
-  /** Each with the variable at ¤, and why it is refused. */
+  /** Templates with a variable at ¤, by the reason for which they are refused. */
   readonly refused: Partial<Record<TemplateErrorCode, readonly string[]>>
 }
 

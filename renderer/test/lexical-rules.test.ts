@@ -14,9 +14,9 @@ const placeholders: Record<SqlDialect, string> = {
 }
 
 for (const [dialect, { code, refused }] of Object.entries(rules) as [SqlDialect, Rules][]) {
-  describe(`the lexical rules of ${dialect}`, () => {
+  describe(`lexical rules of ${dialect}`, () => {
     for (const template of [...everywhere.code, ...code]) {
-      it(`leave a variable in code after ${JSON.stringify(template)}`, () => {
+      it(`code continues after ${JSON.stringify(template)}`, () => {
         const before = `SELECT ${template} , `
         assert.deepEqual(compiled(`${before}${variable} , 'end'`, dialect), {
           text: `${before}${placeholders[dialect]} , 'end'`,
@@ -28,13 +28,13 @@ for (const [dialect, { code, refused }] of Object.entries(rules) as [SqlDialect,
     for (const reason of Object.keys({ ...everywhere.refused, ...refused }) as TemplateErrorCode[]) {
       for (const template of [...(everywhere.refused[reason] ?? []), ...(refused[reason] ?? [])]) {
         it(`refuse ${JSON.stringify(template)} as ${reason}`, () => {
-          // Without a mark, the template is at fault by itself: with a variable after it, and without one.
+          // A template without a mark is refused by itself, with and without a variable after it.
           const templates = template.includes(mark)
             ? [template.replaceAll(mark, variable)]
             : [template, `${template} , ${variable}`]
           for (const text of templates) {
             const result = compiled(`SELECT ${text}`, dialect)
-            assert.ok(result instanceof TemplateError, `it is taken: ${JSON.stringify(result)}`)
+            assert.ok(result instanceof TemplateError, `it is accepted: ${JSON.stringify(result)}`)
             if (template.includes(mark) || text === template) assert.equal(result.code, reason)
           }
         })
@@ -43,8 +43,8 @@ for (const [dialect, { code, refused }] of Object.entries(rules) as [SqlDialect,
   })
 }
 
-describe('a refusal says how to write it', () => {
-  const cures: Record<SqlDialect, string> = {
+describe('a refusal contains a remedy', () => {
+  const remedies: Record<SqlDialect, string> = {
     postgresql: `LIKE '%' || ${variable} || '%'`,
     mysql: `LIKE CONCAT('%', ${variable}, '%')`,
     sqlite: `LIKE '%' || ${variable} || '%'`,
@@ -52,40 +52,40 @@ describe('a refusal says how to write it', () => {
     bigquery: `LIKE CONCAT('%', ${variable}, '%')`,
     snowflake: `LIKE '%' || ${variable} || '%'`,
   }
-  for (const [dialect, cure] of Object.entries(cures) as [SqlDialect, string][]) {
-    it(`in a literal of ${dialect}, in a way that works`, () => {
+  for (const [dialect, remedy] of Object.entries(remedies) as [SqlDialect, string][]) {
+    it(`for a literal of ${dialect}, and the remedy works`, () => {
       const { message, variable: name } = refusal(`SELECT a LIKE '%${variable}%'`, dialect)
-      assert.ok(message.includes(cure), message)
+      assert.ok(message.includes(remedy), message)
       assert.ok(message.includes(`region = ${variable}`), message)
       assert.equal(name, 'user_group.name')
-      assert.ok('text' in compiled(`SELECT a ${cure}`, dialect))
+      assert.ok('text' in compiled(`SELECT a ${remedy}`, dialect))
     })
   }
 
   const typed: [SqlDialect, string, string][] = [
-    ['postgresql', `DATE '${variable}'`, `CAST(${variable} AS date) in place of date '…'`],
-    ['bigquery', `TIMESTAMP "${variable}"`, `CAST(${variable} AS timestamp) in place of timestamp '…'`],
+    ['postgresql', `DATE '${variable}'`, `CAST(${variable} AS date) instead of date '…'`],
+    ['bigquery', `TIMESTAMP "${variable}"`, `CAST(${variable} AS timestamp) instead of timestamp '…'`],
     ['postgresql', `INTERVAL '${variable} days'`, `+ ${variable} * INTERVAL '1 day'`],
     ['mysql', `INTERVAL '${variable}' DAY`, `+ INTERVAL ${variable} DAY`],
     ['bigquery', `INTERVAL '${variable}' DAY`, `+ INTERVAL ${variable} DAY`],
     ['snowflake', `INTERVAL '${variable} days'`, `DATEADD(day, ${variable}, …)`],
   ]
-  for (const [dialect, literal, cure] of typed) {
-    it(`in ${literal} of ${dialect}`, () => {
+  for (const [dialect, literal, remedy] of typed) {
+    it(`for ${literal} of ${dialect}`, () => {
       const { code, message } = refusal(`SELECT a > ${literal}`, dialect)
       assert.equal(code, 'variable_in_literal')
-      assert.ok(message.includes(cure), message)
+      assert.ok(message.includes(remedy), message)
       assert.doesNotMatch(message, /LIKE/)
     })
   }
 
-  it('for what is unknown too, by its name', () => {
+  it('for an unknown variable, by its name', () => {
     const { message, variable: name } = refusal("SELECT '{{ region }}'")
-    assert.match(message, /^\{\{ region \}\} is in a literal: .*; braces that open no variable, as \{ \{ /)
+    assert.match(message, /^\{\{ region \}\} is in a literal: .*; write literal braces as \{ \{ /)
     assert.equal(name, 'region')
   })
 
-  it('for braces in a literal that open no variable', () => {
+  it('for braces in a literal', () => {
     const concatenations: Record<SqlDialect, string> = {
       postgresql: "'{' || '{1,2}'",
       mysql: "CONCAT('{', '{1,2}')",
@@ -99,14 +99,14 @@ describe('a refusal says how to write it', () => {
         const { code, message, variable: name } = refusal(`SELECT '${literal}'`, dialect)
         assert.equal(code, 'variable_in_literal')
         assert.equal(name, undefined)
-        assert.match(message, /^\{\{ opens a variable, in a literal too, and what follows is none: /)
+        assert.match(message, /^\{\{ opens a variable, in a literal too, but none follows: /)
         assert.ok(message.includes("as in '{ {1,2},{3,4}}'") && message.includes(concatenation), message)
       }
       assert.ok('text' in compiled(`SELECT '{ {1,2},{3,4}}', ${concatenation}`, dialect))
     }
   })
 
-  it('for braces elsewhere that open no variable', () => {
+  it('for braces in comments, identifiers and code', () => {
     assert.match(
       refusal('SELECT 1 -- {{').message,
       /^\{\{ opens a variable, in a comment too, .*: write \{ \{ /,
@@ -115,6 +115,9 @@ describe('a refusal says how to write it', () => {
       refusal('SELECT "{{"').message,
       /^\{\{ opens a variable, in a quoted identifier too, .*: use a name without/,
     )
-    assert.match(refusal('SELECT {{1,2}}').message, /^What follows \{\{ is not a variable: .*, as \{ \{ /)
+    assert.match(
+      refusal('SELECT {{1,2}}').message,
+      /^What follows \{\{ is not a variable: .*; write literal braces as \{ \{ /,
+    )
   })
 })

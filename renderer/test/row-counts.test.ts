@@ -3,10 +3,10 @@ import { describe, it } from 'node:test'
 import { openDatabase } from './databases.ts'
 import { compiled, refusal, sqlDialects, value, withValue } from './support.ts'
 
-/** ¤ stands for the variable. */
+/** ¤ is the variable. */
 const write = (template: string) => template.replaceAll('¤', value)
 
-describe('where rows are counted', () => {
+describe('row count', () => {
   const counts = [
     'LIMIT ¤',
     'limit\n¤',
@@ -38,7 +38,7 @@ describe('where rows are counted', () => {
   ]
 
   for (const template of [...counts, ...partly]) {
-    it(`null is refused: ${template}`, () => {
+    it(`refuses null: ${template}`, () => {
       const { code, message, variable, line } = refusal(
         write(`SELECT a FROM b\n${template}`),
         'postgresql',
@@ -46,17 +46,17 @@ describe('where rows are counted', () => {
       )
       assert.deepEqual([code, variable], ['unusable_value', 'user_group.properties.value'])
       assert.ok(line >= 2)
-      assert.match(message, /^user_group\.properties\.value is null where rows are counted .*all rows/)
+      assert.match(message, /^user_group\.properties\.value is null in a row count .*all rows/)
       assert.ok(message.includes(`COALESCE(${value}, 100)`), message)
     })
   }
 
   for (const template of counts) {
-    it(`what is no number of rows is refused: ${template}`, () => {
+    it(`refuses anything but an integer from 0: ${template}`, () => {
       for (const odd of [-1, '-1', '', ' ', '1 ', 'x', 2.5, '2.5', 1e300, true, '9'.repeat(17)]) {
         const { code, message } = refusal(write(`SELECT a FROM b ${template}`), 'postgresql', withValue(odd))
         assert.equal(code, 'unusable_value')
-        assert.match(message, /must be a whole number there, 0 or more/)
+        assert.match(message, /must be an integer, 0 or more/)
       }
       for (const count of [0, 10, Number.MAX_SAFE_INTEGER, '0', '10']) {
         const result = compiled(write(`SELECT a FROM b ${template}`), 'postgresql', withValue(count))
@@ -65,7 +65,7 @@ describe('where rows are counted', () => {
     })
   }
 
-  it('it is so in every dialect', () => {
+  it('is the same in every dialect', () => {
     for (const dialect of sqlDialects) {
       for (const odd of [null, '', -1]) {
         assert.equal(refusal(`SELECT a LIMIT ${value}`, dialect, withValue(odd)).code, 'unusable_value')
@@ -73,7 +73,7 @@ describe('where rows are counted', () => {
     }
   })
 
-  it('an argument that another stands in for may be null, and no other value is', () => {
+  it('may be null only in an argument with a fallback', () => {
     const template = write('SELECT a FROM b LIMIT COALESCE(¤, 100)')
     assert.ok('text' in compiled(template, 'postgresql', withValue(null)))
     assert.ok('text' in compiled(write('SELECT a LIMIT ifnull( ¤ , 1)'), 'sqlite', withValue(null)))
@@ -102,7 +102,7 @@ describe('where rows are counted', () => {
     'SELECT unlimited(¤)',
   ]
   for (const template of elsewhere) {
-    it(`any value may stand elsewhere: ${template}`, () => {
+    it(`does not concern: ${template}`, () => {
       for (const any of [null, -1, '', 'x']) {
         const result = compiled(write(template), 'postgresql', withValue(any))
         assert.ok('text' in result, JSON.stringify(result))
@@ -112,7 +112,7 @@ describe('where rows are counted', () => {
 })
 
 for (const dialect of ['postgresql', 'sqlite'] as const) {
-  it(`on a real database, no value makes a LIMIT give all rows (${dialect})`, async (t) => {
+  it(`on a real database, no value makes LIMIT return all rows (${dialect})`, async (t) => {
     const database = await openDatabase(t, dialect)
     await database.execute('CREATE TABLE sales (amount int); INSERT INTO sales VALUES (1), (2), (3), (4)')
     for (const [odd, rows] of [[null], [-1], ['-1'], [''], [2, 2], ['2', 2], [0, 0]] as const) {

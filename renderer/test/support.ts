@@ -23,7 +23,7 @@ export const example: VariableSource = {
   },
 }
 
-/** A clock that stands still until a test changes what it tells. */
+/** A clock that advances only when a test changes it. */
 export class SettableClock implements Clock {
   time = 1_790_000_000_000
   elapsed = 5000
@@ -36,7 +36,7 @@ export class SettableClock implements Clock {
     return this.elapsed
   }
 
-  /** Time passes. */
+  /** Advances both times. */
   pass(ms: number): void {
     this.time += ms
     this.elapsed += ms
@@ -50,7 +50,7 @@ export function withValue(value: unknown): VariableSource {
 
 export const value = '{{ user_group.properties.value }}'
 
-/** Compiles for the example, and gives the refusal of a template as a value. */
+/** Compiles for the example user group. Returns a refusal instead of throwing it. */
 export function compiled(
   template: string,
   dialect: SqlDialect = 'postgresql',

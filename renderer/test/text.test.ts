@@ -14,7 +14,7 @@ function codeOf(run: () => unknown): string {
 }
 
 describe('renderText', () => {
-  it('puts variables into a text', () => {
+  it('replaces variables', () => {
     assert.equal(
       renderText('Sales of {{ user_group.name }} in {{ user_group.properties.region }}', example),
       'Sales of Example customer in EU',
@@ -23,21 +23,21 @@ describe('renderText', () => {
     assert.equal(renderText('', example), '')
   })
 
-  it('escapes what means something in HTML, in values only', () => {
+  it('escapes HTML in values only', () => {
     assert.equal(
       renderText(`<b title="${value}">&amp;</b>`, withValue('<script>"&\'`</script>')),
       '<b title="&lt;script&gt;&quot;&amp;&#39;&#96;&lt;/script&gt;">&amp;</b>',
     )
   })
 
-  it('never reads a value as a template, or as a replacement pattern', () => {
+  it('never interprets a value as a template or a replacement pattern', () => {
     for (const text of ['{{ user_group.name }}', '$1', '$$', '%s']) {
       assert.equal(renderText(value, withValue(text)), text)
     }
     assert.equal(renderText(value, withValue('$&')), '$&amp;')
   })
 
-  it('takes numbers and booleans, 0 and false included, and the empty text', () => {
+  it('accepts numbers and booleans, including 0 and false, and the empty string', () => {
     assert.equal(renderText(value, withValue(0)), '0')
     assert.equal(renderText(value, withValue(-1.5)), '-1.5')
     assert.equal(renderText(value, withValue(false)), 'false')
@@ -53,7 +53,7 @@ describe('renderText', () => {
     })
   }
 
-  it('refuses a variable that is unset, unknown or malformed', () => {
+  it('refuses unset, unknown and malformed variables', () => {
     assert.equal(
       codeOf(() => renderText('{{ user_group.properties.missing }}', example)),
       'unset_variable',
@@ -81,16 +81,15 @@ describe('renderText', () => {
   })
 
   for (const template of ['a {{ b', '{{ ng.model }', '{{{', '{{ "}}" }}', "{{ '{{' }}", '{{ "{{"']) {
-    it(`says how to write two braces, after ${template}`, () => {
+    it(`explains how to write two braces, after ${template}`, () => {
       assert.throws(() => renderText(template, example), {
         code: 'malformed_template',
-        message:
-          /^What follows \{\{ is not a variable: .*; two braces that open no variable, as \{\{ "\{\{" \}\}/,
+        message: /^What follows \{\{ is not a variable: .*; write literal braces as \{\{ "\{\{" \}\}/,
       })
     })
   }
 
-  it('leaves braces that open nothing', () => {
+  it('keeps single braces', () => {
     assert.equal(renderText('} }} { { {{user_group.name}}', example), '} }} { { Example customer')
   })
 })

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { readAnswer } from '../src/introspection-answer.ts'
+import { readIntrospection } from '../src/introspection-response.ts'
 import { UserGroupCache } from '../src/user-group-cache.ts'
 import { active } from './introspection-server.ts'
 import { SettableClock } from './support.ts'
 
-const userGroup = readAnswer(JSON.stringify(active)) ?? assert.fail()
+const userGroup = readIntrospection(JSON.stringify(active)) ?? assert.fail()
 const maxAgeMs = 1000
 
-describe('the cache of user groups', () => {
+describe('user group cache', () => {
   function emptyCache(maxEntries = 1) {
     const clock = new SettableClock()
     return { cache: new UserGroupCache({ maxAgeMs, maxEntries }, clock), clock }
   }
 
-  it('gives what was set, until it is too old', () => {
+  it('returns an entry until it is too old', () => {
     const { cache, clock } = emptyCache()
     cache.set('a', userGroup, clock.monotonic())
     assert.equal(cache.get('a'), userGroup)
@@ -26,7 +26,7 @@ describe('the cache of user groups', () => {
   })
 
   for (const leap of [-86_400_000, 86_400_000]) {
-    it(`goes by how much time has passed, where the clock was set by ${leap} ms`, () => {
+    it(`measures age independently of clock changes, by ${leap} ms`, () => {
       const { cache, clock } = emptyCache()
       cache.set('a', userGroup, clock.monotonic())
       clock.time += leap
@@ -37,7 +37,7 @@ describe('the cache of user groups', () => {
     })
   }
 
-  it('gives nothing beyond the end of a grace period, which is a date', () => {
+  it('returns nothing after the end of a grace period', () => {
     const { cache, clock } = emptyCache()
     const expiresAt = clock.now() + 500
     cache.set('a', { ...userGroup, token: { issuedAt: 0, expiresAt } }, clock.monotonic())
@@ -47,7 +47,7 @@ describe('the cache of user groups', () => {
     assert.equal(cache.get('a'), undefined)
   })
 
-  it('drops what was not asked for the longest', () => {
+  it('drops the least recently used entry', () => {
     const { cache } = emptyCache(2)
     cache.set('a', userGroup, 5000)
     cache.set('b', userGroup, 5000)
@@ -59,7 +59,7 @@ describe('the cache of user groups', () => {
     )
   })
 
-  it('never holds more than it may', () => {
+  it('never exceeds its maximum', () => {
     const { cache } = emptyCache(10)
     for (let i = 0; i < 1000; i++) cache.set(String(i), userGroup, 5000)
     assert.equal(Array.from({ length: 1000 }, (_, i) => cache.get(String(i))).filter(Boolean).length, 10)

@@ -18,7 +18,7 @@ function userGroup(providedId: string, name: string, scalar: unknown, list: unkn
 }
 
 for (const dialect of sqlDialects) {
-  it(`of a statement, the text depends on no value, and every value is bound (${dialect})`, () => {
+  it(`the text depends on no value, and every value is bound (${dialect})`, () => {
     fc.assert(
       fc.property(
         hostileText,

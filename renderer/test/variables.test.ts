@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import type { JsonObject } from '../src/index.ts'
 import { compiled, example, refusal, withValue } from './support.ts'
 
-describe('a variable', () => {
+describe('variable', () => {
   const found = [
     ['{{ user_group.provided_id }}', 'customer-42'],
     ['{{ user_group.name }}', 'Example customer'],
@@ -18,12 +18,12 @@ describe('a variable', () => {
     ['{{ user_group.properties.nested["deep"].value }}', 1],
   ] as const
   for (const [variable, value] of found) {
-    it(`is ${JSON.stringify(variable)}`, () => {
+    it(`reads ${JSON.stringify(variable)}`, () => {
       assert.deepEqual(compiled(`SELECT ${variable} x`), { text: 'SELECT $1 x', values: [value] })
     })
   }
 
-  it('has a key of any kind in brackets', () => {
+  it('accepts any key in brackets', () => {
     for (const key of [
       '',
       ' ',
@@ -69,7 +69,7 @@ describe('a variable', () => {
     'user_group.name.length',
   ]
   for (const name of unset) {
-    it(`is not set: ${name}`, () => {
+    it(`unset: ${name}`, () => {
       const error = refusal(`SELECT 1\n  + {{ ${name} }}`)
       assert.equal(error.code, 'unset_variable')
       assert.equal(error.variable, name)
@@ -77,13 +77,13 @@ describe('a variable', () => {
     })
   }
 
-  it('is not set where the user group has no properties', () => {
+  it('unset if the user group has no properties', () => {
     const userGroup = { ...example, properties: null }
     assert.equal(refusal('{{ user_group.properties.region }}', 'sqlite', userGroup).code, 'unset_variable')
     assert.equal(refusal('{{ user_group.properties }}', 'sqlite', userGroup).code, 'unset_variable')
   })
 
-  it('may be called as what objects inherit, where it is set', () => {
+  it('may have the name of an inherited member, if it is set', () => {
     const properties = JSON.parse(
       '{"__proto__":{"constructor":"a"},"constructor":{"name":"b"},"length":"c"}',
     ) as JsonObject
@@ -103,7 +103,7 @@ describe('a variable', () => {
     'user_group.constructor',
     'x.name',
   ]) {
-    it(`is unknown: ${name}`, () => {
+    it(`unknown: ${name}`, () => {
       const error = refusal(`SELECT {{ ${name} }}`)
       assert.equal(error.code, 'unknown_variable')
       assert.match(error.message, new RegExp(`^There is no variable ${name}: `))
@@ -143,18 +143,18 @@ describe('a variable', () => {
     ']]}}',
   ]
   for (const template of malformed) {
-    it(`is none: ${JSON.stringify(template)}`, () => {
+    it(`malformed: ${JSON.stringify(template)}`, () => {
       assert.equal(refusal(`SELECT ${template}`).code, 'malformed_template')
     })
   }
 
-  it('of a template with very long keys takes no time that grows faster than the key', () => {
+  it('needs linear time for long keys', () => {
     const key = '\\"'.repeat(1_000_000)
     const template = `SELECT {{ user_group.properties[${JSON.stringify(key)}] }}`
     assert.equal(refusal(template).code, 'unset_variable')
   })
 
-  it('never has its value in a message', () => {
+  it('never reveals its value in a message', () => {
     for (const value of [{ a: 'secret' }, ['secret', ['secret']], ['secret'], 'secret\0', 'secret\ud800']) {
       const { message, stack } = refusal(
         'SELECT {{ user_group.properties.value }}',

@@ -1,29 +1,29 @@
 import type { Token } from './scanner.ts'
 
-/** What makes of parentheses a query, whose items are columns. */
+/** Words that make parentheses a query, whose items are columns. */
 const queryWords = new Set(['select', 'with', 'values', 'table', 'from'])
 
-/** What says how many rows there are. SQL Server's TOP is none of them: it refuses null and what is below zero. */
+/** Words that introduce a row count. SQL Server's TOP is missing because it refuses null and negative numbers. */
 const countWords = new Set(['limit', 'offset', 'fetch'])
-/** What may stand between such a word, or `(`, and the number. */
+/** Words that may appear between such a word, or `(`, and the number. */
 const beforeCount = new Set(['first', 'next', 'cast', 'coalesce', 'ifnull'])
-/** Give the next of their arguments in place of null. */
+/** Functions that replace null by their next argument. */
 const nullHandlers = new Set(['coalesce', 'ifnull'])
-/** What comes after a column, and never before a number of rows. */
+/** Words that follow a column, and never precede a row count. */
 const afterColumn = new Set(['in', 'not', 'and', 'or', 'is', 'between', 'like', 'as', 'desc'])
 
 interface Bracket {
   /** The word before it. */
   readonly head: string | undefined
-  /** Whether it stands in a `LIMIT`, `OFFSET` or `FETCH`. */
+  /** True inside a `LIMIT`, `OFFSET` or `FETCH`. */
   readonly isInCount: boolean
-  /** Whether what stands directly in it, between commas, are the items of an `IN ( … )`. */
+  /** True if its direct, comma-separated contents are the items of an `IN ( … )`. */
   holdsItems: boolean
-  /** Whether a `LIMIT`, `OFFSET` or `FETCH` stands directly in it, and goes on. */
+  /** True while a `LIMIT`, `OFFSET` or `FETCH` directly inside it continues. */
   counts: boolean
 }
 
-/** Follows the brackets of a statement, to tell where the items of an `IN ( … )` are, and where rows are counted. */
+/** Tracks the brackets of a statement, to recognize items of `IN ( … )` and row counts. */
 export class Brackets {
   readonly #open: [Bracket, ...Bracket[]] = [
     { head: undefined, isInCount: false, holdsItems: false, counts: false },
@@ -32,17 +32,17 @@ export class Brackets {
   #last: Token | undefined
   #isAtCount = false
 
-  /** Whether the place after the tokens so far, with `next` behind it, is an item of an `IN ( … )` as a whole. */
+  /** Returns true if the position before `next` is a whole item of an `IN ( … )`. */
   isItem(next: Token | undefined): boolean {
     return this.#current.holdsItems && isOneOf('(,', this.#last) && isOneOf(',)', next)
   }
 
-  /** Whether a number of rows begins at the place after the tokens so far. */
+  /** Returns true if a row count begins at the current position. */
   isCount(): boolean {
     return this.#isAtCount
   }
 
-  /** Whether null at that place could become the number of rows. */
+  /** Returns true if null at the current position could become the row count. */
   makesNullCount(next: Token | undefined): boolean {
     const { head, isInCount, counts } = this.#current
     return (isInCount || counts) && !(nullHandlers.has(head ?? '') && isOneOf(',', next))
@@ -85,11 +85,11 @@ export class Brackets {
 
   #endsCount({ text }: Token): boolean {
     if (queryWords.has(text) || [';', '|', 'where'].includes(text)) return true
-    // Some databases allow a column of that name.
+    // Some databases allow a column with that name.
     return countWords.has(this.#last?.text ?? '') && (/^[^\w(]/.test(text) || afterColumn.has(text))
   }
 
-  /** `IN` is no operator in `position(a IN b)`, and a name after a dot. */
+  /** `IN` is not an operator in `position(a IN b)`, nor as a name after a dot. */
   #isAfterIn(around: Bracket): boolean {
     return this.#last?.text === 'in' && this.#beforeLast?.text !== '.' && around.head !== 'position'
   }

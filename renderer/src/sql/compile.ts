@@ -8,29 +8,30 @@ import { Scanner, type Token } from './scanner.ts'
 
 export type SqlValue = string | number | boolean | null
 
-/** A statement, as a driver takes it. */
+/** A statement with its bound values, ready for a driver. */
 export interface CompiledSql {
-  /** The template, with a placeholder in place of each variable. */
+  /** The template with a placeholder instead of each variable. */
   readonly text: string
-  /** What the placeholders stand for, in their order. */
+  /** The bound values, in the order of the placeholders. */
   readonly values: SqlValue[]
 }
 
 /**
- * Binds the user group's variables in a statement. Each occurrence of a variable becomes a placeholder with a value of
- * its own. The text depends on the template, and on which variables are lists and how long these are: on nothing else.
+ * Binds the user group's variables in a statement. Each occurrence of a variable becomes a placeholder with its own
+ * value. The text depends only on the template, on which variables are arrays, and on their lengths.
  *
- * - Strings, finite numbers and booleans are bound as they are (booleans as 1 and 0 for SQLite, whose drivers take
- *   none). Null is bound as NULL, which equals nothing.
- * - Where rows are counted (`LIMIT`, `OFFSET`, `FETCH`), a value is a whole number from 0, or such a number as a text.
- * - A list stands as an item of `IN ( … )` or `NOT IN ( … )` only, and becomes its elements. An empty one becomes NULL:
- *   then neither `IN` nor `NOT IN` is true because of it. A null in a list makes `NOT IN` match nothing, as ever in SQL.
- * - The template comes from someone who may write SQL; what it says besides variables reaches the database as it is.
+ * - Strings, finite numbers and booleans are bound as they are (booleans as 1 and 0 for SQLite, whose drivers do not
+ * accept booleans). Null is bound as NULL, which equals nothing.
+ * - A row count (`LIMIT`, `OFFSET`, `FETCH`) must be an integer, 0 or more, or such a number as a string.
+ * - An array may only be an item of `IN ( … )` or `NOT IN ( … )`, and becomes its elements. An empty array becomes
+ * NULL, so that neither `IN` nor `NOT IN` is true because of it. A null in an array makes `NOT IN` match nothing, as
+ * usual in SQL.
+ * - The author of a template may run any SQL: everything except variables reaches the database unchanged.
  *
- * @throws TemplateError for a variable that is unset, that stands where no value can (in a literal, a quoted identifier
- * or a comment, or touching a word), for a value that cannot be bound, and for a template that may be read differently
- * by the database
- * @throws TypeError for arguments of another kind: a userGroup that introspect did not return, an unknown dialect
+ * @throws TemplateError for an unset variable, for a variable where no value is possible (in a literal, a quoted
+ * identifier or a comment, or touching a word), for a value that cannot be bound, and for a template that the database
+ * may interpret differently
+ * @throws TypeError for a userGroup that introspect did not return, or an unknown dialect
  */
 export function compileSql(
   template: string,
@@ -67,34 +68,37 @@ function readDialect(options: unknown): Dialect {
   if (typeof dialect !== 'string' || !Object.hasOwn(dialects, dialect)) {
     const names = Object.keys(dialects).join(', ')
     throw new TypeError(
-      `dialect must be one of ${names}: pass { dialect: 'postgresql' }, or another, as the third argument`,
+      `dialect must be one of ${names}: pass it as the third argument, for example { dialect: 'postgresql' }`,
     )
   }
   return dialects[dialect as SqlDialect]
 }
 
-/** Refuses what some databases take for no limit: null (PostgreSQL), '' (Snowflake), a number below zero (SQLite). */
+/**
+ * Refuses values that some databases interpret as "no limit": null (PostgreSQL), '' (Snowflake), negative numbers
+ * (SQLite).
+ */
 function checkCount(value: Json, variable: Variable, brackets: Brackets, next: Token | undefined): void {
   if (isList(value)) return
   if (value === null && brackets.makesNullCount(next)) {
     throw refused(
       'unusable_value',
       variable,
-      'is null where rows are counted (LIMIT, OFFSET, FETCH), and some databases take that for all rows: ' +
-        `set a number, or, where an expression may stand there, write COALESCE({{ ${variable.name} }}, 100)`,
+      'is null in a row count (LIMIT, OFFSET, FETCH), which some databases interpret as all rows: ' +
+        `set a number, or, where an expression is allowed, write COALESCE({{ ${variable.name} }}, 100)`,
     )
   }
   if (value !== null && brackets.isCount() && !isRowCount(value)) {
     throw refused(
       'unusable_value',
       variable,
-      'stands where rows are counted (LIMIT, OFFSET, FETCH), and must be a whole number there, 0 or more: ' +
-        'some databases take another value for all rows',
+      'is a row count (LIMIT, OFFSET, FETCH) and must be an integer, 0 or more: ' +
+        'some databases interpret other values as all rows',
     )
   }
 }
 
-/** As a text too: what a driver sends for a number, MySQL may refuse there. */
+/** Accepts strings too: MySQL may refuse the numbers that a driver sends here. */
 function isRowCount(value: Json): boolean {
   return typeof value === 'number'
     ? Number.isSafeInteger(value) && value >= 0
@@ -109,13 +113,13 @@ class Binder {
     this.#dialect = dialect
   }
 
-  /** Adds the value, and returns its placeholder. */
+  /** Adds the value and returns its placeholder. */
   bind(value: Json, variable: Variable): string {
     const { maxValues, placeholder } = this.#dialect
     if (this.values.length >= maxValues) {
-      throw refused('too_many_values', variable, `is one value too many: the database takes ${maxValues}`)
+      throw refused('too_many_values', variable, `exceeds the ${maxValues} values that the database accepts`)
     }
-    this.values.push(this.#bindable(value, variable))
+    this.values.push(this.#checkValue(value, variable))
     return placeholder(this.values.length)
   }
 
@@ -124,18 +128,18 @@ class Binder {
       throw refused(
         'list_outside_in',
         variable,
-        `is a list, and stands only between the parentheses and commas of IN: region IN ({{ ${variable.name} }})`,
+        `is a list, and must be directly between the parentheses and commas of IN: region IN ({{ ${variable.name} }})`,
       )
     }
     if (list.length === 0) return 'NULL'
-    // Array.from, unlike map, sees the holes of an array.
+    // Array.from visits holes; map does not.
     return Array.from(list, (item) => this.bind(item, variable)).join(', ')
   }
 
-  #bindable(value: Json, variable: Variable): SqlValue {
+  #checkValue(value: Json, variable: Variable): SqlValue {
     switch (typeof value) {
       case 'string':
-        return this.#bindableText(value, variable)
+        return this.#checkString(value, variable)
       case 'boolean':
         return this.#dialect.booleansAsNumbers ? Number(value) : value
       case 'number':
@@ -147,17 +151,17 @@ class Binder {
     throw refused(
       'unusable_value',
       variable,
-      'holds what cannot be bound: only strings, finite numbers, booleans, null and lists of these can',
+      'cannot be bound: only strings, finite numbers, booleans, null and lists of these can',
     )
   }
 
-  #bindableText(text: string, variable: Variable): string {
+  #checkString(text: string, variable: Variable): string {
     if (this.#dialect.refusesNul && text.includes('\0')) {
-      throw refused('unusable_value', variable, 'holds U+0000, which the database has no place for')
+      throw refused('unusable_value', variable, 'contains U+0000, which the database cannot store')
     }
     if (!text.isWellFormed()) {
-      // Drivers would replace it, and two values would be the same.
-      throw refused('unusable_value', variable, 'holds half of a character (a lone surrogate)')
+      // Drivers would replace it, so that two values would become equal.
+      throw refused('unusable_value', variable, 'contains half of a character (a lone surrogate)')
     }
     return text
   }

@@ -1,48 +1,50 @@
 import type { Enclosure } from '../enclosed.ts'
 
-/** The databases that statements are compiled for. */
+/** A supported database. */
 export type SqlDialect = keyof typeof dialects
 
-/** How a literal or an identifier is enclosed. */
+/** Delimiters of a literal or an identifier. */
 export interface Quotes extends Enclosure {
   readonly holds: 'literal' | 'identifier'
   readonly open: string
 }
 
 /**
- * What has to be known of a database to tell the code of a statement from what is enclosed in it, and to bind values.
- * All patterns are sticky: they are tried at one place.
+ * The lexical rules of a database: enough to separate code from literals, identifiers and comments, and to bind values.
+ * All patterns are sticky.
  */
 export interface Dialect {
-  /** The placeholder of the nth value, from 1. */
+  /** Returns the placeholder of the nth value, from 1. */
   readonly placeholder: (position: number) => string
-  /** How many values its protocol, or the database as it is shipped, takes. */
+  /** Maximum number of values that the protocol, or the database by default, accepts. */
   readonly maxValues: number
-  /** For drivers that take no booleans. */
+  /** Set if its drivers do not accept booleans. */
   readonly booleansAsNumbers?: true
-  /** U+0000 cannot be in a text. */
+  /** Set if a string cannot contain U+0000. */
   readonly refusesNul?: true
-  /** How texts are put together, so that null stays null. */
+  /** Returns an expression that concatenates strings and returns null if one is null. */
   readonly concatenate: (...texts: string[]) => string
-  /** How a number of days is added to a date, where literals of an interval are usual. */
+  /** Returns an expression that adds days to a date. Set if interval literals are common. */
   readonly addDays?: (variable: string) => string
-  /** In the order in which they are tried. */
+  /** Tested in this order. */
   readonly quotes: readonly Quotes[]
-  /** The mark that opens a dollar-quoted literal, and closes it. */
+  /** The mark that opens and closes a dollar-quoted literal. */
   readonly dollarQuote?: RegExp
   readonly lineComment: RegExp
   readonly nestedComments?: true
-  /** A comment may stay open at the end of the statement. */
+  /** Set if a comment may stay open at the end of the statement. */
   readonly openComments?: true
-  /** A name or a number, with all that would join it. */
+  /** A name or a number, with everything that would join it. */
   readonly word: RegExp
-  /** What the database would take for a parameter beside those that are bound. */
+  /** A parameter of the database that is not one of the bound values. */
   readonly ownPlaceholder: RegExp
-  /** What the database's versions and settings, or its drivers, read differently: in code, in a word, in a comment. */
+  /**
+   * Syntax that versions, settings or drivers of the database interpret differently: in code, in a word, in a comment.
+   */
   readonly ambiguous?: RegExp
   readonly ambiguousWord?: RegExp
   readonly ambiguousComment?: RegExp
-  /** Whether drivers look for `?` in literals, identifiers and comments too. */
+  /** Set if drivers replace `?` in literals, identifiers and comments too. */
   readonly placeholdersEverywhere?: true
 }
 
@@ -50,7 +52,7 @@ const text: Quotes = { holds: 'literal', open: "'", close: "'", doubled: true }
 const identifier: Quotes = { holds: 'identifier', open: '"', close: '"', doubled: true }
 const backticks: Quotes = { holds: 'identifier', open: '`', close: '`', doubled: true }
 
-/** Any character beyond ASCII counts as one of a word, as in PostgreSQL: so it is never mistaken for white space. */
+/** Every character beyond ASCII belongs to a word, as in PostgreSQL, so that none is mistaken for white space. */
 const word = /[\w$\u0080-\uffff]+/y
 
 const concatenate = (...texts: string[]) => texts.join(' || ')
@@ -58,7 +60,7 @@ const callConcat = (...texts: string[]) => `CONCAT(${texts.join(', ')})`
 const interval = (variable: string) => `+ INTERVAL ${variable} DAY`
 const questionMark = () => '?'
 
-/** As it is since 9.1: with standard_conforming_strings on, a backslash escapes in E'…' only. */
+/** PostgreSQL from 9.1, with standard_conforming_strings on: a backslash escapes in E'…' only. */
 const postgresql: Dialect = {
   placeholder: (position) => `$${position}`,
   maxValues: 65_535,
@@ -75,27 +77,31 @@ const postgresql: Dialect = {
   lineComment: /--/y,
   nestedComments: true,
   word,
-  // What is left of $ here opens no literal: it is a parameter, or an error.
+  // Dollar quotes are matched first. Any other $ is a parameter or an error.
   ownPlaceholder: /\$\d*/y,
 }
 
-/** With its default sql_mode: a backslash escapes, and "…" is a literal. Without ANSI_QUOTES, NO_BACKSLASH_ESCAPES. */
+/**
+ * MySQL with its default sql_mode: a backslash escapes and "…" is a literal. Not with ANSI_QUOTES or
+ * NO_BACKSLASH_ESCAPES.
+ */
 const mysql: Dialect = {
   placeholder: questionMark,
   maxValues: 65_535,
   concatenate: callConcat,
   addDays: interval,
   quotes: [{ ...text, backslash: true }, { ...identifier, holds: 'literal', backslash: true }, backticks],
-  // Two minus signs open a comment only before white space or a control character. A variable there is refused too.
+  // Two minus signs open a comment only before white space or a control character. A variable after them is refused
+  // too.
   lineComment: /#|--(?=[\0- \x7f]|\{\{|$)/y,
   word,
   ownPlaceholder: /\?/y,
-  // Beyond ASCII it depends on the connection's character set what is white space. What is in /*! … */ and /*M! … */ is
-  // code or not by the server's version.
+  // The connection's character set decides which characters beyond ASCII are white space. The server's version decides
+  // whether /*! … */ and /*M! … */ contain code.
   ambiguous: /--[\u0080-\uffff]|\/\*M?!/iy,
-  // The quotes of a hint may hold the end of the comment.
+  // The quotes of a hint may contain the end of the comment.
   ambiguousComment: /\/\*\+[^]*['"`]/y,
-  // mysql, and query() of mysql2, replace every ? themselves: in a literal, the value would become code.
+  // mysql, and query() of mysql2, replace every ? themselves. In a literal, the value would become code.
   placeholdersEverywhere: true,
 }
 
@@ -113,7 +119,7 @@ const sqlite: Dialect = {
 
 const sqlserver: Dialect = {
   placeholder: (position) => `@p${position}`,
-  // 2,100, less the two that sp_executesql takes for itself.
+  // 2,100, minus two that sp_executesql uses.
   maxValues: 2_098,
   concatenate: (...texts) => texts.join(' + '),
   quotes: [text, identifier, { holds: 'identifier', open: '[', close: ']', doubled: true }],
@@ -128,8 +134,8 @@ const bigquery: Dialect = {
   maxValues: 10_000,
   concatenate: callConcat,
   addDays: interval,
-  // In raw literals a backslash stays, but a quote after it does not end them either. So the prefixes r and b change
-  // nothing of where a literal ends.
+  // In raw literals a backslash is kept, but a quote after it does not end them either. So the prefixes r and b do not
+  // change where a literal ends.
   quotes: [
     { holds: 'literal', open: "'''", close: "'''", backslash: true },
     { holds: 'literal', open: '"""', close: '"""', backslash: true },
@@ -155,7 +161,7 @@ const snowflake: Dialect = {
   ownPlaceholder: /\?|:\d+/y,
   ambiguous: /`/y,
   ambiguousWord: /.*\$\$/y,
-  // Whether comments nest is not documented.
+  // The documentation does not say whether comments nest.
   ambiguousComment: /\/\*[^]*\/\*/y,
 }
 

@@ -3,24 +3,24 @@ import { TemplateError, type TemplateErrorCode } from '../template-error.ts'
 import { readVariable, type Variable } from '../variables.ts'
 import type { Dialect, Quotes } from './dialects.ts'
 
-/** A piece of a statement's code. White space and comments are none. */
+/** A token of a statement's code. White space and comments are not tokens. */
 export interface Token {
   readonly start: number
   readonly end: number
-  /** A word in lower case, or a single character of any other kind; empty for what is enclosed, and for a variable. */
+  /** A word in lower case, or any other single character. Empty for enclosed text and for variables. */
   readonly text: string
   readonly quotes?: Quotes
   readonly variable?: Variable
 }
 
-/** What may stand next to a variable: nothing that could make one token with a placeholder, or with a value. */
+/** Characters that may touch a variable: none of them can form one token with a placeholder or a value. */
 const mayPrecede = /[ \t\r\n(),;=<>+\-*/%|&^~![\]]/
 const mayFollow = /[ \t\r\n(),;=<>+\-*/%|&^~![\]:]/
 
 /**
- * Takes a template apart by the lexical rules of one dialect, token by token, in one pass. It need not understand the
- * statement, only never be wrong about where a literal, an identifier or a comment begins and ends. Whatever is not
- * read alike by all versions and settings of the database is refused.
+ * Splits a template into tokens by the lexical rules of one dialect, in one pass. It need not understand the statement,
+ * but must never be wrong about where a literal, an identifier or a comment begins and ends. Refuses syntax that
+ * versions or settings of the database interpret differently.
  */
 export class Scanner {
   readonly #template: string
@@ -33,20 +33,20 @@ export class Scanner {
     this.#dialect = dialect
     const nul = template.indexOf('\0')
     if (nul !== -1) {
-      throw this.#error('malformed_template', 'U+0000 cannot stand in a statement: take it out', nul)
+      throw this.#error('malformed_template', 'A statement cannot contain U+0000: remove it', nul)
     }
-    // On the wire all of them become one character, and two dollar quotes the same.
+    // On the wire all of them become one character, so two different dollar quotes would become equal.
     const half = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.exec(template)
     if (half !== null) {
       throw this.#error(
         'malformed_template',
-        'Half of a character (a lone surrogate) cannot stand in a statement: take it out',
+        'A statement cannot contain half of a character (a lone surrogate): remove it',
         half.index,
       )
     }
   }
 
-  /** The next token, or undefined at the end. */
+  /** Returns the next token, or undefined at the end. */
   next(): Token | undefined {
     this.#skipToCode()
     if (this.#offset >= this.#template.length) return undefined
@@ -57,7 +57,7 @@ export class Scanner {
     return token
   }
 
-  /** Past white space and comments. */
+  /** Skips white space and comments. */
   #skipToCode(): void {
     const { lineComment } = this.#dialect
     for (; this.#offset < this.#template.length; this.#offset++) {
@@ -66,7 +66,7 @@ export class Scanner {
       if (this.#match(lineComment) !== undefined) this.#skipLineComment()
       else if (this.#template.startsWith('/*', this.#offset)) this.#skipBlockComment()
       else break
-      // The loop steps over the last character.
+      // Compensates for the increment of the loop.
       this.#offset--
     }
   }
@@ -79,7 +79,7 @@ export class Scanner {
     if (other !== null) {
       throw this.#error(
         'malformed_template',
-        'The comment has a line break of a kind that ends it in some databases only: write a line feed',
+        'The comment contains a line break that ends it only in some databases: write a line feed',
         start + other.index,
       )
     }
@@ -115,7 +115,7 @@ export class Scanner {
     if (this.#touches(start, end)) {
       throw this.#error(
         'variable_touches_text',
-        `${name} touches what could be read as one with it: put white space or parentheses around {{ ${name} }}`,
+        `${name} touches text that could form one token with it: put white space or parentheses around {{ ${name} }}`,
         start,
         name,
       )
@@ -128,7 +128,7 @@ export class Scanner {
     const { quotes } = this.#dialect
     if (start > 0 && !mayPrecede.test(template.charAt(start - 1))) return true
     if (end < template.length && !mayFollow.test(template.charAt(end))) return true
-    // [ and ] are quotes in some dialects, and operators in others.
+    // [ and ] are quotes in some dialects and operators in others.
     if (this.#last?.quotes !== undefined && this.#last.end === start) return true
     return quotes.some(({ open }) => template.startsWith(open, end))
   }
@@ -144,11 +144,11 @@ export class Scanner {
     const quotes = this.#dialect.quotes.find(({ open }) => this.#template.startsWith(open, this.#offset))
     if (quotes === undefined) return undefined
     const before = this.#last?.quotes
-    // PostgreSQL goes on with E'…' in the next '…', after a line break and by the rules of the first.
+    // PostgreSQL continues E'…' in the next '…' after a line break, by the rules of the first.
     if (before?.holds === 'literal' && quotes.holds === 'literal' && before.backslash !== quotes.backslash) {
       throw this.#error(
         'malformed_template',
-        'This literal goes on with the one before it, by other rules than its own: write both as one',
+        'This literal continues the one before it, by different rules: write both as one',
       )
     }
     return this.#enclosed(quotes)
@@ -171,7 +171,7 @@ export class Scanner {
     this.#refuseAmbiguous(this.#dialect.ambiguousWord, word, 0)
     const touched = this.#template.charAt(end)
     if (/^\d/.test(word) && (/['"`]/.test(touched) || touched === '$' || word.includes('$'))) {
-      throw this.#error('malformed_template', 'A number runs into what follows: put white space between them')
+      throw this.#error('malformed_template', 'Put white space between the number and what follows')
     }
     return { start, end, text: word.toLowerCase() }
   }
@@ -179,7 +179,7 @@ export class Scanner {
   #character(): Token {
     const start = this.#offset
     if (this.#template.startsWith('}}', start)) {
-      throw this.#error('malformed_template', '}} closes no variable: write } } for two braces')
+      throw this.#error('malformed_template', '}} does not close a variable: write literal braces as } }')
     }
     return { start, end: start + 1, text: this.#template.charAt(start) }
   }
@@ -189,7 +189,7 @@ export class Scanner {
     if (own === undefined) return
     throw this.#error(
       'placeholder_in_template',
-      `${own} is a placeholder of the database, and would be mixed up with those of the variables: ` +
+      `${own} is a placeholder of the database and would be confused with those of the variables: ` +
         'write a variable, or the value itself',
     )
   }
@@ -200,57 +200,57 @@ export class Scanner {
     if (!pattern.test(text)) return
     throw this.#error(
       'malformed_template',
-      'This is not read alike by all versions and settings of the database: write it in another way, or leave it out',
+      'Versions or settings of the database interpret this differently: write it in another way, or remove it',
     )
   }
 
-  /** Refuses what looks like a variable in a literal, an identifier or a comment. */
+  /** Refuses variables in a literal, an identifier or a comment. */
   #checkEnclosed(what: 'literal' | 'identifier' | 'comment', start: number, end: number): void {
     const enclosed = this.#template.slice(start, end)
     const braces = enclosed.indexOf('{{')
     if (braces !== -1) {
       const name = nameAt(this.#template, start + braces)
-      throw this.#error(`variable_in_${what}`, this.#cure(what, name), start + braces, name)
+      throw this.#error(`variable_in_${what}`, this.#remedy(what, name), start + braces, name)
     }
     if (this.#dialect.placeholdersEverywhere && enclosed.includes('?')) {
       throw this.#error(
         'placeholder_in_template',
-        `Some drivers put values in place of any ?, in ${what === 'identifier' ? 'an' : 'a'} ${what} too: ` +
-          (what === 'literal' ? 'write CHAR(63) for it, put together by CONCAT' : 'leave it out'),
+        `Some drivers replace every ?, in ${what === 'identifier' ? 'an' : 'a'} ${what} too: ` +
+          (what === 'literal' ? 'write CHAR(63) and concatenate with CONCAT' : 'remove it'),
         start + enclosed.indexOf('?'),
       )
     }
   }
 
-  #cure(what: 'literal' | 'identifier' | 'comment', name: string | undefined): string {
-    if (name === undefined) return this.#cureOfBraces(what)
+  #remedy(what: 'literal' | 'identifier' | 'comment', name: string | undefined): string {
+    if (name === undefined) return this.#remedyForBraces(what)
     const variable = `{{ ${name} }}`
-    if (what === 'comment') return `${variable} is in a comment: take it out`
+    if (what === 'comment') return `${variable} is in a comment: remove it`
     if (what === 'identifier') {
-      return `${variable} is in a quoted identifier, and no value is ever a name: write the name, or CASE over variables`
+      return `${variable} is in a quoted identifier, but a value cannot be a name: write the name, or CASE over variables`
     }
     const { concatenate, addDays } = this.#dialect
     const type = this.#last?.text ?? ''
     if (type === 'interval' && addDays) {
-      return `${variable} is in a literal: bind the number alone, as in ${addDays(variable)}`
+      return `${variable} is in a literal: bind only the number, as in ${addDays(variable)}`
     }
     if (/^(date|time|datetime|timestamp|timestamptz)$/.test(type)) {
-      return `${variable} is in a literal: write CAST(${variable} AS ${type}) in place of ${type} '…'`
+      return `${variable} is in a literal: write CAST(${variable} AS ${type}) instead of ${type} '…'`
     }
     return (
       `${variable} is in a literal: write it without the quotes, as in region = ${variable}; ` +
-      `for a pattern, LIKE ${concatenate("'%'", variable, "'%'")}; braces that open no variable, as { {`
+      `for a pattern, LIKE ${concatenate("'%'", variable, "'%'")}; write literal braces as { {`
     )
   }
 
-  #cureOfBraces(what: 'literal' | 'identifier' | 'comment'): string {
+  #remedyForBraces(what: 'literal' | 'identifier' | 'comment'): string {
     const place = what === 'identifier' ? 'quoted identifier' : what
-    const opens = `{{ opens a variable, in a ${place} too, and what follows is none`
+    const opens = `{{ opens a variable, in a ${place} too, but none follows`
     if (what === 'comment') return `${opens}: write { {`
     if (what === 'identifier') return `${opens}: use a name without {{`
     return (
-      `${opens}: put white space between the braces where that changes nothing, as in '{ {1,2},{3,4}}', ` +
-      `or put the literal together, as in ${this.#dialect.concatenate("'{'", "'{1,2}'")}`
+      `${opens}: put white space between the braces if that changes nothing, as in '{ {1,2},{3,4}}', ` +
+      `or concatenate the literal, as in ${this.#dialect.concatenate("'{'", "'{1,2}'")}`
     )
   }
 
@@ -272,7 +272,7 @@ function nameAt(template: string, offset: number): string | undefined {
   try {
     return readVariable(template, offset, '{ {').name
   } catch (error) {
-    // What has the form of one, and is unknown, is named too.
+    // Name an unknown variable too, if it is well-formed.
     return error instanceof TemplateError ? error.variable : undefined
   }
 }

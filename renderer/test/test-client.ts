@@ -5,14 +5,14 @@ export const apiToken = 'uga_customer_secretofthebackend'
 export const token = 'ugt_customer_secretofthepage'
 
 export function client(url: string, options = {}): IntrospectionClient {
-  // Long, so that a busy machine is no reason to try again.
+  // Long, so that a slow machine causes no retry.
   return new IntrospectionClient({ url, apiToken, deadlineMs: 60_000, ...options })
 }
 
-/** What it fails with: an error that tells nothing secret. */
+/** Returns the error of a rejected promise. Asserts that it reveals no secret. */
 export async function failure(promise: Promise<unknown>): Promise<IntrospectionError> {
   const error: unknown = await promise.then(
-    () => assert.fail('it does not fail'),
+    () => assert.fail('the promise did not reject'),
     (error: unknown) => error,
   )
   assert.ok(error instanceof IntrospectionError, String(error))

@@ -2,30 +2,30 @@ import { IntrospectionError } from './introspection-error.ts'
 import type { DataSource, JsonObject, UserGroup } from './user-group.ts'
 
 /**
- * Reads what the service answers with status 200: a user group, or null for an inactive token. The user group is frozen, as
- * deep as it goes: with a cache, several callers get the same one.
- * @throws IntrospectionError `bad_answer` for whatever is neither; it is never taken for active.
+ * Reads an introspection response with status 200. Returns the user group, or null for an inactive token. The user
+ * group is deeply frozen, because callers share it if there is a cache.
+ * @throws IntrospectionError `bad_answer` for anything else; it is never treated as active
  */
-export function readAnswer(text: string): UserGroup | null {
-  const answer = new Members(parse(text), 'the answer')
-  if (answer.get('active') === false) {
-    if (answer.names.length === 1) return null
-    throw badAnswer('the answer is inactive and says more')
+export function readIntrospection(text: string): UserGroup | null {
+  const response = new Members(parse(text), 'the response')
+  if (response.get('active') === false) {
+    if (response.names.length === 1) return null
+    throw badResponse('it is inactive but has more members')
   }
-  answer.require('active', (value) => value === true)
-  answer.require('token_type', (value) => value === 'user_group')
-  const expiresAt = answer.has('exp') ? answer.require('exp', isTime) * 1000 : null
-  const mapping = answer.require('mapping', isNullOr(isObject))
-  const dataSources = Object.entries(answer.require('data_sources', isObject))
+  response.require('active', (value) => value === true)
+  response.require('token_type', (value) => value === 'user_group')
+  const expiresAt = response.has('exp') ? response.require('exp', isTime) * 1000 : null
+  const mapping = response.require('mapping', isNullOr(isObject))
+  const dataSources = Object.entries(response.require('data_sources', isObject))
   return freeze({
-    providedId: answer.require('sub', isName),
-    teamId: answer.require('team_id', isCount),
-    name: answer.require('name', isName),
-    environment: answer.require('api_environment_tag', isEnvironment),
+    providedId: response.require('sub', isName),
+    teamId: response.require('team_id', isCount),
+    name: response.require('name', isName),
+    environment: response.require('api_environment_tag', isEnvironment),
     mapping: mapping && readMapping(mapping),
     dataSources: Object.fromEntries(dataSources.map(([key, value]) => [key, readDataSource(value)])),
-    properties: answer.require('properties', isNullOr(isObject)) as JsonObject | null,
-    token: { issuedAt: answer.require('iat', isTime) * 1000, expiresAt },
+    properties: response.require('properties', isNullOr(isObject)) as JsonObject | null,
+    token: { issuedAt: response.require('iat', isTime) * 1000, expiresAt },
   })
 }
 
@@ -43,16 +43,16 @@ function readDataSource(value: unknown): DataSource {
   }
 }
 
-/** The own members of an object: what is inherited is nobody's answer. */
+/** Own members of an object. Inherited ones were not sent. */
 class Members {
   readonly names: readonly string[]
   readonly #object: object
-  readonly #what: string
+  readonly #name: string
 
-  constructor(value: unknown, what: string) {
-    if (!isObject(value)) throw badAnswer(`${what} is no object`)
+  constructor(value: unknown, name: string) {
+    if (!isObject(value)) throw badResponse(`${name} is not an object`)
     this.#object = value
-    this.#what = what
+    this.#name = name
     this.names = Object.keys(value)
   }
 
@@ -67,10 +67,10 @@ class Members {
   require<Value>(name: string, is: (value: unknown) => value is Value): Value {
     const value = this.get(name)
     if (is(value)) return value
-    throw badAnswer(
-      this.#what === 'mapping'
-        ? 'mapping holds what is no text'
-        : `${name} of ${this.#what} is not as it should be`,
+    throw badResponse(
+      this.#name === 'mapping'
+        ? 'mapping has a value that is not a string'
+        : `${this.#name} has an invalid ${name}`,
     )
   }
 }
@@ -79,8 +79,8 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The words of JSON.parse quote the text, and that may hold what is a customer's.
-    throw badAnswer('it is not JSON')
+    // Drops the message of JSON.parse, which quotes the text and may hold a customer's data.
+    throw badResponse('it is not JSON')
   }
 }
 
@@ -100,7 +100,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-/** Seconds since the Unix epoch, up to the latest time that a Date holds. */
+/** Seconds since the Unix epoch, at most the latest time that a Date can hold. */
 function isTime(value: unknown): value is number {
   return isCount(value) && value <= 8_640_000_000_000
 }
@@ -109,7 +109,7 @@ function isEnvironment(value: unknown): value is UserGroup['environment'] {
   return value === 'Customer' || value === 'Testing'
 }
 
-/** A loop: how deep an answer goes is not for the stack to find out. */
+/** Freezes a value deeply. A loop, because the nesting of a response must not exhaust the stack. */
 function freeze<Value extends object>(root: Value): Value {
   const open: unknown[] = [root]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
@@ -120,10 +120,10 @@ function freeze<Value extends object>(root: Value): Value {
   return root
 }
 
-export function badAnswer(what: string): IntrospectionError {
+export function badResponse(detail: string): IntrospectionError {
   return new IntrospectionError(
     'bad_answer',
-    `What answers is not the User Group Service as it should be (${what}): ` +
-      'check that url is that of its /oauth2/introspect, with no login page or redirect before it',
+    `Unexpected response: ${detail}. ` +
+      'Check that url is the /oauth2/introspect of the User Group Service, with no login page or redirect in front of it.',
   )
 }

@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { readAnswer } from '../src/introspection-answer.ts'
+import { readIntrospection } from '../src/introspection-response.ts'
 import { active } from './introspection-server.ts'
 
 function read(change: Record<string, unknown>) {
-  return readAnswer(JSON.stringify({ ...active, ...change }))
+  return readIntrospection(JSON.stringify({ ...active, ...change }))
 }
 
-describe('an answer', () => {
-  it('is inactive', () => {
-    assert.equal(readAnswer('{"active":false}'), null)
-    assert.equal(readAnswer(' { "active" : false } \n'), null)
+describe('introspection response', () => {
+  it('inactive token', () => {
+    assert.equal(readIntrospection('{"active":false}'), null)
+    assert.equal(readIntrospection(' { "active" : false } \n'), null)
   })
 
-  it('has the end of a grace period, in milliseconds', () => {
+  it('end of a grace period, in milliseconds', () => {
     assert.deepEqual(read({ exp: 1_790_000_600 })?.token, {
       issuedAt: 1_790_000_000_000,
       expiresAt: 1_790_000_600_000,
     })
   })
 
-  it('may have no mapping, no properties and no data sources', () => {
+  it('without mapping, properties or data sources', () => {
     const userGroup = read({
       mapping: null,
       properties: null,
@@ -34,16 +34,16 @@ describe('an answer', () => {
     assert.equal(userGroup.environment, 'Testing')
   })
 
-  it('may say more than is known of today', () => {
+  it('with unknown members', () => {
     assert.equal(read({ scope: 'view', client_id: 'x' })?.providedId, 'customer-42')
   })
 
-  it('has keys of any kind', () => {
+  it('with arbitrary keys', () => {
     const text = JSON.stringify(active)
       .replace('"mapping":{"40"', '"mapping":{"__proto__":"1","constructor"')
       .replace('"data_sources":{"40"', '"data_sources":{"__proto__"')
       .replace('"properties":{', '"properties":{"__proto__":{"polluted":true},')
-    const userGroup = readAnswer(text) ?? assert.fail()
+    const userGroup = readIntrospection(text) ?? assert.fail()
     assert.deepEqual(Object.entries(userGroup.mapping ?? {}), [['__proto__', '1'], ['constructor', '213']]) // prettier-ignore
     assert.deepEqual(Object.keys(userGroup.dataSources), ['__proto__'])
     assert.deepEqual(Object.keys(userGroup.properties ?? {}), ['__proto__', 'region'])
@@ -68,7 +68,7 @@ describe('an answer', () => {
   } // prettier-ignore
   for (const [name, values] of Object.entries(wrong)) {
     for (const value of values) {
-      it(`is refused with ${name} ${JSON.stringify(value)}`, () => {
+      it(`refuses ${name} ${JSON.stringify(value)}`, () => {
         assert.throws(() => read({ [name]: value }), { name: 'IntrospectionError', code: 'bad_answer' })
       })
     }
@@ -88,25 +88,25 @@ describe('an answer', () => {
     '{"active":false',
     '\ufeff{}x',
   ]) {
-    it(`is refused as ${JSON.stringify(text)}`, () => {
-      assert.throws(() => readAnswer(text), { name: 'IntrospectionError', code: 'bad_answer' })
+    it(`refuses ${JSON.stringify(text)}`, () => {
+      assert.throws(() => readIntrospection(text), { name: 'IntrospectionError', code: 'bad_answer' })
     })
   }
 
-  it('is read however deep it goes', () => {
+  it('of any depth', () => {
     const deep = '{"a":'.repeat(200_000) + '1' + '}'.repeat(200_000)
-    const userGroup = readAnswer(JSON.stringify(active).replace('{"region":"EU"}', deep))
+    const userGroup = readIntrospection(JSON.stringify(active).replace('{"region":"EU"}', deep))
     assert.ok(Object.isFrozen(userGroup?.properties?.a))
   })
 
-  it('never gets into a message', () => {
+  it('never appears in a message', () => {
     for (const text of [
       '{"sub":"secret"',
       JSON.stringify({ ...active, mapping: { secret: 1 } }),
       '{"active":false,"secret":1}',
     ]) {
       assert.throws(
-        () => readAnswer(text),
+        () => readIntrospection(text),
         (error: unknown) => error instanceof Error && !`${error.message}${error.stack}`.includes('secret'),
       )
     }
