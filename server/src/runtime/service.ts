@@ -251,7 +251,7 @@ function reasonOf(error: unknown): string | undefined {
 
 /** The built files of the console. Without it, they need not be there. */
 function findConsole(): string {
-  return fileURLToPath(import.meta.resolve('@user-group-service/console/dist/'))
+  return fileURLToPath(new URL('dist/', import.meta.resolve('@user-group-service/console/package.json')))
 }
 
 /** Removes what has expired, now and every hour. */
