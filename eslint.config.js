@@ -9,7 +9,7 @@ const importRule = {
   domain: {},
   contract: { parts: ['domain'], packages: ['typebox', 'ajv'] },
   store: { parts: ['domain', 'package-folder.ts'], packages: ['better-sqlite3', 'pg'] },
-  http: { parts: ['domain', 'contract'], packages: ['fastify', '@fastify/static'] },
+  http: { parts: ['domain', 'contract'], packages: ['fastify', '@fastify/static', 'typebox'] },
   'app.ts': {
     parts: ['http', 'contract', 'domain', 'observability'],
     packages: ['fastify', 'pino'],
@@ -34,7 +34,7 @@ const importRule = {
     packages: ['fastify', 'pino'],
   },
   cli: {
-    parts: ['config', 'contract', 'domain', 'observability', 'runtime', 'store', 'version.ts'],
+    parts: ['config', 'contract', 'domain', 'http', 'observability', 'runtime', 'store', 'version.ts'],
     packages: ['cli-progress', 'commander'],
   },
   'main.ts': { parts: ['cli'] },

@@ -1,5 +1,5 @@
 // Checks the OpenAPI document against Redocly's recommended rules. Warnings fail, too.
-import { openApiDocument } from '../server/dist/contract/openapi/openapi.js'
+import { openApiDocument } from '../server/dist/http/docs/openapi-document.js'
 import { requirePackage } from './install-packages.js'
 
 /**

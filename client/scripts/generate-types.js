@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { format, resolveConfig } from 'prettier'
 import ts from 'typescript'
 import { requirePackage } from '../../scripts/install-packages.js'
-import { openApiDocument } from '../../server/dist/contract/openapi/openapi.js'
+import { openApiDocument } from '../../server/dist/http/docs/openapi-document.js'
 
 /**
  * @typedef {{

@@ -262,282 +262,6 @@ export interface components {
            */
           active: false
         }
-    ApiToken: {
-      /**
-       * @description Its id.
-       * @example 213
-       */
-      id: number
-      /** @example backend */
-      name: string
-      /**
-       * @description The environment of the user group: that of the API token that created it.
-       * @example Customer
-       * @enum {unknown}
-       */
-      api_environment_tag: 'Customer' | 'Testing'
-      /**
-       * @example [
-       *       "write"
-       *     ]
-       */
-      scopes: ('read' | 'write' | 'introspect' | 'admin')[]
-      /**
-       * Format: date-time
-       * @description When it was made (RFC 3339, UTC).
-       * @example 2026-11-21T20:15:53.000Z
-       */
-      created_at: string
-      /**
-       * @description When it stops (RFC 3339, UTC); null where it is not so.
-       * @example null
-       */
-      expires_at: string | null
-      /**
-       * @description When it was revoked (RFC 3339, UTC); null where it is not so.
-       * @example null
-       */
-      revoked_at: string | null
-      /**
-       * @description When it was last used, to the minute (RFC 3339, UTC); null where it is not so.
-       * @example null
-       */
-      last_used_at: string | null
-      /**
-       * @description The id of the API token that took its place; null where none did.
-       * @example null
-       */
-      replaced_by: number | null
-      /**
-       * @description How many calls it may make: a second, and after the colon at once. Null where that is what the service is set to.
-       * @example 500:2000
-       */
-      rate_limit: string | null
-    }
-    ApiTokenBody: {
-      /**
-       * @description What it is for.
-       * @example backend
-       */
-      name: string & (unknown & unknown)
-      /**
-       * @description What it may do.
-       * @example [
-       *       "write"
-       *     ]
-       */
-      scopes: ('read' | 'write' | 'introspect' | 'admin')[]
-      /**
-       * @description For how long it is valid; for good where it is left out.
-       * @example 7776000
-       */
-      expires_in_seconds?: number
-    }
-    ApiTokenListResponse: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      api_tokens: components['schemas']['ApiToken'][]
-    }
-    ApiTokenResponse: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      api_token: components['schemas']['ApiToken']
-    }
-    ApiTokenRotationBody: {
-      /**
-       * @description For how long the old one works on: 0 to 2592000, 30 days.
-       * @default 86400
-       * @example 86400
-       */
-      overlap_seconds?: number
-    }
-    ApiTokenRotationResponse: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      api_token: components['schemas']['ApiToken']
-      /**
-       * @description Is shown this once.
-       * @example uga_customer_…
-       */
-      token: string
-      replaces: components['schemas']['ApiToken']
-    }
-    AuditEventListResponse: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      audit_events: {
-        /**
-         * @description A UUID of version 7: ids are in the order of time.
-         * @example 019ab1c2-5f28-7000-9b1d-2f6a1c0e7d45
-         */
-        event_id: string
-        /**
-         * Format: date-time
-         * @description When it was changed (RFC 3339, UTC).
-         * @example 2026-11-21T20:15:53.000Z
-         */
-        occurred_at: string
-        /**
-         * @description What was changed, and how.
-         * @enum {unknown}
-         */
-        action:
-          | 'user_group.created'
-          | 'user_group.updated'
-          | 'user_group.token_rotated'
-          | 'user_group.grace_period_ended'
-          | 'user_group.suspended'
-          | 'user_group.resumed'
-          | 'user_group.deleted'
-          | 'user_group.restored'
-          | 'api_token.created'
-          | 'api_token.rotated'
-          | 'api_token.limited'
-          | 'api_token.revoked'
-          | 'workspace.created'
-          | 'schema.created'
-          | 'schema.deleted'
-          | 'data_source.created'
-          | 'data_source.deleted'
-          | 'console_session.created'
-          | 'audit_log.pruned'
-        /**
-         * @description `api_token:` and the id of the API token, or `cli:` and the name of the operator.
-         * @example api_token:3
-         */
-        author: string
-        /**
-         * @description The `X-Request-Id` of the answer; null where there was no request.
-         * @example k3Jf81Qz-2s
-         */
-        request_id: string | null
-        /** @description The user group that was changed; null where it was none. */
-        user_group: {
-          /**
-           * @description Its id.
-           * @example 213
-           */
-          team_id: number
-          /**
-           * @description The user_group_id that was sent.
-           * @example customer-42
-           */
-          provided_id: string
-        } | null
-        /**
-         * @description By the action: `changed_fields`, `grace_period_seconds`, the id of an API token, a schema or a data source, and the like. Never a secret.
-         * @example {
-         *       "changed_fields": [
-         *         "mapping"
-         *       ]
-         *     }
-         */
-        details: Record<string, never> | null
-      }[]
-      /**
-       * @description What to send as `cursor` for the next page; null where there is none. A page may have fewer entries than asked for, and none, and the next one more.
-       * @example null
-       */
-      next_cursor: string | null
-    }
-    DataSourceBody: {
-      /**
-       * @description The schema that it is for.
-       * @example 213
-       */
-      schema_id: number
-      /**
-       * @description Your id of it.
-       * @example sales
-       */
-      provided_id: string & (unknown & unknown)
-      /**
-       * @description Its name.
-       * @example Sales
-       */
-      name: string & (unknown & unknown)
-    }
-    DataSourceListResponse: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      data_sources: {
-        /**
-         * @description Its id.
-         * @example 213
-         */
-        id: number
-        /**
-         * @description Your id of it.
-         * @example sales
-         */
-        provided_id: string
-        /** @example Sales */
-        name: string
-        /**
-         * Format: date-time
-         * @description When it was registered (RFC 3339, UTC).
-         * @example 2026-11-21T20:15:53.000Z
-         */
-        created_at: string
-        /**
-         * @description The schema that it is for.
-         * @example 213
-         */
-        schema_id: number
-      }[]
-      /**
-       * @description What to send as `cursor` for the next page; null where there is none. A page may have fewer entries than asked for, and none, and the next one more.
-       * @example null
-       */
-      next_cursor: string | null
-    }
-    DataSourceResponse: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      data_source: {
-        /**
-         * @description Its id.
-         * @example 213
-         */
-        id: number
-        /**
-         * @description Your id of it.
-         * @example sales
-         */
-        provided_id: string
-        /** @example Sales */
-        name: string
-        /**
-         * Format: date-time
-         * @description When it was registered (RFC 3339, UTC).
-         * @example 2026-11-21T20:15:53.000Z
-         */
-        created_at: string
-        /**
-         * @description The schema that it is for.
-         * @example 213
-         */
-        schema_id: number
-      }
-    }
     DeletedResponse: {
       /**
        * @description 1: the call succeeded.
@@ -571,18 +295,18 @@ export interface components {
         name: string
         /**
          * Format: date-time
-         * @description When it was deleted (RFC 3339, UTC).
+         * @description Time of the deletion (RFC 3339, UTC).
          * @example 2026-11-21T20:15:53.000Z
          */
         deleted_at: string
         /**
-         * @description Whose call it was: `api_token:` and the id of the API token, or `cli:` and the name of the operator; null where it was not kept yet.
+         * @description Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator. Null for changes older than the audit log.
          * @example api_token:3
          */
         deleted_by: string | null
       }[]
       /**
-       * @description What to send as `cursor` for the next page; null where there is none. A page may have fewer entries than asked for, and none, and the next one more.
+       * @description Send it as `cursor` to get the next page; null on the last page. A page may have fewer entries than `limit`, or none, and still have a next page.
        * @example null
        */
       next_cursor: string | null
@@ -595,20 +319,326 @@ export interface components {
       success: 1
       differences: {
         /**
-         * @description A JSON Pointer (RFC 6901).
+         * @description JSON Pointer (RFC 6901).
          * @example /properties/plan
          */
         path: string
         /**
-         * @description Left out where there was nothing.
+         * @description Absent if the value was added.
          * @example gold
          */
         before?: unknown
         /**
-         * @description Left out where there is nothing.
+         * @description Absent if the value was removed.
          * @example silver
          */
         after?: unknown
+      }[]
+    }
+    ManagedUserGroup: {
+      /**
+       * @description Internal id of the user group. There is no need to record it.
+       * @example 1
+       */
+      team_id: number
+      /**
+       * @description The user_group_id that was sent.
+       * @example customer-42
+       */
+      provided_id: string
+      /**
+       * @description The environment of the user group: that of the API token that created it.
+       * @example Customer
+       * @enum {unknown}
+       */
+      api_environment_tag: 'Customer' | 'Testing'
+      /**
+       * @description Name of the user group.
+       * @example Example customer
+       */
+      name: string
+      /**
+       * @description Schema keys and data source keys, as they were sent; null if there are none.
+       * @example {
+       *       "40": "213"
+       *     }
+       */
+      mapping: {
+        [key: string]: string
+      } | null
+      /**
+       * @description The properties, as they were sent; null where there are none.
+       * @example {
+       *       "region": "EU",
+       *       "plan": "gold"
+       *     }
+       */
+      properties: {
+        [key: string]: unknown
+      } | null
+      /**
+       * @description Increases with every change of the user group and with every rotation. Part of the ETag.
+       * @example 4
+       */
+      revision: number
+      /**
+       * Format: date-time
+       * @description Time of creation (RFC 3339, UTC).
+       * @example 2026-11-21T20:15:53.000Z
+       */
+      created_at: string
+      /**
+       * Format: date-time
+       * @description Time of the last change of name, mapping or properties (RFC 3339, UTC).
+       * @example 2026-11-21T20:15:53.000Z
+       */
+      updated_at: string
+      /**
+       * @description Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator. Null for changes older than the audit log.
+       * @example api_token:3
+       */
+      updated_by: string | null
+      /**
+       * Format: date-time
+       * @description Time at which its token was issued (RFC 3339, UTC).
+       * @example 2026-11-21T20:15:53.000Z
+       */
+      token_issued_at: string
+      /**
+       * @description Time since which its token is inactive for the renderer (RFC 3339, UTC), or null.
+       * @example null
+       */
+      suspended_at: string | null
+    }
+    RotateBody: {
+      /**
+       * @description Number of seconds for which the old token stays valid for viewing.
+       * @default 0
+       * @example 3600
+       */
+      grace_period_seconds?: number
+    }
+    TokenResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      /**
+       * @description The user group token to store, and to render embedded dashboards with.
+       * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+       */
+      token: string
+    }
+    UserGroupListResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      user_groups: components['schemas']['ManagedUserGroup'][]
+      /**
+       * @description Send it as `cursor` to get the next page; null on the last page. A page may have fewer entries than `limit`, or none, and still have a next page.
+       * @example null
+       */
+      next_cursor: string | null
+    }
+    UserGroupPatch: {
+      /**
+       * @description Name of the user group. Stays as it is where it is left out.
+       * @example Example customer
+       */
+      name?: string & (unknown & unknown)
+      /**
+       * @description Schema id to data source: the id of a data source, or the id that you gave it when you created it. Replaced whole; null or {} clears it; stays as it is where it is left out.
+       * @example {
+       *       "40": "213"
+       *     }
+       */
+      mapping?: {
+        [key: string]: string
+      } | null
+      /**
+       * @description Available as variables in dashboards and in SQL. At most 64 KiB as JSON, at most 32 levels deep, no U+0000. Replaced whole; null clears it; stays as it is where it is left out.
+       * @example {
+       *       "region": "EU",
+       *       "plan": "gold"
+       *     }
+       */
+      properties?: {
+        [key: string]: unknown
+      } | null
+    }
+    UserGroupResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      user_group: components['schemas']['ManagedUserGroup']
+    }
+    VersionListResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      versions: {
+        /**
+         * @description The last revision at which the user group had this state.
+         * @example 3
+         */
+        revision: number
+        /**
+         * @description Name of the user group.
+         * @example Example customer
+         */
+        name: string
+        /**
+         * @description Schema keys and data source keys, as they were sent; null if there are none.
+         * @example {
+         *       "40": "213"
+         *     }
+         */
+        mapping: {
+          [key: string]: string
+        } | null
+        /**
+         * @description The properties, as they were sent; null where there are none.
+         * @example {
+         *       "region": "EU",
+         *       "plan": "gold"
+         *     }
+         */
+        properties: {
+          [key: string]: unknown
+        } | null
+        /**
+         * Format: date-time
+         * @description Time of the change that led to this state (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        updated_at: string
+        /**
+         * @description Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator. Null for changes older than the audit log.
+         * @example api_token:3
+         */
+        updated_by: string | null
+      }[]
+    }
+    ViewResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      user_group: components['schemas']['ManagedUserGroup']
+      /** @description The variables `user_group.…` of dashboards and SQL, as the renderer gets them. */
+      variables: {
+        /**
+         * @description The user_group_id that was sent.
+         * @example customer-42
+         */
+        provided_id: string
+        /**
+         * @description Name of the user group.
+         * @example Example customer
+         */
+        name: string
+        /**
+         * @description The properties, as they were sent; null where there are none.
+         * @example {
+         *       "region": "EU",
+         *       "plan": "gold"
+         *     }
+         */
+        properties: {
+          [key: string]: unknown
+        } | null
+      }
+      data_sources: {
+        /**
+         * @description Key of the mapping entry.
+         * @example 40
+         */
+        schema: string
+        /**
+         * @description Value of the mapping entry.
+         * @example 213
+         */
+        data_source: string
+        /** @description Whether the key names a registered schema. */
+        has_schema: boolean
+        /** @description The registered data source that the entry names; null if there is none. */
+        registered: {
+          /**
+           * @description Id of the data source.
+           * @example 213
+           */
+          id: number
+          /** @example warehouse-eu */
+          provided_id: string
+          /** @example Warehouse EU */
+          name: string
+        } | null
+      }[]
+      token: {
+        /** @description Whether the renderer accepts the current token. */
+        active: boolean
+        /**
+         * Format: date-time
+         * @description Time at which it was issued (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        issued_at: string
+      }
+      /**
+       * @description Time of the last introspection, to the minute (RFC 3339, UTC), or null.
+       * @example null
+       */
+      last_introspected_at: string | null
+      /** @description Earlier states, the newest first. */
+      versions: {
+        /**
+         * @description The last revision at which the user group had this state.
+         * @example 3
+         */
+        revision: number
+        /**
+         * @description Name of the user group.
+         * @example Example customer
+         */
+        name: string
+        /**
+         * @description Schema keys and data source keys, as they were sent; null if there are none.
+         * @example {
+         *       "40": "213"
+         *     }
+         */
+        mapping: {
+          [key: string]: string
+        } | null
+        /**
+         * @description The properties, as they were sent; null where there are none.
+         * @example {
+         *       "region": "EU",
+         *       "plan": "gold"
+         *     }
+         */
+        properties: {
+          [key: string]: unknown
+        } | null
+        /**
+         * Format: date-time
+         * @description Time of the change that led to this state (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        updated_at: string
+        /**
+         * @description Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator. Null for changes older than the audit log.
+         * @example api_token:3
+         */
+        updated_by: string | null
       }[]
     }
     ExportRow: {
@@ -642,16 +672,16 @@ export interface components {
         [key: string]: unknown
       } | null
     }
-    /** @description Of a row; the last one is the summary, and an answer without it was cut off. */
+    /** @description Result of one row. The last line is the summary; a response without a summary was interrupted. */
     ImportLine:
       | {
           /**
-           * @description On which line the row starts.
+           * @description Line on which the row starts.
            * @example 2
            */
           line: number
           /**
-           * @description Null where it could not be told.
+           * @description Null if the row has no readable id.
            * @example customer-42
            */
           user_group_id: string | null
@@ -714,32 +744,32 @@ export interface components {
       | {
           summary: {
             /**
-             * @description How many there were.
+             * @description Number of rows.
              * @example 1000
              */
             rows: number
             /**
-             * @description How many user groups are new.
+             * @description Number of user groups created.
              * @example 990
              */
             created: number
             /**
-             * @description How many were changed.
+             * @description Number of user groups changed.
              * @example 0
              */
             updated: number
             /**
-             * @description How many were as described already.
+             * @description Number of user groups that already matched their row.
              * @example 0
              */
             unchanged: number
             /**
-             * @description How many rows were refused.
+             * @description Number of rows refused.
              * @example 10
              */
             refused: number
             /**
-             * @description Whether nothing was changed.
+             * @description True if nothing was written.
              * @example false
              */
             dry_run: boolean
@@ -784,7 +814,7 @@ export interface components {
       success: 1
       findings: {
         /**
-         * @description `shared`: several user groups see the same data. `unresolved`: their mappings name nothing that is registered.
+         * @description `shared`: several user groups see the same data. `unresolved`: mapping entries that name no registered data source.
          * @enum {unknown}
          */
         kind: 'shared' | 'unresolved'
@@ -794,7 +824,7 @@ export interface components {
         data_source: string
         registered: {
           /**
-           * @description Its id.
+           * @description Id of the data source.
            * @example 213
            */
           id: number
@@ -803,7 +833,7 @@ export interface components {
           /** @example Warehouse EU */
           name: string
         } | null
-        /** @description The first ten of them. */
+        /** @description The first ten user groups. */
         user_groups: {
           /**
            * @description Internal id of the user group. There is no need to record it.
@@ -823,172 +853,21 @@ export interface components {
         }[]
       }[]
       /**
-       * @description What to send as `cursor` for the next page; null where there is none. A page may have fewer entries than asked for, and none, and the next one more.
+       * @description Send it as `cursor` to get the next page; null on the last page. A page may have fewer entries than `limit`, or none, and still have a next page.
        * @example null
        */
       next_cursor: string | null
     }
-    LeakedTokenBody: {
-      /**
-       * @description A user group token or an API token.
-       * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
-       */
-      token: string
-      /**
-       * @description Has it stop at once: the user group gets another token, or where this one was replaced before, its grace period ends; an API token is revoked.
-       * @default false
-       */
-      rotate?: boolean
-    }
-    LeakedTokenResponse: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      /**
-       * @description `unknown`: no token of this workspace and environment.
-       * @enum {unknown}
-       */
-      kind: 'user_group_token' | 'api_token' | 'unknown'
-      /** @description Whether it worked when it was asked about. */
-      works: boolean
-      user_group?: components['schemas']['ManagedUserGroup']
-      /**
-       * @description Until when it is valid, or was, where it was replaced (RFC 3339, UTC); null where it is not so.
-       * @example null
-       */
-      valid_until?: string | null
-      /** @description Whether this call made a new user group token. */
-      rotated?: boolean
-      api_token?: components['schemas']['ApiToken']
-    }
-    ManagedUserGroup: {
-      /**
-       * @description Internal id of the user group. There is no need to record it.
-       * @example 1
-       */
-      team_id: number
-      /**
-       * @description The user_group_id that was sent.
-       * @example customer-42
-       */
-      provided_id: string
-      /**
-       * @description The environment of the user group: that of the API token that created it.
-       * @example Customer
-       * @enum {unknown}
-       */
-      api_environment_tag: 'Customer' | 'Testing'
-      /**
-       * @description Name of the user group.
-       * @example Example customer
-       */
-      name: string
-      /**
-       * @description Schema to data source, as it was sent; null where there is none.
-       * @example {
-       *       "40": "213"
-       *     }
-       */
-      mapping: {
-        [key: string]: string
-      } | null
-      /**
-       * @description The properties, as they were sent; null where there are none.
-       * @example {
-       *       "region": "EU",
-       *       "plan": "gold"
-       *     }
-       */
-      properties: {
-        [key: string]: unknown
-      } | null
-      /**
-       * @description Goes up with each change of the user group, its token included. The ETag is made of it.
-       * @example 4
-       */
-      revision: number
-      /**
-       * Format: date-time
-       * @description When it was created (RFC 3339, UTC).
-       * @example 2026-11-21T20:15:53.000Z
-       */
-      created_at: string
-      /**
-       * Format: date-time
-       * @description When name, mapping or properties were set last (RFC 3339, UTC).
-       * @example 2026-11-21T20:15:53.000Z
-       */
-      updated_at: string
-      /**
-       * @description Whose call it was: `api_token:` and the id of the API token, or `cli:` and the name of the operator; null where it was not kept yet.
-       * @example api_token:3
-       */
-      updated_by: string | null
-      /**
-       * Format: date-time
-       * @description When its token was made (RFC 3339, UTC).
-       * @example 2026-11-21T20:15:53.000Z
-       */
-      token_issued_at: string
-      /**
-       * @description Since when its token is inactive for the renderer (RFC 3339, UTC); null where it is not so.
-       * @example null
-       */
-      suspended_at: string | null
-    }
-    NewApiTokenResponse: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      api_token: components['schemas']['ApiToken']
-      /**
-       * @description Is shown this once.
-       * @example uga_customer_…
-       */
-      token: string
-    }
-    NewWorkspaceResponse: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      workspace: {
-        /**
-         * @description Its id.
-         * @example 213
-         */
-        id: number
-        /** @example default */
-        name: string
-        /**
-         * Format: date-time
-         * @description When it was made (RFC 3339, UTC).
-         * @example 2026-11-21T20:15:53.000Z
-         */
-        created_at: string
-      }
-      api_token: components['schemas']['ApiToken']
-      /**
-       * @description An API token with the scope `admin` in the new workspace; it is shown this once.
-       * @example uga_customer_…
-       */
-      token: string
-    }
     PromotionBody: {
       /**
-       * @description The ids of the user groups to promote.
+       * @description Ids of the user groups to promote.
        * @example [
        *       "customer-42"
        *     ]
        */
       user_group_ids: string[]
       /**
-       * @description Changes nothing.
+       * @description If true, nothing is changed.
        * @default false
        * @example true
        */
@@ -1007,55 +886,428 @@ export interface components {
          */
         provided_id: string
         /**
-         * @description What became of it, or in a dry run would.
+         * @description The result of the promotion, or in a dry run the expected result.
          * @enum {unknown}
          */
         outcome: 'created' | 'updated' | 'unchanged' | 'not_found' | 'refused'
         differences: {
           /**
-           * @description A JSON Pointer (RFC 6901).
+           * @description JSON Pointer (RFC 6901).
            * @example /properties/plan
            */
           path: string
           /**
-           * @description Left out where there was nothing.
+           * @description Absent if the value was added.
            * @example gold
            */
           before?: unknown
           /**
-           * @description Left out where there is nothing.
+           * @description Absent if the value was removed.
            * @example silver
            */
           after?: unknown
         }[]
         /**
-         * @description Of the user group in `Customer`; null where there is none, or none yet.
+         * @description Team id of the user group in `Customer`; null if there is none (yet).
          * @example 7
          */
         team_id: number | null
         /**
-         * @description Why it was refused.
+         * @description Reason of a refusal, otherwise null.
          * @example null
          */
         message: string | null
       }[]
     }
-    RotateBody: {
+    LeakedTokenBody: {
       /**
-       * @description For how long the old token stays valid for viewing.
-       * @default 0
-       * @example 3600
+       * @description A user group token or an API token.
+       * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
        */
-      grace_period_seconds?: number
-    }
-    SchemaBody: {
+      token: string
       /**
-       * @description Your id of it.
+       * @description If true, stops the token at once: rotates a current user group token, ends the grace period of a superseded one, or revokes an API token.
+       * @default false
+       */
+      rotate?: boolean
+    }
+    LeakedTokenResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      /**
+       * @description `unknown`: not a token of this workspace and environment.
+       * @enum {unknown}
+       */
+      kind: 'user_group_token' | 'api_token' | 'unknown'
+      /** @description Whether the token was valid when the request arrived. */
+      works: boolean
+      user_group?: components['schemas']['ManagedUserGroup']
+      /**
+       * @description End of the grace period of a superseded token (RFC 3339, UTC), or null.
+       * @example null
+       */
+      valid_until?: string | null
+      /** @description Whether this request issued a new user group token. */
+      rotated?: boolean
+      api_token?: components['schemas']['ApiToken']
+    }
+    ApiToken: {
+      /**
+       * @description Id of the API token.
+       * @example 213
+       */
+      id: number
+      /** @example backend */
+      name: string
+      /**
+       * @description The environment of the user group: that of the API token that created it.
+       * @example Customer
+       * @enum {unknown}
+       */
+      api_environment_tag: 'Customer' | 'Testing'
+      /**
+       * @example [
+       *       "write"
+       *     ]
+       */
+      scopes: ('read' | 'write' | 'introspect' | 'admin')[]
+      /**
+       * Format: date-time
+       * @description Time of creation (RFC 3339, UTC).
+       * @example 2026-11-21T20:15:53.000Z
+       */
+      created_at: string
+      /**
+       * @description Time of expiry (RFC 3339, UTC), or null.
+       * @example null
+       */
+      expires_at: string | null
+      /**
+       * @description Time of revocation (RFC 3339, UTC), or null.
+       * @example null
+       */
+      revoked_at: string | null
+      /**
+       * @description Time of the last use, to the minute (RFC 3339, UTC), or null.
+       * @example null
+       */
+      last_used_at: string | null
+      /**
+       * @description Id of the API token that a rotation replaced it with, or null.
+       * @example null
+       */
+      replaced_by: number | null
+      /**
+       * @description Own rate limit: requests per second, a colon, and the burst. Null if the default of the service applies.
+       * @example 500:2000
+       */
+      rate_limit: string | null
+    }
+    ApiTokenBody: {
+      /**
+       * @description Name that tells its purpose.
+       * @example backend
+       */
+      name: string & (unknown & unknown)
+      /**
+       * @description Permissions.
+       * @example [
+       *       "write"
+       *     ]
+       */
+      scopes: ('read' | 'write' | 'introspect' | 'admin')[]
+      /**
+       * @description Lifetime in seconds. If absent, the API token never expires.
+       * @example 7776000
+       */
+      expires_in_seconds?: number
+    }
+    ApiTokenListResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      api_tokens: components['schemas']['ApiToken'][]
+    }
+    ApiTokenResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      api_token: components['schemas']['ApiToken']
+    }
+    ApiTokenRotationBody: {
+      /**
+       * @description Number of seconds for which the old API token keeps working: 0 to 2592000 (30 days).
+       * @default 86400
+       * @example 86400
+       */
+      overlap_seconds?: number
+    }
+    ApiTokenRotationResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      api_token: components['schemas']['ApiToken']
+      /**
+       * @description Shown only once.
+       * @example uga_customer_…
+       */
+      token: string
+      replaces: components['schemas']['ApiToken']
+    }
+    NewApiTokenResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      api_token: components['schemas']['ApiToken']
+      /**
+       * @description Shown only once.
+       * @example uga_customer_…
+       */
+      token: string
+    }
+    NewWorkspaceResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      workspace: {
+        /**
+         * @description Id of the workspace.
+         * @example 213
+         */
+        id: number
+        /** @example default */
+        name: string
+        /**
+         * Format: date-time
+         * @description Time of creation (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        created_at: string
+      }
+      api_token: components['schemas']['ApiToken']
+      /**
+       * @description An API token with the scope `admin` in the new workspace. Shown only once.
+       * @example uga_customer_…
+       */
+      token: string
+    }
+    WorkspaceBody: {
+      /**
+       * @description Name of the workspace.
+       * @example second-product
+       */
+      name: string & (unknown & unknown)
+    }
+    WorkspaceListResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      workspaces: {
+        /**
+         * @description Id of the workspace.
+         * @example 213
+         */
+        id: number
+        /** @example default */
+        name: string
+        /**
+         * Format: date-time
+         * @description Time of creation (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        created_at: string
+      }[]
+    }
+    AuditEventListResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      audit_events: {
+        /**
+         * @description A UUID version 7: ids sort by time.
+         * @example 019ab1c2-5f28-7000-9b1d-2f6a1c0e7d45
+         */
+        event_id: string
+        /**
+         * Format: date-time
+         * @description Time of the change (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        occurred_at: string
+        /**
+         * @description Kind of change.
+         * @enum {unknown}
+         */
+        action:
+          | 'user_group.created'
+          | 'user_group.updated'
+          | 'user_group.token_rotated'
+          | 'user_group.grace_period_ended'
+          | 'user_group.suspended'
+          | 'user_group.resumed'
+          | 'user_group.deleted'
+          | 'user_group.restored'
+          | 'api_token.created'
+          | 'api_token.rotated'
+          | 'api_token.limited'
+          | 'api_token.revoked'
+          | 'workspace.created'
+          | 'schema.created'
+          | 'schema.deleted'
+          | 'data_source.created'
+          | 'data_source.deleted'
+          | 'console_session.created'
+          | 'audit_log.pruned'
+        /**
+         * @description Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator.
+         * @example api_token:3
+         */
+        author: string
+        /**
+         * @description `X-Request-Id` of the response; null for changes by the command line.
+         * @example k3Jf81Qz-2s
+         */
+        request_id: string | null
+        /** @description The changed user group, or null. */
+        user_group: {
+          /**
+           * @description Team id of the user group.
+           * @example 213
+           */
+          team_id: number
+          /**
+           * @description The user_group_id that was sent.
+           * @example customer-42
+           */
+          provided_id: string
+        } | null
+        /**
+         * @description Depends on the action: `changed_fields`, `grace_period_seconds`, the id of an API token, a schema or a data source, and so on. Never contains a secret.
+         * @example {
+         *       "changed_fields": [
+         *         "mapping"
+         *       ]
+         *     }
+         */
+        details: Record<string, never> | null
+      }[]
+      /**
+       * @description Send it as `cursor` to get the next page; null on the last page. A page may have fewer entries than `limit`, or none, and still have a next page.
+       * @example null
+       */
+      next_cursor: string | null
+    }
+    DataSourceBody: {
+      /**
+       * @description Id of the schema that the data source has.
+       * @example 213
+       */
+      schema_id: number
+      /**
+       * @description Id that you assign.
        * @example sales
        */
       provided_id: string & (unknown & unknown)
       /**
-       * @description Its name.
+       * @description Name.
+       * @example Sales
+       */
+      name: string & (unknown & unknown)
+    }
+    DataSourceListResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      data_sources: {
+        /**
+         * @description Id that the service assigned.
+         * @example 213
+         */
+        id: number
+        /**
+         * @description Id that you assigned.
+         * @example sales
+         */
+        provided_id: string
+        /** @example Sales */
+        name: string
+        /**
+         * Format: date-time
+         * @description Time of registration (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        created_at: string
+        /**
+         * @description Id of the schema that the data source has.
+         * @example 213
+         */
+        schema_id: number
+      }[]
+      /**
+       * @description Send it as `cursor` to get the next page; null on the last page. A page may have fewer entries than `limit`, or none, and still have a next page.
+       * @example null
+       */
+      next_cursor: string | null
+    }
+    DataSourceResponse: {
+      /**
+       * @description 1: the call succeeded.
+       * @constant
+       */
+      success: 1
+      data_source: {
+        /**
+         * @description Id that the service assigned.
+         * @example 213
+         */
+        id: number
+        /**
+         * @description Id that you assigned.
+         * @example sales
+         */
+        provided_id: string
+        /** @example Sales */
+        name: string
+        /**
+         * Format: date-time
+         * @description Time of registration (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        created_at: string
+        /**
+         * @description Id of the schema that the data source has.
+         * @example 213
+         */
+        schema_id: number
+      }
+    }
+    SchemaBody: {
+      /**
+       * @description Id that you assign.
+       * @example sales
+       */
+      provided_id: string & (unknown & unknown)
+      /**
+       * @description Name.
        * @example Sales
        */
       name: string & (unknown & unknown)
@@ -1068,12 +1320,12 @@ export interface components {
       success: 1
       schemas: {
         /**
-         * @description Its id.
+         * @description Id that the service assigned.
          * @example 213
          */
         id: number
         /**
-         * @description Your id of it.
+         * @description Id that you assigned.
          * @example sales
          */
         provided_id: string
@@ -1081,7 +1333,7 @@ export interface components {
         name: string
         /**
          * Format: date-time
-         * @description When it was registered (RFC 3339, UTC).
+         * @description Time of registration (RFC 3339, UTC).
          * @example 2026-11-21T20:15:53.000Z
          */
         created_at: string
@@ -1095,12 +1347,12 @@ export interface components {
       success: 1
       schema: {
         /**
-         * @description Its id.
+         * @description Id that the service assigned.
          * @example 213
          */
         id: number
         /**
-         * @description Your id of it.
+         * @description Id that you assigned.
          * @example sales
          */
         provided_id: string
@@ -1108,263 +1360,11 @@ export interface components {
         name: string
         /**
          * Format: date-time
-         * @description When it was registered (RFC 3339, UTC).
+         * @description Time of registration (RFC 3339, UTC).
          * @example 2026-11-21T20:15:53.000Z
          */
         created_at: string
       }
-    }
-    TokenResponse: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      /**
-       * @description The user group token to store, and to render embedded dashboards with.
-       * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
-       */
-      token: string
-    }
-    UserGroupListResponse: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      user_groups: components['schemas']['ManagedUserGroup'][]
-      /**
-       * @description What to send as `cursor` for the next page; null where there is none. A page may have fewer entries than asked for, and none, and the next one more.
-       * @example null
-       */
-      next_cursor: string | null
-    }
-    UserGroupPatch: {
-      /**
-       * @description Name of the user group. Stays as it is where it is left out.
-       * @example Example customer
-       */
-      name?: string & (unknown & unknown)
-      /**
-       * @description Schema id to data source: the id of a data source, or the id that you gave it when you created it. Replaced whole; null or {} clears it; stays as it is where it is left out.
-       * @example {
-       *       "40": "213"
-       *     }
-       */
-      mapping?: {
-        [key: string]: string
-      } | null
-      /**
-       * @description Available as variables in dashboards and in SQL. At most 64 KiB as JSON, at most 32 levels deep, no U+0000. Replaced whole; null clears it; stays as it is where it is left out.
-       * @example {
-       *       "region": "EU",
-       *       "plan": "gold"
-       *     }
-       */
-      properties?: {
-        [key: string]: unknown
-      } | null
-    }
-    UserGroupResponse: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      user_group: components['schemas']['ManagedUserGroup']
-    }
-    VersionListResponse: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      versions: {
-        /**
-         * @description The last revision at which the user group was so.
-         * @example 3
-         */
-        revision: number
-        /**
-         * @description Name of the user group.
-         * @example Example customer
-         */
-        name: string
-        /**
-         * @description Schema to data source, as it was sent; null where there is none.
-         * @example {
-         *       "40": "213"
-         *     }
-         */
-        mapping: {
-          [key: string]: string
-        } | null
-        /**
-         * @description The properties, as they were sent; null where there are none.
-         * @example {
-         *       "region": "EU",
-         *       "plan": "gold"
-         *     }
-         */
-        properties: {
-          [key: string]: unknown
-        } | null
-        /**
-         * Format: date-time
-         * @description When it was made so (RFC 3339, UTC).
-         * @example 2026-11-21T20:15:53.000Z
-         */
-        updated_at: string
-        /**
-         * @description Whose call it was: `api_token:` and the id of the API token, or `cli:` and the name of the operator; null where it was not kept yet.
-         * @example api_token:3
-         */
-        updated_by: string | null
-      }[]
-    }
-    ViewResponse: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      user_group: components['schemas']['ManagedUserGroup']
-      /** @description What dashboards and SQL have as `user_group.…`, as the renderer gets it. */
-      variables: {
-        /**
-         * @description The user_group_id that was sent.
-         * @example customer-42
-         */
-        provided_id: string
-        /**
-         * @description Name of the user group.
-         * @example Example customer
-         */
-        name: string
-        /**
-         * @description The properties, as they were sent; null where there are none.
-         * @example {
-         *       "region": "EU",
-         *       "plan": "gold"
-         *     }
-         */
-        properties: {
-          [key: string]: unknown
-        } | null
-      }
-      data_sources: {
-        /**
-         * @description The key of the mapping.
-         * @example 40
-         */
-        schema: string
-        /**
-         * @description Its value.
-         * @example 213
-         */
-        data_source: string
-        /** @description Whether the key names a registered schema. */
-        has_schema: boolean
-        /** @description The data source that the entry names; null where it names none that is registered. */
-        registered: {
-          /**
-           * @description Its id.
-           * @example 213
-           */
-          id: number
-          /** @example warehouse-eu */
-          provided_id: string
-          /** @example Warehouse EU */
-          name: string
-        } | null
-      }[]
-      token: {
-        /** @description Whether the renderer takes the current token. */
-        active: boolean
-        /**
-         * Format: date-time
-         * @description When it was made (RFC 3339, UTC).
-         * @example 2026-11-21T20:15:53.000Z
-         */
-        issued_at: string
-      }
-      /**
-       * @description When a renderer last asked about it, to the minute (RFC 3339, UTC); null where it is not so.
-       * @example null
-       */
-      last_introspected_at: string | null
-      /** @description What it was before its last changes, the newest first. */
-      versions: {
-        /**
-         * @description The last revision at which the user group was so.
-         * @example 3
-         */
-        revision: number
-        /**
-         * @description Name of the user group.
-         * @example Example customer
-         */
-        name: string
-        /**
-         * @description Schema to data source, as it was sent; null where there is none.
-         * @example {
-         *       "40": "213"
-         *     }
-         */
-        mapping: {
-          [key: string]: string
-        } | null
-        /**
-         * @description The properties, as they were sent; null where there are none.
-         * @example {
-         *       "region": "EU",
-         *       "plan": "gold"
-         *     }
-         */
-        properties: {
-          [key: string]: unknown
-        } | null
-        /**
-         * Format: date-time
-         * @description When it was made so (RFC 3339, UTC).
-         * @example 2026-11-21T20:15:53.000Z
-         */
-        updated_at: string
-        /**
-         * @description Whose call it was: `api_token:` and the id of the API token, or `cli:` and the name of the operator; null where it was not kept yet.
-         * @example api_token:3
-         */
-        updated_by: string | null
-      }[]
-    }
-    WorkspaceBody: {
-      /**
-       * @description Its name.
-       * @example second-product
-       */
-      name: string & (unknown & unknown)
-    }
-    WorkspaceListResponse: {
-      /**
-       * @description 1: the call succeeded.
-       * @constant
-       */
-      success: 1
-      workspaces: {
-        /**
-         * @description Its id.
-         * @example 213
-         */
-        id: number
-        /** @example default */
-        name: string
-        /**
-         * Format: date-time
-         * @description When it was made (RFC 3339, UTC).
-         * @example 2026-11-21T20:15:53.000Z
-         */
-        created_at: string
-      }[]
     }
     ErrorResponse: {
       /**
@@ -1433,10 +1433,10 @@ export interface components {
   parameters: never
   requestBodies: never
   headers: {
-    /** @description Finds the request in the log of the service. */
+    /** @description Identifies the request in the log of the service. */
     RequestId: string
     /**
-     * @description The state of the user group, to be sent as If-Match.
+     * @description State of the user group. Send it as If-Match.
      * @example "1.4"
      */
     ETag: string

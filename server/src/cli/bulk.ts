@@ -2,7 +2,7 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Option, type Command } from 'commander'
-import { importResultJson, importSummaryJson } from '../contract/admin/admin-responses.ts'
+import { importResultJson, importSummaryJson } from '../http/admin/import-export/responses.ts'
 import type { BulkFormat, RowWriter } from '../contract/import/import-rows.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import {

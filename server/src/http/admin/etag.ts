@@ -1,15 +1,15 @@
 import { Fault } from '../../domain/fault.ts'
-import type { ExpectedUserGroup } from '../../domain/store.ts'
+import type { ExpectedUserGroup } from '../../domain/user-group/user-group-store.ts'
 
-/** A strong entity tag (RFC 9110, section 8.8.3): no two states of user groups have the same. */
+/** Returns the strong entity tag of a user group's state (RFC 9110, section 8.8.3). */
 export function etagOf({ teamId, revision }: { teamId: number; revision: number }): string {
   return `"${teamId}.${revision}"`
 }
 
 /**
- * What a change of this user group expects by its If-Match (RFC 9110, section 13.1.1).
- * @param findRevision what the revision is now: it is asked for where several entity tags are named
- * @throws Fault `revision_mismatch`, and what `findRevision` throws
+ * Returns the state that a conditional change requires (If-Match, RFC 9110, section 13.1.1).
+ * @param findRevision reads the current revision; called only if If-Match lists several entity tags or none of this user group
+ * @throws Fault `revision_mismatch`, and whatever `findRevision` throws
  */
 export async function expectedOf(
   teamId: number,
@@ -23,11 +23,11 @@ export async function expectedOf(
   })
   const [only] = revisions
   if (only === undefined) {
-    // An unknown user group is told as such.
+    // An unknown user group must get a 404, not a 412.
     await findRevision()
     throw new Fault(
       'revision_mismatch',
-      'If-Match: names no state of this user group; send the ETag that it was answered with',
+      'If-Match: names no state of this user group. Send the ETag of the response that showed it.',
     )
   }
   return { teamId, revision: revisions.length === 1 ? only : await oneOf(revisions, findRevision) }

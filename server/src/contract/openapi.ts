@@ -1,9 +1,9 @@
-import type { FaultCode } from '../../domain/fault.ts'
-import { errorTable } from '../errors.ts'
+import type { FaultCode } from '../domain/fault.ts'
+import { errorTable } from './errors.ts'
 
-// What the OpenAPI document is put together from.
+// Building blocks of the OpenAPI document (http/docs/openapi-document.ts).
 
-/** Faults that every call with an API token can meet. */
+/** Error codes that every request with an API token can get. */
 export const requestFaults: readonly FaultCode[] = [
   'malformed_request',
   'body_required',
@@ -31,7 +31,7 @@ export function jsonBody(schema: object, example: object): object {
 
 const responseHeaders = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 
-export function jsonResponse(schema: object, description: string, example: object): object {
+export function jsonResponse(schema: object, description: string, example: object) {
   return {
     description,
     headers: responseHeaders,

@@ -2,28 +2,28 @@ import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { Fault } from '../../domain/fault.ts'
-import { errorCodeOf } from '../../domain/util/error-code.ts'
+import { Fault } from '../../../domain/fault.ts'
+import { errorCodeOf } from '../../../domain/util/error-code.ts'
 
-/** How much is gathered before it is written. */
+/** Number of characters collected before a write. */
 const writeLength = 65_536
 
 /**
- * Keeps a text on the disk until its end, and then has it read. A client that reads no answer before it has sent its whole
- * request, as most do, would wait for ever if it were sent as it came, and in memory there is no room for it.
- * @throws Fault `unavailable` where the system's temporary folder cannot take it; and what `texts` throws
+ * Collects texts in a temporary file and returns a stream of it. Most clients read the response only after they sent the whole
+ * request, so a response that is streamed earlier would block; in memory it could be too large.
+ * @throws Fault `unavailable` if the system's temporary folder is not writable; and whatever `texts` throws
  */
 export async function spool(texts: AsyncIterable<string>): Promise<Readable> {
-  const file = await guarded(openUnnamed())
+  const file = await guarded(openUnlinked())
   try {
-    let gathered = ''
+    let collected = ''
     for await (const text of texts) {
-      gathered += text
-      if (gathered.length < writeLength) continue
-      await guarded(file.appendFile(gathered))
-      gathered = ''
+      collected += text
+      if (collected.length < writeLength) continue
+      await guarded(file.appendFile(collected))
+      collected = ''
     }
-    await guarded(file.appendFile(gathered))
+    await guarded(file.appendFile(collected))
     return file.createReadStream({ start: 0 })
   } catch (error) {
     await file.close()
@@ -31,8 +31,8 @@ export async function spool(texts: AsyncIterable<string>): Promise<Readable> {
   }
 }
 
-/** A file that no folder lists: it is gone once it is closed, however the process ends. */
-async function openUnnamed(): Promise<FileHandle> {
+/** Opens a file without a name. The system removes it when it is closed, even if the process is killed. */
+async function openUnlinked(): Promise<FileHandle> {
   const folder = await mkdtemp(join(tmpdir(), 'ugs-'))
   try {
     return await open(join(folder, 'results'), 'wx+', 0o600)

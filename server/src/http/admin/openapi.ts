@@ -1,23 +1,23 @@
 import type { TSchema } from 'typebox'
+import { bulkFormats, type BulkFormat } from '../../contract/import/import-rows.ts'
+import { jsonBody, jsonResponse, reference, requestFaults, responses } from '../../contract/openapi.ts'
 import type { FaultCode } from '../../domain/fault.ts'
-import { adminOperations, type AdminOperation } from '../admin/admin-operations.ts'
-import * as schemas from '../admin/admin-schemas.ts'
-import { bulkFormats, type BulkFormat } from '../import/import-rows.ts'
-import { requestFaults, jsonResponse, jsonBody, reference, responses } from './openapi-parts.ts'
+import type { AdminOperation } from './operation.ts'
+import { adminOperations, adminSchemas } from './operations.ts'
 
 export const adminTags = [
   {
     name: 'User group management',
-    description: 'For the people who look after user groups. Scope: `admin`, as for all of `/admin/v1`.',
+    description: 'For people who manage user groups. Requires the scope `admin`, as does all of `/admin/v1`.',
   },
-  { name: 'Schemas and data sources', description: 'What mappings may name.' },
-  { name: 'API tokens and workspaces', description: 'Who may call.' },
+  { name: 'Schemas and data sources', description: 'The schemas and data sources that mappings may name.' },
+  { name: 'API tokens and workspaces', description: 'Credentials of calling backends.' },
 ]
 
-/** Those of `adminOperations`, in the shape of OpenAPI. */
+/** Returns the paths of `adminOperations` for the OpenAPI document. */
 export function adminPaths(): Record<string, object> {
   const paths: Record<string, Record<string, object>> = {}
-  for (const [operationId, operation] of Object.entries(adminOperations) as [string, AdminOperation][]) {
+  for (const [operationId, operation] of Object.entries<AdminOperation>(adminOperations)) {
     const path = `/admin/v1${operation.path}`
     paths[path] = {
       ...paths[path],
@@ -27,8 +27,17 @@ export function adminPaths(): Record<string, object> {
   return paths
 }
 
+const schemaNames = new Map(Object.entries(adminSchemas).map(([name, schema]) => [schema, name]))
+
+/** Returns the name of a schema among the components of the document. */
+export function schemaNameOf(schema: TSchema): string {
+  const name = schemaNames.get(schema)
+  if (name === undefined) throw new Error('this schema is not exported by any schemas.ts of http/admin')
+  return name
+}
+
 function operationObject(operationId: string, operation: AdminOperation): object {
-  const { tag, summary, description, query, body, response, status, takesIfMatch, faults = [] } = operation
+  const { tag, summary, description, query, body, status, takesIfMatch, faults = [] } = operation
   const parameters = [
     ...pathParameters(operation.path),
     ...(query === undefined ? [] : queryParameters(query)),
@@ -42,30 +51,35 @@ function operationObject(operationId: string, operation: AdminOperation): object
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: requestBody(operation, body) }),
     responses: responses({
-      response: withEtag(
-        responseOf(operation),
-        response === 'UserGroupResponse' || operation.returnsEtag === true,
-      ),
+      response: responseOf(operation),
       faults: faultsOf(operation, faults),
       ...(status !== undefined && { status }),
     }),
   }
 }
 
-function requestBody({ takesRows }: AdminOperation, body: keyof typeof schemas): object {
+function requestBody({ takesRows }: AdminOperation, body: TSchema): object {
   if (takesRows === true) return { required: true, content: rows(body, ['ndjson', 'csv']) }
-  return jsonBody(reference(body), exampleOf(schemas[body]) as object)
+  return jsonBody(referenceTo(body), exampleOf(body) as object)
 }
 
-function responseOf({ response, returnsRows, summary }: AdminOperation): object {
-  const json = jsonResponse(reference(response), `${summary}.`, exampleOf(schemas[response]) as object)
-  return returnsRows === undefined ? json : { ...json, content: rows(response, returnsRows) }
+function responseOf({ response, returnsRows, returnsEtag, summary }: AdminOperation): object {
+  const json = jsonResponse(referenceTo(response), `${summary}.`, exampleOf(response) as object)
+  return {
+    ...json,
+    ...(returnsRows !== undefined && { content: rows(response, returnsRows) }),
+    ...(returnsEtag === true && {
+      headers: { ...json.headers, ETag: { $ref: '#/components/headers/ETag' } },
+    }),
+  }
 }
 
-/** Of NDJSON the schema is that of a line. */
-function rows(schema: keyof typeof schemas, formats: readonly BulkFormat[]): object {
+const referenceTo = (schema: TSchema) => reference(schemaNameOf(schema))
+
+/** For NDJSON the schema describes one line. */
+function rows(schema: TSchema, formats: readonly BulkFormat[]): object {
   const contents = {
-    ndjson: { schema: reference(schema), example: exampleOf(schemas[schema]) },
+    ndjson: { schema: referenceTo(schema), example: exampleOf(schema) },
     csv: { schema: { type: 'string' }, example: csvExample },
   } satisfies Record<BulkFormat, object>
   return Object.fromEntries(formats.map((format) => [bulkFormats[format], contents[format]]))
@@ -82,18 +96,10 @@ function faultsOf({ body, takesRows }: AdminOperation, faults: readonly FaultCod
   return [...common, ...ofJson, ...faults]
 }
 
-function withEtag(response: object, has: boolean): object {
-  if (!has || !('headers' in response)) return response
-  return {
-    ...response,
-    headers: { ...(response.headers as object), ETag: { $ref: '#/components/headers/ETag' } },
-  }
-}
-
 const ifMatch = {
   name: 'If-Match',
   in: 'header',
-  description: 'The ETag of the user group: should it have been changed since, the call changes nothing.',
+  description: 'ETag of the user group. If the user group has changed since, the request fails with 412.',
   schema: { type: 'string' },
   example: '"1.4"',
 }
@@ -120,24 +126,22 @@ function queryParameters(query: TSchema): object[] {
   }))
 }
 
-interface Described {
+interface JsonSchema {
   readonly type?: string | readonly string[]
   readonly const?: unknown
   readonly enum?: readonly unknown[]
   readonly examples?: readonly unknown[]
-  readonly properties?: Readonly<Record<string, Described>>
-  readonly items?: Described
-  readonly anyOf?: readonly Described[]
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly items?: JsonSchema
+  readonly anyOf?: readonly JsonSchema[]
   readonly $ref?: string
-  readonly format?: string
 }
 
-/** Put together from the examples of its parts. */
-function exampleOf(described: object): unknown {
-  const schema: Described = described
+/** Builds an example from the examples of a schema's parts. */
+function exampleOf(schema: JsonSchema): unknown {
   if (schema.examples !== undefined) return schema.examples[0]
   if (schema.$ref !== undefined)
-    return exampleOf(schemas[schema.$ref.replace(/^.*\//, '') as keyof typeof schemas])
+    return exampleOf(adminSchemas[schema.$ref.replace(/^.*\//, '')] as JsonSchema)
   if (schema.const !== undefined) return schema.const
   if (schema.enum !== undefined) return schema.enum[0]
   if (schema.anyOf?.[0] !== undefined) return exampleOf(schema.anyOf[0])

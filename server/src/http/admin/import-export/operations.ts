@@ -1,0 +1,85 @@
+import { Readable } from 'node:stream'
+import { Type } from 'typebox'
+import { bulkFormats, rowWriters, type BulkFormat } from '../../../contract/import/import-rows.ts'
+import type { TokenlessUserGroup } from '../../../domain/user-group/user-group.ts'
+import { UserGroupImport, type ImportRow } from '../../../domain/user-group/user-group-import.ts'
+import type { AdminOperation, AdminResponse } from '../operation.ts'
+import { importResultJson, importSummaryJson } from './responses.ts'
+import * as schemas from './schemas.ts'
+import { spool } from './spool.ts'
+
+const tag = 'User group management'
+
+export const importExportOperations = {
+  importUserGroups: {
+    tag,
+    method: 'POST',
+    path: '/user-groups/import',
+    summary: 'Import user groups',
+    description:
+      'Takes any number of rows, each like a body of `GET /api/user`: NDJSON (one JSON object per line), or CSV (RFC 4180) with a header line and with `mapping` and `properties` as JSON; an empty CSV field counts as absent. The response starts after the whole body is read. It has one line per row, in the same order, and a summary as the last line. A refused row does not stop the others. Importing the same rows again changes nothing.',
+    query: Type.Object(
+      {
+        dry_run: Type.Optional(
+          Type.Enum(['true', 'false'], {
+            description: 'If true, reports what the import would do and writes nothing.',
+            default: 'false',
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    body: schemas.ImportRow,
+    takesRows: true,
+    response: schemas.ImportLine,
+    returnsRows: ['ndjson'],
+    handle: async ({ caller, query, readRows }, { userGroups }) => {
+      const isDryRun = (query as { dry_run?: string }).dry_run === 'true'
+      const userGroupImport = new UserGroupImport(userGroups, caller, { isDryRun })
+      return { format: 'ndjson', stream: await spool(importLines(userGroupImport, readRows(), isDryRun)) }
+    },
+  },
+  exportUserGroups: {
+    tag,
+    method: 'GET',
+    path: '/user-groups/export',
+    summary: 'Export all user groups',
+    description:
+      'Returns all user groups, ordered by id, as rows that can be imported. Tokens are not exported; an import issues new ones.',
+    query: Type.Object(
+      { format: Type.Optional(Type.Enum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })) },
+      { additionalProperties: false },
+    ),
+    response: schemas.ExportRow,
+    returnsRows: ['ndjson', 'csv'],
+    handle: ({ caller, query }, { management }) => {
+      const { format = 'ndjson' } = query as { format?: BulkFormat }
+      return exported(format, management.listAll(caller))
+    },
+  },
+} as const satisfies Record<string, AdminOperation>
+
+async function* importLines(
+  userGroupImport: UserGroupImport,
+  rows: AsyncIterable<readonly ImportRow[]>,
+  isDryRun: boolean,
+): AsyncGenerator<string> {
+  for await (const results of userGroupImport.run(rows))
+    yield results.map((result) => `${importResultJson(result)}\n`).join('')
+  yield `${importSummaryJson(userGroupImport.summary, isDryRun)}\n`
+}
+
+/** Loads the first page before the response starts, so that an unreachable store gets a 503. */
+async function exported(
+  format: BulkFormat,
+  pages: AsyncGenerator<TokenlessUserGroup[]>,
+): Promise<AdminResponse> {
+  const { head, row } = rowWriters[format]
+  const first = await pages.next()
+  async function* texts() {
+    yield head
+    if (first.done !== true) yield first.value.map(row).join('')
+    for await (const page of pages) yield page.map(row).join('')
+  }
+  return { format, stream: Readable.from(texts(), { objectMode: false }) }
+}

@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { identity, response, success } from '../../../contract/user/schemas.ts'
+import { dataSource, nextCursor } from '../fields.ts'
+
+export const IsolationResponse = response({
+  success,
+  findings: Type.Array(
+    response({
+      kind: Type.Enum(['shared', 'unresolved'], {
+        description:
+          '`shared`: several user groups see the same data. `unresolved`: mapping entries that name no registered data source.',
+      }),
+      schema: Type.String({ examples: ['40'] }),
+      data_source: Type.String({ examples: ['213'] }),
+      registered: Type.Union([dataSource, Type.Null()]),
+      user_groups: Type.Array(
+        response({
+          team_id: identity.team_id,
+          provided_id: identity.provided_id,
+          name: identity.name,
+        }),
+        { description: 'The first ten user groups.' },
+      ),
+    }),
+  ),
+  next_cursor: nextCursor,
+})

@@ -1,0 +1,69 @@
+import type { Readable } from 'node:stream'
+import type { TSchema } from 'typebox'
+import type { BulkFormat } from '../../contract/import/import-rows.ts'
+import type { JsonDocument } from '../../contract/json/strict-json.ts'
+import type { ApiTokenManagement } from '../../domain/api-token/api-token-management.ts'
+import type { AuditLog } from '../../domain/audit/audit-log.ts'
+import type { DataSourceManagement } from '../../domain/data-source/data-source-management.ts'
+import type { FaultCode } from '../../domain/fault.ts'
+import type { Promotion } from '../../domain/user-group/promotion.ts'
+import type { ImportRow } from '../../domain/user-group/user-group-import.ts'
+import type { UserGroupManagement } from '../../domain/user-group/user-group-management.ts'
+import type { Caller, UserGroupService } from '../../domain/user-group/user-group-service.ts'
+
+/** One operation of `/admin/v1`. Its route, the validation of its input and its OpenAPI part are derived from this. */
+export interface AdminOperation {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Follows `/admin/v1`. Names in braces stand for whole numbers. */
+  readonly path: string
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  readonly query?: TSchema
+  readonly body?: TSchema
+  /** The body is a sequence of rows in any of `bulkFormats`, each valid against `body`, instead of one JSON value. */
+  readonly takesRows?: true
+  /** Default is 200. */
+  readonly status?: 201
+  readonly response: TSchema
+  /** The response is a sequence of rows in one of these formats, each valid against `response`. */
+  readonly returnsRows?: readonly BulkFormat[]
+  readonly takesIfMatch?: true
+  /** The response has the ETag of a user group. */
+  readonly returnsEtag?: true
+  /** Error codes in addition to those of every operation. */
+  readonly faults?: readonly FaultCode[]
+  readonly handle: (request: AdminRequest, services: AdminServices) => Promise<AdminResponse>
+}
+
+/** An authorized request whose parameters and body are valid. */
+export interface AdminRequest {
+  readonly caller: Caller
+  /** Numbers in the path, by name. */
+  readonly params: Readonly<Record<string, number>>
+  readonly query: unknown
+  /** Empty if the operation has no body. */
+  readonly body: JsonDocument
+  /** Reads the body of an operation that takes rows. */
+  readonly readRows: () => AsyncIterable<readonly ImportRow[]>
+  readonly ifMatch: string | undefined
+}
+
+export type AdminResponse =
+  | {
+      readonly json: string
+      /** The user group whose state the ETag names. */
+      readonly userGroup?: { readonly teamId: number; readonly revision: number }
+    }
+  | { readonly format: BulkFormat; readonly stream: Readable }
+
+export interface AdminServices {
+  readonly auditLog: AuditLog
+  readonly userGroups: UserGroupService
+  readonly management: UserGroupManagement
+  readonly promotion: Promotion
+  readonly apiTokens: ApiTokenManagement
+  readonly dataSources: DataSourceManagement
+}
+
+export const deleted: AdminResponse = { json: '{"success":1,"deleted":true}' }

@@ -1,0 +1,67 @@
+import { array, json, successful } from '../../contract/json/json-builder.ts'
+import { validationFailed } from '../../domain/fault.ts'
+import type { PageQuery } from './fields.ts'
+import type { AdminResponse } from './operation.ts'
+
+const defaultLimit = 50
+const maxLimit = 200
+
+/** Returns a list, or a page of one if `cursor` is given; it is null on the last page. */
+export function listResponse<T>(
+  name: string,
+  items: readonly T[],
+  jsonOf: (item: T) => string,
+  cursor?: string | null,
+): string {
+  return successful({
+    [name]: array(items, jsonOf),
+    ...(cursor !== undefined && { next_cursor: json(cursor) }),
+  })
+}
+
+/** Returns a page of a list that is ordered by id. */
+export async function pageById<T>(
+  name: string,
+  query: PageQuery,
+  list: (position: { afterId: number | null; limit: number }) => Promise<readonly T[]>,
+  { idOf, jsonOf }: { idOf: (item: T) => number; jsonOf: (item: T) => string },
+): Promise<AdminResponse> {
+  const limit = limitOf(query)
+  const position = positionOf(query.cursor, isId)
+  const items = await list({ afterId: position === null ? null : Number(position), limit })
+  const last = items.at(-1)
+  const next = last !== undefined && items.length === limit ? String(idOf(last)) : null
+  return { json: listResponse(name, items, jsonOf, cursorOf(next)) }
+}
+
+/** @throws Fault `validation_failed` */
+export function limitOf({ limit = String(defaultLimit) }: { limit?: string }): number {
+  if (Number(limit) <= maxLimit) return Number(limit)
+  throw validationFailed([{ path: '/limit', message: `must be from 1 to ${maxLimit}` }])
+}
+
+/** Encodes a position in a list. Cursors are opaque to clients, so that their content may change. */
+export function cursorOf(position: string | null): string | null {
+  return position === null ? null : Buffer.from(position).toString('base64url')
+}
+
+/**
+ * Decodes a cursor.
+ * @param isPosition tells whether a text is a position in this list
+ * @throws Fault `validation_failed` if no response contained this cursor
+ */
+export function positionOf(
+  cursor: string | undefined,
+  isPosition: (position: string) => boolean,
+): string | null {
+  if (cursor === undefined) return null
+  const position = Buffer.from(cursor, 'base64url').toString()
+  if (cursorOf(position) === cursor && !position.includes('\0') && isPosition(position)) return position
+  throw validationFailed([
+    { path: '/cursor', message: 'must be the next_cursor of a response to the same search' },
+  ])
+}
+
+export function isId(position: string): boolean {
+  return /^\d{1,15}$/.test(position)
+}

@@ -1,0 +1,116 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { bulkFormats, rowReaders } from '../../contract/import/import-rows.ts'
+import { readStrictJson, type JsonDocument } from '../../contract/json/strict-json.ts'
+import { compileValidator } from '../../contract/validator.ts'
+import type { RateLimiter } from '../../domain/api-token/rate-limit.ts'
+import { validationFailed } from '../../domain/fault.ts'
+import { shownPointer } from '../../domain/json/json-pointer.ts'
+import type { ConsoleSessions } from '../../domain/session/console-sessions.ts'
+import type { ImportRow } from '../../domain/user-group/user-group-import.ts'
+import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
+import { findSession } from '../console/console-session.ts'
+import { checkBodyHeaders, checkUploadHeaders, mediaTypeOf, readUpload, withBody } from '../request-body.ts'
+import { authorize, callerOf } from '../authorization.ts'
+import { contextOf } from '../request-context.ts'
+import { sendJson } from '../response.ts'
+import { etagOf } from './etag.ts'
+import type { AdminOperation, AdminServices } from './operation.ts'
+import { adminOperations, type AdminOperationId } from './operations.ts'
+
+export interface AdminRoutesDependencies extends AdminServices {
+  readonly authentication: AuthenticationDependencies
+  readonly rateLimiter: RateLimiter
+  /** Sessions of the web console. A request with a session needs no API token. */
+  readonly sessions: ConsoleSessions
+}
+
+type Validate = (value: unknown) => void
+
+const noDocument: JsonDocument = { value: undefined, members: new Map() }
+const noParameters = Type.Object({}, { additionalProperties: false })
+
+/** Adds a route for each of `adminOperations`. */
+export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDependencies): void {
+  const authentication = new Authentication(['Token'], dependencies.authentication)
+  const { sessions, rateLimiter } = dependencies
+  for (const id of Object.keys(adminOperations) as AdminOperationId[]) {
+    const operation: AdminOperation = adminOperations[id]
+    const validateQuery: Validate = compileValidator(operation.query ?? noParameters)
+    const validateBody: Validate | undefined =
+      operation.body && operation.takesRows !== true ? compileValidator(operation.body) : undefined
+    app.route({
+      method: operation.method,
+      url: `/admin/v1${operation.path.replaceAll(/\{(\w+)\}/g, ':$1(^[1-9]\\d{0,14}$)')}`,
+      config: { challenge: authentication.challenge },
+      onRequest: async (request, reply) => {
+        const context = contextOf(request.raw)
+        const apiToken = await context.permit.during(async () => {
+          const session = await findSession(request, sessions)
+          return session?.apiToken ?? authentication.authenticate(request.raw.headers.authorization)
+        })
+        authorize(context, reply, { apiToken, operation: id }, rateLimiter)
+        if (operation.takesRows === true) checkUploadHeaders(request.raw, Object.values(bulkFormats))
+        else if (validateBody !== undefined)
+          checkBodyHeaders(request.raw, 'application/json', request.routeOptions.bodyLimit)
+      },
+      handler: async (request, reply) => {
+        const context = contextOf(request.raw)
+        const params = paramsOf(request)
+        const query = queryOf(request, validateQuery)
+        const handle = (body: JsonDocument) => {
+          validateBody?.(body.value)
+          const ifMatch = request.headers['if-match']
+          return operation.handle(
+            { caller: callerOf(context), params, query, body, readRows: () => readRows(request), ifMatch },
+            dependencies,
+          )
+        }
+        const response =
+          validateBody === undefined
+            ? await context.permit.during(() => handle(noDocument))
+            : await withBody(context, request.routeOptions.bodyLimit, (body) => handle(readStrictJson(body)))
+        if ('stream' in response) return reply.type(bulkFormats[response.format]).send(response.stream)
+        if (response.userGroup !== undefined) reply.header('etag', etagOf(response.userGroup))
+        return sendJson(reply, operation.status ?? 200, response.json)
+      },
+    })
+  }
+}
+
+function paramsOf({ params }: FastifyRequest): Record<string, number> {
+  const texts = Object.entries(params as Record<string, string>)
+  return Object.fromEntries(texts.map(([name, text]) => [name, Number(text)]))
+}
+
+/** @throws Fault `body_required`, `malformed_request`, and the errors of the format's reader */
+function readRows(request: FastifyRequest): AsyncIterable<readonly ImportRow[]> {
+  const mediaType = mediaTypeOf(request.raw, Object.values(bulkFormats))
+  const read = mediaType === bulkFormats.csv ? rowReaders.csv : rowReaders.ndjson
+  return read(readUpload(request.raw))
+}
+
+/** @throws Fault `validation_failed` */
+function queryOf({ raw }: FastifyRequest, validate: Validate): unknown {
+  const text = /\?(.*)$/s.exec(raw.url ?? '')?.[1] ?? ''
+  if (!isPercentEncodedUtf8(text))
+    throw validationFailed([{ path: '', message: 'the query must be percent-encoded UTF-8' }])
+  const parameters = new URLSearchParams(text)
+  for (const name of parameters.keys()) {
+    if (parameters.getAll(name).length > 1)
+      throw validationFailed([{ path: shownPointer([name]), message: 'is given more than once' }])
+  }
+  const query = Object.fromEntries(parameters)
+  validate(query)
+  return query
+}
+
+/** URLSearchParams replaces invalid UTF-8 by U+FFFD, which would search for a text that the client did not send. */
+function isPercentEncodedUtf8(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,311 @@
+import { Type, type Static } from 'typebox'
+import { json, successful } from '../../../contract/json/json-builder.ts'
+import { readChange } from '../../../contract/user/bodies.ts'
+import { pointer, wholeNumber, withoutNul } from '../../../contract/user/schemas.ts'
+import { validationFailed } from '../../../domain/fault.ts'
+import { stepsOfPointer } from '../../../domain/json/json-pointer.ts'
+import type { TokenlessUserGroup } from '../../../domain/user-group/user-group.ts'
+import type { UserGroupSearch } from '../../../domain/user-group/user-group-management.ts'
+import { expectedOf } from '../etag.ts'
+import { cursor, DeletedResponse, limit, PageQuery, searchText } from '../fields.ts'
+import {
+  deleted,
+  type AdminOperation,
+  type AdminRequest,
+  type AdminResponse,
+  type AdminServices,
+} from '../operation.ts'
+import { cursorOf, isId, limitOf, listResponse, pageById, positionOf } from '../pages.ts'
+import { deletedUserGroupJson, userGroupJson, versionJson, viewResponse } from './responses.ts'
+import * as schemas from './schemas.ts'
+
+const tag = 'User group management'
+const versionsListed = 200
+
+const one = { tag, faults: ['user_group_not_found'] } as const
+const change = { tag, takesIfMatch: true, faults: ['user_group_not_found', 'revision_mismatch'] } as const
+const returnsUserGroup = { response: schemas.UserGroupResponse, returnsEtag: true } as const
+
+const searchQuery = Type.Object(
+  {
+    user_group_id_prefix: searchText('Prefix of the id; case-sensitive.'),
+    name: searchText('Part of the name; case-insensitive.'),
+    property: Type.Optional(
+      Type.String({
+        description: 'JSON Pointer to a property. Requires `property_value`.',
+        pattern: pointer,
+        maxLength: 1000,
+        examples: ['/plan'],
+      }),
+    ),
+    property_value: Type.Optional(
+      Type.String({
+        description: 'Value of the property: a string, or a number or boolean as JSON writes it.',
+        pattern: withoutNul,
+        maxLength: 1000,
+      }),
+    ),
+    schema: searchText('Key of a mapping entry. Requires `data_source`.'),
+    data_source: searchText(
+      'Value of the mapping entry. If it names a registered data source, mappings that name the same one by its other id match too.',
+    ),
+    suspended: Type.Optional(Type.Enum(['true', 'false'])),
+    limit: Type.Optional(limit),
+    cursor: Type.Optional(cursor),
+  },
+  { additionalProperties: false },
+)
+type UserGroupQuery = Static<typeof searchQuery>
+
+export const userGroupOperations = {
+  searchUserGroups: {
+    tag,
+    method: 'GET',
+    path: '/user-groups',
+    summary: 'List or search user groups',
+    description:
+      'Returns the user groups that meet all conditions, ordered by id if `user_group_id_prefix` is given, otherwise by team id. A page takes at most about 100 ms: if few user groups match, a page may have fewer entries than `limit`, or none; continue with `next_cursor`.',
+    query: searchQuery,
+    response: schemas.UserGroupListResponse,
+    handle: async ({ caller, query }, { management }) => {
+      const { cursor, ...rest } = query as UserGroupQuery
+      const search = searchOf(rest)
+      const isPosition = search.providedIdPrefix === undefined ? isId : () => true
+      const { items, position } = await management.search(caller, search, {
+        position: positionOf(cursor, isPosition),
+        limit: limitOf(rest),
+      })
+      return { json: listResponse('user_groups', items, userGroupJson, cursorOf(position)) }
+    },
+  },
+  getUserGroup: {
+    ...one,
+    ...returnsUserGroup,
+    method: 'GET',
+    path: '/user-groups/{team_id}',
+    summary: 'Show a user group',
+    handle: async (request, { management }) =>
+      userGroupResponse(await management.find(request.caller, teamIdOf(request))),
+  },
+  patchUserGroup: {
+    ...change,
+    ...returnsUserGroup,
+    method: 'PATCH',
+    path: '/user-groups/{team_id}',
+    summary: 'Change name, mapping or properties',
+    description:
+      'Absent fields keep their values; null clears a field. The previous state is kept as a version.',
+    body: schemas.UserGroupPatch,
+    handle: async (request, { management, userGroups }) => {
+      const { providedId } = await management.find(request.caller, teamIdOf(request))
+      const change = readChange(request.body)
+      const expected = await expectedBy(request, management)
+      return userGroupResponse(await userGroups.update(request.caller, providedId, change, expected))
+    },
+  },
+  deleteUserGroup: {
+    ...change,
+    method: 'DELETE',
+    path: '/user-groups/{team_id}',
+    summary: 'Delete a user group',
+    description:
+      'Its tokens stop working at once. It can be restored for 30 days, unless another user group takes its id.',
+    response: DeletedResponse,
+    handle: async (request, { management }) => {
+      await management.delete(request.caller, await expectedBy(request, management))
+      return deleted
+    },
+  },
+  getUserGroupToken: {
+    ...one,
+    method: 'GET',
+    path: '/user-groups/{team_id}/token',
+    summary: 'Show the token of a user group',
+    response: schemas.TokenResponse,
+    returnsEtag: true,
+    handle: async (request, { userGroups }) => {
+      const { token, teamId, revision } = await userGroups.showById(request.caller, teamIdOf(request))
+      return { json: successful({ token: json(token) }), userGroup: { teamId, revision } }
+    },
+  },
+  rotateTokenOfUserGroup: {
+    ...change,
+    method: 'POST',
+    path: '/user-groups/{team_id}/rotate',
+    summary: 'Rotate the token of a user group',
+    description:
+      'Replaces the token. The old token stops working at once, unless `grace_period_seconds` keeps it valid for viewing.',
+    body: schemas.RotateBody,
+    response: schemas.TokenResponse,
+    handle: async (request, { management, userGroups }) => {
+      const { providedId } = await management.find(request.caller, teamIdOf(request))
+      const { grace_period_seconds } = request.body.value as schemas.RotateBody
+      const { token } = await userGroups.rotate(request.caller, {
+        target: { providedId, expected: await expectedBy(request, management) },
+        gracePeriodSeconds: grace_period_seconds ?? 0,
+      })
+      return { json: successful({ token: json(token) }) }
+    },
+  },
+  suspendUserGroup: {
+    ...change,
+    ...returnsUserGroup,
+    method: 'POST',
+    path: '/user-groups/{team_id}/suspend',
+    summary: 'Suspend a user group',
+    description: 'The renderer sees its tokens as inactive at once. `/api/user` continues to work.',
+    handle: async (request, { management }) =>
+      userGroupResponse(
+        await management.setSuspended(request.caller, await expectedBy(request, management), true),
+      ),
+  },
+  resumeUserGroup: {
+    ...change,
+    ...returnsUserGroup,
+    method: 'POST',
+    path: '/user-groups/{team_id}/resume',
+    summary: 'Resume a suspended user group',
+    handle: async (request, { management }) =>
+      userGroupResponse(
+        await management.setSuspended(request.caller, await expectedBy(request, management), false),
+      ),
+  },
+  viewUserGroup: {
+    ...one,
+    method: 'GET',
+    path: '/user-groups/{team_id}/view',
+    summary: 'Show what a user group sees',
+    description:
+      'Returns the variables as the renderer gets them, the data sources that the mapping names, whether the token is active, the last versions, and the time of the last introspection.',
+    response: schemas.ViewResponse,
+    returnsEtag: true,
+    handle: async (request, { management }) => {
+      const view = await management.view(request.caller, teamIdOf(request))
+      return { json: viewResponse(view), userGroup: view.userGroup }
+    },
+  },
+  listUserGroupVersions: {
+    ...one,
+    method: 'GET',
+    path: '/user-groups/{team_id}/versions',
+    summary: 'List earlier states of a user group',
+    description:
+      'Returns earlier values of name, mapping and properties within the last 100 revisions, the newest first.',
+    response: schemas.VersionListResponse,
+    handle: async (request, { management }) => {
+      const versions = await management.listVersions(request.caller, teamIdOf(request), versionsListed)
+      return { json: listResponse('versions', versions, versionJson) }
+    },
+  },
+  diffUserGroupVersions: {
+    tag,
+    method: 'GET',
+    path: '/user-groups/{team_id}/versions/{revision}/diff',
+    summary: 'Compare a version with another or with the current state',
+    query: Type.Object(
+      {
+        to: Type.Optional(
+          Type.String({
+            description: 'Revision of another version. Default is the current state.',
+            pattern: wholeNumber,
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    response: schemas.DiffResponse,
+    faults: ['user_group_not_found', 'not_found'],
+    handle: async (request, { management }) => {
+      const { to } = request.query as { to?: string }
+      const from = request.params.revision as number
+      const target = to === undefined ? null : Number(to)
+      const differences = await management.diff(request.caller, teamIdOf(request), from, target)
+      return { json: successful({ differences: json(differences) }) }
+    },
+  },
+  restoreUserGroupVersion: {
+    ...change,
+    ...returnsUserGroup,
+    method: 'POST',
+    path: '/user-groups/{team_id}/versions/{revision}/restore',
+    summary: 'Restore an earlier state of a user group',
+    description:
+      'Restores name, mapping and properties; the token stays. This is a change like any other and can be reverted.',
+    faults: ['user_group_not_found', 'revision_mismatch', 'not_found'],
+    handle: async (request, { management }) => {
+      const expected = await expectedBy(request, management)
+      const revision = request.params.revision as number
+      return userGroupResponse(await management.restoreVersion(request.caller, expected, revision))
+    },
+  },
+  listDeletedUserGroups: {
+    tag,
+    method: 'GET',
+    path: '/deleted-user-groups',
+    summary: 'List user groups deleted in the last 30 days',
+    query: PageQuery,
+    response: schemas.DeletedUserGroupListResponse,
+    handle: ({ caller, query }, { management }) =>
+      pageById(
+        'user_groups',
+        query as PageQuery,
+        ({ afterId, limit }) => management.listDeleted(caller, afterId, limit),
+        { idOf: ({ teamId }) => teamId, jsonOf: deletedUserGroupJson },
+      ),
+  },
+  restoreDeletedUserGroup: {
+    ...returnsUserGroup,
+    tag,
+    method: 'POST',
+    path: '/deleted-user-groups/{team_id}/restore',
+    summary: 'Restore a deleted user group',
+    description:
+      'The user group gets its previous state, and its token works again. Tokens that were superseded before the deletion stay unknown.',
+    faults: ['user_group_not_found', 'already_exists'],
+    handle: async (request, { management }) =>
+      userGroupResponse(await management.restoreDeleted(request.caller, teamIdOf(request))),
+  },
+} as const satisfies Record<string, AdminOperation>
+
+function teamIdOf({ params }: AdminRequest): number {
+  return params.team_id as number
+}
+
+/** @throws Fault `revision_mismatch`, `user_group_not_found` */
+function expectedBy(request: AdminRequest, management: AdminServices['management']) {
+  const teamId = teamIdOf(request)
+  return expectedOf(
+    teamId,
+    request.ifMatch,
+    async () => (await management.find(request.caller, teamId)).revision,
+  )
+}
+
+function userGroupResponse(userGroup: TokenlessUserGroup): AdminResponse {
+  return { json: successful({ user_group: userGroupJson(userGroup) }), userGroup }
+}
+
+/** @throws Fault `validation_failed` if one of two parameters that belong together is missing */
+function searchOf(query: UserGroupQuery): UserGroupSearch {
+  const { user_group_id_prefix, name, property, property_value, schema, data_source, suspended } = query
+  for (const [one, other] of [
+    ['property', 'property_value'],
+    ['schema', 'data_source'],
+  ] as const) {
+    const missing = query[one] === undefined ? one : other
+    if ((query[one] === undefined) !== (query[other] === undefined)) {
+      const given = missing === one ? other : one
+      throw validationFailed([{ path: `/${missing}`, message: `is required with ${given}` }])
+    }
+  }
+  return {
+    ...(user_group_id_prefix !== undefined && { providedIdPrefix: user_group_id_prefix }),
+    ...(name !== undefined && { namePart: name }),
+    ...(property !== undefined &&
+      property_value !== undefined && {
+        property: { path: stepsOfPointer(property), value: property_value },
+      }),
+    ...(schema !== undefined && data_source !== undefined && { mappedTo: [schema, data_source] as const }),
+    ...(suspended !== undefined && { suspended: suspended === 'true' }),
+  }
+}

@@ -1,0 +1,60 @@
+import { ErrorResponse } from '../../contract/errors.ts'
+import { adminPaths, adminTags } from '../admin/openapi.ts'
+import { adminSchemas } from '../admin/operations.ts'
+import { healthPaths } from '../health/openapi.ts'
+import { userPaths, userSchemas } from '../user/openapi.ts'
+
+/** Returns the OpenAPI 3.1 document of the service, built from the schemas that validate requests. */
+export function openApiDocument(version: string): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'User Group Service',
+      version,
+      summary: 'Issues a token to each user group for viewing its embedded dashboards.',
+      description:
+        'Your backend uses one path, `/api/user`, with three operations. The dashboard renderer uses `/oauth2/introspect`. People who manage user groups use `/admin/v1`. GET carries a JSON body; if a proxy, CDN or client cannot send one, use POST with the header `X-HTTP-Method-Override: GET`.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'The service that serves this document' }],
+    security: [{ apiToken: [] }],
+    tags: [
+      { name: 'User groups', description: 'Get or create, update, and rotate the token of a user group.' },
+      { name: 'Renderer', description: 'Introspection of user group tokens.' },
+      ...adminTags,
+      { name: 'Operation', description: 'For supervisors and load balancers.' },
+    ],
+    paths: { ...userPaths(), ...adminPaths(), ...healthPaths() },
+    components: {
+      securitySchemes,
+      schemas: { ...userSchemas, ...adminSchemas, ErrorResponse },
+      headers: {
+        RequestId: {
+          description: 'Identifies the request in the log of the service.',
+          schema: { type: 'string' },
+        },
+        ETag: {
+          description: 'State of the user group. Send it as If-Match.',
+          schema: { type: 'string' },
+          example: '"1.4"',
+        },
+      },
+    },
+  }
+}
+
+const securitySchemes = {
+  apiToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description:
+      'The value is `Token <API_TOKEN>`. An API token belongs to one workspace and one environment. Create one with `ugs api-token create`.',
+  },
+  bearer: { type: 'http', scheme: 'bearer', description: 'The API token.' },
+  basic: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'Any user name, and the API token as the password.',
+  },
+}

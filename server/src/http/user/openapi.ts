@@ -1,0 +1,176 @@
+import { limits } from '../../contract/limits.ts'
+import { jsonBody, jsonResponse, reference, requestFaults, responses } from '../../contract/openapi.ts'
+import {
+  GetOrCreateResponse,
+  IntrospectionBody,
+  IntrospectionResponse,
+  RotationBody,
+  RotationResponse,
+  tokenExample,
+  UpdateResponse,
+  UserGroupBody,
+} from '../../contract/user/schemas.ts'
+import type { FaultCode } from '../../domain/fault.ts'
+
+export const userSchemas = {
+  UserGroupBody,
+  RotationBody,
+  GetOrCreateResponse,
+  UpdateResponse,
+  RotationResponse,
+  IntrospectionBody,
+  IntrospectionResponse,
+}
+
+const jsonFaults: readonly FaultCode[] = [...requestFaults, 'malformed_json']
+
+const exampleGroup = {
+  team_id: 1,
+  token: tokenExample,
+  name: 'Example customer',
+  provided_id: 'customer-42',
+}
+const properties = { region: 'EU', plan: 'gold' }
+const api_environment_tag = 'Customer'
+
+const exampleBody = {
+  user_group_id: 'customer-42',
+  name: 'Example customer',
+  mapping: { '40': '213' },
+  properties,
+}
+
+export function userPaths(): Record<string, object> {
+  return {
+    '/api/user': { get: getOrCreateOperation(), post: rotateOperation(), put: updateOperation() },
+    '/oauth2/introspect': { post: introspectOperation() },
+  }
+}
+
+function getOrCreateOperation(): object {
+  return {
+    operationId: 'getOrCreateUserGroup',
+    tags: ['User groups'],
+    summary: 'Get or create a user group',
+    description:
+      'Creates the user group or updates it to match the request. Fields that are sent are stored; absent fields keep their values. `name` may be absent only if the user group exists. The token never changes here. If several requests create the same user group at once, exactly one returns `new_user_group: true`, and all return the same token. Requires the scope `read` if nothing changes, otherwise `write`.',
+    requestBody: jsonBody(reference('UserGroupBody'), exampleBody),
+    responses: responses({
+      response: jsonResponse(reference('GetOrCreateResponse'), 'The user group.', {
+        success: 1,
+        new_user_group: true,
+        user_group: { ...exampleGroup, properties },
+      }),
+      faults: [...jsonFaults, 'name_required'],
+    }),
+  }
+}
+
+function rotateOperation(): object {
+  return {
+    operationId: 'rotateUserGroupToken',
+    tags: ['User groups'],
+    summary: 'Rotate the token of a user group',
+    description:
+      'Replaces the token. The old token stops working at once, unless `grace_period_seconds` keeps it valid for viewing. If several requests rotate the same token at once, exactly one succeeds. Requires the scope `write`.',
+    parameters: [
+      {
+        name: 'Idempotency-Key',
+        in: 'header',
+        description:
+          'A retry with the same key and body within 24 hours gets the first response again and rotates nothing.',
+        schema: { type: 'string', pattern: '^[!-~]+$', maxLength: limits.idempotencyKeyLength },
+        example: '5f1d7a52-6a0e-4a63-9a57-0a6a3d1f8c11',
+      },
+      {
+        name: 'X-HTTP-Method-Override',
+        in: 'header',
+        description:
+          'Makes this request a get-or-create (`GET`) or an update (`PUT`), with the body and the response of that operation.',
+        schema: { type: 'string', enum: ['GET', 'PUT'] },
+      },
+    ],
+    requestBody: jsonBody(anyOf('RotationBody', 'UserGroupBody'), { current_token: exampleGroup.token }),
+    responses: responses({
+      response: jsonResponse(
+        anyOf('RotationResponse', 'GetOrCreateResponse', 'UpdateResponse'),
+        'The user group with its new token.',
+        { success: 1, user_group: { ...exampleGroup, api_environment_tag } },
+      ),
+      faults: [
+        ...jsonFaults,
+        'invalid_method_override',
+        'invalid_idempotency_key',
+        'token_not_found',
+        'token_superseded',
+        'name_required',
+        'user_group_not_found',
+        'idempotency_key_in_use',
+        'idempotency_key_reused',
+      ],
+    }),
+  }
+}
+
+function updateOperation(): object {
+  return {
+    operationId: 'updateUserGroup',
+    tags: ['User groups'],
+    summary: 'Update a user group',
+    description:
+      'Changes an existing user group by the same field rules as GET; creates nothing. Requires the scope `write`.',
+    requestBody: jsonBody(reference('UserGroupBody'), exampleBody),
+    responses: responses({
+      response: jsonResponse(reference('UpdateResponse'), 'The user group.', {
+        success: 1,
+        new_user_group: false,
+        user_group: { ...exampleGroup, properties, api_environment_tag },
+      }),
+      faults: [...jsonFaults, 'user_group_not_found'],
+    }),
+  }
+}
+
+function introspectOperation(): object {
+  return {
+    operationId: 'introspectUserGroupToken',
+    tags: ['Renderer'],
+    summary: 'Look up the user group, data sources and properties behind a token',
+    description:
+      'Token introspection (RFC 7662). A token that is unknown, superseded, expired, malformed, or of another workspace or environment gets `{"active":false}` and nothing else. Each response is confirmed with the store: a rotated token is inactive in the very next request. Requires the scope `introspect`.',
+    security: [{ apiToken: [] }, { bearer: [] }, { basic: [] }],
+    requestBody: {
+      required: true,
+      content: {
+        'application/x-www-form-urlencoded': {
+          schema: reference('IntrospectionBody'),
+          example: { token: exampleGroup.token },
+        },
+      },
+    },
+    responses: responses({
+      response: jsonResponse(
+        reference('IntrospectionResponse'),
+        'The user group of the token, if the token is active.',
+        {
+          active: true,
+          token_type: 'user_group',
+          sub: exampleGroup.provided_id,
+          iat: 1_790_000_000,
+          team_id: exampleGroup.team_id,
+          name: exampleGroup.name,
+          api_environment_tag,
+          mapping: { '40': '213' },
+          data_sources: { '40': { id: 213, provided_id: 'warehouse-eu', name: 'Warehouse EU' } },
+          properties,
+        },
+      ),
+      faults: requestFaults,
+    }),
+  }
+}
+
+/** The method override gives POST the bodies and responses of the other operations too. */
+function anyOf(...schemas: string[]): object {
+  return { anyOf: schemas.map(reference) }
+}
