@@ -1,51 +1,71 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody, errorTable } from '../contract/errors.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
+import { contextOf, type RequestContext, type ResponseHeaders } from './request-context.ts'
 import { sendJson } from './response.ts'
-import type { ResponseHeaders, RequestContext } from './request-context.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a caller without a valid API token is told of how to send one. */
+    /** Value of `WWW-Authenticate` in a 401. */
     challenge?: string
   }
 }
 
-/** Answers what a route of Fastify threw. */
+interface ErrorResponse {
+  readonly status: number
+  readonly json: string
+}
+
+/** Sends the error response for an error that a Fastify route threw. */
 export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { challenge = '' } = request.routeOptions.config
-  const { status, json } = failureResponse(error, request, reply, { logger: request.log, challenge })
+  const { challenge } = request.routeOptions.config
+  const { status, json } = failureResponse(error, contextOf(request.raw), reply, request.log, challenge)
   return sendJson(reply, status, json)
 }
 
-/** The one place where a failure becomes an answer, and where the log is told of those that are ours. */
+/** Sends the error response of a stage that refuses a request. */
+export function sendRefusal(context: RequestContext, fault: Fault): void {
+  const { status, json } = errorResponse(fault, context, context)
+  context.send(status, json)
+}
+
+/** Turns an error into a response, and logs it if the service is at fault. */
 export function failureResponse(
   error: unknown,
-  request: RequestContext,
+  context: RequestContext,
   headers: ResponseHeaders,
-  { logger, challenge }: { logger: Pick<FastifyBaseLogger, 'error'>; challenge: string },
-): { readonly status: number; readonly json: string } {
+  logger: Pick<FastifyBaseLogger, 'error'>,
+  challenge?: string,
+): ErrorResponse {
   const fault = faultOf(error)
-  request.faultCode = fault.code
-  const { status } = errorTable[fault.code]
-  if (status >= 500 && fault.reason !== undefined) {
+  if (errorTable[fault.code].status >= 500 && fault.reason !== undefined) {
     logger.error(
       {
-        request_id: request.id,
-        operation: request.call?.operation,
+        request_id: context.id,
+        operation: context.authorized?.operation,
         code: fault.code,
         reason: fault.reason,
-        ...request.traceIds,
+        ...context.trace?.ids,
       },
       'request failed',
     )
   }
-  if (fault.code === 'unauthenticated') headers.header('WWW-Authenticate', challenge)
-  if (fault.code === 'unavailable') headers.header('Retry-After', '1')
-  return { status, json: errorBody(fault, request.id) }
+  return errorResponse(fault, context, headers, challenge)
 }
 
-/** What Fastify itself refuses of a request, on the paths that leave reading it to Fastify. */
+function errorResponse(
+  fault: Fault,
+  context: RequestContext,
+  headers: ResponseHeaders,
+  challenge = '',
+): ErrorResponse {
+  context.faultCode = fault.code
+  if (fault.code === 'unauthenticated') headers.header('WWW-Authenticate', challenge)
+  if (fault.code === 'unavailable') headers.header('Retry-After', '1')
+  return { status: errorTable[fault.code].status, json: errorBody(fault, context.id) }
+}
+
+/** Error codes of the client errors that Fastify itself throws. */
 const codeOfStatus: Partial<Record<number, FaultCode>> = {
   403: 'not_found',
   404: 'not_found',
@@ -63,7 +83,7 @@ function faultOf(error: unknown): Fault {
   return new Fault('internal', 'Something went wrong on our side', { reason: reasonOf(error) })
 }
 
-/** What the log may hold of an unforeseen error: its kind and code, never its message. */
+/** Returns the kind and code of an unexpected error. Its message could hold secrets and stays out of the log. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error
   return 'code' in error ? `${error.name} ${String(error.code)}` : error.name

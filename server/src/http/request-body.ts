@@ -1,42 +1,22 @@
-import { MIMEType } from 'node:util'
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { MIMEType } from 'node:util'
+import type { FastifyInstance } from 'fastify'
 import { Fault } from '../domain/fault.ts'
-import { overloaded, type LoadShedder, type Permit } from './server/load-shedder.ts'
+import type { RequestContext } from './request-context.ts'
+import { overloaded, type Permit } from './server/permit.ts'
 import { extendTimeoutForUpload } from './server/request-timeout.ts'
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    loadShedder: LoadShedder
-  }
-}
-
-/** How the bodies of a route are read. */
-export interface BodyReading {
-  readonly loadShedder: LoadShedder
-  /** The largest body, in bytes. */
-  readonly bodyLimit: number
-}
-
-export function bodyReadingOf({ server, routeOptions }: FastifyRequest): BodyReading {
-  return { loadShedder: server.loadShedder, bodyLimit: routeOptions.bodyLimit }
-}
-
 /**
- * Judges a request's body by its headers, before any of it is read (contract, "Input").
+ * Checks the headers of a request with a body, before the body is read (contract, "Input").
  * @throws Fault `not_implemented`, `body_required`, `unsupported_media_type`, `body_too_large`
  */
-export function checkBodyHeaders(
-  request: IncomingMessage,
-  mediaType: string,
-  { bodyLimit }: Pick<BodyReading, 'bodyLimit'>,
-): void {
+export function checkBodyHeaders(request: IncomingMessage, mediaType: string, bodyLimit: number): void {
   checkUploadHeaders(request, [mediaType])
   if (lengthOf(request) > bodyLimit) throw bodyTooLarge(bodyLimit)
 }
 
 /**
- * The same for a body of any size.
+ * Checks the headers of a request with a body of any size.
  * @throws Fault `not_implemented`, `body_required`, `unsupported_media_type`
  */
 export function checkUploadHeaders(request: IncomingMessage, mediaTypes: readonly string[]): void {
@@ -47,7 +27,10 @@ export function checkUploadHeaders(request: IncomingMessage, mediaTypes: readonl
   }
   if (coding === undefined && lengthOf(request) === 0) throw bodyRequired(request)
   if (headers['content-encoding'] !== undefined) {
-    throw new Fault('unsupported_media_type', 'Content-Encoding: is not supported; send the body as it is')
+    throw new Fault(
+      'unsupported_media_type',
+      'Content-Encoding: is not supported; send the body uncompressed',
+    )
   }
   if (mediaTypeOf(request, mediaTypes) === undefined) {
     throw new Fault('unsupported_media_type', `Content-Type: must be ${mediaTypes.join(' or ')}, in UTF-8`)
@@ -59,45 +42,44 @@ function lengthOf({ headers }: IncomingMessage): number {
 }
 
 /**
- * Reads the whole body and does `work` with it, which counts as a call that is worked on until that is done.
- * @throws Fault `body_required`, `body_too_large`, `malformed_request`, `unavailable`, and what `work` throws
+ * Reads the whole body and calls `work` with it. The request counts as in flight from the end of its body until `work` ends.
+ * @throws Fault `body_required`, `body_too_large`, `malformed_request`, `unavailable`, and the errors of `work`
  */
 export async function withBody<T>(
-  request: IncomingMessage,
-  { loadShedder, bodyLimit }: BodyReading,
+  { raw, permit }: RequestContext,
+  bodyLimit: number,
   work: (body: Buffer) => T | Promise<T>,
 ): Promise<T> {
-  const claim = loadShedder.claim()
   try {
     return await work(
-      isHere(request) ? takeBody(request, claim, bodyLimit) : await readBody(request, claim, bodyLimit),
+      hasArrived(raw) ? takeBody(raw, permit, bodyLimit) : await readBody(raw, permit, bodyLimit),
     )
   } finally {
-    claim.end()
+    permit.release()
   }
 }
 
-/** Whether all of the body has come, as most do in one packet with their headers. */
-function isHere(request: IncomingMessage): boolean {
+/** Returns true if the whole body is in memory. Most bodies arrive in one packet with their headers. */
+function hasArrived(request: IncomingMessage): boolean {
   const { complete, readableLength } = request
   return complete || (readableLength > 0 && readableLength === lengthOf(request))
 }
 
-function takeBody(request: IncomingMessage, claim: Permit, bodyLimit: number): Buffer {
+function takeBody(request: IncomingMessage, permit: Permit, bodyLimit: number): Buffer {
   const body = request.read() as Buffer | null
-  // Node is yet to be told that there is no more.
+  // Makes Node.js see the end of the body.
   request.resume()
   if (body === null) throw bodyRequired(request)
   if (body.length > bodyLimit) throw bodyTooLarge(bodyLimit)
-  if (!claim.hold(body.length) || !claim.begin()) throw overloaded()
+  if (!permit.reserve(body.length) || !permit.begin()) throw overloaded()
   return body
 }
 
 /**
- * One that turns out too large is refused at once, and the rest of it is read and dropped, so that the client, still
- * sending, gets to see the answer; `UGS_REQUEST_TIMEOUT_MS` bounds how long that may take.
+ * Reads a body as it arrives. The rest of a refused body is read and dropped, so that the client sees the response;
+ * `UGS_REQUEST_TIMEOUT_MS` limits the time for that.
  */
-function readBody(request: IncomingMessage, claim: Permit, bodyLimit: number): Promise<Buffer> {
+function readBody(request: IncomingMessage, permit: Permit, bodyLimit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
@@ -109,12 +91,12 @@ function readBody(request: IncomingMessage, claim: Permit, bodyLimit: number): P
     const take = (chunk: Buffer) => {
       length += chunk.length
       if (length > bodyLimit) refuse(bodyTooLarge(bodyLimit))
-      else if (!claim.hold(length)) refuse(overloaded())
+      else if (!permit.reserve(length)) refuse(overloaded())
       else chunks.push(chunk)
     }
     const finish = () => {
       if (length === 0) refuse(bodyRequired(request))
-      else if (!claim.begin()) refuse(overloaded())
+      else if (!permit.begin()) refuse(overloaded())
       else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
     }
     request.on('data', take)
@@ -124,7 +106,7 @@ function readBody(request: IncomingMessage, claim: Permit, bodyLimit: number): P
 }
 
 /**
- * The body, part by part, for as long as it comes. Whoever stops before its end leaves the connection as it is.
+ * Yields the parts of a body as they arrive. Stopping before the end leaves the connection open.
  * @throws Fault `body_required`, `malformed_request`
  */
 export async function* readUpload(request: IncomingMessage): AsyncGenerator<Buffer> {
@@ -141,13 +123,13 @@ export async function* readUpload(request: IncomingMessage): AsyncGenerator<Buff
   if (isEmpty) throw bodyRequired(request)
 }
 
-/** Has Fastify hand over each request with its body unread: a GET has one too, and what is read is bounded by `readBody`. */
+/** Makes Fastify leave bodies to the routes: it would not read the body of a GET, and has other limits than `withBody`. */
 export function leaveBodiesUnread(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 }
 
-/** Which of these the body is, by its `Content-Type`. */
+/** Returns which of the media types the body has, according to `Content-Type`. */
 export function mediaTypeOf({ headers }: IncomingMessage, mediaTypes: readonly string[]): string | undefined {
   const contentType = headers['content-type'] ?? ''
   if (mediaTypes.includes(contentType)) return contentType

@@ -1,92 +1,91 @@
-import type { AdminOperationId } from '../contract/admin/admin-operations.ts'
-import type { ApiToken, Scope } from '../domain/api-token/api-token.ts'
-import { Fault, type FaultCode } from '../domain/fault.ts'
-import type { RateLimiter } from '../domain/api-token/rate-limit.ts'
-import type { Caller } from '../domain/user-group/user-group-service.ts'
-import type { TraceIds } from './server/request-tracing.ts'
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FaultCode } from '../domain/fault.ts'
+import type { AuthorizedRequest } from './operations.ts'
+import { endingWithRequest, hasUnreadBody } from './response.ts'
+import type { Permit } from './server/permit.ts'
+import type { RequestTrace } from './server/request-observer.ts'
 
-/** What is known of a request while it is served, by whatever route. */
-export interface RequestContext {
-  /** The request id. */
-  readonly id: string
-  /** Set on a call that needs an API token once it is authenticated. */
-  call: AuthorizedRequest | undefined
-  /** Set on a call that was answered with an error. */
-  faultCode: FaultCode | undefined
-  /** Set on a call that is followed. */
-  traceIds: TraceIds | undefined
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    call: RequestContext['call']
-    faultCode: RequestContext['faultCode']
-    traceIds: RequestContext['traceIds']
-  }
-}
-
-/** An answer to which headers can be added. */
+/** Collects headers of a response. */
 export interface ResponseHeaders {
   header(name: string, value: string): unknown
 }
 
-export interface AuthorizedRequest {
-  readonly apiToken: ApiToken
-  readonly operation: Operation
+/** A response that the server wrote in place of the one that a route was working on, for example 408. */
+export interface Replacement {
+  readonly status: number
+  readonly code: FaultCode
+  /** Size of the response body. */
+  readonly bytes: number
+  /** Time of the response, as `performance.now()`. */
+  readonly at: number
 }
 
-/** The operations that need an API token, by the scopes of which each needs one (contract, "Who may call"); all others need `admin`. */
-const scopesOf = {
-  getOrCreate: ['read', 'write'],
-  rotate: ['write'],
-  update: ['write'],
-  introspect: ['introspect'],
-} as const satisfies Record<string, readonly Scope[]>
+const contextKey = Symbol('context')
 
-export type UserOperation = Exclude<keyof typeof scopesOf, 'introspect'>
+type RequestWithContext = IncomingMessage & { [contextKey]?: RequestContext }
 
-export type Operation = keyof typeof scopesOf | AdminOperationId
-
-/** Who makes an authenticated request. */
-export function callerOf(request: RequestContext): Caller {
-  const { id, workspaceId, environment } = (request.call as AuthorizedRequest).apiToken
-  return { workspaceId, environment, author: `api_token:${id}`, requestId: request.id }
+/** Returns the context that the pipeline attached to a request. */
+export function contextOf(request: IncomingMessage): RequestContext {
+  return (request as RequestWithContext)[contextKey] as RequestContext
 }
 
-/**
- * Begins a call that is authenticated, and tells how many more its API token may make.
- * @throws Fault `rate_limited`, `forbidden`
- */
-export function authorize(
-  request: RequestContext,
-  response: ResponseHeaders,
-  { apiToken, operation }: AuthorizedRequest,
-  rateLimiter: RateLimiter,
-): void {
-  request.call = { apiToken, operation }
-  countRequest(response, apiToken, rateLimiter)
-  const scopes: readonly Scope[] =
-    operation in scopesOf ? scopesOf[operation as keyof typeof scopesOf] : ['admin']
-  if (!scopes.some((scope) => apiToken.scopes.includes(scope))) {
-    throw new Fault('forbidden', `This API token lacks the scope "${scopes.join('" or "')}"`)
+/** One request and its response. The pipeline creates it, and each stage adds to it. */
+export class RequestContext implements ResponseHeaders {
+  readonly id: string
+  readonly raw: IncomingMessage
+  readonly response: ServerResponse
+  /** Documented path of the route, with `{name}` for parameters; null if no route matches. */
+  path: string | null = null
+  /** Set once the request is authenticated. */
+  authorized: AuthorizedRequest | undefined = undefined
+  /** Error code of the response. */
+  faultCode: FaultCode | undefined = undefined
+  /** Set by the load shedder. */
+  permit!: Permit
+  /** Set if the request is traced. */
+  trace: RequestTrace | undefined = undefined
+  replacement: Replacement | undefined = undefined
+  /** Headers of a response that Fastify sends. */
+  reply: { getHeader(name: string): unknown } | undefined = undefined
+  #bytes: number | undefined = undefined
+  /** Names and values in turn, the form that costs Node.js the least. */
+  readonly #headers: string[]
+
+  constructor(id: string, raw: IncomingMessage, response: ServerResponse) {
+    this.id = id
+    this.raw = raw
+    this.response = response
+    this.#headers = ['X-Request-Id', id, 'Cache-Control', 'no-store']
+    ;(raw as RequestWithContext)[contextKey] = this
+  }
+
+  /** Size of the response body; null if unknown. */
+  get bytes(): number | null {
+    const bytes = this.#bytes ?? this.reply?.getHeader('content-length')
+    return bytes === undefined ? null : Number(bytes)
+  }
+
+  header(name: string, value: string): void {
+    this.#headers.push(name, value)
+  }
+
+  /** Sends a JSON response without Fastify. */
+  send(status: number, json: string): void {
+    const { raw, response } = this
+    const bytes = Buffer.byteLength(json)
+    this.#bytes = bytes
+    this.#headers.push('Content-Type', 'application/json', 'Content-Length', String(bytes))
+    response.writeHead(status, this.#headers)
+    if (hasUnreadBody(raw)) endingWithRequest(raw, Buffer.from(json)).pipe(response)
+    // Node.js writes a latin1 text together with the headers, without encoding it.
+    else response.end(json, bytes === json.length ? 'latin1' : 'utf8')
   }
 }
 
-/** The headers are those of draft-ietf-httpapi-ratelimit-headers-10: a quota for each window, in seconds, and what is left of it. */
-function countRequest(response: ResponseHeaders, apiToken: ApiToken, rateLimiter: RateLimiter): void {
-  const allowance = rateLimiter.take(apiToken)
-  if (allowance === null) return
-  const { limit, isAllowed, remaining, fullInMs, retryInMs } = allowance
-  response.header(
-    'RateLimit-Policy',
-    `"api-token";q=${limit.burst};w=${Math.ceil(limit.burst / limit.perSecond)}`,
-  )
-  response.header('RateLimit', `"api-token";r=${remaining};t=${Math.ceil(fullInMs / 1000)}`)
-  if (isAllowed) return
-  const seconds = Math.max(1, Math.ceil(retryInMs / 1000))
-  response.header('Retry-After', String(seconds))
-  throw new Fault(
-    'rate_limited',
-    `Too many calls with this API token: ${limit.perSecond} a second, ${limit.burst} at once; try again in ${seconds} s`,
-  )
+/** Returns a generator of request ids: random characters that are unique to this process, then a counter. */
+export function createRequestIds(): () => string {
+  const prefix = randomBytes(6).toString('base64url')
+  let count = 0
+  return () => `${prefix}-${(count++).toString(36)}`
 }

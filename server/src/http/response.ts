@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
-/** Headers of every answer (contract, "Errors"). */
+/** Sets the headers that every response has (contract, "Errors"). */
 export function setCommonHeaders(reply: FastifyReply, requestId: string): void {
   reply.header('x-request-id', requestId)
   reply.header('cache-control', 'no-store')
 }
 
 /**
- * Sends a JSON text as it is. As bytes, because Fastify would add a charset to the type of a string, and
- * `application/json` has none (RFC 8259, section 11).
+ * Sends a JSON text with Fastify, as bytes: Fastify would add a charset to the type of a string, which `application/json` does
+ * not have (RFC 8259, section 11).
  */
 export function sendJson(reply: FastifyReply, status: number, json: string): FastifyReply {
   const bytes = Buffer.from(json)
@@ -20,13 +20,14 @@ export function sendJson(reply: FastifyReply, status: number, json: string): Fas
     : reply.send(bytes)
 }
 
+/** Returns true if the request has a body that has not arrived completely. */
 export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0)
 }
 
 /**
- * An answer that is given before its request's body is there: it is written at once, and ends when the body has been
- * read and dropped. A connection closed on a client that is still sending is reset, and the answer may be lost with it.
+ * Returns a stream that sends `bytes` at once, and ends when the rest of the request has been read and dropped. A connection
+ * that closes while the client still sends is reset, and the client may lose the response.
  */
 export function endingWithRequest(request: IncomingMessage, bytes: Buffer): Readable {
   const response = new Readable({ read: () => undefined })

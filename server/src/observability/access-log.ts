@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { RequestObserver, CompletedRequest } from '../http/server/request-lifecycle.ts'
+import type { RequestObserver, CompletedRequest } from '../http/server/request-observer.ts'
 
 /** Logs a line for this share of all calls, from 0 to 1, and for every one that failed on our side. */
-export function accessLog(logger: Pick<FastifyBaseLogger, 'info'>, share: number): RequestObserver {
+export function accessLog({ logger, share }: { logger: Pick<FastifyBaseLogger, 'info'>; share: number }): RequestObserver {
   const end = (call: CompletedRequest) => {
     const { status, apiToken, duration } = call
     if (Math.random() >= share && (status ?? 0) < 500) return

@@ -19,8 +19,7 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { RequestTracer } from '../http/server/request-tracing.ts'
-import type { CompletedRequest } from '../http/server/request-lifecycle.ts'
+import type { CompletedRequest, RequestTracer } from '../http/server/request-observer.ts'
 import type { BatchObserver } from '../store/batch-observer.ts'
 
 export interface TracesOptions {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { successful } from '../../contract/admin/admin-responses.ts'
+import { successful } from '../../contract/json/json-builder.ts'
 import { sessionResponse, SignInBody } from '../../contract/console.ts'
 import { readStrictJson } from '../../contract/json/strict-json.ts'
 import { compileValidator } from '../../contract/validator.ts'
@@ -11,7 +11,8 @@ import type { ApiTokenManagement } from '../../domain/api-token/api-token-manage
 import type { ConsoleSessions, OpenSession } from '../../domain/session/console-sessions.ts'
 import { Fault } from '../../domain/fault.ts'
 import { sendJson } from '../response.ts'
-import { bodyReadingOf, checkBodyHeaders, withBody } from '../request-body.ts'
+import { checkBodyHeaders, withBody } from '../request-body.ts'
+import { contextOf } from '../request-context.ts'
 import { dropSecret, findSession, keepSecret, secretOf } from './console-session.ts'
 
 export interface ConsoleRoutesDependencies {
@@ -48,14 +49,12 @@ export async function addConsoleRoutes(
 
   app.post('/console/session', {
     config: { challenge: 'Token' },
-    // Anybody may send one.
-    bodyLimit: maxSignInBytes,
     onRequest: (request, _reply, done) => {
-      checkBodyHeaders(request.raw, 'application/json', bodyReadingOf(request))
+      checkBodyHeaders(request.raw, 'application/json', maxSignInBytes)
       done()
     },
     handler: async (request, reply) => {
-      const { secret, json } = await withBody(request.raw, bodyReadingOf(request), async (body) => {
+      const { secret, json } = await withBody(contextOf(request.raw), maxSignInBytes, async (body) => {
         const { value } = readStrictJson(body)
         validateSignIn(value)
         const session = await sessions.signIn(value.api_token, request.id)
@@ -68,14 +67,14 @@ export async function addConsoleRoutes(
   app.get('/console/session', {
     config: { challenge: 'Token' },
     handler: async (request, reply) => {
-      const json = await app.loadShedder.during(async () => answer(await signedIn(request)))
+      const json = await contextOf(request.raw).permit.during(async () => answer(await signedIn(request)))
       return sendJson(reply, 200, json)
     },
   })
   app.delete('/console/session', {
     config: { challenge: 'Token' },
     handler: async (request, reply) => {
-      await app.loadShedder.during(async () => {
+      await contextOf(request.raw).permit.during(async () => {
         await signedIn(request)
         await sessions.signOut(secretOf(request) as string)
       })

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { checkReadiness, type ReadinessDependencies } from '../../domain/readiness.ts'
 import { sendJson } from '../response.ts'
 
-/** For a supervisor (`/healthz`: restart me if this fails) and a load balancer (`/readyz`: send me requests). */
-export function addHealthRoutes(app: FastifyInstance, parts: ReadinessDependencies): void {
+/** Adds `/healthz`, by which a supervisor decides on restarts, and `/readyz`, by which a load balancer decides on traffic. */
+export function addHealthRoutes(app: FastifyInstance, dependencies: ReadinessDependencies): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/healthz',
@@ -14,7 +14,7 @@ export function addHealthRoutes(app: FastifyInstance, parts: ReadinessDependenci
     method: ['GET', 'HEAD'],
     url: '/readyz',
     handler: async (_request, reply) => {
-      await checkReadiness(parts)
+      await checkReadiness(dependencies)
       return sendJson(reply, 200, '{"status":"ready"}')
     },
   })

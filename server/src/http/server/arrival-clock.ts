@@ -1,45 +1,42 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 
-const answeredAt = Symbol('answeredAt')
+const respondedAt = Symbol('respondedAt')
 
-interface Answered {
-  /** When the last answer on this connection began to go out. */
-  [answeredAt]?: number
+interface Responded {
+  /** Time of the last response on this connection. */
+  [respondedAt]?: number
 }
 
-/** What the loop does between two requests that wait for it may still be counted as idle, in milliseconds. */
+/** Idle time between two event-loop iterations up to which the loop counts as busy, in milliseconds. */
 const noIdleMs = 0.05
 
 /**
- * When requests arrived, as near as it can be told from within. Node tells of a request when it reads it, and on a busy
- * service a request waits for that longer than it then takes: for the turn of the event loop that is under way, and for those
- * that are read before it.
+ * Estimates when requests arrived, as `performance.now()`. Node.js reports a request when it reads it. On a busy service most
+ * of a request's latency is the wait before that, until the current event-loop iteration ends and earlier requests are read.
  *
- * - All that is read in a turn had arrived when the turn began.
- * - Where the loop was busy all the time since the turn before, a request arrived at some time since then, and since the last
- *   answer on its connection. The middle of that is taken.
- *
- * All times are in milliseconds, as `performance.now` has them.
+ * - All requests that one iteration reads had arrived when the iteration began.
+ * - If the loop was busy since the previous iteration, a request arrived at some time since then, but after the previous
+ *   response on its connection. The estimate is the midpoint of that interval.
  */
 export class ArrivalClock {
-  /** When the turn under way began to read; undefined between turns. */
+  /** Start of the current iteration; undefined between iterations. */
   #tick: number | undefined
   #lastTick = 0
   #lastIdle = 0
-  /** Since when what is read in this turn may have been waiting. */
+  /** Earliest arrival of the requests that the current iteration reads. */
   #waitingSince = 0
 
-  /** To be asked as soon as a request has been read. */
-  arrivalOn(socket: Socket & Answered): number {
-    const turn = this.#tick ?? this.#beginTick()
-    const since = Math.min(turn, Math.max(this.#waitingSince, socket[answeredAt] ?? 0))
-    return (since + turn) / 2
+  /** Returns the arrival time of the request that has just been read from `socket`. */
+  arrivalOn(socket: Socket & Responded): number {
+    const tick = this.#tick ?? this.#beginTick()
+    const since = Math.min(tick, Math.max(this.#waitingSince, socket[respondedAt] ?? 0))
+    return (since + tick) / 2
   }
 
-  /** To be told when an answer begins to go out: the next request comes later. */
-  answerOn(socket: Socket & Answered): void {
-    socket[answeredAt] = performance.now()
+  /** Records a response: the next request on the connection arrives later. */
+  markResponse(socket: Socket & Responded): void {
+    socket[respondedAt] = performance.now()
   }
 
   #beginTick(): number {
@@ -48,7 +45,7 @@ export class ArrivalClock {
     this.#waitingSince = idleTime - this.#lastIdle < noIdleMs ? this.#lastTick : now
     this.#lastIdle = idleTime
     this.#lastTick = this.#tick = now
-    // It runs when all that had arrived has been read, and before the loop looks for more.
+    // Runs after everything that had arrived was read.
     setImmediate(this.#endTick)
     return now
   }

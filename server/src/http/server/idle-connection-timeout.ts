@@ -1,34 +1,36 @@
-import type { Server } from 'node:http'
 import type { HttpConnection } from './http-connection.ts'
+import type { Stage } from './stage.ts'
 
-/** How often connections are looked at, in milliseconds. */
+/** Interval of the checks, in milliseconds. A check per connection and second costs requests nothing. */
 const intervalMs = 1000
 
 /**
- * Closes connections on which nothing has gone out for longer than `timeoutMs`, unless the service owes them an answer:
+ * Closes connections that have sent nothing to the client for `timeoutMs`, unless a response is being worked on:
  *
- * - Who sends nothing but empty lines between requests (RFC 9112, section 2.2). Node's keep-alive timeout starts over
- *   with every byte, and its other timeouts with the first line that is not empty.
- * - Who does not take the answers that are waiting to go out.
- *
- * Looking now and then costs a request nothing.
+ * - The client sends only empty lines (RFC 9112, section 2.2), which restart Node.js's keep-alive timeout.
+ * - The client does not read its responses.
  */
-export function closeIdleConnections(server: Server, timeoutMs: number): void {
+export function closeIdleConnections(timeoutMs: number): Stage {
   const lastSeen = new Map<HttpConnection, { state: string; at: number }>()
-  server.on('connection', (socket: HttpConnection) => {
-    // A connection may be handed to the server anew.
-    const isKnown = lastSeen.has(socket)
-    lastSeen.set(socket, { state: '', at: performance.now() })
-    if (!isKnown) socket.once('close', () => lastSeen.delete(socket))
-  })
-  const sweep = setInterval(() => {
+  const check = () => {
     const now = performance.now()
     for (const [socket, { state, at }] of lastSeen) {
-      const owesAnswer = socket._httpMessage && socket.writableLength === 0
+      const isWorking = socket._httpMessage && socket.writableLength === 0
       const current = `${socket.bytesWritten} ${socket.writableLength}`
-      if (owesAnswer || current !== state) lastSeen.set(socket, { state: current, at: now })
+      if (isWorking || current !== state) lastSeen.set(socket, { state: current, at: now })
       else if (now - at > timeoutMs) socket.destroy()
     }
-  }, intervalMs).unref()
-  server.once('close', () => clearInterval(sweep))
+  }
+  return {
+    attach(server) {
+      server.on('connection', (socket: HttpConnection) => {
+        // After an upgrade request, a connection is emitted a second time.
+        const isKnown = lastSeen.has(socket)
+        lastSeen.set(socket, { state: '', at: performance.now() })
+        if (!isKnown) socket.once('close', () => lastSeen.delete(socket))
+      })
+      const timer = setInterval(check, intervalMs).unref()
+      server.once('close', () => clearInterval(timer))
+    },
+  }
 }

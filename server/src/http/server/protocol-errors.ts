@@ -1,11 +1,14 @@
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { STATUS_CODES, type Server } from 'node:http'
 import { errorBody, errorTable } from '../../contract/errors.ts'
-import { Fault, type FaultCode } from '../../domain/fault.ts'
-import type { HttpSocket } from './http-connection.ts'
+import { Fault } from '../../domain/fault.ts'
+import { contextOf } from '../request-context.ts'
+import type { HttpConnection } from './http-connection.ts'
+import type { RequestTracker } from './request-tracker.ts'
+import type { Stage } from './stage.ts'
 
-/** What Node's HTTP parser refuses before there is a request, by its error code. */
+/** Faults of Node.js's HTTP parser, by error code. */
 const faults: Record<string, () => Fault> = {
-  ERR_HTTP_REQUEST_TIMEOUT: () => new Fault('request_timeout', 'The request did not arrive in time'),
+  ERR_HTTP_REQUEST_TIMEOUT: requestTimeout,
   HPE_HEADER_OVERFLOW: () => new Fault('headers_too_large', 'The headers of the request are too large'),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: () =>
     new Fault('body_too_large', 'The chunk extensions of the body are too large'),
@@ -13,136 +16,120 @@ const faults: Record<string, () => Fault> = {
     new Fault('not_implemented', 'Transfer-Encoding: only chunked is supported'),
 }
 
-/** What Node tells of a request that it could not take. */
+/** A `clientError` of Node.js. */
 type ProtocolError = Error & { code?: string; reason?: unknown; rawPacket?: unknown; bytesParsed?: unknown }
 
-/** The paths on which a method that Node's parser does not know is 405 like any other, and not a broken request. */
+/** Paths on which a method that Node.js's parser does not know is 405, as on all others, instead of 400. */
 const methodsOf = new Map([
   ['/api/user', 'GET, POST, PUT'],
   ['/oauth2/introspect', 'POST'],
 ])
 const requestLine = /^[\w!#$%&'*+.^`|~-]+ (\/[^ ?]*?)\/?(?:\?\S*)? HTTP\/1\.[01]\r\n/
 
-/** What Node tells of a request that did not arrive in time. */
-export function requestTimeout(): Error & { code: string } {
-  return Object.assign(new Error('request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
-}
-
-/** For how long what a client goes on sending is read and dropped once it has been answered, in milliseconds. */
+/** Time to read and drop what a client sends after its last response, in milliseconds. */
 const lingerMs = 1000
 
-/** A last answer that was written. */
-export interface Refusal {
-  readonly requestId: string
-  readonly status: number
-  readonly code: FaultCode
-  /** Size of the answer's body. */
-  readonly bytes: number
-  /** The answer that the same request would have had if it had gone on. */
-  readonly inPlaceOf?: ServerResponse | undefined
-  /** The request, where it was understood and its call had not begun. */
-  readonly request?: IncomingMessage
+/** Connections that have got their last response. */
+const finished = new WeakSet<HttpConnection>()
+
+interface FinalResponse {
+  readonly fault: Fault
+  /** Value of the header `Allow`. */
+  readonly allow?: string
 }
 
-/** What last answers need. */
-export interface FinalResponses {
-  readonly nextRequestId: () => string
-  readonly onRefused: ((refusal: Refusal) => void) | undefined
-}
+/** Sends the error responses to requests that never reach the later stages, and closes their connections. */
+export class ProtocolErrors implements Stage {
+  readonly #nextRequestId: () => string
+  readonly #tracker: RequestTracker | undefined
 
-/** The connections that have had their last answer. */
-const responded = new WeakSet<HttpSocket>()
+  constructor(nextRequestId: () => string, tracker: RequestTracker | undefined) {
+    this.#nextRequestId = nextRequestId
+    this.#tracker = tracker
+  }
 
-/** Answers a broken, oversized or late request in the shape of every other error, and closes its connection. */
-export function sendProtocolError(
-  error: ProtocolError,
-  socket: HttpSocket,
-  finalResponses: FinalResponses,
-): void {
-  if (responded.has(socket)) return
-  if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
-  else {
-    const allowed = methodsOf.get(unknownMethodAt(error) ?? '')
-    sendFinalResponse(allowed === undefined ? faultOf(error) : notAllowed(allowed), socket, finalResponses)
+  attach(server: Server): void {
+    server.on('clientError', (error: ProtocolError, socket) => {
+      this.#handleClientError(error, socket as HttpConnection)
+    })
+    server.on('connect', (_request, socket) => {
+      const fault = new Fault('method_not_allowed', 'CONNECT is not supported')
+      this.#send({ fault, allow: '' }, socket as HttpConnection)
+    })
+    // RFC 9110, section 10.1.1: an expectation other than 100-continue may be ignored.
+    server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  }
+
+  /** Refuses the request whose body is late on this connection. */
+  readonly refuseLate = (socket: HttpConnection): void => {
+    if (!finished.has(socket)) this.#send({ fault: requestTimeout() }, socket)
+  }
+
+  #handleClientError(error: ProtocolError, socket: HttpConnection): void {
+    if (finished.has(socket)) return
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+    else {
+      const allow = methodsOf.get(unknownMethodPath(error) ?? '')
+      this.#send(allow === undefined ? { fault: faultOf(error) } : notAllowed(allow), socket)
+    }
+  }
+
+  /** Sends the last response of a connection after those to earlier requests: clients read them in order. */
+  #send(final: FinalResponse, socket: HttpConnection): void {
+    finished.add(socket)
+    const current = socket._httpMessage
+    if (current?.req.complete) current.once('finish', () => this.#send(final, socket))
+    // The request at fault got a response before its body was complete.
+    else if (current?.headersSent) socket.destroy()
+    else this.#write(final, socket)
+  }
+
+  #write({ fault, allow }: FinalResponse, socket: HttpConnection): void {
+    if (!socket.writable) return
+    const context = socket._httpMessage ? contextOf(socket._httpMessage.req) : undefined
+    const requestId = context?.id ?? this.#nextRequestId()
+    const { code } = fault
+    const { status } = errorTable[code]
+    const body = errorBody(fault, requestId)
+    const bytes = Buffer.byteLength(body)
+    if (context === undefined) this.#tracker?.reportUnparsed({ requestId, status, code, bytes })
+    else context.replacement = { status, code, bytes, at: performance.now() }
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
+        'Content-Type: application/json\r\n' +
+        `Content-Length: ${bytes}\r\n` +
+        `X-Request-Id: ${requestId}\r\n` +
+        'Cache-Control: no-store\r\n' +
+        (allow === undefined ? '' : `Allow: ${allow}\r\n`) +
+        'Connection: close\r\n\r\n' +
+        body,
+    )
+    // Closing a socket with unread bytes resets the connection, and the client may lose the response.
+    socket.removeAllListeners('data').on('data', () => undefined)
+    socket.once('end', () => socket.destroy())
+    setTimeout(() => socket.destroy(), lingerMs).unref()
   }
 }
 
-/** Answers the two kinds of request that Node's server would answer by itself, in another shape or not at all. */
-export function refuseUnusualRequests(server: Server, finalResponses: FinalResponses): void {
-  server.on('connect', (_request, socket) => {
-    sendFinalResponse(
-      { fault: new Fault('method_not_allowed', 'CONNECT is not supported'), allow: '' },
-      socket,
-      finalResponses,
-    )
-  })
-  // RFC 9110, section 10.1.1: an expectation other than 100-continue may be ignored.
-  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+function requestTimeout(): Fault {
+  return new Fault('request_timeout', 'The request did not arrive in time')
 }
 
 function notAllowed(methods: string): FinalResponse {
   return { fault: new Fault('method_not_allowed', `This path allows ${methods}`), allow: methods }
 }
 
-/** The path of a request whose method Node's parser does not know. */
-function unknownMethodAt({ code, rawPacket, bytesParsed }: ProtocolError): string | undefined {
+/** Returns the path of a request whose method Node.js's parser does not know. */
+function unknownMethodPath({ code, rawPacket, bytesParsed }: ProtocolError): string | undefined {
   if (code !== 'HPE_INVALID_METHOD' || !Buffer.isBuffer(rawPacket)) return undefined
-  // The packet may start with an earlier request, and then says nothing of this one.
+  // If an earlier request starts the packet, the path is unknown.
   const isAtStart = Number(bytesParsed) <= rawPacket.indexOf(' ')
   return isAtStart ? requestLine.exec(rawPacket.toString('latin1'))?.[1] : undefined
 }
 
-function faultOf({ code = '', reason }: ProtocolError): FinalResponse {
-  // A length beside a transfer coding is how requests are smuggled (RFC 9112, section 6.1), and no unknown coding.
+function faultOf({ code = '', reason }: ProtocolError): Fault {
+  // Content-Length with a transfer coding is request smuggling (RFC 9112, section 6.1), not an unknown coding.
   const isSmuggled = code === 'HPE_INVALID_TRANSFER_ENCODING' && String(reason).includes('Content-Length')
   const known = isSmuggled ? undefined : faults[code]
-  return { fault: known?.() ?? new Fault('malformed_request', 'The request is not valid HTTP/1.1') }
-}
-
-interface FinalResponse {
-  readonly fault: Fault
-  /** The header `Allow`. */
-  readonly allow?: string
-}
-
-/** Writes the last answer of a connection once those to the requests before it are out: a client takes them in order. */
-function sendFinalResponse(
-  response: FinalResponse,
-  socket: HttpSocket,
-  finalResponses: FinalResponses,
-): void {
-  responded.add(socket)
-  const underWay = socket._httpMessage
-  if (underWay?.req.complete)
-    underWay.once('finish', () => sendFinalResponse(response, socket, finalResponses))
-  // The request at fault has had an answer already, before its body was there.
-  else if (underWay?.headersSent) socket.destroy()
-  else writeLast(response, socket, finalResponses)
-}
-
-function writeLast(
-  { fault, allow }: FinalResponse,
-  socket: HttpSocket,
-  { nextRequestId, onRefused }: FinalResponses,
-): void {
-  if (!socket.writable) return
-  const requestId = nextRequestId()
-  const body = errorBody(fault, requestId)
-  const bytes = Buffer.byteLength(body)
-  const { status } = errorTable[fault.code]
-  onRefused?.({ requestId, status, code: fault.code, bytes, inPlaceOf: socket._httpMessage ?? undefined })
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
-      'Content-Type: application/json\r\n' +
-      `Content-Length: ${bytes}\r\n` +
-      `X-Request-Id: ${requestId}\r\n` +
-      'Cache-Control: no-store\r\n' +
-      (allow === undefined ? '' : `Allow: ${allow}\r\n`) +
-      'Connection: close\r\n\r\n' +
-      body,
-  )
-  // A socket that is closed with bytes unread resets the connection, and the answer may be lost with it.
-  socket.removeAllListeners('data').on('data', () => undefined)
-  socket.once('end', () => socket.destroy())
-  setTimeout(() => socket.destroy(), lingerMs).unref()
+  return known?.() ?? new Fault('malformed_request', 'The request is not valid HTTP/1.1')
 }

@@ -1,45 +1,66 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { RequestContext } from '../request-context.ts'
+import { hasUnreadBody } from '../response.ts'
+import type { Next, Stage } from './stage.ts'
 
-/** How often requests are looked at, in milliseconds. */
+/** Interval of the checks, in milliseconds. */
 const intervalMs = 1000
 
-/** Those whose bodies may go on for as long as they come. */
+/** Requests whose bodies may take any time, as long as bytes arrive. */
 const uploads = new WeakSet<IncomingMessage>()
 
-/** Bounds a body by the time between its parts from now on, and no longer by its time in all. */
+/** From now on, limits only the pauses in a body, not its total time. */
 export function extendTimeoutForUpload(request: IncomingMessage): void {
   uploads.add(request)
 }
 
 /**
- * Refuses requests whose bodies do not arrive in time: within `timeoutMs`, or, of an upload, with no such pause in between.
- * Node's own `requestTimeout` is one for all requests of a server. Looking now and then costs a request next to nothing.
+ * Refuses requests whose bodies do not arrive within `timeoutMs`, or, of uploads, pause for that long. Node.js's own
+ * `requestTimeout` is one for all requests of a server.
  */
-export function enforceRequestTimeout(
-  server: Server,
-  timeoutMs: number,
-  refuse: (socket: Socket) => void,
-): void {
-  const underWay = new Map<Socket, { request: IncomingMessage; since: number; bytesRead: number }>()
-  server.on('request', (request: IncomingMessage) => {
-    const { socket, headers } = request
-    if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return
-    underWay.set(socket, { request, since: performance.now(), bytesRead: socket.bytesRead })
-  })
-  const sweep = setInterval(() => {
+export class RequestTimeout implements Stage {
+  readonly #timeoutMs: number
+  readonly #refuse: (socket: Socket) => void
+  /** Requests read in this event-loop iteration. The bodies of most are complete when it ends. */
+  #fresh: IncomingMessage[] = []
+  readonly #incomplete = new Map<Socket, { request: IncomingMessage; since: number; bytesRead: number }>()
+
+  constructor(timeoutMs: number, refuse: (socket: Socket) => void) {
+    this.#timeoutMs = timeoutMs
+    this.#refuse = refuse
+  }
+
+  attach(server: Server): void {
+    const timer = setInterval(this.#check, intervalMs).unref()
+    server.once('close', () => clearInterval(timer))
+  }
+
+  handle(context: RequestContext, next: Next): void {
+    if (hasUnreadBody(context.raw) && this.#fresh.push(context.raw) === 1) setImmediate(this.#keepIncomplete)
+    next(context)
+  }
+
+  readonly #keepIncomplete = (): void => {
+    for (const request of this.#fresh) if (!request.complete) this.#keep(request.socket, request)
+    this.#fresh = []
+  }
+
+  #keep(socket: Socket, request: IncomingMessage): void {
+    this.#incomplete.set(socket, { request, since: performance.now(), bytesRead: socket.bytesRead })
+  }
+
+  readonly #check = (): void => {
     const now = performance.now()
-    for (const [socket, { request, since, bytesRead }] of underWay) {
-      // What is here and not yet taken is not the client's fault.
+    for (const [socket, { request, since, bytesRead }] of this.#incomplete) {
+      // Bytes that the service has not read yet are not the client's fault.
       const isMoving = socket.bytesRead > bytesRead || request.readableLength > 0
-      if (request.complete || socket.destroyed) underWay.delete(socket)
-      else if (uploads.has(request) && isMoving) {
-        underWay.set(socket, { request, since: now, bytesRead: socket.bytesRead })
-      } else if (now - since > timeoutMs) {
-        underWay.delete(socket)
-        refuse(socket)
+      if (request.complete || socket.destroyed) this.#incomplete.delete(socket)
+      else if (uploads.has(request) && isMoving) this.#keep(socket, request)
+      else if (now - since > this.#timeoutMs) {
+        this.#incomplete.delete(socket)
+        this.#refuse(socket)
       }
     }
-  }, intervalMs).unref()
-  server.once('close', () => clearInterval(sweep))
+  }
 }

@@ -1,21 +1,14 @@
-import type { IncomingMessage } from 'node:http'
-import type { CompletedRequest } from './request-lifecycle.ts'
+import type { RequestTracer } from './request-observer.ts'
+import type { Stage } from './stage.ts'
 
-/** Follows calls through the service. */
-export interface RequestTracer {
-  /** Null where this one is not followed. */
-  begin(request: IncomingMessage): RequestTrace | null
-}
-
-interface RequestTrace {
-  /** What ties a line of the log to the call. */
-  readonly ids: TraceIds
-  /** Does what belongs to the call, so that the store knows for whom it works. */
-  run(work: () => void): void
-  end(call: CompletedRequest): void
-}
-
-export interface TraceIds {
-  readonly trace_id: string
-  readonly span_id: string
+/** Runs the later stages within the trace of the request. It comes after the queue, which would lose the trace. */
+export function traceRequests(tracer: RequestTracer): Stage {
+  return {
+    handle(context, next) {
+      const trace = tracer.begin(context.raw)
+      if (trace === null) return next(context)
+      context.trace = trace
+      trace.run(() => next(context))
+    },
+  }
 }

@@ -1,53 +1,65 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { Fault } from '../../domain/fault.ts'
+import { sendRefusal } from '../error-response.ts'
+import type { RequestContext } from '../request-context.ts'
+import type { Stage } from './stage.ts'
 
-// Node's parser leaves some of what RFC 9112 asks of a server to the server.
-
-/** A proxy on the way may take another one of several for the one that counts. */
+/** Headers of which a proxy may use another one than the service if there are several. */
 const singleHeaders = ['Host', 'Authorization', 'Content-Type']
 /** RFC 3986, section 3.2: a name or an address, and a port; no user name. It may be empty. */
 const hostForm = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
 
-/** Connections on which a request may have ended elsewhere for a proxy on the way than for this server. */
-const isAmbiguous = new WeakSet<Socket>()
+/** Connections on which a proxy may disagree with the service about the end of a request. */
+const ambiguous = new WeakSet<Socket>()
 
-/**
- * Has the connection close with the answer where the version or a transfer coding leaves room for doubt where the request
- * ends: what follows it there may be a smuggled one.
- */
-export function closeOnAmbiguousFraming(
-  request: IncomingMessage,
-  response: Pick<ServerResponse, 'setHeader'>,
-): void {
-  const coding = request.headers['transfer-encoding']
-  const isPlain =
-    request.httpVersion === '1.1'
-      ? coding === undefined || coding.toLowerCase() === 'chunked'
-      : request.httpVersion === '1.0' && coding === undefined
-  if (isPlain) return
-  isAmbiguous.add(request.socket)
-  response.setHeader('connection', 'close')
+/** Refuses ambiguous framing and requests that violate RFC 9112 in ways that Node.js's parser accepts. */
+export const validateRequests: Stage = {
+  handle(context, next) {
+    const { raw, response } = context
+    const isAmbiguous = ambiguous.has(raw.socket)
+    // A proxy may see another end of the request: what follows on the connection could be a smuggled request.
+    if (hasAmbiguousFraming(raw)) {
+      ambiguous.add(raw.socket)
+      response.setHeader('connection', 'close')
+    }
+    const problem = isAmbiguous
+      ? 'The request before this one on the connection has ambiguous framing'
+      : problemOf(raw)
+    if (problem === undefined) next(context)
+    else refuse(context, problem)
+  },
 }
 
-/** @throws Fault `malformed_request` */
-export function validateRequest(request: IncomingMessage, response: ServerResponse): void {
-  const { httpVersion, headers, rawHeaders, url = '', socket } = request
-  if (isAmbiguous.has(socket)) throw malformed('It is in doubt where the request before this one ends')
-  closeOnAmbiguousFraming(request, response)
+function refuse(context: RequestContext, problem: string): void {
+  sendRefusal(context, new Fault('malformed_request', problem))
+}
+
+function hasAmbiguousFraming({ httpVersion, headers }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding']
+  return httpVersion === '1.1'
+    ? coding !== undefined && coding.toLowerCase() !== 'chunked'
+    : httpVersion !== '1.0' || coding !== undefined
+}
+
+function problemOf(request: IncomingMessage): string | undefined {
+  const { httpVersion, headers, rawHeaders } = request
   if (httpVersion !== '1.1') {
-    if (httpVersion !== '1.0') throw malformed('The version of HTTP must be 1.1')
+    if (httpVersion !== '1.0') return 'The version of HTTP must be 1.1'
     // RFC 9112, section 6.1.
-    if (headers['transfer-encoding'] !== undefined) throw malformed('Transfer-Encoding: HTTP/1.0 has none')
+    if (headers['transfer-encoding'] !== undefined) return 'Transfer-Encoding: HTTP/1.0 has none'
   }
-  // Of an absolute form only what has no host, or a user too, is left by now (RFC 9110, section 4.2).
-  if (/^https?:|#/i.test(url)) throw malformed('The path is not valid')
+  // RFC 9112, section 3.2.2: a server accepts the absolute form. One without a host or with a user name stays invalid.
+  if (request.url?.startsWith('/') !== true) {
+    request.url = request.url?.replace(/^https?:\/\/[^/?#@]+(?=[/?]|$)/i, '') || '/'
+  }
+  if (/^https?:|#/i.test(request.url)) return 'The path is not valid'
   for (const name of singleHeaders) {
-    if (countOf(name, rawHeaders) > 1) throw malformed(`${name}: is given more than once`)
+    if (countOf(name, rawHeaders) > 1) return `${name}: is given more than once`
   }
   // RFC 9112, section 3.2.
-  if (headers.host === undefined && httpVersion === '1.1') throw malformed('Host: is required')
-  if (!hostForm.test(headers.host ?? '')) throw malformed('Host: is not valid')
+  if (headers.host === undefined && httpVersion === '1.1') return 'Host: is required'
+  return hostForm.test(headers.host ?? '') ? undefined : 'Host: is not valid'
 }
 
 function countOf(name: string, rawHeaders: readonly string[]): number {
@@ -57,8 +69,4 @@ function countOf(name: string, rawHeaders: readonly string[]): number {
     if (found.length === name.length && found.toLowerCase() === name.toLowerCase()) count++
   }
   return count
-}
-
-function malformed(message: string): Fault {
-  return new Fault('malformed_request', message)
 }

@@ -1,30 +1,33 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { HttpConnection } from './http-connection.ts'
+import type { Stage } from './stage.ts'
 
 /**
- * Takes a request that offers another protocol as one that does not (RFC 9110, section 7.8). Node's parser stops after it:
- * left alone, it would drop what came with it, and take whatever comes next for the start of a request.
+ * Handles a request with an `Upgrade` header as if it had none (RFC 9110, section 7.8). Node.js's parser stops after such a
+ * request and would drop its body. So the connection goes back to the server with the header removed.
  */
-export function refuseUpgrades(server: Server): void {
-  server.on('upgrade', (request: IncomingMessage, socket: HttpConnection, head: Buffer) => {
-    // Node has let go of the connection.
-    const close = () => socket.destroy()
-    socket.on('error', close)
-    const handBack = () => {
-      const underWay = socket._httpMessage
-      if (underWay) underWay.once('finish', handBack)
-      else if (socket.writable) {
-        socket.off('error', close)
-        socket.setTimeout(server.timeout)
-        socket.unshift(Buffer.concat([headWithoutOffer(request), head]))
-        server.emit('connection', socket)
+export const ignoreUpgrades: Stage = {
+  attach(server) {
+    server.on('upgrade', (request: IncomingMessage, socket: HttpConnection, head: Buffer) => {
+      // Node.js no longer handles errors of this connection.
+      const close = () => socket.destroy()
+      socket.on('error', close)
+      const handBack = () => {
+        const current = socket._httpMessage
+        if (current) current.once('finish', handBack)
+        else if (socket.writable) {
+          socket.off('error', close)
+          socket.setTimeout(server.timeout)
+          socket.unshift(Buffer.concat([headWithoutUpgrade(request), head]))
+          server.emit('connection', socket)
+        }
       }
-    }
-    handBack()
-  })
+      handBack()
+    })
+  },
 }
 
-function headWithoutOffer({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
+function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (rawHeaders[i]?.toLowerCase() !== 'upgrade') lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`)

@@ -1,85 +1,64 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { RequestTracker } from '../server/request-lifecycle.ts'
-import { validateRequest } from '../server/request-validation.ts'
-import { prependRequestListener } from '../server/prepend-listener.ts'
-import { FastPathContext } from './fast-path-context.ts'
 import { failureResponse } from '../error-response.ts'
+import { contextOf, type RequestContext } from '../request-context.ts'
+import type { Next, Stage } from '../server/stage.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route that serves the request in place of Fastify. */
+    /** The route that handles the request instead of Fastify. */
     fastPathRoute?: FastPathRoute
   }
 }
 
-/** A route that is called for every view of a dashboard, and so is served past Fastify (decision 0024). */
+/** A route that serves every view of a dashboard, and so is worth a way around Fastify (decision 0024). */
 export interface FastPathRoute {
   readonly methods: readonly string[]
   readonly url: string
-  /** What a caller without a valid API token is told of how to send one. */
+  /** Value of `WWW-Authenticate` in a 401. */
   readonly challenge: string
-  /** Resolves with the JSON text to answer with status 200; what it throws is answered as an error. */
-  readonly serve: (context: FastPathContext) => Promise<string>
+  /** Resolves with the JSON of a response with status 200, or throws a Fault. */
+  readonly serve: (context: RequestContext) => Promise<string>
 }
 
-export interface FastPathOptions {
-  readonly nextRequestId: () => string
-  readonly isDraining: () => boolean
-  readonly logger: Pick<FastifyBaseLogger, 'error'>
-  readonly watch: RequestTracker | undefined
-}
+/** Handles requests to some routes without Fastify's router, hooks and reply. */
+export class FastPath implements Stage {
+  readonly #routes: ReadonlyMap<string | undefined, FastPathRoute>
+  readonly #logger: Pick<FastifyBaseLogger, 'error'>
 
-/** Serves some routes before Fastify sees the request, where it is written as it is documented; in other spellings after it. */
-export class FastPath {
-  readonly #routes = new Map<string | undefined, FastPathRoute>()
-  readonly #options: FastPathOptions
+  constructor(routes: readonly FastPathRoute[], logger: Pick<FastifyBaseLogger, 'error'>) {
+    this.#routes = new Map(routes.map((route) => [route.url, route]))
+    this.#logger = logger
+  }
 
-  /** Comes before what handles the requests of a server so far. */
-  constructor(app: FastifyInstance, options: FastPathOptions) {
-    this.#options = options
-    const handleOthers = prependRequestListener(app.server, (request, response) => {
-      const route = this.#routes.get(request.url)
-      if (route?.methods.includes(request.method ?? '')) {
-        this.#serve(route, options.nextRequestId(), request, response)
-      } else handleOthers(request, response)
-    })
+  handle(context: RequestContext, next: Next): void {
+    const { url, method = '' } = context.raw
+    const route = this.#routes.get(url)
+    if (route?.methods.includes(method)) void this.#serve(route, context)
+    else next(context)
+  }
+
+  /** Adds the routes to Fastify, which recognizes other spellings of their paths, such as one with a trailing slash. */
+  addRoutes(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => {
       const { fastPathRoute } = request.routeOptions.config
       if (fastPathRoute === undefined) return done()
       reply.hijack()
-      this.#serve(fastPathRoute, request.id, request.raw, reply.raw)
+      void this.#serve(fastPathRoute, contextOf(request.raw))
     })
+    for (const route of this.#routes.values()) {
+      const { methods, url } = route
+      app.route({ method: [...methods], url, config: { fastPathRoute: route }, handler: (_, reply) => reply })
+    }
   }
 
-  add(app: FastifyInstance, route: FastPathRoute): void {
-    this.#routes.set(route.url, route)
-    app.route({
-      method: [...route.methods],
-      url: route.url,
-      config: { fastPathRoute: route },
-      handler: (_request, reply) => reply,
-    })
-  }
-
-  #serve(route: FastPathRoute, id: string, request: IncomingMessage, response: ServerResponse): void {
-    const context = new FastPathContext(id, route.url, request, response)
-    const { watch } = this.#options
-    if (watch === undefined) void this.#run(route, context)
-    else watch.begin(context, () => void this.#run(route, context))
-  }
-
-  async #run(route: FastPathRoute, context: FastPathContext): Promise<void> {
-    const { isDraining, logger, watch } = this.#options
+  async #serve(route: FastPathRoute, context: RequestContext): Promise<void> {
+    context.path = route.url
     let response: { readonly status: number; readonly json: string }
     try {
-      if (isDraining()) context.header('Connection', 'close')
-      validateRequest(context.raw, context.response)
       response = { status: 200, json: await route.serve(context) }
     } catch (error) {
-      response = failureResponse(error, context, context, { logger, challenge: route.challenge })
+      response = failureResponse(error, context, context, this.#logger, route.challenge)
     }
-    watch?.markResponding(context.raw)
     context.send(response.status, response.json)
   }
 }

@@ -1,13 +1,13 @@
 import { introspectionResponse } from '../../contract/user/responses.ts'
 import { validationFailed } from '../../domain/fault.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limit.ts'
-import type { ChangeStamp, TokenOwner } from '../../domain/store.ts'
+import type { ChangeStamp, TokenOwner } from '../../domain/user-group/user-group-store.ts'
 import type { LastUsedRecorder } from '../../domain/api-token/last-used-tracker.ts'
 import type { TokenlessUserGroup } from '../../domain/user-group/user-group.ts'
 import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
-import { checkBodyHeaders, withBody, type BodyReading } from '../request-body.ts'
-import { authorize } from '../request-context.ts'
+import { checkBodyHeaders, withBody } from '../request-body.ts'
+import { authorize } from '../authorization.ts'
 import type { FastPathRoute } from './fast-path.ts'
 import type { ResponseCache } from './response-cache.ts'
 
@@ -19,7 +19,8 @@ export interface IntrospectionRouteDependencies {
   readonly userGroups: UserGroupService
   readonly responses: ResponseCache
   readonly introspections: LastUsedRecorder<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>
-  readonly bodies: BodyReading
+  /** Maximum size of a body, in bytes. */
+  readonly bodyLimit: number
 }
 
 /** Whose token a dashboard was opened with (RFC 7662): what the renderer asks of every view. */
@@ -29,7 +30,7 @@ export function introspectionRoute({
   userGroups,
   responses,
   introspections,
-  bodies,
+  bodyLimit,
 }: IntrospectionRouteDependencies): FastPathRoute {
   // Resource servers and gateways send what they were made to send: a bearer token, or a client id and its secret.
   const authentication = new Authentication(['Token', 'Bearer', 'Basic'], parts)
@@ -39,12 +40,12 @@ export function introspectionRoute({
     challenge: authentication.challenge,
     serve: async (context) => {
       const { raw } = context
-      const apiToken = await bodies.loadShedder.during(() =>
+      const apiToken = await context.permit.during(() =>
         authentication.authenticate(raw.headers.authorization),
       )
       authorize(context, context, { apiToken, operation: 'introspect' }, rateLimiter)
-      checkBodyHeaders(raw, formType, bodies)
-      const { json, teamId } = await withBody(raw, bodies, (body) =>
+      checkBodyHeaders(raw, formType, bodyLimit)
+      const { json, teamId } = await withBody(context, bodyLimit, (body) =>
         responses.get('introspect', apiToken, body, async () => {
           const owner = await userGroups.introspect(apiToken, tokenOf(body))
           return {

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
 import type { JsonText } from '../../domain/json/json-text.ts'
-import type { ChangeStamp, Store } from '../../domain/store.ts'
+import type { ChangeStamp } from '../../domain/user-group/user-group-store.ts'
+import type { Store } from '../../domain/store.ts'
+import type { TenantScope } from '../../domain/tenant-scope.ts'
 import { keyBytes, longestText, TextRing } from './ring-buffer-cache.ts'
-import type { TenantScope } from '../../domain/user-group/user-group-service.ts'
-import type { Operation } from '../request-context.ts'
+import type { Operation } from '../operations.ts'
 import { pack, unpack, type PackedResponse } from './cache-entry-codec.ts'
 
 export type CachedOperation = Extract<Operation, 'getOrCreate' | 'introspect'>
@@ -24,10 +25,10 @@ export interface CachedResponse {
  * it would for a look-up: what is spared is to read the body, the user group, and its sealed token (decision 0026).
  */
 export class ResponseCache {
-  readonly #store: Pick<Store, 'isUnchanged'>
+  readonly #store: Pick<Store, 'userGroups'>
   readonly #texts = new TextRing()
 
-  constructor(store: Pick<Store, 'isUnchanged'>) {
+  constructor(store: Pick<Store, 'userGroups'>) {
     this.#store = store
   }
 
@@ -46,7 +47,7 @@ export class ResponseCache {
     if (text !== undefined) {
       const known = parse(text)
       const { teamId, stamp } = known
-      if (await this.#store.isUnchanged(workspaceId, environment, teamId, stamp))
+      if (await this.#store.userGroups.isUnchanged(workspaceId, environment, teamId, stamp))
         return { json: unpack(known, body.toString()), teamId }
     }
     const responded = await response()

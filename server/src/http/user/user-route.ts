@@ -7,10 +7,11 @@ import { Fault } from '../../domain/fault.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limit.ts'
 import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
-import { checkBodyHeaders, withBody, type BodyReading } from '../request-body.ts'
-import { authorize, callerOf, type UserOperation } from '../request-context.ts'
+import { checkBodyHeaders, withBody } from '../request-body.ts'
+import { authorize, callerOf } from '../authorization.ts'
+import type { UserOperation } from '../operations.ts'
+import type { RequestContext } from '../request-context.ts'
 import type { FastPathRoute } from './fast-path.ts'
-import type { FastPathContext } from './fast-path-context.ts'
 import type { ResponseCache } from './response-cache.ts'
 
 export interface UserRouteDependencies {
@@ -18,18 +19,19 @@ export interface UserRouteDependencies {
   readonly rateLimiter: RateLimiter
   readonly userGroups: UserGroupService
   readonly responses: ResponseCache
-  readonly bodies: BodyReading
+  /** Maximum size of a body, in bytes. */
+  readonly bodyLimit: number
 }
 
 /** What answers a call, given its body. */
-type Handler = (context: FastPathContext, apiToken: ApiToken, body: Buffer) => Promise<string>
+type Handler = (context: RequestContext, apiToken: ApiToken, body: Buffer) => Promise<string>
 
 export function userRoute({
   authentication: parts,
   rateLimiter,
   userGroups,
   responses,
-  bodies,
+  bodyLimit,
 }: UserRouteDependencies): FastPathRoute {
   const authentication = new Authentication(['Token'], parts)
   const handlers: Record<UserOperation, Handler> = {
@@ -48,15 +50,15 @@ export function userRoute({
       })
       return json
     },
-    update: async (exchange, _apiToken, body) => {
+    update: async (context, _apiToken, body) => {
       const { providedId, change } = readUserGroupBody(body)
-      return updateResponse(await userGroups.update(callerOf(exchange), providedId, change))
+      return updateResponse(await userGroups.update(callerOf(context), providedId, change))
     },
-    rotate: async (exchange, _apiToken, body) => {
-      const key = idempotencyKeyOf(exchange.raw)
+    rotate: async (context, _apiToken, body) => {
+      const key = idempotencyKeyOf(context.raw)
       const { fingerprint, ...rotation } = readRotationBody(body)
       return rotationResponse(
-        await userGroups.rotate(callerOf(exchange), {
+        await userGroups.rotate(callerOf(context), {
           ...rotation,
           ...(key !== undefined && { idempotency: { key, fingerprint } }),
         }),
@@ -69,15 +71,15 @@ export function userRoute({
     url: '/api/user',
     challenge: authentication.challenge,
     // Who calls, what for, and whether it may: all of it is judged before the body is read.
-    serve: async (exchange) => {
-      const { raw } = exchange
-      const apiToken = await bodies.loadShedder.during(() =>
+    serve: async (context) => {
+      const { raw } = context
+      const apiToken = await context.permit.during(() =>
         authentication.authenticate(raw.headers.authorization),
       )
       const operation = operationOf(raw)
-      authorize(exchange, exchange, { apiToken, operation }, rateLimiter)
-      checkBodyHeaders(raw, 'application/json', bodies)
-      return withBody(raw, bodies, (body) => handlers[operation](exchange, apiToken, body))
+      authorize(context, context, { apiToken, operation }, rateLimiter)
+      checkBodyHeaders(raw, 'application/json', bodyLimit)
+      return withBody(context, bodyLimit, (body) => handlers[operation](context, apiToken, body))
     },
   }
 }

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client'
-import type { Operation } from '../../http/request-context.ts'
-import type { RequestObserver, CompletedRequest } from '../../http/server/request-lifecycle.ts'
+import type { Operation } from '../../http/operations.ts'
+import type { RequestObserver, CompletedRequest } from '../../http/server/request-observer.ts'
 import { addGauge } from './gauge.ts'
 import { durationBounds, Histogram, type Series } from './histogram.ts'
 

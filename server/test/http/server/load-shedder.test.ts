@@ -4,46 +4,54 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import { systemClock, type Clock } from '../../../src/domain/util/clock.ts'
+import { connectStages } from '../../../src/http/pipeline.ts'
 import { LoadShedder } from '../../../src/http/server/load-shedder.ts'
-import { RequestTracker, type CompletedRequest } from '../../../src/http/server/request-lifecycle.ts'
-import type { Refusal } from '../../../src/http/server/protocol-errors.ts'
+import type { CompletedRequest } from '../../../src/http/server/request-observer.ts'
+import { RequestTracker } from '../../../src/http/server/request-tracker.ts'
+import { validateRequests } from '../../../src/http/server/request-validation.ts'
+import type { Stage } from '../../../src/http/server/stage.ts'
 import type { HttpResponse } from '../../support/http.ts'
 import { answerTo, RawConnection } from '../../support/raw-connection.ts'
 import type { Scope } from '../../support/scope.ts'
 import { assertFault } from '../../support/user-api.ts'
 
-/** Keeps the event loop from all else. */
+/** Blocks the event loop. */
 const work = (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
 
-/** A server on which each call is so much work. */
+/** Starts a server whose last stage blocks the event loop for `workMs` per request. */
 async function start(t: Scope, workMs: number, clock: Pick<Clock, 'monotonic'> = systemClock) {
   const handled: (string | undefined)[] = []
-  const refused: Refusal[] = []
-  const waited: (string | undefined)[] = []
+  /** Ids of the requests that were not admitted at once. */
+  const waited: string[] = []
   const ended: CompletedRequest[] = []
-  const watch = new RequestTracker([{ end: (call) => ended.push(call) }], null)
-  const server = createServer((request, response) => {
-    handled.push(request.url)
-    if (!request.url?.startsWith('/healthz')) work(workMs)
-    response.end('{}')
-  })
-  server.keepAliveTimeout = 0
+  const loadShedder = new LoadShedder(clock)
+  const stages: Stage[] = [
+    new RequestTracker([{ end: (request) => ended.push(request) }]),
+    validateRequests,
+    {
+      attach: (server) => loadShedder.attach(server),
+      handle: (context, next) => {
+        let isAdmitted = false
+        loadShedder.handle(context, (admitted) => {
+          isAdmitted = true
+          next(admitted)
+        })
+        if (!isAdmitted) waited.push(context.id)
+      },
+    },
+    {
+      handle: ({ raw, response }) => {
+        handled.push(raw.url)
+        if (raw.url !== '/healthz') work(workMs)
+        response.end('{}')
+      },
+    },
+  ]
+  const server = createServer({ keepAliveTimeout: 0 })
   let ids = 0
-  new LoadShedder(server, {
-    clock,
-    nextRequestId: () => `id-${ids++}`,
-    onRefused: (refusal) => {
-      refused.push(refusal)
-      watch.refused(refusal)
-    },
-    onWait: (request) => {
-      waited.push(request.url)
-      watch.waits(request)
-    },
-    onLeft: undefined,
-  })
+  connectStages(server, stages, () => `id-${ids++}`)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => {
@@ -54,7 +62,7 @@ async function start(t: Scope, workMs: number, clock: Pick<Clock, 'monotonic'> =
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
   const connections = await Promise.all(Array.from({ length: 400 }, () => RawConnection.open(origin)))
   t.after(() => connections.forEach((connection) => connection.close()))
-  /** One call on each connection at once. */
+  /** Sends a request on each connection at once. */
   const together = async (text = get) => {
     const responses: HttpResponse[] = []
     await Promise.all(
@@ -66,169 +74,166 @@ async function start(t: Scope, workMs: number, clock: Pick<Clock, 'monotonic'> =
   }
   const health = () => answerTo(origin, get('/healthz'))
   const alone = () => answerTo(origin, get('/alone'))
+  const refused = () => ended.filter(({ status }) => status !== 200)
   return { server, origin, connections, get, together, health, alone, handled, refused, waited, ended }
 }
 
-describe('more calls than can be answered soon', () => {
-  it('are answered in part, and the others told when to come again', async (t) => {
-    const { together, refused, handled, waited } = await start(t, 4)
-    // Connections come in one after another.
+describe('more requests than the service can respond to soon', () => {
+  it('get responses in part, and 503 with Retry-After otherwise', async (t) => {
+    const { together, refused, handled, waited, ended } = await start(t, 4)
+    // The first requests arrive one by one, as their connections are accepted.
     await together()
-    handled.length = refused.length = waited.length = 0
-    const answers = await together()
+    handled.length = ended.length = waited.length = 0
+    const responses = await together()
     const [good, bad] = [
-      answers.filter(({ status }) => status === 200),
-      answers.filter(({ status }) => status !== 200),
+      responses.filter(({ status }) => status === 200),
+      responses.filter(({ status }) => status !== 200),
     ]
     assert.equal(good.length, handled.length)
-    assert.equal(bad.length, refused.length)
-    // 256 wait at the least, and 400 would wait for more than a second.
+    assert.equal(bad.length, refused().length)
+    // At least 256 may wait, and 400 would wait for more than a second.
     assert.ok(good.length >= 256, String(good.length))
     assert.ok(bad.length > 0)
-    for (const answer of bad) {
-      assertFault(answer, 'unavailable')
-      assert.equal(answer.headers['retry-after'], '1')
-      assert.equal(answer.headers['cache-control'], 'no-store')
-      assert.equal(answer.headers['content-type'], 'application/json')
+    for (const response of bad) {
+      assertFault(response, 'unavailable')
+      assert.equal(response.headers['retry-after'], '1')
+      assert.equal(response.headers['cache-control'], 'no-store')
+      assert.equal(response.headers['content-type'], 'application/json')
     }
     const ids = bad.map(({ headers }) => headers['x-request-id'])
-    assert.deepEqual(new Set(refused.map(({ requestId }) => requestId)), new Set(ids))
+    assert.deepEqual(new Set(refused().map(({ requestId }) => requestId)), new Set(ids))
     assert.deepEqual(
-      new Set(refused.map(({ status, code }) => `${status} ${code}`)),
+      new Set(refused().map(({ status, code }) => `${status} ${code}`)),
       new Set(['503 unavailable']),
     )
-    assert.ok(waited.length >= bad.length && waited.length <= answers.length)
+    assert.ok(waited.length >= bad.length && waited.length <= responses.length)
     assert.deepEqual(
-      refused.map(({ request }) => request?.url).filter((url) => !waited.includes(url)),
+      refused().filter(({ requestId }) => !waited.includes(requestId)),
       [],
     )
   })
 
-  it('are told of where they are refused, with how long they waited for that', async (t) => {
-    const { together, ended } = await start(t, 4)
-    const answers = [...(await together()), ...(await together())]
-    const ids = answers.flatMap(({ status, headers }) => (status === 503 ? [headers['x-request-id']] : []))
+  it('are reported when they are refused, with the time that they waited', async (t) => {
+    const { together, refused } = await start(t, 4)
+    const responses = [...(await together()), ...(await together())]
+    const ids = responses.flatMap(({ status, headers }) => (status === 503 ? [headers['x-request-id']] : []))
     assert.ok(ids.length > 0)
-    assert.deepEqual(new Set(ended.map(({ requestId }) => requestId)), new Set(ids))
-    for (const { method, path, status, code, duration, isCutOff } of ended) {
+    assert.deepEqual(new Set(refused().map(({ requestId }) => requestId)), new Set(ids))
+    for (const { method, path, status, code, duration, isCutOff } of refused()) {
       assert.deepEqual([method, path, status, code, isCutOff], ['GET', null, 503, 'unavailable', false])
       assert.ok(duration !== null && duration >= 0, String(duration))
     }
-    // Some wait for others to be taken on, each of which takes 4 ms.
-    assert.ok(ended.some(({ duration }) => Number(duration) >= 4))
+    // Some wait while others are admitted, each of which takes 4 ms.
+    assert.ok(refused().some(({ duration }) => Number(duration) >= 4))
   })
 
-  it('do not keep a load balancer from learning that the service is alive', async (t) => {
+  it('do not delay health checks', async (t) => {
     const { together, health, handled } = await start(t, 4)
     await together()
     handled.length = 0
     const [probe] = await Promise.all([health(), together()])
     assert.equal(probe.status, 200)
-    // Not behind those that came before it.
+    // It did not wait for the requests before it.
     assert.ok(handled.indexOf('/healthz') < handled.length - 1)
   })
 
-  it('are forgotten as soon as they are answered', async (t) => {
-    const { together, alone, refused } = await start(t, 4)
+  it('leave no limit behind once they have their responses', async (t) => {
+    const { together, alone, refused, ended } = await start(t, 4)
     await together()
     await together()
-    refused.length = 0
+    ended.length = 0
     assert.equal((await alone()).status, 200)
-    assert.deepEqual(refused, [])
+    assert.deepEqual(refused(), [])
   })
 
-  it('leave nothing to be done behind a request whose end is in doubt', async (t) => {
+  it('close the connection after a request with ambiguous framing', async (t) => {
     const { together } = await start(t, 4)
     await together()
-    const inDoubt = (path: string) =>
+    const ambiguous = (path: string) =>
       `POST ${path} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`
-    const refused = (await together(inDoubt)).filter(({ status }) => status === 503)
+    const refused = (await together(ambiguous)).filter(({ status }) => status === 503)
     assert.ok(refused.length > 0)
     for (const { headers } of refused) assert.equal(headers.connection, 'close')
   })
 })
 
-describe('connections that come at once, while calls do', () => {
-  /** How many calls were handled between the first and the last of 50, while 20 others make one call after another. */
+describe('connections that arrive together with requests', () => {
+  /** Returns how many requests were handled between the first and the last of 50 new connections, while 20 others send requests. */
   async function handledMeanwhile(t: Scope, clock: Pick<Clock, 'monotonic'>) {
     const { server, origin, connections, get, handled } = await start(t, 0, clock)
     const before: number[] = []
-    const calls = connections.slice(0, 20).map(async (connection) => {
-      while (before.length < 50) await connection.send(get('/call')).response()
+    const requests = connections.slice(0, 20).map(async (connection) => {
+      while (before.length < 50) await connection.send(get('/request')).response()
     })
     while (handled.length < 200) await once(server, 'request')
     server.on('connection', () => before.push(handled.length))
     const opened = await Promise.all(Array.from({ length: 50 }, () => RawConnection.open(origin)))
-    await Promise.all(calls)
+    await Promise.all(requests)
     opened.forEach((connection) => connection.close())
     return (before.at(-1) as number) - (before[0] as number)
   }
 
-  it('are accepted before any call is taken on', async (t) => {
-    // At one time, since they are so for 50 ms.
+  it('are accepted before any request is admitted', async (t) => {
+    // Time stands still, because connections come first for 50 ms only.
     assert.equal(await handledMeanwhile(t, { monotonic: () => 1000 }), 0)
   })
 
-  it('do not keep the calls waiting for as long as there are any', async (t) => {
+  it('do not keep requests waiting until all are accepted', async (t) => {
     let now = 0
     assert.ok((await handledMeanwhile(t, { monotonic: () => (now += 0.5) })) > 0)
   })
 })
 
-it('calls that come one after another do not wait', async (t) => {
+it('admits requests that arrive one after another at once', async (t) => {
   const { alone, waited, refused } = await start(t, 0)
   for (let i = 0; i < 50; i++) assert.equal((await alone()).status, 200)
-  assert.deepEqual([waited, refused], [[], []])
+  assert.deepEqual([waited, refused()], [[], []])
 })
 
-describe('what is counted until it is done', () => {
-  const newAdmission = () =>
-    new LoadShedder(createServer(), {
-      clock: systemClock,
-      nextRequestId: () => '',
-      onRefused: undefined,
-      onWait: undefined,
-      onLeft: undefined,
-    })
+describe('permits', () => {
+  const newLoadShedder = () => new LoadShedder(systemClock)
 
-  it('a thousand calls, each once', () => {
-    const loadShedder = newAdmission()
-    const first = loadShedder.claim()
+  it('admit a thousand requests, and count each once', () => {
+    const loadShedder = newLoadShedder()
+    const first = loadShedder.issuePermit()
     assert.ok(first.begin() && first.begin())
-    for (let i = 1; i < 1000; i++) assert.ok(loadShedder.claim().begin())
-    assert.ok(!loadShedder.claim().begin())
-    first.end()
-    first.end()
-    assert.ok(loadShedder.claim().begin())
-    assert.ok(!loadShedder.claim().begin())
+    for (let i = 1; i < 1000; i++) assert.ok(loadShedder.issuePermit().begin())
+    assert.ok(!loadShedder.issuePermit().begin())
+    first.release()
+    first.release()
+    assert.ok(loadShedder.issuePermit().begin())
+    assert.ok(!loadShedder.issuePermit().begin())
   })
 
-  it('what is done at once, or later, or fails', async () => {
-    const admission = newAdmission()
-    const failure = new Error('as it should')
+  it('are released after synchronous work, asynchronous work and errors', async () => {
+    const loadShedder = newLoadShedder()
+    const failure = new Error('expected')
     for (let i = 0; i < 1000; i++) {
       assert.equal(
-        admission.during(() => i),
+        loadShedder.issuePermit().during(() => i),
         i,
       )
-      assert.throws(() => admission.during(() => assert.fail(failure)), failure)
-      assert.equal(await admission.during(() => Promise.resolve(i)), i)
-      await assert.rejects(async () => admission.during(() => Promise.reject(failure)), failure)
+      assert.throws(() => loadShedder.issuePermit().during(() => assert.fail(failure)), failure)
+      assert.equal(await loadShedder.issuePermit().during(() => Promise.resolve(i)), i)
+      await assert.rejects(
+        async () => loadShedder.issuePermit().during(() => Promise.reject(failure)),
+        failure,
+      )
     }
-    assert.ok(admission.claim().begin())
+    assert.ok(loadShedder.issuePermit().begin())
   })
 
-  it('64 MiB of bodies, however small their parts, and no small body', () => {
-    const admission = newAdmission()
+  it('limit bodies to 64 MiB, whatever the size of their parts, and ignore small bodies', () => {
+    const loadShedder = newLoadShedder()
     const mebibyte = 1024 * 1024
-    const claims = Array.from({ length: 64 }, () => admission.claim())
-    for (const claim of claims) {
-      for (let bytes = 0; bytes <= mebibyte; bytes += 1024) assert.ok(claim.hold(bytes))
+    const permits = Array.from({ length: 64 }, () => loadShedder.issuePermit())
+    for (const permit of permits) {
+      for (let bytes = 0; bytes <= mebibyte; bytes += 1024) assert.ok(permit.reserve(bytes))
     }
-    assert.ok(!admission.claim().hold(17_000))
-    assert.ok(admission.claim().hold(16_000))
-    for (const claim of claims.slice(0, 1)) claim.end()
-    assert.ok(admission.claim().hold(mebibyte))
-    assert.ok(!admission.claim().hold(17_000))
+    assert.ok(!loadShedder.issuePermit().reserve(17_000))
+    assert.ok(loadShedder.issuePermit().reserve(16_000))
+    for (const permit of permits.slice(0, 1)) permit.release()
+    assert.ok(loadShedder.issuePermit().reserve(mebibyte))
+    assert.ok(!loadShedder.issuePermit().reserve(17_000))
   })
 })

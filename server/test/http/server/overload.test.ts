@@ -10,7 +10,7 @@ import { assertFault, userApi } from '../../support/user-api.ts'
 
 const opened = (count: number, origin: string) =>
   Array.from({ length: count }, () => RawConnection.open(origin))
-const message = 'There are more calls than the service can answer; try again in a moment'
+const message = 'The service is overloaded. Retry in a moment'
 
 test('bodies that are not all there take up so much memory and no more, and nothing of others', async (t) => {
   const { origin, tokens } = await startService(t)

@@ -1,0 +1,25 @@
+import type { AdminOperationId } from './admin/operations.ts'
+import type { ApiToken, Scope } from '../domain/api-token/api-token.ts'
+
+/** Scopes of the operations of the user API, one of which is enough. All other operations need `admin`. */
+const userScopes = {
+  getOrCreate: ['read', 'write'],
+  rotate: ['write'],
+  update: ['write'],
+  introspect: ['introspect'],
+} as const satisfies Record<string, readonly Scope[]>
+
+export type UserOperation = Exclude<keyof typeof userScopes, 'introspect'>
+
+export type Operation = keyof typeof userScopes | AdminOperationId
+
+/** A request whose API token is valid. */
+export interface AuthorizedRequest {
+  readonly apiToken: ApiToken
+  readonly operation: Operation
+}
+
+/** Returns the scopes that permit an operation. */
+export function scopesFor(operation: Operation): readonly Scope[] {
+  return operation in userScopes ? userScopes[operation as keyof typeof userScopes] : ['admin']
+}

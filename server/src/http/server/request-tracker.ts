@@ -1,0 +1,116 @@
+import type { Socket } from 'node:net'
+import type { ApiToken } from '../../domain/api-token/api-token.ts'
+import type { FaultCode } from '../../domain/fault.ts'
+import type { Operation } from '../operations.ts'
+import type { RequestContext } from '../request-context.ts'
+import { ArrivalClock } from './arrival-clock.ts'
+import type { CompletedRequest, RequestObserver, TraceIds } from './request-observer.ts'
+import type { Next, Stage } from './stage.ts'
+
+/** Reports each request to the observers once its response has ended or its client has left. */
+export class RequestTracker implements Stage {
+  readonly #observers: readonly RequestObserver[]
+  readonly #clock = new ArrivalClock()
+  /** Per connection: the requests whose responses wait for earlier ones. */
+  readonly #waiting = new WeakMap<Socket, Set<() => void>>()
+
+  constructor(observers: readonly RequestObserver[]) {
+    this.#observers = observers
+  }
+
+  handle(context: RequestContext, next: Next): void {
+    const { raw, response } = context
+    const { socket } = raw
+    const arrivedAt = this.#clock.arrivalOn(socket)
+    for (const observer of this.#observers) observer.begin?.()
+    const waiting = response.socket === null ? this.#waitingOn(socket) : undefined
+    const end = () => {
+      if (waiting?.delete(end)) response.off('close', end)
+      this.#clock.markResponse(socket)
+      const record = new RequestRecord(context, arrivedAt)
+      context.trace?.end(record)
+      this.#report(record)
+    }
+    waiting?.add(end)
+    // Fastify's `onResponse` hook does not run if the connection breaks.
+    response.once('close', end)
+    next(context)
+  }
+
+  /** Reports an error response to a request whose headers never became complete. */
+  readonly reportUnparsed = (
+    response: Pick<CompletedRequest, 'requestId' | 'status' | 'code' | 'bytes'>,
+  ): void => {
+    const unknown = { method: null, path: null, operation: null, apiToken: null, duration: null }
+    this.#report({ ...response, ...unknown, isCutOff: false, traceIds: undefined })
+  }
+
+  #report(request: CompletedRequest): void {
+    for (const observer of this.#observers) observer.end(request)
+  }
+
+  /** Node.js emits `close` on a waiting response only when its turn comes, even if the connection has closed. */
+  #waitingOn(socket: Socket): Set<() => void> {
+    const known = this.#waiting.get(socket)
+    if (known !== undefined) return known
+    const waiting = new Set<() => void>()
+    this.#waiting.set(socket, waiting)
+    socket.once('close', () => waiting.forEach((end) => end()))
+    return waiting
+  }
+}
+
+/** Reads properties on demand: most requests are never logged. */
+class RequestRecord implements CompletedRequest {
+  readonly #context: RequestContext
+  readonly duration: number
+
+  constructor(context: RequestContext, arrivedAt: number) {
+    this.#context = context
+    this.duration = (context.replacement?.at ?? performance.now()) - arrivedAt
+  }
+
+  get requestId(): string {
+    return this.#context.id
+  }
+
+  get method(): string | null {
+    return this.#context.raw.method ?? null
+  }
+
+  get path(): string | null {
+    return this.#context.path
+  }
+
+  get operation(): Operation | null {
+    return this.#context.authorized?.operation ?? null
+  }
+
+  get apiToken(): ApiToken | null {
+    return this.#context.authorized?.apiToken ?? null
+  }
+
+  get status(): number | null {
+    const { replacement, response } = this.#context
+    return replacement?.status ?? (response.headersSent ? response.statusCode : null)
+  }
+
+  get code(): FaultCode | null {
+    const { replacement, response, faultCode = null } = this.#context
+    return replacement?.code ?? (response.headersSent ? faultCode : null)
+  }
+
+  get bytes(): number | null {
+    return this.#context.replacement?.bytes ?? this.#context.bytes
+  }
+
+  get isCutOff(): boolean {
+    const { replacement, raw, response } = this.#context
+    // Node.js reports a response as finished even if its request broke off and nobody reads it.
+    return replacement === undefined && !(raw.complete && response.writableFinished)
+  }
+
+  get traceIds(): TraceIds | undefined {
+    return this.#context.trace?.ids
+  }
+}
