@@ -1,6 +1,5 @@
-// Runs the benchmarks: `npm run bench`, or `npm run bench -- CASE…` for some of them; `goals` is those that decide most of
-// the goals, and `pictures` draws what was measured last. Prints a table for each and writes all figures to results/. Runs on
-// Linux only.
+// Runs the benchmarks on Linux: `npm run bench`, or `npm run bench -- CASE…` for some cases. `goals` runs the cases of most
+// goals, and `pictures` draws the latest results. Prints a table per case and writes all figures to results/.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { accessLog } from './cases/access-log.js'
@@ -68,7 +67,7 @@ const cases = {
 }
 
 const goalCases = ['operations', 'postgres-operations', 'alternatives', 'postgres-alternatives', 'start']
-/** Seeding it takes longer than all others together. */
+/** Runs only by name: its seeding takes longer than all other cases together. */
 const onlyByName = 'rows-large'
 
 const names = process.argv.slice(2)
@@ -82,12 +81,12 @@ const wanted = [
 const unknown = wanted.filter((name) => !(name in cases))
 if (unknown.length > 0) {
   console.error(
-    `no such case: ${unknown.join(', ')}; there are goals, pictures, ${Object.keys(cases).join(', ')}`,
+    `Unknown case: ${unknown.join(', ')}. Cases are goals, pictures, ${Object.keys(cases).join(', ')}.`,
   )
   process.exit(1)
 }
 
-/** What is too short to be reported is kept apart. */
+/** Trials are too short to report, so their results have other names. */
 const filePrefix = isTrial ? 'trial-' : '2'
 if (wanted.length > 0) await run()
 if (names.length === 0 || names.includes('pictures')) drawPictures(filePrefix)
@@ -107,12 +106,12 @@ async function run() {
   const at = new Date().toISOString()
   const file = new URL(`${isTrial ? 'trial-' : ''}${at.replaceAll(':', '-')}.json`, resultFolder)
   writeFileSync(file, `${JSON.stringify({ at, machine, reports, goals }, null, 2)}\n`)
-  console.log(`\n${machine}; all figures are in ${file.pathname}`)
-  if (isTrial) console.log('Fewer than five rounds: a trial, and nothing to report.')
+  console.log(`\n${machine}. All figures are in ${file.pathname}.`)
+  if (isTrial) console.log('This was a trial: reported runs have at least five rounds.')
 }
 
 /**
- * One line a figure: the median of the rounds, and between which values they were.
+ * Prints one line per figure: the median, minimum and maximum of the rounds.
  * @param {string} name
  * @param {Report} report
  */
@@ -132,17 +131,17 @@ function print(name, { title, rows, notes = [] }) {
 
 /** @param {readonly import('./goals.js').Judgement[]} goals */
 function printGoals(goals) {
-  console.log('\ngoals, judged by the median of the rounds\n')
+  console.log('\ngoals, by the median of the rounds\n')
   printTable([
     ['', '', 'goal', 'figure', 'rounds'],
-    ...goals.map(({ what, goal, figure: { median, min, max }, isMet }) => [
-      ...[what, isMet ? 'met' : 'missed', goal],
+    ...goals.map(({ name, goal, figure: { median, min, max }, isMet }) => [
+      ...[name, isMet ? 'met' : 'missed', goal],
       ...[readable(median), `${readable(min)} to ${readable(max)}`],
     ]),
   ])
 }
 
-/** @param {readonly string[][]} table its first two columns are texts */
+/** @param {readonly string[][]} table the first two columns are left-aligned */
 function printTable(table) {
   const widths = (table[0] ?? []).map((_, column) =>
     Math.max(...table.map((line) => line[column]?.length ?? 0)),

@@ -1,7 +1,7 @@
-// better-auth with its plugins for organizations and API keys: the caller's key is verified, the tenant is an organization,
-// and its token an API key. What is kept of a key is its hash, so that only the answer to a creation holds it. `DATABASE_URL`
-// or `SQLITE_FILE` says where; `--keys-in-memory` keeps the callers' keys in a secondary storage, which is documented for
-// speed and is otherwise a Redis.
+// better-auth with its plugins for organizations and API keys: it verifies the caller's key, a tenant is an organization, and its
+// token is an API key. Only hashes of keys are stored, so only the response to a creation contains the token. `DATABASE_URL` or
+// `SQLITE_FILE` sets the store. `--keys-in-memory` keeps the callers' keys in secondary storage, which better-auth documents for
+// speed and which usually is Redis.
 import { isDeepStrictEqual } from 'node:util'
 import { apiKey } from '@better-auth/api-key'
 import { betterAuth } from 'better-auth'
@@ -10,7 +10,7 @@ import { organization } from 'better-auth/plugins/organization'
 import Sqlite from 'better-sqlite3'
 import express from 'express'
 import pg from 'pg'
-import { announce, answerOf, listening, poolSize } from './answer.js'
+import { announce, responseBody, listening, poolSize } from './response.js'
 
 const { DATABASE_URL: connectionString, SQLITE_FILE: file } = process.env
 const keysInMemory = process.argv.includes('--keys-in-memory')
@@ -26,7 +26,7 @@ const memory = new Map()
 const limits = { rateLimit: { enabled: false }, deferUpdates: true, enableMetadata: true }
 const auth = betterAuth({
   baseURL: 'http://127.0.0.1',
-  secret: 'a secret of this benchmark alone, which nobody else uses',
+  secret: 'secret of this benchmark, not used elsewhere',
   database: connectionString === undefined ? openSqlite() : new pg.Pool({ connectionString, max: poolSize }),
   emailAndPassword: { enabled: true },
   telemetry: { enabled: false },
@@ -71,7 +71,7 @@ app.get('/api/user', async (request, response) => {
   let token = null
   if (tenant === null) {
     const data = { name, slug, metadata: JSON.stringify(metadata), createdAt: new Date() }
-    // Of two that come at once, one makes it: the column is unique.
+    // The column is unique, so one of two simultaneous requests fails.
     tenant = await adapter.create({ model: 'organization', data })
     const body = { configId: 'tenants', userId: user.id, metadata: { organizationId: tenant.id } }
     token = (await auth.api.createApiKey({ body })).key
@@ -79,6 +79,6 @@ app.get('/api/user', async (request, response) => {
     const update = { name, metadata: JSON.stringify(metadata) }
     tenant = await adapter.update({ model: 'organization', where, update })
   }
-  response.json(answerOf(token !== null, { id: tenant.id, token, name, providedId: slug, properties }))
+  response.json(responseBody(token !== null, { id: tenant.id, token, name, providedId: slug, properties }))
 })
 const server = app.listen(listening, () => announce(server, callerKey))

@@ -1,10 +1,10 @@
-// A service as many are written: Express, an ORM, a table of API tokens and one of tenants. The tokens of tenants are kept
-// as they are; nothing is audited, versioned or limited. `DATABASE_URL` or `SQLITE_FILE` says where.
+// A typical hand-written service: Express, an ORM, a table of API tokens and a table of tenants. It stores tokens in plain text,
+// without audit log, versions or limits. `DATABASE_URL` or `SQLITE_FILE` sets the store.
 import { createHash, randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import express from 'express'
 import { DataSource, EntitySchema } from 'typeorm'
-import { announce, answerOf, listening, poolSize } from './answer.js'
+import { announce, responseBody, listening, poolSize } from './response.js'
 
 const ApiToken = new EntitySchema({
   name: 'ApiToken',
@@ -69,9 +69,9 @@ app.get('/api/user', async (request, response) => {
   let tenant = await tenants.findOneBy(key)
   let isNew = false
   if (tenant === null) {
-    const made = { ...key, ...change, token: randomBytes(32).toString('base64url') }
-    // Of two that come at once, one makes it.
-    const { raw } = await tenants.createQueryBuilder().insert().values(made).orIgnore().execute()
+    const row = { ...key, ...change, token: randomBytes(32).toString('base64url') }
+    // One of two simultaneous requests creates the row.
+    const { raw } = await tenants.createQueryBuilder().insert().values(row).orIgnore().execute()
     isNew = Array.isArray(raw) ? raw.length > 0 : true
     tenant = await tenants.findOneByOrFail(key)
   } else if (
@@ -80,6 +80,6 @@ app.get('/api/user', async (request, response) => {
     Object.assign(tenant, change)
     await tenants.save(tenant)
   }
-  response.json(answerOf(isNew, tenant))
+  response.json(responseBody(isNew, tenant))
 })
 const server = app.listen(listening, () => announce(server, apiToken))

@@ -1,14 +1,13 @@
 /* global Parse */
-// Parse Server on PostgreSQL: a function of its cloud code, called with a session token of the caller's own user, looks for
-// the tenant among the objects that this user may read, or makes it with a token. `DATABASE_URL` says where. Only its
-// adapter for PostgreSQL is used, no MongoDB runs.
+// Parse Server on PostgreSQL: a cloud function, called with the session token of the caller's user, finds the tenant among the
+// objects that this user may read or creates it with a token. `DATABASE_URL` sets the store; MongoDB is not needed.
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import express from 'express'
 import { ParseServer } from 'parse-server'
 import pg from 'pg'
-import { announce, answerOf, listening, poolSize } from './answer.js'
+import { announce, responseBody, listening, poolSize } from './response.js'
 
 const app = express()
 const server = createServer(app)
@@ -16,14 +15,14 @@ await new Promise((resolve) => server.listen(listening, resolve))
 const url = new URL(process.env.DATABASE_URL)
 url.searchParams.set('poolSize', String(poolSize))
 
-// It makes `Parse` global.
+// Defines the global `Parse`.
 const parseServer = new ParseServer({
   databaseURI: url.href,
   serverURL: `http://127.0.0.1:${server.address().port}/parse`,
   appId: 'bench',
   masterKey: randomBytes(32).toString('hex'),
   cloud: defineFunctions,
-  // Cloud code does not call the server over HTTP.
+  // Cloud code calls the server in the same process.
   directAccess: true,
   silent: true,
   logsFolder: null,
@@ -47,13 +46,13 @@ async function getUserGroup({ user, params }) {
     tenant = new Parse.Object('Tenant')
     tenant.setACL(new Parse.ACL(user))
     const token = randomBytes(32).toString('base64url')
-    // Of two that come at once, one makes it: there is a unique index.
+    // The unique index makes one of two simultaneous requests fail.
     await tenant.save({ ...change, owner: user.id, providedId, token }, options)
   } else if (!Object.entries(change).every(([key, value]) => isDeepStrictEqual(tenant.get(key), value))) {
     await tenant.save(change, options)
   }
   const { id } = tenant
-  return answerOf(isNew, { id, token: tenant.get('token'), name, providedId, properties })
+  return responseBody(isNew, { id, token: tenant.get('token'), name, providedId, properties })
 }
 
 await parseServer.start()
@@ -65,7 +64,7 @@ const schema = new Parse.Schema('Tenant')
 for (const field of ['owner', 'providedId', 'name', 'token']) schema.addString(field)
 for (const field of ['mapping', 'properties']) schema.addObject(field)
 await schema.save()
-// Parse Server makes none over two columns, and says nothing against it.
+// Parse Server cannot create a unique index over two columns.
 const client = new pg.Client(process.env.DATABASE_URL)
 await client.connect()
 await client.query('CREATE UNIQUE INDEX ON "Tenant" ("owner", "providedId")')

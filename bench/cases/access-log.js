@@ -1,7 +1,7 @@
 import { compareSettings } from '../lib/compare-settings.js'
 
 /**
- * What the access log costs a call.
+ * Measures the cost of the access log per request.
  * @type {import('../run.js').Case}
  */
 export function accessLog() {

@@ -21,7 +21,7 @@ const size = 'typical'
  * @property {string} name
  * @property {string[]} command
  * @property {boolean} [isPostgresOnly]
- * @property {(token: string) => string} [head] how it is called, where it is not called as the service is
+ * @property {(token: string) => string} [head] returns the request line and authentication header, if the API is not the service's
  */
 
 /** @type {Alternative[]} */
@@ -39,7 +39,7 @@ const alternatives = [
 ]
 
 /**
- * The service beside what else its users might pick, each on a SQLite of its own.
+ * Compares the service with alternatives, each on a separate SQLite file.
  * @type {import('../run.js').Case}
  */
 export async function sqliteAlternatives() {
@@ -58,7 +58,7 @@ export async function sqliteAlternatives() {
 }
 
 /**
- * The same, each on a database of its own of one PostgreSQL.
+ * Compares the service with alternatives, each on a separate database of one PostgreSQL server.
  * @type {import('../run.js').Case}
  */
 export async function postgresAlternatives() {
@@ -87,7 +87,7 @@ export async function postgresAlternatives() {
 /**
  * @param {import('../lib/service.js').Server} service
  * @param {readonly Alternative[]} others
- * @param {(index: number) => Record<string, string>} settingsOf where the store of each is
+ * @param {(index: number) => Record<string, string>} settingsOf returns the settings that name each store
  * @param {{ beforeEach?: () => Promise<unknown> }} [options]
  * @returns {Promise<import('../run.js').Report>}
  */

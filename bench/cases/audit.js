@@ -28,7 +28,7 @@ export async function postgresAudit() {
 }
 
 /**
- * What the event of a creation costs: the service, and the same without it, each on a store of its own.
+ * Measures the cost of the audit event of a creation: the service with and without it, each on a separate store.
  * @param {string | undefined} databaseUrl
  * @param {string | undefined} otherDatabaseUrl
  * @param {() => Promise<unknown>} [beforeEach]

@@ -7,11 +7,11 @@ import { startService } from '../lib/service.js'
 import { quantile, summaries } from '../lib/statistics.js'
 
 const count = Number(process.env.BENCH_USER_GROUPS ?? 1_000_000)
-/** Every hundredth row is refused. */
+/** Every hundredth row is invalid. */
 const badEvery = 100
 const parts = 10
-/** How often each page is asked for. */
-const calls = 20
+/** Number of requests per page. */
+const requestsPerPage = 20
 
 /** @typedef {{ created: number, unchanged: number, refused: number }} Summary */
 
@@ -29,8 +29,8 @@ export async function postgresBulk() {
 }
 
 /**
- * `BENCH_USER_GROUPS` of them in, in again, and out; and what the pages of the console ask for among so many. The goals: an
- * import of 20,000 rows/s into SQLite and 10,000 into PostgreSQL, memory that stays flat, and pages within 200 ms.
+ * Imports `BENCH_USER_GROUPS` user groups, imports them again, exports them and requests the pages of the console. Goals: an
+ * import of 20,000 rows/s into SQLite and 10,000 into PostgreSQL, constant memory, and pages within 200 ms.
  * @param {string} store
  * @param {string} [url]
  * @returns {Promise<import('../run.js').Report>}
@@ -38,7 +38,7 @@ export async function postgresBulk() {
 async function bulkOf(store, url) {
   const service = await startService(url)
   try {
-    const token = await service.makeToken('admin')
+    const token = await service.createToken('admin')
     const headers = { authorization: `Token ${token}` }
     const memory = []
     const waits = []
@@ -52,7 +52,7 @@ async function bulkOf(store, url) {
       const { created, refused } = await importRows(service, headers, rows)
       waiting.isOver = true
       if (created + refused !== count / parts || refused !== count / parts / badEvery)
-        throw new Error(`${created} created and ${refused} refused: there is nothing to report`)
+        throw new Error(`unexpected result: ${created} created and ${refused} refused`)
       imports.push({ 'rows/s': (count / parts / (performance.now() - started)) * 1000 })
       waits.push(...(await waited))
       memory.push(residentBytes(service.pid) / 1e6)
@@ -60,17 +60,17 @@ async function bulkOf(store, url) {
     const again = performance.now()
     const { unchanged } = await importRows(service, headers, rowsOf(0, count / parts))
     if (unchanged !== (count / parts) * (1 - 1 / badEvery))
-      throw new Error('importing again changed something')
+      throw new Error('importing again changed user groups')
     const againSeconds = (performance.now() - again) / 1000
     const out = performance.now()
     const bytes = await exportRows(service, headers)
     const outSeconds = (performance.now() - out) / 1000
     return {
-      title: `Import of ${count} rows, one of ${badEvery} bad, and the pages of the console after that (${store})`,
+      title: `Import of ${count} rows, one of ${badEvery} bad, then the pages of the console (${store})`,
       rows: [
         { name: 'import', figures: summaries(imports) },
         {
-          name: 'GET of a user group meanwhile',
+          name: 'GET of a user group during the import',
           figures: summaries([{ 'p50, ms': quantile(waits, 0.5), 'p99, ms': quantile(waits, 0.99) }]),
         },
         { name: 'memory after each tenth', figures: summaries(memory.map((MB) => ({ MB }))) },
@@ -122,15 +122,17 @@ function* rowsOf(first, count) {
  * @returns {Promise<Summary>}
  */
 async function importRows({ origin }, headers, rows) {
-  const call = request(`${origin}/admin/v1/user-groups/import`, {
+  const importRequest = request(`${origin}/admin/v1/user-groups/import`, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/x-ndjson' },
   })
-  Readable.from(rows).pipe(call)
+  Readable.from(rows).pipe(importRequest)
   /** @type {import('node:http').IncomingMessage} */
-  const answer = await new Promise((resolve, reject) => call.once('response', resolve).once('error', reject))
+  const response = await new Promise((resolve, reject) =>
+    importRequest.once('response', resolve).once('error', reject),
+  )
   let end = ''
-  const texts = /** @type {AsyncIterable<string>} */ (answer.setEncoding('utf8'))
+  const texts = /** @type {AsyncIterable<string>} */ (response.setEncoding('utf8'))
   for await (const text of texts) end = `${end}${text}`.slice(-2000)
   const last = /** @type {{ summary: Summary }} */ (JSON.parse(end.trim().split('\n').at(-1) ?? ''))
   return last.summary
@@ -141,14 +143,14 @@ async function importRows({ origin }, headers, rows) {
  * @param {Record<string, string>} headers
  */
 async function exportRows({ origin }, headers) {
-  const answer = await fetch(`${origin}/admin/v1/user-groups/export`, { headers })
+  const response = await fetch(`${origin}/admin/v1/user-groups/export`, { headers })
   let bytes = 0
-  for await (const chunk of /** @type {AsyncIterable<Uint8Array>} */ (answer.body)) bytes += chunk.length
+  for await (const chunk of /** @type {AsyncIterable<Uint8Array>} */ (response.body)) bytes += chunk.length
   return bytes
 }
 
 /**
- * How long others wait, one call after another with a pause in between.
+ * Measures the response times of other clients, with sequential requests and pauses.
  * @param {import('../lib/service.js').Service} service
  * @param {{ isOver: boolean }} waiting
  */
@@ -157,7 +159,7 @@ async function measureWaits(service, waiting) {
   const waits = []
   while (!waiting.isOver) {
     const started = performance.now()
-    const answer = await fetch(`${service.origin}/api/user`, {
+    const response = await fetch(`${service.origin}/api/user`, {
       method: 'POST',
       headers: {
         authorization: `Token ${token}`,
@@ -166,8 +168,8 @@ async function measureWaits(service, waiting) {
       },
       body: '{"user_group_id":"waiting","name":"Waiting"}',
     })
-    await answer.text()
-    if (answer.status !== 200) throw new Error(`a GET meanwhile was answered ${answer.status}`)
+    await response.text()
+    if (response.status !== 200) throw new Error(`a GET during the import returned ${response.status}`)
     waits.push(performance.now() - started)
     await sleep(20)
   }
@@ -175,7 +177,7 @@ async function measureWaits(service, waiting) {
 }
 
 /**
- * What each page of the console asks for.
+ * Measures the requests of each page of the console.
  * @param {import('../lib/service.js').Server} service
  * @param {Record<string, string>} headers
  */
@@ -199,11 +201,11 @@ async function pages({ origin }, headers) {
   const rows = []
   for (const [name, path] of Object.entries(paths)) {
     const rounds = []
-    for (let call = 0; call < calls; call++) {
+    for (let i = 0; i < requestsPerPage; i++) {
       const started = performance.now()
-      const answer = await fetch(`${origin}/admin/v1${path}`, { headers })
-      await answer.text()
-      if (answer.status !== 200) throw new Error(`${path} was answered ${answer.status}`)
+      const response = await fetch(`${origin}/admin/v1${path}`, { headers })
+      await response.text()
+      if (response.status !== 200) throw new Error(`${path} returned ${response.status}`)
       rounds.push({ ms: performance.now() - started })
     }
     rows.push({ name, figures: summaries(rounds) })

@@ -16,7 +16,7 @@ const rounds = 2
 const size = 'typical'
 
 /**
- * What answers have to wait while the log is brought home to the database: by the thread, and by the commits themselves.
+ * Measures response times while checkpoints run: in the thread, and in the commits themselves.
  * @type {import('../run.js').Case}
  */
 export async function checkpoints() {
@@ -29,7 +29,7 @@ export async function checkpoints() {
   return {
     title: `GET that creates a user group (body of ${bodySizes[size]}), ${connections} connections, ${seconds} s`,
     rows: Object.entries(results).map(([where, figures]) => ({
-      name: `the log is brought home by the ${where}`,
+      name: `checkpoints in the ${where}`,
       figures: summaries(figures),
     })),
     notes: [`Load average at the end: ${loadavg()[0]?.toFixed(1)}.`],

@@ -13,11 +13,11 @@ import { summaries } from '../lib/statistics.js'
 
 /** @type {import('../lib/bodies.js').BodySize} */
 const size = 'typical'
-/** In seconds: each user group is asked for once before. */
+/** Maximum duration of reading each user group once, in seconds. */
 const longest = 600
 
 /**
- * Where the CPU time of a GET of an unchanged user group goes: by V8's profiler, drawn for the documentation.
+ * Draws a flame graph of the CPU time of an unchanged GET for the documentation, from V8's profiler.
  * @type {import('../run.js').Case}
  */
 export async function drawFlameGraph() {

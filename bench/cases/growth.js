@@ -19,14 +19,14 @@ const most = Number(process.env.BENCH_USER_GROUPS ?? 10_000_000)
 /** @type {import('../run.js').Case} */
 export const rows = () => byRows([fewest, 100_000, 1_000_000])
 
-/** It takes some 8 GB of disk; `BENCH_USER_GROUPS` makes it fewer. @type {import('../run.js').Case} */
+/** Needs about 8 GB of disk. Set `BENCH_USER_GROUPS` to use fewer user groups. @type {import('../run.js').Case} */
 export const rowsLarge = () => byRows([fewest, most])
 
 /** @type {import('../run.js').Case} */
 export const postgresRows = () => byRows([fewest, 100_000, 1_000_000], { onPostgres: true })
 
 /**
- * The same load on stores of different sizes, each with a service of its own; all user groups are asked for at random.
+ * Runs the same load on stores of different sizes, each with a separate service. The load reads random user groups.
  * @param {readonly number[]} counts
  * @param {{ onPostgres?: boolean }} [options]
  * @returns {Promise<import('../run.js').Report>}
@@ -44,12 +44,12 @@ async function byRows(counts, { onPostgres = false } = {}) {
       const ids = idsOf(count)
       await seedUserGroups(database?.client ?? service.file, ids)
       await database?.client.query('VACUUM (ANALYZE)')
-      // Until as many answers are remembered as ever will be, of this many.
+      // Fills the response cache.
       await unchanged(service, { ids, seconds: warmUpSeconds })()
       contestants.push({ name: named(count), round: unchanged(service, { ids }) })
     }
     return {
-      title: `GET of unchanged user groups (body of ${bodySizes[typical]}) by how many there are, ${connections} connections, ${onPostgres ? 'PostgreSQL' : 'SQLite'}`,
+      title: `Unchanged GET (body of ${bodySizes[typical]}) by the number of user groups, ${connections} connections, ${onPostgres ? 'PostgreSQL' : 'SQLite'}`,
       ...(await compare(contestants, { baselines: [named(fewest)] })),
     }
   } finally {
@@ -58,7 +58,7 @@ async function byRows(counts, { onPostgres = false } = {}) {
 }
 
 /**
- * What a service has in memory that reads and creates among 1,000,000 user groups.
+ * Measures the memory of a service with 1,000,000 user groups that serves reads and creations.
  * @type {import('../run.js').Case}
  */
 export async function memory() {
@@ -86,7 +86,7 @@ export async function byConnections() {
   const service = await startService()
   try {
     await seedUserGroups(service.file, manyKnownIds)
-    // Where calls would wait for too long, the service sheds some of them.
+    // The service sheds requests that would wait too long.
     const contestants = [1, 32, 128, 512].flatMap((connections) => {
       const load = { connections, mayBeShed: true }
       return [

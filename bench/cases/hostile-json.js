@@ -5,7 +5,7 @@ const rounds = 7
 const bytes = 1024 * 1024 - 64
 
 /**
- * A body of nearly 1 MiB.
+ * Builds a body of nearly 1 MiB.
  * @param {string} open
  * @param {string | ((i: number) => string)} piece
  * @param {string} close
@@ -25,7 +25,7 @@ const start = '{"user_group_id":"a","name":"A","properties":'
 
 /** @type {Record<string, Buffer>} */
 const bodies = {
-  'records, as an export has them': filled(
+  'records of an export': filled(
     `${start}{"a":[`,
     (i) => `{"id":${i},"name":"name ${i}","region":"EU","is_active":true},`,
     '0]}}',
@@ -45,17 +45,17 @@ const bodies = {
     '0]}}',
   ),
   'a duplicate after many keys': filled(`${start}{`, (i) => `"k${i}":0,`, '"k0":0}}'),
-  'numbers that take long to compare': filled(`${start}{"a":[`, `${5n ** 1074n}e-1074,`, '0]}}'),
+  'numbers that are slow to compare': filled(`${start}{"a":[`, `${5n ** 1074n}e-1074,`, '0]}}'),
   'numbers with 17 digits': filled(`${start}{"a":[`, '1.7976931348623157e308,', '0]}}'),
   'arrays in arrays': filled(`${start}{"a":`, '[', ''),
   'empty objects': filled(`${start}{"a":[`, '{},', '0]}}'),
-  'fields that there are not': filled('{', (i) => `"k${i}":0,`, '"user_group_id":"a"}'),
-  'a mapping of faults': filled('{"user_group_id":"a","mapping":{', (i) => `"${i}":[],`, '"":0}}'),
+  'unknown fields': filled('{', (i) => `"k${i}":0,`, '"user_group_id":"a"}'),
+  'a mapping of invalid values': filled('{"user_group_id":"a","mapping":{', (i) => `"${i}":[],`, '"":0}}'),
 }
 
 /**
- * What the worst bodies cost to read and to judge, beside a harmless one of their size, in CPU time: meanwhile the process
- * does nothing else.
+ * Measures the CPU time for parsing and validating the worst bodies, compared with a harmless body of the same size. The process
+ * serves no other request meanwhile.
  * @type {import('../run.js').Case}
  */
 export function hostileJson() {
@@ -67,12 +67,12 @@ export function hostileJson() {
     for (const [name, body] of Object.entries(bodies)) {
       const took = Math.max(msOf(readUserGroupBody, body), msOf(readRotationBody, body))
       harmless = harmless === 0 ? took : harmless
-      // The first warms up.
+      // The first round is a warm-up.
       if (round > 0) results.get(name)?.push({ 'CPU, ms': took, 'times the first': took / harmless })
     }
   }
   const rows = [...results].map(([name, figures]) => ({ name, figures: summaries(figures) }))
-  return Promise.resolve({ title: 'What a body of 1 MiB costs, GET or POST, whichever is more', rows })
+  return Promise.resolve({ title: 'Cost of a body of 1 MiB, the higher of GET and POST', rows })
 }
 
 /**
@@ -84,7 +84,7 @@ function msOf(read, body) {
   try {
     read(body)
   } catch {
-    // Most are refused.
+    // Most bodies are invalid.
   }
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1000

@@ -35,7 +35,7 @@ async function onPostgres(run) {
 }
 
 /**
- * What measuring costs: the service, and the same with UGS_METRICS_PORT.
+ * Measures the cost of metrics: the service with and without UGS_METRICS_PORT.
  * @param {string | undefined} databaseUrl
  * @returns {Promise<import('../run.js').Report>}
  */
@@ -55,7 +55,7 @@ async function cost(databaseUrl) {
         httpFigures(await loadRound(service, { ...load, expected: '"new_user_group":false' })),
     })
     return {
-      title: `GET of an unchanged user group (body of ${bodySizes[size]}), ${connections} connections`,
+      title: `Unchanged GET (body of ${bodySizes[size]}), ${connections} connections`,
       ...(await compare([contestant('without', without), contestant('with metrics', measuring)], {
         baselines: ['without'],
       })),
@@ -70,7 +70,7 @@ const rounds = 5
 const seconds = 5
 
 /**
- * Whether two scrapes tell what the load saw between them.
+ * Compares the difference of two scrapes with the load's own measurements.
  * @param {string | undefined} databaseUrl
  * @returns {Promise<import('../run.js').Report>}
  */
@@ -97,14 +97,14 @@ async function check(databaseUrl) {
           ...{ size, seconds, ...pause, expected: `"new_user_group":${isNew}` },
           ...(isNew ? { ids: freshIds(), order: 'once' } : { ids: knownIds, order: 'random' }),
         })
-        const told = between(before, await scrape(url, 'getOrCreate'))
-        if (told.count !== seen.answers)
-          throw new Error(`${told.count} of ${seen.answers} answers were counted`)
-        if (round > 0) results.push(comparison(seen, told))
+        const reported = between(before, await scrape(url, 'getOrCreate'))
+        if (reported.count !== seen.responses)
+          throw new Error(`${reported.count} of ${seen.responses} responses were counted`)
+        if (round > 0) results.push(comparison(seen, reported))
       }
       rows.push({ name, figures: summaries(results) })
     }
-    return { title: `What two scrapes tell ÷ what the load saw, ${connections} connections`, rows }
+    return { title: `Figures from two scrapes ÷ figures of the load, ${connections} connections`, rows }
   } finally {
     await service.stop()
   }
@@ -112,17 +112,17 @@ async function check(databaseUrl) {
 
 /**
  * @param {import('../lib/load.js').Round} seen
- * @param {ReturnType<typeof between>} told
+ * @param {ReturnType<typeof between>} reported
  */
-function comparison(seen, told) {
+function comparison(seen, reported) {
   return {
     'requests/s, seen': seen.requestsPerSecond,
-    'requests/s, told ÷ seen': told.requestsPerSecond / seen.requestsPerSecond,
+    'requests/s, reported ÷ seen': reported.requestsPerSecond / seen.requestsPerSecond,
     'p50, ms, seen': seen.p50Ms,
-    'p50, told ÷ seen': told.p50Ms / seen.p50Ms,
+    'p50, reported ÷ seen': reported.p50Ms / seen.p50Ms,
     'p95, ms, seen': seen.p95Ms,
-    'p95, told ÷ seen': told.p95Ms / seen.p95Ms,
+    'p95, reported ÷ seen': reported.p95Ms / seen.p95Ms,
     'p99, ms, seen': seen.p99Ms,
-    'p99, told ÷ seen': told.p99Ms / seen.p99Ms,
+    'p99, reported ÷ seen': reported.p99Ms / seen.p99Ms,
   }
 }

@@ -13,45 +13,45 @@ import { countRows, insertUserGroups, readColumns, typicalRow, writtenColumns } 
 /** @type {import('../lib/bodies.js').BodySize} */
 const size = 'typical'
 const connectionCounts = [1, 32, 128]
-/** In seconds: what is asked for once each has an end. */
+/** Maximum duration of a load that sends each request once, in seconds. */
 const longest = 600
-/** More connections than 100 PostgreSQL refuses by default. */
+/** PostgreSQL accepts 100 connections by default. */
 const mostClients = 32
 
 /** @typedef {import('../lib/compare.js').Contestant} Contestant */
 
 /**
- * Each operation of the service beside its baselines, on SQLite.
+ * Compares each operation of the service with its baselines, on SQLite.
  * @type {import('../run.js').Case}
  */
 export async function operations() {
-  // What is viewed stays as large as it is said to be.
-  const viewed = await startService()
+  // Separate stores, so that creations do not enlarge the stores that are read.
+  const read = await startService()
   const introspected = await startService()
   const changed = await startService()
   try {
-    for (const { file } of [viewed, introspected]) await seedUserGroups(file, manyKnownIds)
+    for (const { file } of [read, introspected]) await seedUserGroups(file, manyKnownIds)
     for (const ids of [changedIds, rotatedIds]) await seedUserGroups(changed.file, ids)
-    const { rows } = await measure({ viewed, introspected, changed })
+    const { rows } = await measure({ read, introspected, changed })
     return { title: `${title}, SQLite`, rows }
   } finally {
-    for (const service of [viewed, introspected, changed]) await service.stop()
+    for (const service of [read, introspected, changed]) await service.stop()
   }
 }
 
 /**
- * The same on PostgreSQL, and pgbench, which selects or inserts, one a transaction, the rows that the service reads or
- * writes.
+ * Compares each operation with its baselines and with pgbench, on PostgreSQL. pgbench selects or inserts the rows that the service
+ * reads or writes, one per transaction.
  * @type {import('../run.js').Case}
  */
 export async function postgresOperations() {
-  // Said before anything is started, where there is none.
+  // Fails early if pgbench is not installed.
   findPgbench()
   const database = await startDatabase()
   const { client, version } = database
   try {
     for (const ids of seeded) await seedUserGroups(client, ids)
-    // As many rows as the service starts with, and the same indexes.
+    // Same number of rows and same indexes as the service's table.
     await client.query('CREATE TABLE baseline (LIKE user_group INCLUDING ALL)')
     for (const ids of seeded) await insertUserGroups(client, ids, { table: 'baseline' })
     await client.query('VACUUM (ANALYZE)')
@@ -60,7 +60,7 @@ export async function postgresOperations() {
     try {
       const pgbench = await preparePgbench(database)
       const { rows, created } = await measure(
-        { viewed: service, introspected, changed: service },
+        { read: service, introspected, changed: service },
         { database, pgbenches: pgbench.contestants },
       )
       const atFirst = seeded.reduce((sum, { count }) => sum + count, 0)
@@ -76,21 +76,21 @@ export async function postgresOperations() {
 }
 
 const seeded = [manyKnownIds, changedIds, rotatedIds]
-const title = `Each operation (body of ${bodySizes[size]}) and what it is measured against`
+const title = `Each operation (body of ${bodySizes[size]}) and its baselines`
 
-const views = 'GET, unchanged'
+const reads = 'GET, unchanged'
 const creations = 'GET that creates'
 
 /**
- * Views and introspections are measured on a service each: together they are of more than one remembers.
- * @param {Record<'viewed' | 'introspected' | 'changed', import('../lib/service.js').Service>} services
- * @param {{ database?: import('../lib/postgres.js').Database, pgbenches?: Pgbenches }} [beside]
+ * Unchanged GETs and introspections use separate services, because one response cache does not hold the responses of both.
+ * @param {Record<'read' | 'introspected' | 'changed', import('../lib/service.js').Service>} services
+ * @param {{ database?: import('../lib/postgres.js').Database, pgbenches?: Pgbenches }} [comparisons]
  */
 async function measure(
-  { viewed, introspected, changed },
+  { read, introspected, changed },
   { database, pgbenches = () => ({ select: [], insert: [] }) } = {},
 ) {
-  const renderer = { ...introspected, token: await introspected.makeToken('introspect') }
+  const renderer = { ...introspected, token: await introspected.createToken('introspect') }
   const baselines = {
     echo: await startBaseline('echo.js'),
     'bare Fastify': await startBaseline('bare-fastify.js'),
@@ -102,9 +102,9 @@ async function measure(
   const introspections = /** @type {const} */ ({ operation: 'introspect', expected: '"active":true' })
   let created = 0
   try {
-    // As in a service that has run for a while: what it can keep in memory, it has. `rows` tells of more than it can.
+    // Fills the response cache. The case `rows` covers stores that exceed it.
     for (const [server, load] of /** @type {const} */ ([
-      [viewed, { expected: unchanged }],
+      [read, { expected: unchanged }],
       [renderer, introspections],
     ])) {
       await loadRound(server, { size, ids: manyKnownIds, order: 'once', seconds: longest, ...load })
@@ -112,25 +112,30 @@ async function measure(
     const rows = []
     for (const connections of connectionCounts) {
       /** @type {(name: string, load: () => OwnLoad, against?: readonly string[], server?: import('../lib/service.js').Server) => Contestant} */
-      const operation = (name, load, against = [views], server = changed) => ({
+      const operation = (name, load, against = [reads], server = changed) => ({
         name,
         against,
         round: async () => {
           const before = database?.cpuTime() ?? NaN
           const round = await loadRound(server, { size, seconds, connections, ...load() })
-          if (name === creations) created += round.answers
+          if (name === creations) created += round.responses
           const cpuOfDatabase = (database?.cpuTime() ?? NaN) - before
           return {
             ...httpFigures(round),
-            ...(database && { 'PostgreSQL, µs': cpuOfDatabase / round.answers }),
+            ...(database && { 'PostgreSQL, µs': cpuOfDatabase / round.responses }),
           }
         },
       })
       const { select, insert } = pgbenches(connections)
-      const beside = Object.keys(baselines)
+      const baselineNames = Object.keys(baselines)
       const contestants = [
         ...select,
-        operation(views, () => ({ ...known, expected: unchanged }), [...beside, ...namesOf(select)], viewed),
+        operation(
+          reads,
+          () => ({ ...known, expected: unchanged }),
+          [...baselineNames, ...namesOf(select)],
+          read,
+        ),
         ...Object.entries(baselines).map(([name, server]) => ({
           name,
           against: [],
@@ -140,11 +145,11 @@ async function measure(
             ),
         })),
         operation(creations, () => ({ ids: freshIds(), order: 'once', expected: '"new_user_group":true' }), [
-          ...beside,
+          ...baselineNames,
           ...namesOf(insert),
         ]),
         ...insert,
-        operation('introspection', () => ({ ...known, ...introspections }), [views], renderer),
+        operation('introspection', () => ({ ...known, ...introspections }), [reads], renderer),
         operation('PUT that changes', () => ({
           ...{ operation: 'put', ids: changedIds, order: 'random', expected: unchanged },
         })),
@@ -152,7 +157,7 @@ async function measure(
           ...{ operation: 'rotate', ids: idsToRotate(), order: 'once', expected: '"token":"ugt_testing_' },
         })),
       ]
-      // Otherwise one contestant's round would pay for the pages that another one changed.
+      // Otherwise a round would write the pages that another contestant changed.
       const checkpoint = database && { beforeEach: () => database.client.query('CHECKPOINT') }
       const compared = await compare(contestants, checkpoint)
       rows.push(...compared.rows.map(({ name, figures }) => ({ name: namedFor(name, connections), figures })))
@@ -166,7 +171,7 @@ async function measure(
 /** @typedef {Pick<import('../lib/load.js').Load, 'operation' | 'ids' | 'order' | 'expected'>} OwnLoad */
 
 /**
- * The name of a row of these cases.
+ * Returns the name of a row of these cases.
  * @param {string} name
  * @param {number} connections
  */
@@ -182,9 +187,9 @@ function namesOf(contestants) {
 /** @typedef {(clients: number) => Record<'select' | 'insert', Contestant[]>} Pgbenches */
 
 /**
- * pgbench with one thread, which is its default, and with two, where its own CPU time is no limit. It reads by the key by which the service finds a
- * user group that it does not remember, or, as `select 1`, only whether it is there, by the key by which it has an answer that it does remember
- * confirmed; and it inserts into a table with the same columns and indexes.
+ * Prepares pgbench with one thread, its default, and with two, so that its own CPU time is no limit. `select` reads by the key
+ * of a request that misses the response cache. `select 1` reads by the key that confirms a cached response. `insert` writes to a
+ * table with the same columns and indexes.
  * @param {import('../lib/postgres.js').Database} database
  * @returns {Promise<{ contestants: Pgbenches, inserted: () => number }>}
  */
@@ -203,8 +208,8 @@ async function preparePgbench(database) {
   const { least = 0, greatest = 0 } = teamIds[0] ?? {}
   assert.equal(greatest - least, count - 1)
   const confirming = `\\set id random(${least}, ${greatest})\nSELECT 1 FROM user_group WHERE workspace_id = 1 AND team_id = :id;\n`
-  // Every client counts on from a number of its own, as every connection of the load does. The hash, which no two rows
-  // share, is the one value that the server has to make.
+  // Every client counts up from a different number, like the connections of the load. The server computes only the hash, which
+  // must be unique.
   const inserting = `\\set n :n + 1
 \\set id :first + :client_id * 300000 + :n
 INSERT INTO baseline (workspace_id, environment, ${writtenColumns})

@@ -8,7 +8,7 @@ import { summaries } from '../lib/statistics.js'
 import { startWorker } from '../lib/worker.js'
 
 /**
- * Calls at a rate, whatever becomes of them.
+ * Requests at a fixed rate, independent of the responses.
  * @typedef {object} Overload
  * @property {string} origin
  * @property {string} token
@@ -16,9 +16,9 @@ import { startWorker } from '../lib/worker.js'
  * @property {import('../lib/bodies.js').BodySize} size
  * @property {import('../lib/ids.js').Ids} ids
  * @property {'random' | 'once'} order
- * @property {string} expected what each good answer must hold
- * @property {number} callsPerSecond
- * @property {number} connections at most; a call that finds none free waits for one
+ * @property {string} expected text that each good response must contain
+ * @property {number} requestsPerSecond
+ * @property {number} connections maximum number; a request waits for a free one
  * @property {number} seconds
  */
 
@@ -26,9 +26,9 @@ import { startWorker } from '../lib/worker.js'
 
 /**
  * @typedef {object} OverloadResult
- * @property {number} offered calls
- * @property {number} waiting calls that found no connection until the end
- * @property {number} failures answers that were neither good nor 503 with `Retry-After`, and those that did not come
+ * @property {number} offered requests sent or waiting
+ * @property {number} waiting requests that got no connection before the end
+ * @property {number} failures missing responses, and responses that were neither good nor 503 with `Retry-After`
  * @property {Times} good
  * @property {Times} shed 503
  * @property {Times} health
@@ -39,7 +39,7 @@ const rounds = 5
 /** @type {import('../lib/bodies.js').BodySize} */
 const size = 'typical'
 const peakConnections = 64
-/** How much more than it can serve. */
+/** Offered load, as a multiple of the peak. */
 const times = 3
 const connections = [512, 1024, 2048]
 
@@ -57,8 +57,8 @@ export async function postgresOverload() {
 }
 
 /**
- * What is left of the calls that the service can answer where three times as many come: its peak, then the overload, then,
- * two seconds later, the peak again.
+ * Measures the goodput under three times the peak load: first the peak, then the overload, then the peak again after two
+ * seconds.
  * @param {{ databaseUrl?: string }} store
  * @returns {Promise<import('../run.js').Report>}
  */
@@ -73,30 +73,30 @@ async function overloaded({ databaseUrl }) {
     }
     const rows = []
     for (const [kind, requests] of Object.entries(kinds)) {
-      /** @type {(load: Pick<Overload, 'callsPerSecond' | 'connections' | 'seconds'>) => Promise<OverloadResult>} */
+      /** @type {(load: Pick<Overload, 'requestsPerSecond' | 'connections' | 'seconds'>) => Promise<OverloadResult>} */
       const run = async (load) => {
         const { origin, token, pid } = service
         const result = /** @type {OverloadResult} */ (
           await worker.ask({ origin, token, pid, size, ...requests(), ...load })
         )
-        if (result.failures > 0) throw new Error(`${result.failures} calls had no answer, or a wrong one`)
+        if (result.failures > 0) throw new Error(`${result.failures} requests failed`)
         return result
       }
-      // As many as the connections take.
+      // A rate that no server reaches, so that the connections are the limit.
       const peak = async () =>
-        (await run({ callsPerSecond: 1e6, connections: peakConnections, seconds: 3 })).good.count / 3
+        (await run({ requestsPerSecond: 1e6, connections: peakConnections, seconds: 3 })).good.count / 3
       await peak()
       for (const open of connections) {
         const results = []
         for (let round = 0; round < rounds; round++) {
           const before = await peak()
-          const load = { callsPerSecond: times * before, connections: open, seconds: 5 }
+          const load = { requestsPerSecond: times * before, connections: open, seconds: 5 }
           const { good, shed, health, mostMemory } = await run(load)
           await sleep(2000)
           const after = await peak()
           results.push({
             'goodput ÷ peak': good.count / 5 / before,
-            'peak, calls/s': before,
+            'peak, requests/s': before,
             'good, p50, ms': good.p50,
             'good, p99, ms': good.p99,
             '503, share': shed.count / (good.count + shed.count),

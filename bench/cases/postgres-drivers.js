@@ -9,17 +9,17 @@ import { startWorker } from '../lib/worker.js'
 
 const rounds = 5
 const seconds = 1.5
-/** As many rows as the calls of all connections make one statement for. */
+/** Rows of a statement that coalesces the requests of all connections. */
 const rowsTogether = 32
-/** The pool that the service has by default. */
+/** Default pool size of the service. */
 const poolSize = 10
 
-/** How statements are sent; `mode` is what `pg` needs for it. */
+/** Ways to send statements; `mode` is the option of `pg`. */
 const shapes = /** @type {const} */ ([
   { name: '1 statement', rows: rowsTogether, inFlight: 1, connections: 1, mode: undefined },
   { name: '2 statements', rows: rowsTogether, inFlight: 2, connections: 2, mode: undefined },
   { name: '2 on 1 connection', rows: rowsTogether, inFlight: 2, connections: 1, mode: 'pipeline' },
-  { name: 'each call alone', rows: 1, inFlight: connections, connections: poolSize, mode: 'pool' },
+  { name: 'one per request', rows: 1, inFlight: connections, connections: poolSize, mode: 'pool' },
 ])
 
 /**
@@ -47,8 +47,7 @@ function setupsOf(statement) {
 }
 
 /**
- * The two drivers that there are for PostgreSQL, with the statements that the store sends, prepared; and what it would cost
- * to send one for each call.
+ * Compares two PostgreSQL drivers with the prepared statements of the store, coalesced and one per request.
  * @type {import('../run.js').Case}
  */
 export async function postgresDrivers() {
@@ -70,7 +69,7 @@ export async function postgresDrivers() {
  * @param {'select' | 'insert'} statement
  */
 async function measure(database, statement) {
-  // Each in a process of its own: neither pays for what the compiler learned of the other.
+  // Separate processes, so that one contestant's optimizations do not affect another.
   const contestants = setupsOf(statement).map(({ name, ...setup }) => ({
     name,
     setup,
@@ -86,7 +85,7 @@ async function measure(database, statement) {
         const result = await worker.ask({ ...setup, url: database.url, ids, seconds })
         const cpu = cpuTime(worker.pid) - before
         const { rows, seconds: took } = /** @type {import('../processes/driver.js').DriverResult} */ (result)
-        // The first round warms up.
+        // The first round is a warm-up.
         if (round > 0) results.push({ 'rows/s': rows / took, 'CPU/row, µs': cpu / rows })
       }
     }

@@ -5,9 +5,8 @@ import { insertUserGroups } from '../lib/user-groups.js'
 const count = Number(process.env.BENCH_USER_GROUPS ?? 1_000_000)
 
 /**
- * How much disk a user group takes, a token of its own that was replaced, and the event of a change: in the table and in each
- * of its indexes.
- * `BENCH_USER_GROUPS` says how many to insert.
+ * Measures the disk space of a user group, of a superseded token and of an audit event, in the table and in each index.
+ * `BENCH_USER_GROUPS` sets the number of user groups.
  * @type {import('../run.js').Case}
  */
 export async function postgresSize() {
@@ -20,7 +19,7 @@ export async function postgresSize() {
        SELECT workspace_id, sha256(token_hash), team_id, token_issued_at, token_issued_at, token_issued_at
        FROM user_group ORDER BY token_hash`,
     )
-    // One a millisecond, each of any user group.
+    // One event per millisecond, of random user groups.
     await client.query(
       `INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id, team_id, provided_id, details)
        SELECT workspace_id, environment,

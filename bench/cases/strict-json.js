@@ -9,9 +9,8 @@ import { startWorker } from '../lib/worker.js'
 const rounds = 5
 
 /**
- * What reading JSON strictly costs on the hot path: the CPU time that it adds to `JSON.parse`, as a share of the CPU time
- * that the service spends on a whole GET of an unchanged user group. The contract allows 5 %. The calls are PUTs that change nothing: they
- * read and answer what such a GET does whose answer is not remembered.
+ * Measures the CPU time that strict JSON reading adds to `JSON.parse`, as a share of the CPU time of an unchanged GET that misses
+ * the response cache. The contract allows 5 %. The load sends PUTs that change nothing, which do the same work.
  * @type {import('../run.js').Case}
  */
 export async function strictJson() {
@@ -20,7 +19,7 @@ export async function strictJson() {
     rows.push({ name: bodySizes[size], figures: summaries(await measure(size)) })
   }
   return {
-    title: 'What strict JSON reading adds to a GET of an unchanged user group that is not remembered',
+    title: 'Cost of strict JSON reading in an unchanged GET that misses the response cache',
     rows,
   }
 }
@@ -54,7 +53,7 @@ async function measure(size) {
         'whole GET, µs': cpuMicroseconds,
         'added, %': (added / cpuMicroseconds) * 100,
       }
-      // The first warms up.
+      // The first round is a warm-up.
       if (round > 0) results.push(figures)
     }
     return results

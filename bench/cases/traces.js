@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { compareSettings } from '../lib/compare-settings.js'
 
 /**
- * What traces cost a call, with a collector that drops what it gets.
+ * Measures the cost of traces per request, with a collector that discards them.
  * @type {import('../run.js').Case}
  */
 export async function traces() {
@@ -15,12 +15,12 @@ export async function traces() {
   try {
     return await compareSettings('UGS_TRACES', {
       off: {},
-      '0.01 of the calls': {
+      '0.01 of the requests': {
         ...on,
         OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
         OTEL_TRACES_SAMPLER_ARG: '0.01',
       },
-      'all calls': on,
+      'all requests': on,
     })
   } finally {
     collector.closeAllConnections()

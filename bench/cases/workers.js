@@ -25,14 +25,14 @@ const kinds = {
 }
 
 /**
- * What a second process brings, in views and in creations.
+ * Measures the gain of a second process for unchanged GETs and creations.
  * @type {import('../run.js').Case}
  */
 export const workers = () => compareCounts(undefined)
 
 /** @type {import('../run.js').Case} */
 export async function postgresWorkers() {
-  // Said before anything is started, where there is none.
+  // Fails early if pgbench is not installed.
   findPgbench()
   const database = await startDatabase()
   try {
@@ -43,7 +43,7 @@ export async function postgresWorkers() {
 }
 
 /**
- * @param {import('../lib/postgres.js').Database | undefined} database that they have in common; on SQLite each has a file of its own
+ * @param {import('../lib/postgres.js').Database | undefined} database shared by the services; with SQLite each has a separate file
  * @returns {ReturnType<import('../run.js').Case>}
  */
 async function compareCounts(database) {
@@ -54,7 +54,7 @@ async function compareCounts(database) {
     for (const store of database ? [database.client] : servers.map(({ server }) => server.file))
       await seedUserGroups(store, manyKnownIds)
     await database?.client.query('VACUUM (ANALYZE)')
-    // Until as many answers are remembered as ever will be.
+    // Fills the response cache.
     for (const { server } of servers)
       await loadRound(server, { size, ...kinds.unchanged(), seconds: warmUpSeconds })
     const rows = []
@@ -66,9 +66,9 @@ async function compareCounts(database) {
       rows.push(...(await compare(contestants, { baselines: [nameOf(kind, '1')] })).rows)
     }
     return {
-      title: `GET of one of ${manyKnownIds.count} user groups that stay as they are, and GET that creates one (body of ${bodySizes[size]}), ${connections} connections`,
+      title: `Unchanged GET of ${manyKnownIds.count} user groups, and GET that creates one (body of ${bodySizes[size]}), ${connections} connections`,
       rows,
-      notes: [`The load has a process of its own. Load average at the end: ${loadavg()[0]?.toFixed(1)}.`],
+      notes: [`The load runs in a separate process. Load average at the end: ${loadavg()[0]?.toFixed(1)}.`],
     }
   } finally {
     for (const { server } of servers) await server.stop()

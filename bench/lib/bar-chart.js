@@ -12,7 +12,7 @@ const valueWidth = 130
 const colours = { service: '#3b82c4', other: '#9aa4af' }
 
 /**
- * Horizontal bars of medians, with a line from the lowest to the highest round.
+ * Draws horizontal bars of medians, with a line from the lowest to the highest round.
  * @param {string} title
  * @param {readonly BarGroup[]} groups
  */

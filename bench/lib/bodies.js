@@ -10,7 +10,7 @@ export const bodySizes = {
 export const exampleName = 'Example customer'
 
 /**
- * The body of a GET, of the same length for all ids of one length.
+ * Returns the body of a GET. All ids of one length give bodies of one length.
  * @param {BodySize} size
  * @param {string} id
  * @returns {string}
@@ -37,7 +37,7 @@ const fieldsOf = {
 }
 
 /**
- * What such a body sets, as the store takes it.
+ * Returns the fields of such a body as stored.
  * @param {BodySize} size
  */
 export function changeOf(size) {

@@ -9,12 +9,12 @@ import { startService } from './service.js'
 const size = 'typical'
 
 /**
- * What settings cost the call that there are most of: GET of user groups that stay as they are.
- * @param {string} what
- * @param {Record<string, Record<string, string>>} settings by what to call them; the first is what the others are divided by
+ * Measures the cost of settings for the most frequent request, an unchanged GET.
+ * @param {string} setting
+ * @param {Record<string, Record<string, string>>} settings by name; the first is the baseline
  * @returns {ReturnType<import('../run.js').Case>}
  */
-export async function compareSettings(what, settings) {
+export async function compareSettings(setting, settings) {
   const servers = []
   for (const [name, environment] of Object.entries(settings))
     servers.push({ name, server: await startService(undefined, [], [], environment) })
@@ -31,7 +31,7 @@ export async function compareSettings(what, settings) {
         ),
     }))
     return {
-      title: `${what}; GET of user groups that stay as they are (body of ${bodySizes[size]}), ${connections} connections`,
+      title: `${setting}; unchanged GET (body of ${bodySizes[size]}), ${connections} connections`,
       ...(await compare(contestants, { baselines: Object.keys(settings).slice(0, 1) })),
     }
   } finally {

@@ -3,20 +3,20 @@ import { summaries } from './statistics.js'
 import { rotated } from './turns.js'
 
 /**
- * One of those that are compared.
+ * One of the things compared.
  * @typedef {object} Contestant
  * @property {string} name
- * @property {() => Promise<Record<string, number>>} round the figures of some seconds, throughput first; throws where
- * anything failed
- * @property {readonly string[]} [against] the names of those that it is measured against, where they are not the baselines
+ * @property {() => Promise<Record<string, number>>} round measures for some seconds and returns the figures, throughput first;
+ * throws if a request failed
+ * @property {readonly string[]} [against] names of the contestants it is compared with. Default is the baselines.
  */
 
 /**
- * In turns; the first round of each warms up. Ratios, of throughput and of p50, are taken within a round, so that what
- * disturbs the machine for longer disturbs both sides.
+ * Runs the contestants alternately. The first round of each is a warm-up. Ratios of throughput and p50 are computed within a
+ * round, so that a longer disturbance of the machine affects both sides.
  * @param {readonly Contestant[]} contestants
  * @param {object} [options]
- * @param {readonly string[]} [options.baselines] the names of those that the others are measured against
+ * @param {readonly string[]} [options.baselines] names of the contestants that the others are compared with
  * @param {() => Promise<unknown>} [options.beforeEach]
  * @returns {Promise<Pick<import('../run.js').Report, 'rows'>>}
  */

@@ -1,21 +1,21 @@
 /**
- * What V8 writes with --cpu-prof.
+ * CPU profile that V8 writes with --cpu-prof.
  * @typedef {object} CpuProfile
  * @property {{ id: number, callFrame: { functionName: string, url: string }, children?: number[] }[]} nodes
- * @property {number[]} samples the id of the node that ran, for each sample
- * @property {number[]} timeDeltas microseconds since the sample before
- * @property {number} startTime microseconds of the clock that `process.hrtime` reads
+ * @property {number[]} samples id of the running node, per sample
+ * @property {number[]} timeDeltas microseconds since the previous sample
+ * @property {number} startTime microseconds, on the clock of `process.hrtime`
  */
 
 /** @typedef {import('./flame-graph.js').Frame} Frame */
 
 /**
- * The calls of a profile between two times, without what passed idle.
+ * Builds the call tree of a profile between two times, without idle time.
  * @param {CpuProfile} profile
  * @param {number} from
  * @param {number} to
- * @returns {{ root: Frame, own: Map<string, number> }} `own`: the samples of each place, and of
- * what V8 does besides, without those whom it called
+ * @returns {{ root: Frame, own: Map<string, number> }} `own` counts the samples of each place and of
+ * V8's own work, excluding callees
  */
 export function callsOf({ nodes, samples, timeDeltas, startTime }, from, to) {
   const byId = new Map(nodes.map((node) => [node.id, node]))
@@ -32,7 +32,7 @@ export function callsOf({ nodes, samples, timeDeltas, startTime }, from, to) {
     for (let id = parents.get(sample); id !== undefined; id = parents.get(id)) stack.unshift(byId.get(id))
     root.samples++
     let frame = root
-    // The first is the root that every stack has.
+    // Every stack begins with the root.
     for (const node of [...stack.slice(1), leaf]) {
       const { functionName = '', url = '' } = node?.callFrame ?? {}
       const name = functionName || '(anonymous)'
@@ -43,7 +43,7 @@ export function callsOf({ nodes, samples, timeDeltas, startTime }, from, to) {
       callee.samples++
       frame = callee
     }
-    // V8 names what is no function in parentheses.
+    // V8 puts entries that are not functions in parentheses.
     const owner = frame.name.startsWith('(') && frame.name !== '(anonymous)' ? frame.name : frame.place
     own.set(owner, (own.get(owner) ?? 0) + 1)
   }

@@ -1,21 +1,21 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** The kernel counts in ticks, mostly of 10 ms: a round of seconds is measured to better than 1 %. */
+/** The kernel counts in ticks of usually 10 ms, which is better than 1 % for a round of several seconds. */
 const microsecondsPerTick = 1e6 / Number(execFileSync('getconf', ['CLK_TCK']))
 
 /**
- * CPU time, user and system, that all threads of a process have used since it started.
+ * Returns the user and system CPU time of all threads of a process since it started.
  * @param {number} pid
  * @returns {number} microseconds
- * @throws {Error} where the system has no /proc: these figures are for Linux
+ * @throws {Error} if the system has no /proc; Linux only
  */
 export function cpuTime(pid) {
   return ticks(pid).own * microsecondsPerTick
 }
 
 /**
- * That of its children which have ended.
+ * Returns the CPU time of a process's children that have ended.
  * @param {number} pid
  */
 export function cpuTimeOfEnded(pid) {
@@ -23,11 +23,11 @@ export function cpuTimeOfEnded(pid) {
 }
 
 /**
- * That of a process and of all the children that it has had.
+ * Returns the CPU time of a process and of all its children, ended ones included.
  * @param {number} pid
  */
 export function cpuTimeOfFamily(pid) {
-  // A child that ends meanwhile would be counted twice, or not at all.
+  // A child that ends meanwhile would be counted twice or not at all.
   for (;;) {
     const children = childrenOf(pid)
     try {
@@ -49,8 +49,8 @@ function childrenOf(pid) {
 /** @param {number} pid */
 function ticks(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-  // The second field is the program's name in parentheses and may hold spaces: utime and stime are fields 14 and 15,
-  // and those of the children that have ended 16 and 17.
+  // Field 2 is the program's name in parentheses, which may contain spaces. Fields 14 and 15 are utime and stime, fields 16
+  // and 17 the same of ended children.
   const fields = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')

@@ -1,10 +1,10 @@
 import { rectangleAt, svg, textAt } from './svg.js'
 
 /**
- * A function with what it called, and how many samples hold it.
+ * A function, its callees and the number of samples that contain it.
  * @typedef {object} Frame
  * @property {string} name
- * @property {string} place whose code it is
+ * @property {string} place owner of its code
  * @property {number} samples
  * @property {Map<string, Frame>} callees
  */
@@ -19,7 +19,7 @@ const colours = { service: '#8fbce6', node: '#c9d3dc', v8: '#e3dccb' }
 const packageColour = '#f0c287'
 
 /**
- * Who called stands above whom it called; the wider, the more time.
+ * Draws callers above their callees. Width is time.
  * @param {string} title
  * @param {Frame} root
  */

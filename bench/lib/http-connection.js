@@ -1,33 +1,33 @@
 import { connect } from 'node:net'
 
-/** Above any answer of these benchmarks. */
+/** Larger than any response in these benchmarks. */
 const bufferBytes = 64 * 1024
 const emptyLine = Buffer.from('\r\n\r\n')
 
 /**
- * A connection for one request after another, with as little work for each as is sound, so that a load takes little of
- * the machine that it shares with the server: one buffer to read into, and of an answer only what frames it is read. It
- * knows Content-Length and nothing else; whatever it does not know is a failure.
+ * Minimal HTTP/1.1 client for sequential requests on one connection. It uses little CPU, because the load shares the machine
+ * with the server: it reuses one buffer and parses only the framing. It supports Content-Length only; any other framing is
+ * a failure.
  */
 export class HttpConnection {
   #socket
   #incoming = Buffer.allocUnsafeSlow(bufferBytes)
-  /** How much of the answer is there. */
+  /** Bytes of the response received so far. */
   #length = 0
-  #isOwed = false
+  #isPending = false
   #expected
-  #onAnswer
+  #onResponse
 
   /**
    * @param {URL} origin
    * @param {object} options
-   * @param {string} options.expected what each answer must hold, besides the status 200
-   * @param {(isGood: boolean, isShed: boolean) => void} options.onAnswer called once for each request. It is shed where the answer
-   * is 503 and says when to come again. After one that is neither good nor shed the connection is closed.
+   * @param {string} options.expected text that each response must contain, in addition to status 200
+   * @param {(isGood: boolean, isShed: boolean) => void} options.onResponse called once per request. Shed is a 503 with
+   * `Retry-After`. The connection closes after a response that is neither good nor shed.
    */
-  constructor(origin, { expected, onAnswer }) {
+  constructor(origin, { expected, onResponse }) {
     this.#expected = Buffer.from(expected)
-    this.#onAnswer = onAnswer
+    this.#onResponse = onResponse
     const arrived = Buffer.allocUnsafeSlow(bufferBytes)
     this.#socket = connect({
       host: origin.hostname,
@@ -45,23 +45,23 @@ export class HttpConnection {
     this.#socket.on('close', () => this.fail())
   }
 
-  /** @param {Uint8Array} request not to be changed before it is answered */
+  /** @param {Uint8Array} request must not change until the response arrives */
   send(request) {
-    this.#isOwed = true
+    this.#isPending = true
     this.#length = 0
     if (this.#socket.destroyed) process.nextTick(() => this.fail())
     else this.#socket.write(request)
   }
 
-  /** Lets go of the connection, and of the answer that it may owe. */
+  /** Closes the connection and reports a pending request as failed. */
   fail() {
-    const isOwed = this.#isOwed
+    const isPending = this.#isPending
     this.close()
-    if (isOwed) this.#onAnswer(false, false)
+    if (isPending) this.#onResponse(false, false)
   }
 
   close() {
-    this.#isOwed = false
+    this.#isPending = false
     this.#socket.destroy()
   }
 
@@ -70,31 +70,31 @@ export class HttpConnection {
    * @param {number} bytes
    */
   #read(arrived, bytes) {
-    if (!this.#isOwed || this.#length + bytes > bufferBytes) {
+    if (!this.#isPending || this.#length + bytes > bufferBytes) {
       this.fail()
       return
     }
     arrived.copy(this.#incoming, this.#length, 0, bytes)
     this.#length += bytes
-    const verdict = this.#judge()
+    const verdict = this.#classify()
     if (verdict === 'good' || verdict === 'shed') {
-      this.#isOwed = false
-      this.#onAnswer(verdict === 'good', verdict === 'shed')
+      this.#isPending = false
+      this.#onResponse(verdict === 'good', verdict === 'shed')
     } else if (verdict === 'bad') this.fail()
   }
 
-  /** Of what is there of an answer. */
-  #judge() {
-    const answer = this.#incoming.subarray(0, this.#length)
-    const headEnd = answer.indexOf(emptyLine)
+  /** Classifies the bytes received so far. */
+  #classify() {
+    const response = this.#incoming.subarray(0, this.#length)
+    const headEnd = response.indexOf(emptyLine)
     if (headEnd === -1) return 'unfinished'
-    const head = answer.toString('latin1', 0, headEnd)
+    const head = response.toString('latin1', 0, headEnd)
     const bodyLength = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
     if (bodyLength === undefined) return 'bad'
     const missing = headEnd + emptyLine.length + Number(bodyLength) - this.#length
     if (missing > 0) return 'unfinished'
     if (missing < 0) return 'bad'
-    if (head.startsWith('HTTP/1.1 200 ')) return answer.includes(this.#expected, headEnd) ? 'good' : 'bad'
+    if (head.startsWith('HTTP/1.1 200 ')) return response.includes(this.#expected, headEnd) ? 'good' : 'bad'
     return head.startsWith('HTTP/1.1 503 ') && /\r\nretry-after: *\d/i.test(head) ? 'shed' : 'bad'
   }
 }

@@ -1,26 +1,26 @@
 /**
- * Ids of user groups: the prefix, then a number. All have the same length, so that one can be written over another.
+ * Ids of user groups: a prefix and a number. All ids of a range have the same length, so that one can overwrite another.
  * @typedef {object} Ids
  * @property {string} prefix
  * @property {number} first
  * @property {number} count
  */
 
-/** Those that the loads ask for over and over. @type {Ids} */
+/** Read repeatedly. @type {Ids} */
 export const knownIds = { prefix: 'customer-', first: 10_000, count: 1024 }
 
-/** Numbers alone: pgbench can draw them. @type {Ids} */
+/** Without a prefix, because pgbench generates numbers. @type {Ids} */
 export const manyKnownIds = { prefix: '', first: 1_000_000, count: 100_000 }
 
-/** Seeded beside them: those that are changed over and over. @type {Ids} */
+/** Changed repeatedly. @type {Ids} */
 export const changedIds = { prefix: '', first: 2_000_000, count: 100_000 }
 
-/** And those whose tokens are rotated, each once: a share of them for each round. @type {Ids} */
+/** Rotated once each; every round uses its own part. @type {Ids} */
 export const rotatedIds = { prefix: '', first: 3_000_000, count: 500_000 }
 
 const rotatedInARound = 20_000
 
-/** @returns {() => Ids} gives those whose token nobody has rotated, in the store of one case */
+/** @returns {() => Ids} returns ids whose tokens have not been rotated in this case's store */
 export function rotations() {
   let rotated = 0
   return () => {
@@ -33,7 +33,7 @@ export function rotations() {
 let rounds = 0
 
 /**
- * Ids that nobody has had, for a round of creations; a later round's come after them. They are numbers alone too.
+ * Returns unused ids for a round of creations, without a prefix. Each call returns larger ids.
  * @returns {Ids}
  */
 export function freshIds() {
@@ -42,14 +42,14 @@ export function freshIds() {
 
 /**
  * @param {Ids} ids
- * @param {number} index from 0 to the count - 1
+ * @param {number} index from 0 to count - 1
  */
 export function idAt({ prefix, first }, index) {
   return `${prefix}${first + index}`
 }
 
 /**
- * As many ranges as there are callers, so that no two ask for the same user group at the same time.
+ * Splits ids into one range per caller, so that two callers never use the same user group at the same time.
  * @param {Ids} ids
  * @param {number} callers
  * @returns {Ids[]}
@@ -64,7 +64,7 @@ export function shares({ prefix, first, count }, callers) {
 }
 
 /**
- * The indexes that a caller asks for, one after another: at random and without end, or each once.
+ * Returns a generator of indexes: random ones forever, or each once.
  * @param {Ids} ids
  * @param {'random' | 'once'} order
  * @returns {() => number | undefined} undefined at the end

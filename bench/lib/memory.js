@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Resident memory of a process.
+ * Returns the resident memory of a process.
  * @param {number} pid
  * @returns {number} bytes
  */

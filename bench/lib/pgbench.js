@@ -7,9 +7,9 @@ import { findPgbench } from './postgres.js'
 /**
  * @typedef {object} PgbenchRun
  * @property {string} script one transaction
- * @property {Record<string, string | number>} [variables] that the script starts with
- * @property {number} clients connections, each with one transaction after another
- * @property {number} threads that pgbench drives them with
+ * @property {Record<string, string | number>} [variables] initial variables of the script
+ * @property {number} clients connections, each with sequential transactions
+ * @property {number} threads of pgbench
  * @property {number} seconds
  */
 
@@ -18,8 +18,8 @@ import { findPgbench } from './postgres.js'
  * @property {number} transactions
  * @property {number} transactionsPerSecond
  * @property {number} averageMs
- * @property {number} cpuMicroseconds of pgbench, for each transaction
- * @property {number} serverCpuMicroseconds of PostgreSQL, for each transaction; NaN where it is not ours
+ * @property {number} cpuMicroseconds of pgbench, per transaction
+ * @property {number} serverCpuMicroseconds of PostgreSQL, per transaction; NaN if the server is not a child process
  */
 
 /**
@@ -27,7 +27,7 @@ import { findPgbench } from './postgres.js'
  * @param {import('./postgres.js').Database} database
  * @param {PgbenchRun} run
  * @returns {Promise<PgbenchRound>}
- * @throws {Error} where any transaction failed
+ * @throws {Error} if any transaction failed
  */
 export async function pgbenchRound(database, { script, variables = {}, clients, threads, seconds }) {
   const url = new URL(database.url)
@@ -58,7 +58,7 @@ export async function pgbenchRound(database, { script, variables = {}, clients, 
   ])
   const number = (/** @type {RegExp} */ pattern) => Number(pattern.exec(output)?.[1])
   const transactions = number(/transactions actually processed: (\d+)/)
-  // Before version 15 it counts no failures: what fails ends its client, and the exit code tells.
+  // Before version 15 pgbench does not count failures: a failure ends its client and sets the exit code.
   const failures = output.includes('failed transactions') ? number(/failed transactions: (\d+)/) : 0
   if (code !== 0 || failures !== 0 || !(transactions > 0)) {
     throw new Error(`pgbench ended with ${code}, and ${failures} transactions failed: ${problems}`)

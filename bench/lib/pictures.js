@@ -6,10 +6,9 @@ import { barChart } from './bar-chart.js'
 export const resultFolder = new URL('../results/', import.meta.url)
 export const imageFolder = new URL('../../docs/images/', import.meta.url)
 
-/** What a name ends with, which is what its group is called. */
+/** Suffixes and prefixes of row names that become the names of groups. */
 const byConnections = /, (\d+ connections?)$/
 const byOperation = /: (.+)$/
-/** Or begins with. */
 const byRequest = /^(GET, unchanged|GET that creates), /
 
 /** @type {Record<string, { file: string, title: string, groupBy?: RegExp, isService: (name: string) => boolean }>} */
@@ -48,8 +47,8 @@ function isOperation(name) {
 }
 
 /**
- * Draws what the latest run of each case measured.
- * @param {string} prefix of the names of the files of results
+ * Draws the results of the latest run of each case.
+ * @param {string} prefix of the result files' names
  */
 export function drawPictures(prefix) {
   const files = readdirSync(resultFolder)
@@ -74,7 +73,7 @@ export function drawPictures(prefix) {
 }
 
 /**
- * Throughput is the first figure of all that have one.
+ * Groups the rows by name. Throughput, if a row has it, is its first figure.
  * @param {Report} report
  * @param {(name: string) => boolean} isService
  * @param {RegExp} [groupBy]

@@ -10,23 +10,23 @@ import { cpuTimeOfFamily } from './cpu.js'
 import { migrate } from './service.js'
 
 /**
- * A database of its own, with the tables of the service, on a PostgreSQL server with the durability that it has by default.
+ * A new database with the service's tables, on a PostgreSQL server with default durability.
  * @typedef {object} Database
  * @property {string} url
  * @property {string} version of the server
  * @property {pg.Client} client
- * @property {() => number} cpuTime microseconds that the server has used since it started; NaN where it is not ours
- * @property {() => Promise<string>} createEmpty makes a database without tables on the same server, and gives its URL
- * @property {() => Promise<void>} stop removes the databases, and the server where it is ours
+ * @property {() => number} cpuTime microseconds since the server started; NaN if the server is not a child process
+ * @property {() => Promise<string>} createEmpty creates a database without tables on the same server and returns its URL
+ * @property {() => Promise<void>} stop removes the databases, and the server if it is a child process
  */
 
-/** Where Debian and Ubuntu keep the programs of each version. */
+/** Folder of the PostgreSQL programs of each version on Debian and Ubuntu. */
 const debianFolder = '/usr/lib/postgresql'
 const ownServer = fileURLToPath(new URL('../processes/postgres.js', import.meta.url))
 
 /**
- * On the server that `BENCH_DATABASE_URL` names, by a URL of a role that may create databases; else on a server of its
- * own, which ends with this process.
+ * Creates a database on the server of `BENCH_DATABASE_URL`, whose role must be allowed to create databases. Without that
+ * variable it starts a server that ends with this process.
  * @returns {Promise<Database>}
  */
 export async function startDatabase() {
@@ -49,7 +49,8 @@ export async function startDatabase() {
     "SELECT current_setting('server_version') AS version, current_setting('fsync') || current_setting('synchronous_commit') AS durability",
   )
   const { version, durability } = /** @type {{ version: string, durability: string }} */ (rows[0])
-  if (durability !== 'onon') throw new Error('the server does not write to its disk as it does by default')
+  if (durability !== 'onon')
+    throw new Error('The server must have its default durability: fsync and synchronous_commit on.')
   return {
     url,
     version,
@@ -65,7 +66,7 @@ export async function startDatabase() {
   }
 }
 
-/** The newest version of PostgreSQL on this machine. */
+/** Returns the program folder of the newest PostgreSQL on this machine. */
 function programFolder() {
   try {
     const versions = readdirSync(debianFolder).sort((a, b) => Number(b) - Number(a))
@@ -81,7 +82,7 @@ export function findPgbench() {
   const found = folders.map((folder) => join(folder, 'pgbench')).find(isProgram)
   if (found === undefined) {
     throw new Error(
-      `pgbench is on neither PATH nor in ${debianFolder}/*/bin; it comes with PostgreSQL (Debian and Ubuntu: apt-get install postgresql)`,
+      `pgbench is neither on PATH nor in ${debianFolder}/*/bin. Install PostgreSQL (Debian and Ubuntu: apt-get install postgresql).`,
     )
   }
   return found
@@ -104,17 +105,17 @@ async function startServer() {
   const folder = programFolder()
   if (folder === undefined) {
     throw new Error(
-      `there is no PostgreSQL in ${debianFolder} (Debian and Ubuntu: apt-get install postgresql); BENCH_DATABASE_URL can name one that runs`,
+      `There is no PostgreSQL in ${debianFolder}. Install it (Debian and Ubuntu: apt-get install postgresql) or set BENCH_DATABASE_URL.`,
     )
   }
-  // In a session of its own, so that Ctrl-C ends it by the end of its input alone.
+  // In another process group, so that Ctrl-C does not reach it. It ends when its standard input closes.
   const child = spawn(process.execPath, [ownServer, folder], {
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
   })
   const exited = once(child, 'exit')
   const failed = exited.then(() => {
-    throw new Error('no PostgreSQL could be started')
+    throw new Error('PostgreSQL did not start.')
   })
   const [line] = /** @type {[string]} */ (
     await Promise.race([once(createInterface({ input: child.stdout }), 'line'), failed])

@@ -3,12 +3,12 @@ import { idAt } from './ids.js'
 import { seededToken } from './tokens.js'
 
 /**
- * What differs between the requests of one operation: a text of the first that others write theirs over.
+ * A part that differs between the requests of one operation. `first` is the text to overwrite.
  * @typedef {{ first: string, next: (index: number) => string }} Difference
  */
 
 /**
- * One request for all ids of a range: what differs is written over what stood there for the last.
+ * Returns a function that builds the request for an index by overwriting the parts that differ in one shared buffer.
  * @param {Pick<import('./load.js').Load, 'origin' | 'token' | 'size' | 'operation' | 'head'>} load
  * @param {import('./ids.js').Ids} ids
  * @returns {(index: number) => Buffer}
@@ -71,7 +71,7 @@ function tokenAt({ first }, index) {
   return seededToken(first + index)
 }
 
-/** As long as `exampleName`, and nearly always another than the last. */
+/** Returns a random name of the same length as `exampleName`. */
 function anyName() {
   return `Example ${10_000_000 + Math.floor(Math.random() * 90_000_000)}`
 }

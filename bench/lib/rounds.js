@@ -1,4 +1,4 @@
-/** What a run that is reported has at least. `BENCH_ROUNDS` and `BENCH_SECONDS` are for trying things out. */
+/** Minimum number of rounds of a reported run. Set `BENCH_ROUNDS` and `BENCH_SECONDS` to smaller values for a trial. */
 const fewestRounds = 5
 
 export const rounds = Number(process.env.BENCH_ROUNDS ?? fewestRounds)

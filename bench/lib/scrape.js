@@ -1,14 +1,14 @@
 /**
- * The calls of one kind that a service has answered so far, as Prometheus learns of them.
+ * Requests of one operation since the service started, as Prometheus reads them.
  * @typedef {object} Scrape
- * @property {number} at when it was asked, in milliseconds
+ * @property {number} at time of the scrape, in milliseconds
  * @property {number} count
- * @property {{ bound: number, count: number }[]} buckets in seconds, each with all that is below
+ * @property {{ bound: number, count: number }[]} buckets cumulative, with bounds in seconds
  */
 
 /**
  * @param {string} url
- * @param {string} operation of the answers of 200
+ * @param {string} operation whose responses with status 200 are counted
  * @returns {Promise<Scrape>}
  */
 export async function scrape(url, operation) {
@@ -27,7 +27,7 @@ export async function scrape(url, operation) {
 }
 
 /**
- * What Prometheus makes of two of them: `rate` and `histogram_quantile`, in the middle of a bucket as if it were even.
+ * Computes `rate` and `histogram_quantile` of two scrapes as Prometheus does, with linear interpolation within a bucket.
  * @param {Scrape} before
  * @param {Scrape} after
  */

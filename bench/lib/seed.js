@@ -8,11 +8,11 @@ import { keyring } from './service.js'
 import { seededToken } from './tokens.js'
 import { typicalRow } from './user-groups.js'
 
-/** More than any of the benchmarks needs; what is not created then is missed later. */
+/** Longer than any benchmark needs. A user group that is not created in time makes the case fail later. */
 const seconds = 120
 
 /**
- * Creates the user groups that a load asks for, as any client would.
+ * Creates a load's user groups through the API.
  * @param {import('./service.js').Server} server
  * @param {import('./bodies.js').BodySize} size
  * @param {import('./ids.js').Ids} ids
@@ -24,9 +24,9 @@ export async function createGroups(server, size, ids) {
 const rowsTogether = 10_000
 
 /**
- * Writes user groups with a typical body past the service, as many as it may: the rows that it would write for each, its
- * entries and its event included, with tokens (`seededToken`) that it opens and takes.
- * @param {string | import('pg').Client} store the file of SQLite, or PostgreSQL
+ * Inserts user groups with a typical body directly into the store, with the same rows as the service: mapping entries, audit
+ * event and a valid encrypted token (`seededToken`).
+ * @param {string | import('pg').Client} store SQLite file or PostgreSQL client
  * @param {import('./ids.js').Ids} ids
  */
 export async function seedUserGroups(store, ids) {
@@ -55,7 +55,7 @@ function rowOf(ids, index) {
   const token = seededToken(ids.first + index)
   const context = encryptionContext({ workspaceId: 1, environment: 'Testing', providedId })
   const { keyId, sealed } = keyring.seal(token, context)
-  // One a millisecond, up to now.
+  // One per millisecond, up to now.
   const at = started - ids.count + index
   return { providedId, hash: hashToken(token), keyId, sealed, at, eventId: newEventId(at) }
 }
@@ -73,7 +73,7 @@ const requestId = 'k3Jf81Qz-2s'
  */
 function sqliteSeeder(file) {
   const database = new Sqlite(file, { timeout: 30_000 })
-  // A seed need not be there after the power has failed, and the index of the tokens is written to at random.
+  // Seeding needs no durability. The cache is large because writes to the token index are random.
   database.pragma('synchronous = OFF')
   database.pragma('cache_size = -2000000')
   const insertGroup = database.prepare(

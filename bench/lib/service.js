@@ -9,40 +9,39 @@ import { promisify } from 'node:util'
 import { Keyring, parseSecretKeys } from '../../server/dist/domain/secret-key/keyring.js'
 
 const ugs = fileURLToPath(new URL('../../server/bin/ugs.js', import.meta.url))
-/** The same, each of its modules in a file of its own. */
+/** Unbundled build, one file per module. */
 const ugsInModules = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url))
 
 /**
- * A server in a process of its own.
+ * A server in a separate process.
  * @typedef {object} Server
  * @property {string} origin
  * @property {number} pid
- * @property {string} token what to send as the API token
- * @property {string} [head] the request line, and what says who calls, where it is not as the service takes it
- * @property {() => Promise<void>} stop ends the process and removes what it kept
+ * @property {string} token API token of the requests
+ * @property {string} [head] request line and authentication header, if the server has another API
+ * @property {() => Promise<void>} stop ends the process and removes its data
  */
 /**
- * @typedef {Server & { makeToken: (scope: string) => Promise<string>, ugs: (...args: string[]) => Promise<string>, metricsUrl: string | undefined, file: string }} Service
- * `makeToken` makes an API token, `ugs` runs a command beside the service, `file` is that of its SQLite
+ * @typedef {Server & { createToken: (scope: string) => Promise<string>, ugs: (...args: string[]) => Promise<string>, metricsUrl: string | undefined, file: string }} Service
+ * `createToken` creates an API token, `ugs` runs a command on the service's store, `file` is its SQLite file
  */
 
-/** Several services may share one database. */
+/** The same for all services, because several may share a database. */
 const secretKeys = `bench:${randomBytes(32).toString('base64')}`
-/** Seals and opens as the services do. */
+/** Encrypts and decrypts as the services do. */
 export const keyring = new Keyring(parseSecretKeys(secretKeys))
 
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set()
-// None outlives a run that fails.
+// Ends the servers if a run fails.
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 
 /**
- * Starts the built service as its users do, `ugs serve` with default settings, but for a free port and a temporary data
- * folder.
- * @param {string} [databaseUrl] where the store is, if not in that folder
+ * Starts the built service with `ugs serve` and default settings, except for a free port and a temporary data folder.
+ * @param {string} [databaseUrl] default is SQLite in that folder
  * @param {readonly string[]} [args] of `ugs serve`
  * @param {readonly string[]} [nodeArgs]
- * @param {Record<string, string>} [environment] settings that are not the default
+ * @param {Record<string, string>} [environment] settings other than the defaults
  * @returns {Promise<Service>}
  */
 export async function startService(databaseUrl, args = [], nodeArgs = [], environment = {}) {
@@ -55,19 +54,19 @@ export async function startService(databaseUrl, args = [], nodeArgs = [], enviro
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
     ...environment,
   }
-  // What replaces a part of it, or tells where its time goes, needs to know the parts.
+  // Profilers and replaced modules need the unbundled build.
   const script = nodeArgs.length === 0 ? ugs : ugsInModules
   const { stdout, ...server } = await startServer([...nodeArgs, script, 'serve', ...args], settings)
   return {
     ...server,
     metricsUrl: /^Metrics are at (\S+)$/m.exec(stdout)?.[1],
-    // The first start of a store of its own prints one for each environment.
+    // The first start with a new store prints an API token for each environment.
     token:
       databaseUrl === undefined
         ? (/uga_testing_\w+/.exec(stdout)?.[0] ?? '')
-        : await makeToken(settings, 'write'),
+        : await createToken(settings, 'write'),
     file: join(settings.UGS_DATA_DIR, 'ugs.db'),
-    makeToken: (scope) => makeToken(settings, scope),
+    createToken: (scope) => createToken(settings, scope),
     ugs: (...args) => runUgs(args, settings),
     stop: async () => {
       await server.stop()
@@ -77,7 +76,7 @@ export async function startService(databaseUrl, args = [], nodeArgs = [], enviro
 }
 
 /**
- * Makes the tables of the service.
+ * Creates the service's tables.
  * @param {string} databaseUrl
  */
 export async function migrate(databaseUrl) {
@@ -88,7 +87,7 @@ export async function migrate(databaseUrl) {
  * @param {Record<string, string>} settings
  * @param {string} scope
  */
-async function makeToken(settings, scope) {
+async function createToken(settings, scope) {
   const stdout = await runUgs(
     ['api-token', 'create', '--environment', 'Testing', '--name', 'bench', '--scopes', scope],
     settings,
@@ -108,7 +107,7 @@ async function runUgs(args, settings) {
 }
 
 /**
- * One of `baselines/`.
+ * Starts a server of `baselines/`.
  * @param {string} name
  * @param {readonly string[]} [args]
  * @returns {Promise<Server>}
@@ -116,11 +115,11 @@ async function runUgs(args, settings) {
 export async function startBaseline(name, args = []) {
   const script = fileURLToPath(new URL(`../baselines/${name}`, import.meta.url))
   const { origin, pid, stop } = await startServer([script, ...args], {})
-  return { origin, pid, token: 'not judged', stop }
+  return { origin, pid, token: 'unused', stop }
 }
 
 /**
- * @param {readonly string[]} command of Node: its options, a script, and the arguments of that
+ * @param {readonly string[]} command arguments of Node.js: options, a script and its arguments
  * @param {Record<string, string>} settings
  */
 export async function startServer(command, settings) {
@@ -151,14 +150,14 @@ export async function startServer(command, settings) {
 }
 
 /**
- * PATH and HOME besides the settings, so that no setting of this machine reaches the process.
+ * Returns the settings plus PATH and HOME, so that no setting of this machine reaches the process.
  * @param {Record<string, string>} settings
  */
 function environmentOf(settings) {
   return { PATH: process.env.PATH, HOME: process.env.HOME, ...settings }
 }
 
-/** `BENCH_CPU_PROF=FOLDER` has each server leave a CPU profile there when it stops. */
+/** With `BENCH_CPU_PROF=FOLDER`, each server writes a CPU profile to that folder when it stops. */
 function profiling() {
   const folder = process.env.BENCH_CPU_PROF
   return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`]

@@ -1,6 +1,6 @@
 /**
- * A figure over several rounds. Medians, because on a shared machine the odd round is disturbed, and a mean would carry
- * that along; the lowest and highest round stand beside it, so that a reader sees how much it moved.
+ * A figure over several rounds. The median is robust against single disturbed rounds; the lowest and highest rounds show the
+ * spread.
  * @typedef {{ median: number, min: number, max: number }} Summary
  */
 
@@ -19,7 +19,7 @@ export function quantile(values, share) {
 }
 
 /**
- * @param {readonly number[]} milliseconds that each of some answers took
+ * @param {readonly number[]} milliseconds response times
  * @returns {{ p50: number, p95: number, p99: number }}
  */
 export function percentiles(milliseconds) {
@@ -40,7 +40,7 @@ function summary(values) {
 }
 
 /**
- * Summarises each figure of some rounds.
+ * Summarizes each figure over the rounds.
  * @param {readonly Record<string, number>[]} rounds at least one, all with the same names
  * @returns {Record<string, Summary>}
  */

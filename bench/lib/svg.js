@@ -1,4 +1,4 @@
-/** Readable on a light and on a dark page. */
+/** For light and dark pages. */
 const style = `text { font: 12px system-ui, sans-serif; fill: #1f2328 }
 .faint { fill: #59636e }
 .title { font-size: 14px; font-weight: 600 }
@@ -8,7 +8,7 @@ const style = `text { font: 12px system-ui, sans-serif; fill: #1f2328 }
 /**
  * @param {number} width
  * @param {number} height
- * @param {string} label what the picture shows, for who cannot see it
+ * @param {string} label description for screen readers
  * @param {readonly string[]} elements
  */
 export function svg(width, height, label, elements) {

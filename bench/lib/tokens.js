@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /**
- * The token of a user group that was seeded: the number in its id stands where others have what was drawn, so that a load
- * need not be told which token is whose.
+ * Returns the token of a seeded user group. It contains the number of the id in place of random digits, so that a load can
+ * compute it.
  * @param {number} number
  */
 export function seededToken(number) {
@@ -12,7 +12,7 @@ export function seededToken(number) {
   return unchecked + checksum(unchecked)
 }
 
-/** As the service takes it (server/src/domain/token/token.ts). @param {string} text */
+/** Same checksum as in server/src/domain/token/token.ts. @param {string} text */
 function checksum(text) {
   let rest = crc32(text)
   let digits = ''

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { isWellFormedToken } from '../../server/dist/domain/token/token.js'
 import { seededToken } from './tokens.js'
 
-test('a seeded token is one that the service takes', () => {
+test('the service accepts a seeded token', () => {
   assert.ok(isWellFormedToken('userGroup', seededToken(0)))
   assert.ok(isWellFormedToken('userGroup', seededToken(3_000_000)))
 })

@@ -1,5 +1,5 @@
 /**
- * The contestants in the order of a round: who comes first takes turns too.
+ * Returns the contestants in the order of a round, which starts with a different one each time.
  * @template T
  * @param {readonly T[]} contestants
  * @param {number} round

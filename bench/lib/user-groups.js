@@ -1,14 +1,14 @@
 import { changeOf } from './bodies.js'
 
-/** What the service can read of a user group. */
+/** Columns of a user group that the service reads. */
 export const readColumns =
   'team_id, provided_id, name, mapping, properties, token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at'
 
-/** What it writes of one, besides the workspace and the environment. */
+/** Columns that the service writes, in addition to the workspace and the environment. */
 export const writtenColumns =
   'provided_id, name, mapping, properties, token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at'
 
-/** Statements for many at once, in their simplest form; those of the store (server/src/store/postgres/user-group-statements.ts) do more. */
+/** Coalesced statements in their simplest form. The store's own statements do more. */
 export const coalescedSelect = `SELECT ${readColumns}
   FROM unnest($3::text[]) AS wanted (provided_id) JOIN user_group USING (provided_id)
   WHERE workspace_id = $1 AND environment = $2`
@@ -22,26 +22,26 @@ export const coalescedInsert = `INSERT INTO user_group (workspace_id, environmen
   ON CONFLICT (workspace_id, environment, provided_id) DO NOTHING
   RETURNING team_id, provided_id`
 
-/** As long as a sealed token is: a nonce, a token for the environment Testing, a tag. */
+/** Length of an encrypted token: nonce, token of the environment Testing, tag. */
 const sealedBytes = 12 + 50 + 16
 
 const typical = changeOf('typical')
 
-/** A row as the service writes it. */
+/** Typical row that the service writes. */
 export const typicalRow = {
   name: typical.name,
   mapping: String(typical.mapping),
   properties: typical.properties,
   keyId: 'k1',
-  /** As text, as the driver sends it. */
+  /** Hexadecimal text, as the driver sends it. */
   sealed: `\\x${'a5'.repeat(sealedBytes)}`,
 }
 
 /**
- * Inserts user groups whose tokens nobody can open.
+ * Inserts user groups whose tokens cannot be decrypted.
  * @param {import('pg').Client} client
  * @param {import('./ids.js').Ids} ids
- * @param {{ table?: string, order?: 'counted' | 'random' }} [options] indexes of what comes in order are filled best
+ * @param {{ table?: string, order?: 'counted' | 'random' }} [options] ordered rows fill indexes best
  */
 export async function insertUserGroups(client, { prefix, first, count }, options = {}) {
   const { table = 'user_group', order = 'counted' } = options

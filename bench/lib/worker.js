@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 /**
- * A process of its own that answers one message after another.
+ * A separate process that responds to one message after another.
  * @typedef {object} Worker
  * @property {number} pid
  * @property {(message: unknown) => Promise<unknown>} ask
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
  */
 
 /**
- * Starts one of the programs of `processes/`. It ends with this process at the latest, and keeps it from nothing.
+ * Starts a program of `processes/`. It ends with this process at the latest and does not keep this process alive.
  * @param {string} name
  * @returns {Worker}
  */
@@ -26,14 +26,14 @@ export function startWorker(name) {
         child.channel?.ref()
         /** @param {() => void} finish */
         const settle = (finish) => {
-          child.off('message', answered).off('exit', ended)
+          child.off('message', responded).off('exit', ended)
           child.channel?.unref()
           finish()
         }
-        const answered = (/** @type {unknown} */ answer) => settle(() => resolve(answer))
+        const responded = (/** @type {unknown} */ response) => settle(() => resolve(response))
         const ended = (/** @type {number | null} */ code) =>
-          settle(() => reject(new Error(`${name} ended with ${code} and no answer`)))
-        child.once('message', answered).once('exit', ended)
+          settle(() => reject(new Error(`${name} ended with ${code} and without a response`)))
+        child.once('message', responded).once('exit', ended)
         child.send(/** @type {import('node:child_process').Serializable} */ (message))
       }),
     stop: async () => {
@@ -43,10 +43,10 @@ export function startWorker(name) {
 }
 
 /**
- * The other side, in such a process. Where the answer fails, so does the process.
- * @param {(message: unknown) => unknown} answer
+ * Responds to each message from the parent process. An error in the handler ends the process.
+ * @param {(message: unknown) => unknown} handle
  */
-export function answerEach(answer) {
-  const reply = async (/** @type {unknown} */ message) => process.send?.(await answer(message))
+export function handleMessages(handle) {
+  const reply = async (/** @type {unknown} */ message) => process.send?.(await handle(message))
   process.on('message', (message) => void reply(message))
 }

@@ -1,17 +1,17 @@
-// Runs statements in the shape of the store's with one of the drivers, and tells the parent process how many rows went
-// through it. One round a message.
+// Runs statements like the store's with one of the drivers and reports the number of rows to the parent process. One message
+// runs one round.
 import pg from 'pg'
 import { requirePackage } from '../../scripts/install-packages.js'
 import { idAt } from '../lib/ids.js'
 import { coalescedInsert, coalescedSelect, typicalRow } from '../lib/user-groups.js'
-import { answerEach } from '../lib/worker.js'
+import { handleMessages } from '../lib/worker.js'
 
 /**
  * @typedef {object} DriverSetting
  * @property {'pg' | 'postgres'} driver
  * @property {number} connections
- * @property {'pipeline' | 'binary' | 'pool'} [mode] of pg: several statements on a connection before the first is answered,
- * results in binary, or connections taken from a pool for each statement
+ * @property {'pipeline' | 'binary' | 'pool'} [mode] of pg: pipelined statements, binary results, or a pooled
+ * connection per statement
  */
 /**
  * @typedef {object} DriverLoad
@@ -37,7 +37,7 @@ const bytesArray = 1001
 /**
  * @param {string} url
  * @param {DriverSetting} setting
- * @returns {Promise<Run[]>} one for each connection, or a single one where the driver chooses
+ * @returns {Promise<Run[]>} one per connection, or a single one if the driver distributes the statements
  */
 async function open(url, { driver, connections, mode }) {
   if (driver === 'postgres') {
@@ -72,7 +72,7 @@ async function open(url, { driver, connections, mode }) {
   )
 }
 
-/** Ids far apart, and each once in a statement: the step has no factor in common with their number. */
+/** Distance between the ids of a statement. It is coprime to their number, so that ids do not repeat. */
 const step = 3001
 let next = 0
 
@@ -100,7 +100,7 @@ function insertValues(ids) {
     ids.map(() => properties),
     ids.map(() => {
       const hash = Buffer.alloc(32)
-      // In no order, as hashes are.
+      // Random, like a hash.
       hash.writeDoubleBE(Math.random())
       hash.writeUInt32BE(process.pid, 8)
       hash.writeUInt32BE(hashes++, 12)
@@ -143,4 +143,4 @@ async function run(load) {
   return { rows, seconds: (performance.now() - started) / 1000 }
 }
 
-answerEach((load) => run(/** @type {DriverLoad} */ (load)))
+handleMessages((load) => run(/** @type {DriverLoad} */ (load)))

@@ -1,21 +1,21 @@
-// Reads the bodies that the load sends, strictly and plainly, and tells the parent process what each costs. One round a
-// message, so that the parent can put rounds of load between them.
+// Parses the load's bodies with the strict reader and with JSON.parse, and reports the CPU time of each to the parent process.
+// One message runs one round, so that the parent can alternate with rounds of load.
 import { readStrictJson } from '../../server/dist/contract/json/strict-json.js'
 import { bodyOf } from '../lib/bodies.js'
 import { idAt, knownIds } from '../lib/ids.js'
-import { answerEach } from '../lib/worker.js'
+import { handleMessages } from '../lib/worker.js'
 
 /**
  * @typedef {object} ReadingCosts
- * @property {number} strict microseconds of CPU time for each body
- * @property {number} plain microseconds of CPU time for each body, with `JSON.parse` alone
+ * @property {number} strict CPU time per body, in microseconds
+ * @property {number} plain CPU time per body with `JSON.parse` alone, in microseconds
  */
 
 const blocks = 20
-/** Bytes to read in a block, so that bodies of all sizes take about as long. */
+/** Bytes per block, so that blocks of all body sizes take about the same time. */
 const bytesPerBlock = 4_000_000
 
-/** Keeps what was read alive, so that no reading is optimised away. */
+/** Keeps the results, so that V8 cannot optimize the parsing away. */
 let kept = /** @type {unknown} */ (undefined)
 
 /**
@@ -34,19 +34,19 @@ function block(bodies, bodiesPerBlock, read) {
 /** @param {Buffer} bytes */
 const readPlainly = (bytes) => /** @type {unknown} */ (JSON.parse(bytes.toString('utf8')))
 
-answerEach((size) => {
+handleMessages((size) => {
   const bodies = Array.from({ length: knownIds.count }, (_, index) =>
     Buffer.from(bodyOf(/** @type {import('../lib/bodies.js').BodySize} */ (size), idAt(knownIds, index))),
   )
   const bodiesPerBlock = Math.ceil(bytesPerBlock / (bodies[0]?.length ?? 1))
   let strict = 0
   let plain = 0
-  // In short turns, so that whatever disturbs the machine disturbs both.
+  // Short alternating blocks, so that a disturbance of the machine affects both.
   for (let count = 0; count < blocks; count++) {
     strict += block(bodies, bodiesPerBlock, readStrictJson)
     plain += block(bodies, bodiesPerBlock, readPlainly)
   }
-  if (kept === undefined) throw new Error('nothing was read')
+  if (kept === undefined) throw new Error('no body was parsed')
   const bodiesRead = blocks * bodiesPerBlock
   /** @type {ReadingCosts} */
   const costs = { strict: strict / bodiesRead, plain: plain / bodiesRead }

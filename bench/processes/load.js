@@ -1,23 +1,23 @@
-// Loads a server and tells the parent process, over its channel, what came of it. A process of its own, so that neither
-// the server nor whoever measures it pays for the load.
+// Sends requests to a server and reports the result to the parent process. It is a separate process, so that its CPU time
+// counts neither for the server nor for the parent.
 import { HttpConnection } from '../lib/http-connection.js'
 import { indexes, shares } from '../lib/ids.js'
 import { connections } from '../lib/load.js'
 import { requestTemplate } from '../lib/request-template.js'
 import { percentiles } from '../lib/statistics.js'
-import { answerEach } from '../lib/worker.js'
+import { handleMessages } from '../lib/worker.js'
 
-/** An answer that takes longer is a failure. */
-const patienceMs = 30_000
+/** Maximum response time; longer is a failure. */
+const responseTimeoutMs = 30_000
 
 /**
- * One connection: sends a request once the one before is answered, until the time or the ids are over or one fails.
+ * Sends sequential requests on one connection until the time is over, the ids are used up or a request fails.
  * @param {import('../lib/load.js').Load} load
  * @param {import('../lib/ids.js').Ids} ids
  * @param {(verdict: 'good' | 'shed' | 'failed', milliseconds: number) => void} count
  * @returns {Promise<void>}
  */
-function keepAsking(load, ids, count) {
+function sendRequests(load, ids, count) {
   const requestFor = requestTemplate(load, ids)
   const nextIndex = indexes(ids, load.order)
   return new Promise((resolve) => {
@@ -25,19 +25,19 @@ function keepAsking(load, ids, count) {
     const end = sent + load.seconds * 1000
     const connection = new HttpConnection(new URL(load.origin), {
       expected: load.expected,
-      onAnswer: (isGood, isShed) => {
+      onResponse: (isGood, isShed) => {
         const now = performance.now()
-        const goesOn = isGood || (isShed && load.mayBeShed === true)
-        count(isGood ? 'good' : goesOn ? 'shed' : 'failed', now - sent)
-        if (load.pauseMs === undefined || !goesOn) ask(goesOn ? now : Infinity)
-        else setTimeout(() => ask(performance.now()), -Math.log(Math.random()) * load.pauseMs)
+        const continues = isGood || (isShed && load.mayBeShed === true)
+        count(isGood ? 'good' : continues ? 'shed' : 'failed', now - sent)
+        if (load.pauseMs === undefined || !continues) sendNext(continues ? now : Infinity)
+        else setTimeout(() => sendNext(performance.now()), -Math.log(Math.random()) * load.pauseMs)
       },
     })
-    const patience = setTimeout(() => connection.fail(), load.seconds * 1000 + patienceMs)
-    const ask = (/** @type {number} */ now) => {
+    const timeout = setTimeout(() => connection.fail(), load.seconds * 1000 + responseTimeoutMs)
+    const sendNext = (/** @type {number} */ now) => {
       const index = now < end ? nextIndex() : undefined
       if (index === undefined) {
-        clearTimeout(patience)
+        clearTimeout(timeout)
         connection.close()
         resolve()
         return
@@ -45,7 +45,7 @@ function keepAsking(load, ids, count) {
       sent = now
       connection.send(requestFor(index))
     }
-    ask(sent)
+    sendNext(sent)
   })
 }
 
@@ -62,7 +62,7 @@ async function run(load) {
   const started = performance.now()
   await Promise.all(
     shares(load.ids, load.connections ?? connections).map((ids) =>
-      keepAsking(load, ids, (verdict, milliseconds) => {
+      sendRequests(load, ids, (verdict, milliseconds) => {
         if (verdict === 'good') latencies.push(milliseconds)
         else if (verdict === 'shed') shed++
         else failures++
@@ -72,7 +72,7 @@ async function run(load) {
   const seconds = (performance.now() - started) / 1000
   const { user, system } = process.cpuUsage(cpuBefore)
   return {
-    answers: latencies.length,
+    responses: latencies.length,
     failures,
     shed,
     seconds,
@@ -81,4 +81,4 @@ async function run(load) {
   }
 }
 
-answerEach((load) => run(/** @type {import('../lib/load.js').Load} */ (load)))
+handleMessages((load) => run(/** @type {import('../lib/load.js').Load} */ (load)))

@@ -1,15 +1,15 @@
-// Calls a server so many times a second, whether or not it keeps up, and tells the parent process what came of it.
+// Sends requests to a server at a fixed rate, whether or not it keeps up, and reports the result to the parent process.
 import { HttpConnection } from '../lib/http-connection.js'
 import { indexes } from '../lib/ids.js'
 import { residentBytes } from '../lib/memory.js'
 import { requestTemplate } from '../lib/request-template.js'
 import { percentiles, quantile } from '../lib/statistics.js'
-import { answerEach } from '../lib/worker.js'
+import { handleMessages } from '../lib/worker.js'
 
-/** How often `/healthz` is asked for. */
+/** Interval of requests to `/healthz`. */
 const healthIntervalMs = 20
-/** How long answers may be waited for after the last call. */
-const patienceMs = 30_000
+/** Maximum wait for responses after the last request. */
+const responseTimeoutMs = 30_000
 
 const healthRequest = (/** @type {string} */ host) =>
   Buffer.from(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
@@ -26,7 +26,7 @@ function timesOf(milliseconds) {
 }
 
 /**
- * As a fleet of backends calls: each call takes a connection that is free, or waits for one.
+ * Acts as many backends: each request takes a free connection or waits for one.
  * @param {import('../cases/overload.js').Overload} load
  * @returns {Promise<import('../cases/overload.js').OverloadResult>}
  */
@@ -47,12 +47,12 @@ async function run(load) {
     let sent = 0
     const send = () => {
       sent = performance.now()
-      // One buffer serves all connections: it is copied, since others write over it before it is sent.
+      // A copy, because other connections overwrite the shared buffer before it is sent.
       connection.send(Buffer.from(requestFor(nextIndex() ?? 0)))
     }
     const connection = new HttpConnection(origin, {
       expected: load.expected,
-      onAnswer: (isGood, isShed) => {
+      onResponse: (isGood, isShed) => {
         const took = performance.now() - sent
         if (isGood) times.good.push(took)
         else if (isShed) times.shed.push(took)
@@ -76,7 +76,7 @@ async function run(load) {
       let sent = performance.now()
       const connection = new HttpConnection(origin, {
         expected: 'ok',
-        onAnswer: (isGood) => {
+        onResponse: (isGood) => {
           if (isGood) times.health.push(performance.now() - sent)
           else failures++
           if (!isGood || performance.now() >= end) {
@@ -94,7 +94,7 @@ async function run(load) {
       ask()
     })
 
-  // Each has been accepted before it begins: how fast new connections are is another question.
+  // Opens one connection after another, so that connecting is not part of the measurement.
   while (open < load.connections) {
     connect()
     while (free.length < open && failures === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -105,7 +105,7 @@ async function run(load) {
   end = started + load.seconds * 1000
   const health = askHealth()
   while (performance.now() < end) {
-    const due = Math.floor(((performance.now() - started) / 1000) * load.callsPerSecond)
+    const due = Math.floor(((performance.now() - started) / 1000) * load.requestsPerSecond)
     for (; offered < due; offered++) {
       const send = free.shift()
       if (send === undefined) waiting++
@@ -114,14 +114,14 @@ async function run(load) {
     await new Promise((resolve) => setTimeout(resolve, 1))
     mostMemory = Math.max(mostMemory, residentBytes(load.pid))
   }
-  for (const late = performance.now() + patienceMs; free.length < open && performance.now() < late;)
+  for (const late = performance.now() + responseTimeoutMs; free.length < open && performance.now() < late;)
     await new Promise((resolve) => setTimeout(resolve, 10))
   await health
-  const unanswered = open - free.length
+  const pending = open - free.length
   return {
     offered,
     waiting,
-    failures: failures + unanswered,
+    failures: failures + pending,
     good: timesOf(times.good),
     shed: timesOf(times.shed),
     health: timesOf(times.health),
@@ -129,4 +129,4 @@ async function run(load) {
   }
 }
 
-answerEach((load) => run(/** @type {import('../cases/overload.js').Overload} */ (load)))
+handleMessages((load) => run(/** @type {import('../cases/overload.js').Overload} */ (load)))

@@ -1,6 +1,5 @@
-// Runs a PostgreSQL, from the programs of a folder that is given, until standard input ends, then removes it. This is a
-// process of its own because its input ends however the process that started it ends, by SIGKILL too. Writes a line of
-// JSON once connections are taken.
+// Runs PostgreSQL from a program folder until standard input closes, then removes its data. As a separate process it notices
+// every end of its parent, even SIGKILL. Prints a line of JSON when PostgreSQL accepts connections.
 import { execFileSync, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -13,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const programs = process.argv[2] ?? ''
 const startMs = 30_000
 
-// Whoever signals all processes at once ends the one that started this one too.
+// A signal to the whole process group also ends the parent, which closes standard input.
 process.on('SIGINT', () => undefined)
 process.on('SIGTERM', () => undefined)
 const inputEnded = once(process.stdin.resume(), 'end')
@@ -22,8 +21,8 @@ try {
   const port = await freePort()
   const password = randomUUID()
   writeFileSync(join(folder, 'password'), password)
-  // Without the environment: it may name another PostgreSQL, or another language.
-  const options = { cwd: folder, env: { LC_ALL: 'C' }, ...giveFolderAway() }
+  // Environment variables could select another PostgreSQL or another locale.
+  const options = { cwd: folder, env: { LC_ALL: 'C' }, ...changeOwner() }
   const data = join(folder, 'data')
   execFileSync(
     join(programs, 'initdb'),
@@ -43,14 +42,14 @@ try {
     await Promise.race([
       accepts(join(programs, 'pg_isready'), port),
       ended.then(() => {
-        throw new Error('PostgreSQL ended at once')
+        throw new Error('PostgreSQL exited during its start.')
       }),
     ])
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
     console.log(JSON.stringify({ url, pid: server.pid }))
     await Promise.race([inputEnded, ended])
   } finally {
-    // At once: nothing is to be kept.
+    // Immediate shutdown: the data is not needed any more.
     if (server.exitCode === null) server.kill('SIGQUIT')
     await ended
   }
@@ -58,8 +57,8 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-/** PostgreSQL refuses to run as root; then the folder becomes that of its own user, who runs it. */
-function giveFolderAway() {
+/** Gives the folder to the user `postgres` and returns its ids, because PostgreSQL refuses to run as root. */
+function changeOwner() {
   if (process.getuid?.() !== 0) return {}
   const id = (/** @type {string} */ option) => Number(execFileSync('id', [option, 'postgres']))
   const user = { uid: id('-u'), gid: id('-g') }
@@ -81,7 +80,7 @@ async function accepts(isReady, port) {
       await sleep(50)
     }
   }
-  throw new Error('PostgreSQL takes no connections')
+  throw new Error('PostgreSQL does not accept connections.')
 }
 
 async function freePort() {

@@ -1,5 +1,5 @@
-// Loaded before the service: writes down how long each commit took on SQLite, in milliseconds, when the service ends. Where
-// BENCH_CHECKPOINTS is `commit`, the commits bring the log home, and no thread does.
+// Preloaded by the service: records the duration of each SQLite commit in milliseconds and writes them to a file at exit. With
+// BENCH_CHECKPOINTS=commit, commits run the checkpoints instead of the thread.
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Checkpointer } from '../../server/dist/store/sqlite/checkpointer.js'
@@ -7,7 +7,7 @@ import { Checkpointer } from '../../server/dist/store/sqlite/checkpointer.js'
 const { BENCH_CHECKPOINTS: where, BENCH_COMMITS_FILE: file = '' } = process.env
 if (where === 'commit') Checkpointer.prototype.afterCommit = () => undefined
 
-// The driver that the service will load.
+// The same driver instance as the service's.
 /** @type {{ prototype: { prepare: (this: unknown, sql: string) => { run: () => unknown } } }} */
 const { prototype } = createRequire(import.meta.resolve('../../server/dist/'))('better-sqlite3')
 /** @type {number[]} */

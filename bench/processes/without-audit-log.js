@@ -1,4 +1,4 @@
-// Loaded before the service: has it make user groups without a word in the audit log. What that costs is the difference.
+// Preloaded by the service: creates user groups without audit events.
 import { AuditLog } from '../../server/dist/store/sqlite/audit-log.js'
 import * as sql from '../../server/dist/store/postgres/user-group-sql.js'
 
@@ -6,5 +6,5 @@ AuditLog.prototype.append = () => undefined
 
 const withAudit = sql.insert.text
 const text = withAudit.replace(/, audited AS \([^]*?\n {3}\)(?=\n {3}SELECT)/, '')
-if (text === withAudit) throw new Error('the statement that creates user groups is not as it was')
+if (text === withAudit) throw new Error('The statement that creates user groups has changed.')
 Object.assign(sql.insert, { text })

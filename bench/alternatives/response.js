@@ -1,9 +1,9 @@
 /**
- * What each of these answers, as the service does.
+ * Builds the service's response.
  * @param {boolean} isNew
  * @param {{ id: unknown, token: unknown, name: unknown, providedId: unknown, properties: unknown }} group
  */
-export function answerOf(isNew, { id, token, name, providedId, properties }) {
+export function responseBody(isNew, { id, token, name, providedId, properties }) {
   return {
     success: 1,
     new_user_group: isNew,
@@ -12,7 +12,7 @@ export function answerOf(isNew, { id, token, name, providedId, properties }) {
 }
 
 /**
- * Tells the parent process, as the service does its users.
+ * Prints the API token and the address for the parent process, like the service.
  * @param {import('node:http').Server} server
  * @param {string} apiToken
  */
@@ -23,5 +23,5 @@ export function announce(server, apiToken) {
 }
 
 export const listening = { port: 0, host: '127.0.0.1' }
-/** As many connections to PostgreSQL as the service has by default. */
+/** Default pool size of the service. */
 export const poolSize = 10
