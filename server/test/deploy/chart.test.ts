@@ -163,7 +163,7 @@ function assertRestricted({ securityContext, containers, automountServiceAccount
 
 const wrongValues: Record<string, [values: object, message: RegExp]> = {
   'no image': [{ secret: { existing: 'a' } }, /image\.repository: name the image/],
-  'no secrets': [{ image }, /secret\.databaseUrl: give it, or name a Secret/],
+  'no secrets': [{ image }, /secret\.databaseUrl: set it, or name a Secret/],
   'SQLite, which pods cannot share': [{ image, secret: { databaseUrl: 'sqlite:a' } }, /secret\/databaseUrl/],
   'a setting that is none': [
     { image, secret: { existing: 'a' }, settings: { UGS_X: '1' } },

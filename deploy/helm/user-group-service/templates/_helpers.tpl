@@ -1,4 +1,4 @@
-{{/* Names are those of the release: one release is one service. */}}
+{{/* The name of the release, because one release is one service. */}}
 {{- define "ugs.name" -}}
 {{ .Release.Name | trunc 50 | trimSuffix "-" }}
 {{- end }}
@@ -22,10 +22,10 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- end }}
 
 {{- define "ugs.image" -}}
-{{ required "image.repository: name the image that deploy/Dockerfile makes" .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{ required "image.repository: set the name of the image built from deploy/Dockerfile" .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
-{{/* What the pods of the service and of the migration have in common. */}}
+{{/* Pod settings that the service and the migration share. */}}
 {{- define "ugs.podSpec" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
