@@ -162,7 +162,7 @@ function assertRestricted({ securityContext, containers, automountServiceAccount
 }
 
 const wrongValues: Record<string, [values: object, message: RegExp]> = {
-  'no image': [{ secret: { existing: 'a' } }, /image\.repository: name the image/],
+  'no image': [{ secret: { existing: 'a' } }, /image\.repository: set the name of the image/],
   'no secrets': [{ image }, /secret\.databaseUrl: set it, or name a Secret/],
   'SQLite, which pods cannot share': [{ image, secret: { databaseUrl: 'sqlite:a' } }, /secret\/databaseUrl/],
   'a setting that is none': [
