@@ -9,7 +9,7 @@ const importRule = {
   domain: {},
   contract: { parts: ['domain'], packages: ['typebox', 'ajv'] },
   store: { parts: ['domain', 'package-folder.ts'], packages: ['better-sqlite3', 'pg'] },
-  http: { parts: ['domain', 'contract'], packages: ['fastify', '@fastify/static', 'typebox'] },
+  http: { parts: ['domain', 'contract'], packages: ['fastify', '@fastify/static', 'lru-cache', 'typebox'] },
   'app.ts': {
     parts: ['http', 'contract', 'domain', 'observability'],
     packages: ['fastify', 'pino'],

@@ -52,6 +52,8 @@ export interface AppDependencies extends Pick<PipelineOptions, 'tracer' | 'isDra
     readonly maxBody: number
     /** Time that a looked-up API token is trusted, in milliseconds. */
     readonly apiTokenCache: number
+    /** Maximum size of the response cache, in bytes; 0 turns it off. */
+    readonly responseCache: number
   }
   readonly version: string
   /** Folder of the console's built files; null if the console is off. */
@@ -119,7 +121,7 @@ function fastPathOf(
   { store, userGroups, introspections, rateLimiter, limits, logger }: AppDependencies,
   authentication: Parameters<typeof userRoute>[0]['authentication'],
 ): FastPath {
-  const responses = new ResponseCache(store)
+  const responses = new ResponseCache(store, limits.responseCache)
   const shared = { authentication, rateLimiter, userGroups, responses, bodyLimit: limits.maxBody }
   return new FastPath([userRoute(shared), introspectionRoute({ ...shared, introspections })], logger)
 }

@@ -155,6 +155,11 @@ export const settings = {
     'Time for which a looked-up API token is trusted: a revoked one may go on working for as long.',
     { default: 1000, min: 0, max: 5000 },
   ),
+  UGS_RESPONSE_CACHE_MB: integer('Maximum size of the response cache, in MB; 0 turns it off.', {
+    default: 64,
+    min: 0,
+    max: 1024,
+  }),
 } as const satisfies Record<string, Setting<unknown>>
 
 type Settings = typeof settings

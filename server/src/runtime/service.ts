@@ -181,6 +181,7 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
         requestTimeout: config.UGS_REQUEST_TIMEOUT_MS,
         keepAliveTimeout: config.UGS_KEEP_ALIVE_TIMEOUT_MS,
         apiTokenCache: config.UGS_API_TOKEN_CACHE_MS,
+        responseCache: config.UGS_RESPONSE_CACHE_MB * 1024 * 1024,
       },
       version,
       consoleFolder: config.UGS_CONSOLE === 'on' ? findConsole() : null,

@@ -10,6 +10,8 @@ describe('the configuration', () => {
     assert.equal(config.PORT, 8080)
     assert.equal(config.DATABASE_URL, undefined)
     assert.deepEqual(config.storeLocation, { kind: 'sqlite', path: resolve('data/ugs.db') })
+    assert.equal(config.UGS_RESPONSE_CACHE_MB, 64)
+    assert.equal(readConfig({ UGS_RESPONSE_CACHE_MB: '0' }).UGS_RESPONSE_CACHE_MB, 0)
     assert.ok(Object.isFrozen(config))
   })
 
@@ -40,6 +42,7 @@ describe('the configuration', () => {
       UGS_SECRET_KEYS: 'k1:aHVudGVyMg==',
       UGS_REQUEST_TIMEOUT_MS: '-1',
       UGS_MAX_BODY_BYTES: '2000000',
+      UGS_RESPONSE_CACHE_MB: '1025',
     }
     assert.throws(
       () => readConfig(environment),
@@ -54,6 +57,7 @@ describe('the configuration', () => {
           'UGS_ACCESS_LOG: must be off, full, or a share, 0 to 1',
           'UGS_MAX_BODY_BYTES: must be a whole number from 1024 to 1048576',
           'UGS_REQUEST_TIMEOUT_MS: must be a whole number from 100 to 28000',
+          'UGS_RESPONSE_CACHE_MB: must be a whole number from 0 to 1024',
         ])
         for (const problem of error.problems) assert.ok(error.message.includes(problem))
         assert.doesNotMatch(error.message, /hunter2|aHVudGVyMg/)

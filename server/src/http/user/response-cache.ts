@@ -1,67 +1,80 @@
-import { hash } from 'node:crypto'
-import type { JsonText } from '../../domain/json/json-text.ts'
-import type { ChangeStamp } from '../../domain/user-group/user-group-store.ts'
+import { crc32 } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
 import type { Store } from '../../domain/store.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
-import { keyBytes, longestText, TextRing } from './ring-buffer-cache.ts'
+import type { ChangeStamp } from '../../domain/user-group/user-group-store.ts'
 import type { Operation } from '../operations.ts'
-import { pack, unpack, type PackedResponse } from './cache-entry-codec.ts'
 
 export type CachedOperation = Extract<Operation, 'getOrCreate' | 'introspect'>
 
-/** What a call is answered with. */
-export interface CachedResponse {
+export interface CacheableResponse {
   readonly json: string
-  /** Which user group it tells of; null where it tells of none. */
+  /** The user group that the response describes; null if none. */
   readonly teamId: number | null
-  /** Of the state that it tells of, where the same call gets the same answer for as long as that lasts. */
+  /** Stamp of that state. Without one, the response is not cached. */
   readonly stamp?: ChangeStamp | undefined
-  /** Those in it, which may stand in the question too. */
-  readonly properties?: JsonText | null | undefined
 }
 
+/** Maximum size of an entry, so that a few large ones do not evict all others. */
+export const maxEntryBytes = 32 * 1024
+/** Memory per entry besides its texts. */
+const entryOverheadBytes = 250
+/** Number of requests remembered as seen: four bytes each. */
+const seenSlots = 2 ** 17
+
 /**
- * The answers that were given lately, by what was asked. Before one is given again, the store says that the user group is still as it was, as
- * it would for a look-up: what is spared is to read the body, the user group, and its sealed token (decision 0026).
+ * Ready responses by operation, tenant scope and request body. Before each use the store confirms that the user group has not
+ * changed (decision 0026). A response is cached when its request arrives for the second time, so that requests that are never
+ * repeated cost nothing.
  */
 export class ResponseCache {
   readonly #store: Pick<Store, 'userGroups'>
-  readonly #texts = new TextRing()
+  readonly #responses: LRUCache<string, CacheableResponse> | undefined
+  /** Checksums of recent requests, by their lower bits. */
+  readonly #seen = new Int32Array(seenSlots)
 
-  constructor(store: Pick<Store, 'userGroups'>) {
+  /** @param maxBytes maximum size of all entries; 0 turns the cache off. */
+  constructor(store: Pick<Store, 'userGroups'>, maxBytes: number) {
     this.#store = store
+    if (maxBytes > 0) this.#responses = new LRUCache({ maxSize: maxBytes, maxEntrySize: maxEntryBytes })
   }
 
-  /** @throws Fault `unavailable`, and what `answer` throws */
+  /**
+   * Returns the cached response if it is still valid, or else that of `respond`.
+   * @throws Fault `unavailable`, and the errors of `respond`
+   */
   async get(
     operation: CachedOperation,
     { workspaceId, environment }: TenantScope,
     body: Buffer,
-    response: () => Promise<CachedResponse>,
-  ): Promise<CachedResponse> {
-    if (body.length > longestText) return response()
-    const asked = Buffer.concat([Buffer.from(`${operation}/${workspaceId}/${environment}/`), body])
-    // Of 128 bits: nobody finds another body that has the key of this one.
-    const key = Buffer.from(hash('sha256', asked, 'binary').slice(0, keyBytes), 'binary')
-    const text = this.#texts.get(key)
-    if (text !== undefined) {
-      const known = parse(text)
-      const { teamId, stamp } = known
-      if (await this.#store.userGroups.isUnchanged(workspaceId, environment, teamId, stamp))
-        return { json: unpack(known, body.toString()), teamId }
+    respond: () => Promise<CacheableResponse>,
+  ): Promise<CacheableResponse> {
+    if (this.#responses === undefined || body.length > maxEntryBytes) return respond()
+    // Latin-1 maps each byte to one character: different bodies have different keys.
+    const key = `${operation}/${workspaceId}/${environment}/${body.toString('latin1')}`
+    const cached = this.#responses.get(key)
+    if (cached?.teamId != null && cached.stamp !== undefined) {
+      const { teamId, stamp } = cached
+      if (await this.#store.userGroups.isUnchanged(workspaceId, environment, teamId, stamp)) return cached
     }
-    const responded = await response()
-    const { json, teamId, stamp, properties } = responded
-    const kept = stamp === undefined ? undefined : pack(json, body.toString(), properties ?? '')
-    if (kept !== undefined)
-      this.#texts.set(key, [teamId, stamp, kept.start, kept.length, kept.packed].join(' '))
-    return responded
+    const response = await respond()
+    if (response.stamp !== undefined && this.#isRepeated(key)) {
+      this.#responses.set(key, response, { size: sizeOf(key) + sizeOf(response.json) + entryOverheadBytes })
+    }
+    return response
+  }
+
+  /** Returns true if the request has been seen before, and remembers it. */
+  #isRepeated(key: string): boolean {
+    const checksum = crc32(key) | 0
+    const slot = checksum & (seenSlots - 1)
+    const isRepeated = this.#seen[slot] === checksum
+    this.#seen[slot] = checksum
+    return isRepeated
   }
 }
 
-const textPattern = /^(\d+) (\S+) (\d+) (\d+) (.*)$/s
-
-function parse(text: string): PackedResponse & { readonly teamId: number; readonly stamp: ChangeStamp } {
-  const [, teamId, stamp = '', start, length, packed = ''] = textPattern.exec(text) ?? []
-  return { teamId: Number(teamId), stamp, start: Number(start), length: Number(length), packed }
+/** Returns the memory of a text in bytes: V8 stores two per character unless all characters fit one. */
+function sizeOf(text: string): number {
+  return Buffer.byteLength(text, 'utf8') === text.length ? text.length : 2 * text.length
 }

@@ -45,8 +45,7 @@ export function userRoute({
           change,
           mayWrite,
         )
-        const { teamId, properties } = userGroup
-        return { json: getOrCreateResponse(created, userGroup), teamId, stamp, properties }
+        return { json: getOrCreateResponse(created, userGroup), teamId: userGroup.teamId, stamp }
       })
       return json
     },

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { longestText } from '../../../src/http/user/ring-buffer-cache.ts'
 import type { TenantScope } from '../../../src/domain/tenant-scope.ts'
 import {
+  maxEntryBytes,
   ResponseCache,
-  type CachedResponse,
+  type CacheableResponse,
   type CachedOperation,
 } from '../../../src/http/user/response-cache.ts'
 import { openStore } from '../../../src/store/open-store.ts'
@@ -18,66 +18,98 @@ import { temporaryFolder } from '../../support/service.ts'
 const store = await openStore({ kind: 'sqlite', path: join(temporaryFolder({ after }), 'ugs.db') }, defaults)
 after(() => store.close())
 
-interface Question {
+interface Request {
   readonly operation?: CachedOperation
   readonly tenantScope?: Partial<TenantScope>
   readonly body?: string
 }
 
-/** What asks about a user group of its own; the answers are numbered. */
-async function asking(over: Partial<CachedResponse> = {}) {
-  const responses = new ResponseCache(store)
+/** Returns a cache with one user group behind it. Responses are numbered, so that a test sees if one comes from the cache. */
+async function startCache({
+  maxBytes = 1_000_000,
+  ...over
+}: Partial<CacheableResponse> & { maxBytes?: number } = {}) {
+  const responses = new ResponseCache(store, maxBytes)
   const key = freshKey()
   const { teamId } = madeBy(await getOrCreate(store, key))
-  let given = 0
-  const response = async (): Promise<CachedResponse> => {
+  let count = 0
+  const respond = async (): Promise<CacheableResponse> => {
     const found = await getOrCreate(store, key, { change: {} })
     assert.ok(found.outcome === 'unchanged')
-    return { json: `{"answer":${++given}}`, teamId, stamp: found.stamp, ...over }
+    return { json: `{"response":${++count}}`, teamId, stamp: found.stamp, ...over }
+  }
+  const get = async ({ operation = 'getOrCreate', tenantScope = {}, body = '{}' }: Request = {}) => {
+    const response = await responses.get(operation, { ...key, ...tenantScope }, Buffer.from(body), respond)
+    assert.equal(response.teamId, teamId)
+    return Number(/\d+/.exec(response.json)?.[0])
   }
   return {
-    ask: async ({ operation = 'getOrCreate', tenantScope = {}, body = '{}' }: Question = {}) => {
-      const asked = await responses.get(operation, { ...key, ...tenantScope }, Buffer.from(body), response)
-      assert.equal(asked.teamId, teamId)
-      return asked.json
+    get,
+    /** Returns the numbers of the responses to the same request, sent `times` times. */
+    repeat: async (times: number, request?: Request) => {
+      const numbers: number[] = []
+      for (let i = 0; i < times; i++) numbers.push(await get(request))
+      return numbers
     },
     change: () => store.userGroups.update({ key, change: { name: 'B' }, ...origin, now: 2000 }),
   }
 }
 
-describe('an answer', () => {
-  it('is given again, until what it tells of is changed, and then the new one is', async () => {
-    const { ask, change } = await asking()
-    for (let i = 0; i < 3; i++) assert.equal(await ask(), '{"answer":1}')
+describe('the response cache', () => {
+  it('keeps a response from its second request on, until the user group changes', async () => {
+    const { repeat, change } = await startCache()
+    assert.deepEqual(await repeat(5), [1, 2, 2, 2, 2])
     await change()
-    for (let i = 0; i < 3; i++) assert.equal(await ask(), '{"answer":2}')
+    assert.deepEqual(await repeat(3), [3, 3, 3])
   })
 
-  it('is that to the same question alone: operation, workspace, environment and body', async () => {
-    const { ask } = await asking()
-    const questions: Question[] = [
+  it('returns a response only for the same operation, workspace, environment and body', async () => {
+    const { get } = await startCache()
+    const requests: Request[] = [
       {},
       { operation: 'introspect' },
       { tenantScope: { workspaceId: 2 } },
       { tenantScope: { environment: 'Testing' } },
       { body: '{ }' },
       { body: '' },
+      { body: '{"name":"\u00fc"}' },
+      { body: '{"name":"\u00c3\u00bc"}' },
     ]
-    for (let i = 0; i < 2; i++)
-      for (const [place, question] of questions.entries())
-        assert.equal(await ask(question), `{"answer":${place + 1}}`)
+    for (const first of [1, 1 + requests.length, 1 + requests.length])
+      for (const [place, request] of requests.entries()) assert.equal(await get(request), first + place)
   })
 
-  it('is not remembered without a stamp', async () => {
-    const { ask } = await asking({ stamp: undefined })
-    assert.deepEqual([await ask(), await ask()], ['{"answer":1}', '{"answer":2}'])
+  it('does not keep a response without a stamp', async () => {
+    const { repeat } = await startCache({ stamp: undefined })
+    assert.deepEqual(await repeat(3), [1, 2, 3])
   })
 
-  it('is not remembered where the question is longer than what is kept', async () => {
-    const { ask } = await asking()
-    const longest = { body: 'x'.repeat(longestText) }
-    assert.deepEqual([await ask(longest), await ask(longest)], ['{"answer":1}', '{"answer":1}'])
-    const longer = { body: 'x'.repeat(longestText + 1) }
-    assert.deepEqual([await ask(longer), await ask(longer)], ['{"answer":2}', '{"answer":3}'])
+  it('does not keep a response about no user group', async () => {
+    const responses = new ResponseCache(store, 1_000_000)
+    let count = 0
+    const respond = () => Promise.resolve({ json: `${++count}`, teamId: null })
+    for (let i = 1; i <= 3; i++)
+      assert.equal((await responses.get('introspect', freshKey(), Buffer.from('x'), respond)).json, `${i}`)
+  })
+
+  it('does not keep an entry beyond its maximum size', async () => {
+    const { repeat } = await startCache()
+    assert.deepEqual(await repeat(3, { body: 'x'.repeat(maxEntryBytes - 500) }), [1, 2, 2])
+    assert.deepEqual(await repeat(3, { body: 'x'.repeat(maxEntryBytes) }), [3, 4, 5])
+    assert.deepEqual(await repeat(3, { body: 'x'.repeat(maxEntryBytes + 1) }), [6, 7, 8])
+  })
+
+  it('evicts the least recently used responses beyond its maximum size', async () => {
+    const { repeat, get } = await startCache({ maxBytes: 100_000 })
+    const bodies = Array.from({ length: 5 }, (_, i) => ({ body: `${i}`.repeat(24_000) }))
+    for (const request of bodies) await repeat(2, request)
+    const [first, , , , last] = bodies
+    assert.equal(await get(last), 10)
+    assert.equal(await get(first), 11)
+  })
+
+  it('is off with a maximum size of 0', async () => {
+    const { repeat } = await startCache({ maxBytes: 0 })
+    assert.deepEqual(await repeat(3), [1, 2, 3])
   })
 })
