@@ -22,7 +22,7 @@ interface Listed {
   readonly replaced_by: number | null
 }
 
-describe('the page of the API tokens', () => {
+describe('API tokens page', () => {
   const running = sharedConsole()
 
   const listed = async (name: string) => {
@@ -31,7 +31,7 @@ describe('the page of the API tokens', () => {
     return all.find((apiToken) => apiToken.name === name)
   }
 
-  it('makes one by keyboard alone, shows it once, and keeps it nowhere', async (t) => {
+  it('creates one with the keyboard alone, shows it once, and keeps it nowhere', async (t) => {
     const { open, service } = running()
     const page = await open(t, { path })
     if (page === undefined) return
@@ -63,7 +63,7 @@ describe('the page of the API tokens', () => {
     assert.ok(days > 89.9 && days <= 90, `${days} days`)
   })
 
-  it('copies the new one', async (t) => {
+  it('copies the new token', async (t) => {
     const page = await running().open(t, { path })
     if (page === undefined) return
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -78,7 +78,7 @@ describe('the page of the API tokens', () => {
     assert.equal((await listed('copied'))?.expires_at, null)
   })
 
-  it('tells at the fields what is missing', async (t) => {
+  it('shows missing fields', async (t) => {
     const page = await running().open(t, { path, expected: /400/ })
     if (page === undefined) return
     await page.getByRole('button', { name: 'Create an API token' }).click()
@@ -90,7 +90,7 @@ describe('the page of the API tokens', () => {
   const works = async (token: string) =>
     (await userApi(running().service.origin, token).get({ user_group_id: 'x', name: 'Name' })).status === 200
 
-  it('rotates one by keyboard alone: says what stops when, shows the new one once, and both work', async (t) => {
+  it('rotates one with the keyboard alone, and both work during the overlap', async (t) => {
     const { open, service } = running()
     const old = await createApiToken(service, 'Customer', '--name', 'rotated')
     const id = (await listed('rotated'))?.id
@@ -100,7 +100,7 @@ describe('the page of the API tokens', () => {
     await tabTo(page, `Rotate rotated (${id})`)
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('Another one is made, with its name, scopes and lifetime').waitFor()
+    await dialog.getByText('This creates another one with the same name, scopes and lifetime').waitFor()
     assert.ok(await dialog.getByRole('radio', { name: 'After 24 hours' }).isChecked())
     const said = async () => {
       const end = await dialog.getByText('is refused from').locator('time').getAttribute('datetime')
@@ -130,7 +130,7 @@ describe('the page of the API tokens', () => {
     assert.ok(!(await contentOf(page)).includes(token))
   })
 
-  it('rotates one at once: the old one has stopped', async (t) => {
+  it('rotates one at once: the old one stops', async (t) => {
     const { open, service } = running()
     const old = await createApiToken(service, 'Customer', '--name', 'rotated at once')
     const page = await open(t, { path })
@@ -144,7 +144,7 @@ describe('the page of the API tokens', () => {
     assert.deepEqual([await works(old), await works(token)], [false, true])
   })
 
-  it('rotates the one that is signed in with, but not at once', async (t) => {
+  it('rotates the token of this session, but not at once', async (t) => {
     const { open, service } = running()
     const own = await createApiToken(service, 'Customer', '--scopes', 'admin', '--name', 'mine')
     const page = await open(t, { path, apiToken: own })
@@ -157,7 +157,7 @@ describe('the page of the API tokens', () => {
     await page.getByText('(you are signed in with it)').waitFor()
   })
 
-  it('tells of one that a colleague has replaced meanwhile', async (t) => {
+  it('reports that somebody else has already rotated one', async (t) => {
     const { open, service, admin } = running()
     await createApiToken(service, 'Customer', '--name', 'contested')
     const page = await open(t, { path, expected: /409/ })
@@ -166,10 +166,10 @@ describe('the page of the API tokens', () => {
     const id = (await listed('contested'))?.id ?? 0
     assertAnswers(await admin.rotateApiToken({ params: { id }, body: {} }), 'rotateApiToken')
     await page.getByRole('button', { name: 'Rotate the API token' }).click()
-    await page.getByRole('alert').getByText('was already replaced, by the one with the id').waitFor()
+    await page.getByRole('alert').getByText('was already replaced by the one with the id').waitFor()
   })
 
-  it('shows when each was last used', async (t) => {
+  it('shows the last use of each', async (t) => {
     const { open, service } = running()
     await createApiToken(service, 'Customer', '--name', 'never used')
     await createApiToken(service, 'Customer', '--name', 'used')
@@ -192,7 +192,7 @@ describe('the page of the API tokens', () => {
     await cell('never used', 'never')
   })
 
-  it('revokes one after asking, and lists it no longer among the valid', async (t) => {
+  it('revokes one after a confirmation, and lists it as revoked', async (t) => {
     const { open, service } = running()
     await createApiToken(service, 'Customer', '--name', 'old-backend')
     const page = await open(t, { path })
@@ -211,7 +211,7 @@ describe('the page of the API tokens', () => {
       .waitFor()
   })
 
-  it('is left by who revokes the one that is signed in with', async (t) => {
+  it('signs out when it revokes the token of this session', async (t) => {
     const { open, service } = running()
     const own = await createApiToken(service, 'Customer', '--scopes', 'admin', '--name', 'own')
     const page = await open(t, { path, apiToken: own, expected: /401/ })
@@ -222,7 +222,7 @@ describe('the page of the API tokens', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
-  it('is good to read in both themes and at any width, its dialogs too', async (t) => {
+  it('is readable in both themes and at any width, including dialogs', async (t) => {
     await assertGoodLooks(
       t,
       running(),

@@ -1,4 +1,4 @@
-/** What an API token, and each user group that it creates, is labelled with (specification 2.1). */
+/** The label of an API token and of each user group that it creates (specification 2.1). */
 export const environments = ['Customer', 'Testing'] as const
 
 export type Environment = (typeof environments)[number]

@@ -1,4 +1,4 @@
-/** Each way in which a call can fail, by its stable code (contract, "Errors"). */
+/** The stable error codes of the API (contract, "Errors"). */
 export type FaultCode =
   | 'malformed_request'
   | 'malformed_json'
@@ -28,15 +28,15 @@ export type FaultCode =
   | 'not_implemented'
   | 'unavailable'
 
-/** One field at fault: a JSON Pointer (RFC 6901) into the body, and what is wrong there. */
+/** An invalid field: a JSON Pointer (RFC 6901) into the body, and the problem. */
 export interface FieldFault {
   readonly path: string
   readonly message: string
 }
 
 /**
- * A failure that the caller is told of. `message` is public: it never holds a token, a stack or a driver's words.
- * `reason` is for the log, and is held to the same rule: a code such as `SQLITE_FULL`.
+ * A failure that the service reports to the client. `message` is public and never contains a token, a stack trace or a driver's
+ * message. `reason` goes to the log under the same rule: it is a code such as `SQLITE_FULL`.
  */
 export class Fault extends Error {
   override readonly name = 'Fault'
@@ -59,7 +59,7 @@ export class Fault extends Error {
   }
 }
 
-/** The fields of an input that are at fault, those at the root with an empty path. */
+/** Returns a fault that lists the invalid fields. An empty path stands for the body as a whole. */
 export function validationFailed(fields: readonly FieldFault[]): Fault {
   const shown = fields
     .slice(0, 3)
@@ -68,7 +68,7 @@ export function validationFailed(fields: readonly FieldFault[]): Fault {
   return new Fault('validation_failed', shown.join('; ') + (rest > 0 ? `; and ${rest} more` : ''), { fields })
 }
 
-/** Replaces what looks like a token: a message may quote the name of an unknown field, and that may be anything. */
+/** Redacts tokens. A message may quote the name of an unknown field, which can be any text, even a token. */
 export function withoutTokens(text: string): string {
   return text.replace(/ug[at]_(?:customer|testing)_\w+/gi, '[token]')
 }

@@ -10,7 +10,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 import { generateToken, hashToken } from '../token/token.ts'
 import { actorOf, type Caller } from '../user-group/user-group-service.ts'
 
-/** An API token, and what it is itself: nothing keeps that. */
+/** An API token with its plaintext, which is not stored anywhere. */
 export interface CreatedApiToken {
   readonly apiToken: ApiToken
   readonly token: string
@@ -25,7 +25,7 @@ export async function createApiToken(
   return { apiToken: await store.apiTokens.create({ ...description, tokenHash: hashToken(token) }), token }
 }
 
-/** One that took the place of another, which ends when that one says. */
+/** A new API token and the old one that it replaced, with the old one's new expiry. */
 export interface RotatedApiToken extends CreatedApiToken {
   readonly oldApiToken: ApiToken
 }
@@ -43,7 +43,7 @@ export async function rotateApiToken(
   return result.outcome === 'rotated' ? { ...result, token } : result
 }
 
-/** The API tokens of a workspace and environment, for those who have one there with the scope `admin`. */
+/** Manages the API tokens of a workspace and environment, for callers with the scope `admin`. */
 export class ApiTokenManagement {
   readonly #store: Store
   readonly #clock: Pick<Clock, 'now'>
@@ -70,11 +70,11 @@ export class ApiTokenManagement {
   }
 
   /**
-   * One that takes the place of another, which works on for `overlapMs` at most.
-   * @throws Fault `not_found` (one that has ended, too), `token_superseded`, `unavailable`
+   * Replaces an API token. The old one stays valid for at most `overlapMs`.
+   * @throws Fault `not_found` (also for an expired or revoked token), `token_superseded`, `unavailable`
    */
   async rotate(caller: Caller, id: number, overlapMs: number): Promise<RotatedApiToken> {
-    await this.#checkOurs(caller, id)
+    await this.#checkInScope(caller, id)
     const now = this.#clock.now()
     const result = await rotateApiToken(this.#store, {
       ...actorOf(caller),
@@ -86,10 +86,13 @@ export class ApiTokenManagement {
       case 'superseded':
         throw new Fault(
           'token_superseded',
-          `The API token with this id was already replaced, by the one with the id ${result.replacedBy}`,
+          `The API token with this id was already replaced by the one with the id ${result.replacedBy}`,
         )
       case 'unusable':
-        throw new Fault('not_found', 'The API token with this id has ended; make another one')
+        throw new Fault(
+          'not_found',
+          'The API token with this id has expired or was revoked; create a new one',
+        )
       case 'not_found':
         throw noSuchApiToken()
     }
@@ -97,7 +100,7 @@ export class ApiTokenManagement {
 
   /** @throws Fault `not_found`, `unavailable` */
   async revoke(caller: Caller, id: number): Promise<ApiToken> {
-    await this.#checkOurs(caller, id)
+    await this.#checkInScope(caller, id)
     const revoked = await this.#store.apiTokens.revoke({ id, ...actorOf(caller), now: this.#clock.now() })
     if (revoked === null) throw noSuchApiToken()
     return revoked
@@ -109,7 +112,7 @@ export class ApiTokenManagement {
   }
 
   /**
-   * With an API token for it, since whoever makes a workspace has none yet.
+   * Creates a workspace together with its first API token.
    * @throws Fault `already_exists`, `unavailable`
    */
   async createWorkspace(
@@ -127,19 +130,19 @@ export class ApiTokenManagement {
       expiresAt: null,
       tokenHash: hashToken(token),
     }
-    const made = await this.#store.workspaces.create({
+    const created = await this.#store.workspaces.create({
       name,
       createdAt,
       environment,
       apiToken,
       ...actorOf(caller),
     })
-    if (made === null) throw new Fault('already_exists', 'There is already a workspace with this name')
-    return { workspace: made.workspace, apiToken: made.apiToken as ApiToken, token }
+    if (created === null) throw new Fault('already_exists', 'There is already a workspace with this name')
+    return { workspace: created.workspace, apiToken: created.apiToken as ApiToken, token }
   }
 
   /** @throws Fault `not_found`, `unavailable` */
-  async #checkOurs(tenantScope: TenantScope, id: number): Promise<void> {
+  async #checkInScope(tenantScope: TenantScope, id: number): Promise<void> {
     if (!(await this.list(tenantScope)).some((token) => token.id === id)) throw noSuchApiToken()
   }
 }

@@ -2,8 +2,8 @@ import type { Environment } from '../environment.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 /**
- * What an API token may do: `read`, a GET of `/api/user` that changes nothing; `write`, all of `/api/user`;
- * `introspect` and `admin`, their own interfaces. No scope includes another but `write`, which includes `read`.
+ * The permissions of API tokens. `read`: GET requests to `/api/user` that change nothing. `write`: all of `/api/user`, including
+ * `read`. `introspect`: introspection. `admin`: the management API.
  */
 export const scopes = ['read', 'write', 'introspect', 'admin'] as const
 
@@ -13,7 +13,7 @@ export function isScope(text: string): text is Scope {
   return (scopes as readonly string[]).includes(text)
 }
 
-/** An API token as it is kept: never the token itself. All times are milliseconds since the Unix epoch. */
+/** An API token as stored, without its plaintext. All times are milliseconds since the Unix epoch. */
 export interface ApiToken {
   readonly id: number
   readonly workspaceId: number
@@ -23,19 +23,19 @@ export interface ApiToken {
   readonly createdAt: number
   readonly expiresAt: number | null
   readonly revokedAt: number | null
-  /** To the minute; null where it was not used yet. */
+  /** Rounded down to the minute; null if never used. */
   readonly lastUsedAt: number | null
-  /** The id of the one that took its place; null where none did. */
+  /** The id of the API token that replaced it; null if none did. */
   readonly replacedBy: number | null
-  /** Null where the service's own is its limit. */
+  /** Null if the service's default limit applies. */
   readonly rateLimit: RateLimit | null
 }
 
-/** How long the old API token may work on beside the one that takes its place, and does so unless that is said, in milliseconds. */
+/** Maximum time for which a rotated API token stays valid, in milliseconds. */
 export const maxOverlapMs = 30 * 24 * 60 * 60 * 1000
 export const defaultOverlapMs = 24 * 60 * 60 * 1000
 
-/** Until when one that replaces this one is valid: for as long as this one was made to be. */
+/** Returns the expiry of a token's replacement, which gets the same lifetime. Null if the token never expires. */
 export function renewedExpiry({ createdAt, expiresAt }: ApiToken, now: number): number | null {
   return expiresAt === null ? null : now + (expiresAt - createdAt)
 }

@@ -1,36 +1,35 @@
 import type { Clock } from '../util/clock.ts'
 
 const minuteMs = 60_000
-/** More than these are not held: they are written before the minute is over. */
-const maxHeld = 50_000
-/** Of so many ids in a row it is known whether they were noted in this minute. */
-const places = 2 ** 18
-/** How many go to the store at a time: others wait for it no longer than for a creation or two. */
+/** Maximum number of uses in memory. Reaching it triggers a write. */
+const maxPending = 50_000
+/** Slots of the table of recent uses. */
+const slots = 2 ** 18
+/** Uses written in one transaction: few enough that other writers wait only about as long as for one or two creations. */
 const batchSize = 200
 
-/** That something was used: a user group's token, an API token. */
+/** One use of a user group token or an API token. */
 export interface Use<Thing> {
   readonly of: Thing
-  /** To the minute, in milliseconds since the Unix epoch. */
+  /** Rounded down to the minute, in milliseconds since the Unix epoch. */
   readonly usedAt: number
 }
 
-/** What is told of each use. */
+/** The part of a tracker that records uses. */
 export type LastUsedRecorder<Thing> = Pick<LastUsedTracker<Thing>, 'note'>
 
-/** When each of many things was last used, to the minute: noted in memory, and written when there is time. */
-// What is held of a thing is small: there may be many.
+/** Tracks to the minute when each of many things was last used. Collects uses in memory and writes them in batches. */
 export class LastUsedTracker<Thing> {
   readonly #clock: Pick<Clock, 'now'>
   readonly #idOf: (thing: Thing) => number
   readonly #record: (uses: readonly Use<Thing>[]) => Promise<void>
   readonly #onLoss: (error: unknown) => void
-  /** What was noted lately, by the remainder of its id: of two that have the same, the last. */
-  readonly #lastIds = new Float64Array(places)
-  readonly #lastTimes = new Float64Array(places)
-  #noted = new Map<number, Use<Thing>>()
+  /** The recent uses, by id modulo `slots`. If two ids share a slot, the later use replaces the earlier one. */
+  readonly #lastIds = new Float64Array(slots)
+  readonly #lastTimes = new Float64Array(slots)
+  #pending = new Map<number, Use<Thing>>()
 
-  /** `onLoss` is told why what was noted could not be written. */
+  /** @param parts.onLoss called with the error if uses could not be written */
   constructor(parts: {
     clock: Pick<Clock, 'now'>
     idOf: (thing: Thing) => number
@@ -47,20 +46,20 @@ export class LastUsedTracker<Thing> {
     const now = this.#clock.now()
     const usedAt = now - (now % minuteMs)
     const id = this.#idOf(thing)
-    const place = id % places
-    if (this.#lastIds[place] === id && this.#lastTimes[place] === usedAt) return
-    this.#lastIds[place] = id
-    this.#lastTimes[place] = usedAt
-    this.#noted.set(id, { of: thing, usedAt })
-    if (this.#noted.size >= maxHeld) void this.write()
+    const slot = id % slots
+    if (this.#lastIds[slot] === id && this.#lastTimes[slot] === usedAt) return
+    this.#lastIds[slot] = id
+    this.#lastTimes[slot] = usedAt
+    this.#pending.set(id, { of: thing, usedAt })
+    if (this.#pending.size >= maxPending) void this.write()
   }
 
-  /** Writes what was noted. What cannot be written is lost, until the next use tells it anew. */
+  /** Writes the pending uses. If that fails, they are lost until the next use. */
   async write(): Promise<void> {
-    const noted = [...this.#noted.values()]
-    this.#noted = new Map()
+    const uses = [...this.#pending.values()]
+    this.#pending = new Map()
     try {
-      for (let i = 0; i < noted.length; i += batchSize) await this.#record(noted.slice(i, i + batchSize))
+      for (let i = 0; i < uses.length; i += batchSize) await this.#record(uses.slice(i, i + batchSize))
     } catch (error) {
       this.#lastIds.fill(0)
       this.#onLoss(error)

@@ -1,7 +1,7 @@
 import type { ApiToken } from './api-token.ts'
 import type { Clock } from '../util/clock.ts'
 
-/** How many calls an API token may make: `perSecond` for as long as it likes, and `burst` at once after a pause. */
+/** The limit on an API token's requests: `perSecond` continuously, and `burst` at once after a pause. */
 export interface RateLimit {
   readonly perSecond: number
   readonly burst: number
@@ -11,16 +11,16 @@ const maxPerSecond = 1_000_000
 const maxBurst = 10_000_000
 
 /**
- * Reads `500`, or `500:2000` with the burst, which else is twice as many.
- * @throws RangeError whose message follows the name of what was read
+ * Parses `500` or, with a burst, `500:2000`. The default burst is twice the rate.
+ * @throws RangeError with a message that continues the name of the setting
  */
 export function parseRateLimit(text: string): RateLimit {
-  const [, rate, more] = /^([1-9]\d{0,7})(?::([1-9]\d{0,7}))?$/.exec(text) ?? []
+  const [, rate, burstText] = /^([1-9]\d{0,7})(?::([1-9]\d{0,7}))?$/.exec(text) ?? []
   const perSecond = Number(rate)
-  const burst = more === undefined ? 2 * perSecond : Number(more)
+  const burst = burstText === undefined ? 2 * perSecond : Number(burstText)
   if (rate === undefined || perSecond > maxPerSecond || burst < perSecond || burst > maxBurst) {
     throw new RangeError(
-      `must be calls a second (1 to ${maxPerSecond}), and after a colon how many at once (no fewer, to ${maxBurst}), as in 500:2000`,
+      `must be requests per second (1 to ${maxPerSecond}), optionally followed by a colon and the burst (at least as many, at most ${maxBurst}), as in 500:2000`,
     )
   }
   return { perSecond, burst }
@@ -30,61 +30,61 @@ export function rateLimitText({ perSecond, burst }: RateLimit): string {
   return `${perSecond}:${burst}`
 }
 
-/** What a call was answered by the limit. */
+/** The limiter's decision about one request. */
 export interface Allowance {
   readonly limit: RateLimit
   readonly isAllowed: boolean
-  /** How many more calls may be made at once. */
+  /** Number of further requests allowed immediately. */
   readonly remaining: number
-  /** Milliseconds until the whole burst may be made at once again. */
+  /** Milliseconds until the whole burst is available again. */
   readonly fullInMs: number
-  /** Milliseconds until one more call may be made; 0 where it may now. */
+  /** Milliseconds until the next request is allowed; 0 if this one was. */
   readonly retryInMs: number
 }
 
 /**
- * The calls of an API token that its other processes do not know of yet. As the calls are counted, each takes up its
- * share of a second, one after another: so many milliseconds in all, and until `aheadMs` from now if they were the only
- * ones (negative where that is over).
+ * The requests of an API token that other processes do not know of yet. Each request occupies its share of a second, one after
+ * another: `costMs` in total. If there were no other requests, they would occupy the rate until `aheadMs` from now, which is
+ * negative if that time has passed.
  */
 export interface UsageReport {
   readonly apiTokenId: number
   readonly costMs: number
   readonly aheadMs: number
-  /** How far ahead a whole burst goes. */
+  /** The cost of a whole burst, in milliseconds. */
   readonly fullMs: number
 }
 
-/** Until how long from now the calls of all processes take up an API token's rate. */
+/** The time from now for which the requests of all processes occupy an API token's rate. */
 export type SharedUsage = Pick<UsageReport, 'apiTokenId' | 'aheadMs'>
 
-/** How often processes tell each other, in milliseconds. */
+/** Interval of usage reports between processes, in milliseconds. */
 export const sharingIntervalMs = 1000
-/** What is less than this share of a second's calls is told later, so that little use costs no writing. */
-const reportFrom = 1 / 64
-/** Nothing is left of calls so long ago. */
+/** Minimum share of a second's requests for a report. Smaller counts wait, so that light use writes nothing. */
+const minReportedShare = 1 / 64
+/** A bucket unused for this long is full again and can be deleted. */
 const evictAfterMs = 60_000
 
-/** How much of the rate so many calls take up, in milliseconds. */
-function timeOf(calls: number, { perSecond }: RateLimit): number {
-  return (calls * 1000) / perSecond
+/** Returns the cost of a number of requests, in milliseconds of the rate. */
+function costOf(requests: number, { perSecond }: RateLimit): number {
+  return (requests * 1000) / perSecond
 }
 
 interface Bucket {
   limit: RateLimit
-  /** Until when the calls that are known of take up the rate, by the monotonic clock: the bucket is empty `burst` calls ahead. */
+  /** Time on the monotonic clock until which all known requests occupy the rate. The bucket is empty `burst` requests ahead. */
   usedUntil: number
-  /** Of the calls that were not told yet: until when they would, if they were alone, and how many they are. */
+  /** Time until which the unreported requests alone would occupy the rate. */
   unreportedUntil: number
   unreported: number
 }
 
 /**
- * A token bucket for each API token, as the generic cell rate algorithm keeps it: one time, to which each call adds its
- * share of a second. Each process decides by itself, at once; what it let through it tells the others within a second, by
- * the store. So all N processes together let through, in any t seconds, no more than
- * `perSecond * t + burst + (N - 1) * (burst + perSecond * d)` calls, where d is how long telling takes, about a second;
- * what was too much is taken from what comes next (decision 0020).
+ * A token bucket for each API token, implemented with the generic cell rate algorithm: one time, to which each request adds its
+ * share of a second. Each process decides alone and immediately, and reports its requests to the others through the store within
+ * a second. In any t seconds, N processes together therefore allow at most
+ * `perSecond * t + burst + (N - 1) * (burst + perSecond * d)` requests, where d is the reporting delay of about a second. Requests
+ * above the limit count against later ones (decision 0020).
  */
 export class RateLimiter {
   readonly #limit: RateLimit | null
@@ -92,41 +92,41 @@ export class RateLimiter {
   readonly #buckets = new Map<number, Bucket>()
   #isSharing = false
 
-  /** `limit` is that of the API tokens that have none of their own; null where those have none. */
+  /** @param limit the default limit of API tokens; null for none */
   constructor(limit: RateLimit | null, clock: Pick<Clock, 'monotonic'>) {
     this.#limit = limit
     this.#clock = clock
   }
 
-  /** Counts a call, unless it is one too many. Null where nothing limits the API token. */
+  /** Counts a request if the limit allows it. Returns null if the API token has no limit. */
   take({ id, rateLimit }: Pick<ApiToken, 'id' | 'rateLimit'>): Allowance | null {
     const limit = rateLimit ?? this.#limit
     if (limit === null) return null
     const now = this.#clock.monotonic()
     const bucket = this.#bucketOf(id, limit)
-    const callMs = timeOf(1, limit)
-    const fullMs = timeOf(limit.burst, limit)
-    const usedUntil = Math.max(bucket.usedUntil, now) + callMs
-    // Times are fractions: a burst must not lose its last call to rounding.
-    const isAllowed = usedUntil - now <= fullMs + callMs / 1000
+    const requestMs = costOf(1, limit)
+    const fullMs = costOf(limit.burst, limit)
+    const usedUntil = Math.max(bucket.usedUntil, now) + requestMs
+    // Times are fractions. The tolerance keeps rounding from refusing the last request of a burst.
+    const isAllowed = usedUntil - now <= fullMs + requestMs / 1000
     if (isAllowed) {
       bucket.usedUntil = usedUntil
-      bucket.unreportedUntil = Math.max(bucket.unreportedUntil, now) + callMs
+      bucket.unreportedUntil = Math.max(bucket.unreportedUntil, now) + requestMs
       bucket.unreported++
     }
     const aheadMs = Math.max(0, bucket.usedUntil - now)
     return {
       limit,
       isAllowed,
-      remaining: Math.max(0, Math.floor((fullMs - aheadMs) / callMs + 0.001)),
+      remaining: Math.max(0, Math.floor((fullMs - aheadMs) / requestMs + 0.001)),
       fullInMs: aheadMs,
       retryInMs: isAllowed ? 0 : usedUntil - fullMs - now,
     }
   }
 
   /**
-   * Tells the other processes what this one let through, and takes over what they did; nothing while it is being done already.
-   * @throws what `book` throws: then it is told the next time
+   * Reports this process's requests to the others and adds theirs to the buckets. Does nothing while another call is in flight.
+   * @throws the error of `reportUsage`; the requests are reported the next time
    */
   async share(
     reportUsage: (usageReports: readonly UsageReport[]) => Promise<readonly SharedUsage[]>,
@@ -136,15 +136,15 @@ export class RateLimiter {
     const now = this.#clock.monotonic()
     const reports = [...this.#buckets].flatMap(([apiTokenId, bucket]) => {
       const { limit, unreported, unreportedUntil, usedUntil } = bucket
-      if (unreported < Math.max(limit.perSecond * reportFrom, 1)) {
+      if (unreported < Math.max(limit.perSecond * minReportedShare, 1)) {
         if (usedUntil < now - evictAfterMs) this.#buckets.delete(apiTokenId)
         return []
       }
       bucket.unreported = 0
       bucket.unreportedUntil = -Infinity
-      const fullMs = timeOf(limit.burst, limit)
-      // What could not be told for long is over, but for what one bucket and the time between would take.
-      const costMs = Math.min(timeOf(unreported, limit), fullMs + 2 * sharingIntervalMs)
+      const fullMs = costOf(limit.burst, limit)
+      // After a long outage of the store, report at most one burst and two intervals: older requests no longer count.
+      const costMs = Math.min(costOf(unreported, limit), fullMs + 2 * sharingIntervalMs)
       return [
         {
           bucket,
@@ -155,17 +155,17 @@ export class RateLimiter {
       ]
     })
     try {
-      const booked =
+      const sharedUsage =
         reports.length === 0 ? [] : await reportUsage(reports.map(({ usageReport }) => usageReport))
-      const shared = new Map(booked.map(({ apiTokenId, aheadMs }) => [apiTokenId, aheadMs]))
+      const shared = new Map(sharedUsage.map(({ apiTokenId, aheadMs }) => [apiTokenId, aheadMs]))
       for (const { bucket, usageReport } of reports) {
         const aheadMs = shared.get(usageReport.apiTokenId)
-        if (aheadMs !== undefined) this.#takeOver(bucket, now + aheadMs)
+        if (aheadMs !== undefined) this.#applySharedUsage(bucket, now + aheadMs)
       }
     } catch (error) {
       for (const { bucket, unreported, unreportedUntil } of reports) {
-        const since = timeOf(bucket.unreported, bucket.limit)
-        bucket.unreportedUntil = Math.max(bucket.unreportedUntil, unreportedUntil + since)
+        const newerCostMs = costOf(bucket.unreported, bucket.limit)
+        bucket.unreportedUntil = Math.max(bucket.unreportedUntil, unreportedUntil + newerCostMs)
         bucket.unreported += unreported
       }
       throw error
@@ -174,14 +174,14 @@ export class RateLimiter {
     }
   }
 
-  /** What came in while it was told stands after it. */
-  #takeOver(bucket: Bucket, usedUntil: number): void {
-    bucket.usedUntil = Math.max(usedUntil + timeOf(bucket.unreported, bucket.limit), bucket.unreportedUntil)
+  /** Applies the shared usage, and adds the requests that arrived since the report. */
+  #applySharedUsage(bucket: Bucket, usedUntil: number): void {
+    bucket.usedUntil = Math.max(usedUntil + costOf(bucket.unreported, bucket.limit), bucket.unreportedUntil)
   }
 
-  /** What was booked at the old rate keeps nobody waiting for longer than a whole burst of the new one. */
-  #change(bucket: Bucket, limit: RateLimit): void {
-    const full = this.#clock.monotonic() + timeOf(limit.burst, limit)
+  /** Changes the limit. Usage counted at the old rate delays requests by at most one burst of the new rate. */
+  #changeLimit(bucket: Bucket, limit: RateLimit): void {
+    const full = this.#clock.monotonic() + costOf(limit.burst, limit)
     bucket.limit = limit
     bucket.usedUntil = Math.min(bucket.usedUntil, full)
     bucket.unreportedUntil = Math.min(bucket.unreportedUntil, full)
@@ -191,7 +191,7 @@ export class RateLimiter {
     const known = this.#buckets.get(id)
     if (known !== undefined) {
       if (known.limit.perSecond !== limit.perSecond || known.limit.burst !== limit.burst)
-        this.#change(known, limit)
+        this.#changeLimit(known, limit)
       return known
     }
     const bucket = { limit, usedUntil: -Infinity, unreportedUntil: -Infinity, unreported: 0 }

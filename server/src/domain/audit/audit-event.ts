@@ -2,13 +2,13 @@ import type { Environment } from '../environment.ts'
 import type { JsonText } from '../json/json-text.ts'
 import { randomBytes } from '../util/random.ts'
 
-/** Whose call it was: an API token's, by its id, or an operator's, by the name of the system's user. */
+/** The author of a change: an API token, by its id, or an operator at the command line, by the system user's name. */
 export type Author = `api_token:${number}` | `cli:${string}`
 
-/** Who asks for a change. */
+/** The author of a change and the request that made it. */
 export interface Actor {
   readonly author: Author
-  /** Of the HTTP request; null where there was none. */
+  /** The id of the HTTP request; null for the command line. */
   readonly requestId: string | null
 }
 
@@ -34,32 +34,32 @@ export const auditActions = [
   'audit_log.pruned',
 ] as const
 
-/** What was changed, and how. */
+/** The kind of change. */
 export type AuditAction = (typeof auditActions)[number]
 
-/** One change, as it is kept in the transaction that made it. It never holds a secret. */
+/** The record of one change, written in the same transaction. It never contains a secret. */
 export interface AuditEvent extends Actor {
-  /** A UUID of version 7 (RFC 9562): its time is when the change was made, so that ids are in the order of time. */
+  /** A version 7 UUID (RFC 9562) with the time of the change, so that ids sort by time. */
   readonly eventId: string
   readonly workspaceId: number
   readonly environment: Environment
   readonly action: AuditAction
-  /** Whose it was, where it was a user group's. */
+  /** The changed user group; null for a change of anything else. */
   readonly userGroup: { readonly teamId: number; readonly providedId: string } | null
-  /** An object, by the action: the fields that were changed, the id of what was made, and the like. */
+  /** A JSON object that depends on the action, for example the changed fields or the id of a created API token. */
   readonly details: JsonText | null
 }
 
-/** How many events this process has told of, by the millisecond, for the latest of those. */
+/** The last sequence number of each of the latest milliseconds. */
 const sequences = new Map<number, number>()
-/** Of changes that are under way at once, the times are not in order. */
-const sequencesKept = 16
+/** Milliseconds in `sequences`. Concurrent changes do not get their ids in the order of their times. */
+const maxSequences = 16
 
-/** An id for an event at `now`, after all that this process has made for the same millisecond, up to 4,096 of them. */
+/** Creates an event id for `now`. Ids of the same process and millisecond are in order, up to 4,096 of them. */
 export function newEventId(now: number): string {
   const sequence = (sequences.get(now) ?? -1) + 1
   sequences.set(now, sequence % 4096)
-  if (sequences.size > sequencesKept) sequences.delete(sequences.keys().next().value as number)
+  if (sequences.size > maxSequences) sequences.delete(sequences.keys().next().value as number)
   const random = randomBytes(8)
   random[0] = ((random[0] as number) & 0x3f) | 0x80
   const hex = random.toString('hex')
@@ -67,7 +67,7 @@ export function newEventId(now: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hexOf(sequence % 4096, 3)}-${hex.slice(0, 4)}-${hex.slice(4)}`
 }
 
-/** Milliseconds since the Unix epoch. */
+/** Returns the time of an event, in milliseconds since the Unix epoch. */
 export function timeOfEvent(eventId: string): number {
   return Number.parseInt(eventId.slice(0, 8) + eventId.slice(9, 13), 16)
 }
@@ -76,7 +76,7 @@ export function isEventId(text: string): boolean {
   return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text)
 }
 
-/** What is before all ids of events at `time` or later, and after all others. */
+/** Returns the lowest possible id of an event at `time`. */
 export function firstEventId(time: number): string {
   const hex = hexOf(Math.min(Math.max(time, 0), 2 ** 48 - 1), 12)
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`

@@ -4,24 +4,24 @@ import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import { searchBudgetMs, type Page } from '../user-group/user-group-management.ts'
 
-/** All that is given must hold. */
+/** Conditions that must all hold. */
 export interface AuditFilter {
-  /** From then on, in milliseconds since the Unix epoch. */
+  /** Earliest time, inclusive, in milliseconds since the Unix epoch. */
   readonly since?: number | undefined
-  /** Before then. */
+  /** Latest time, exclusive, in milliseconds since the Unix epoch. */
   readonly until?: number | undefined
   readonly teamId?: number | undefined
-  /** Of the user group that has this id; where none has, of those that had it. */
+  /** The user group that has this id, or, if none has, all that had it. */
   readonly providedId?: string | undefined
   readonly action?: AuditAction | undefined
   readonly author?: string | undefined
   readonly requestId?: string | undefined
 }
 
-/** How many events are looked at in one call of the store, where not all of them match. */
-const lookedAtOnce = 1000
+/** Events read from the store at once if they must be filtered. */
+const filterBatchSize = 1000
 
-/** What was changed in a workspace and environment, and by whom. */
+/** The audit log of a workspace and environment. */
 export class AuditLog {
   readonly #store: Store
   readonly #clock: Pick<Clock, 'monotonic'>
@@ -32,8 +32,8 @@ export class AuditLog {
   }
 
   /**
-   * The newest first. Answers within about `searchBudgetMs`: it may have found fewer than `limit`, and none, and say where
-   * to go on.
+   * Lists events, newest first. Returns after about `searchBudgetMs`, so a page may have fewer than `limit` events, or none, even
+   * if more follow.
    * @throws Fault `unavailable`
    */
   async list(
@@ -50,19 +50,19 @@ export class AuditLog {
     let position = start ?? firstEventId(until)
     do {
       const wanted = limit - items.length
-      const slice = matches === null ? wanted : lookedAtOnce
+      const batchSize = matches === null ? wanted : filterBatchSize
       const events = await this.#store.audit.list({
         workspaceId,
         environment,
         ...(teamId !== undefined && { teamId }),
         since,
         beforeEventId: position,
-        limit: slice,
+        limit: batchSize,
       })
       const found = (matches === null ? events : events.filter(matches)).slice(0, wanted)
       items.push(...found)
       const last = found.length === wanted ? found.at(-1) : events.at(-1)
-      const isEnd = events.length < slice && last === events.at(-1)
+      const isEnd = events.length < batchSize && last === events.at(-1)
       if (last === undefined || isEnd) return { items, position: null }
       position = last.eventId
     } while (items.length < limit && this.#clock.monotonic() < end)
@@ -77,7 +77,7 @@ export class AuditLog {
   }
 }
 
-/** Null where every event matches. */
+/** Returns a predicate, or null if every event matches. */
 function matcherOf({
   providedId,
   action,

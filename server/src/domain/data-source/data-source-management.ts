@@ -24,19 +24,19 @@ export class DataSourceManagement {
   /** @throws Fault `already_exists`, `in_use`, `unavailable` */
   async createSchema(caller: Caller, schema: Pick<Schema, 'providedId' | 'name'>): Promise<Schema> {
     const createdAt = this.#clock.now()
-    const made = await this.#store.dataSources.createSchema({ ...caller, ...schema, createdAt })
-    return typeof made === 'string' ? refuse(made) : made
+    const created = await this.#store.dataSources.createSchema({ ...caller, ...schema, createdAt })
+    return typeof created === 'string' ? refuse(created) : created
   }
 
   /** @throws Fault `not_found`, `in_use`, `unavailable` */
   async deleteSchema(caller: Caller, id: number): Promise<void> {
     checkDeleted(
       await this.#store.dataSources.deleteSchema({ ...caller, id, now: this.#clock.now() }),
-      'The schema has data sources; remove those first',
+      'The schema has data sources; delete those first',
     )
   }
 
-  /** In the order of ids, `limit` of them at most. @throws Fault `unavailable` */
+  /** Lists data sources by id. @throws Fault `unavailable` */
   list(
     { workspaceId, environment }: TenantScope,
     page: Pick<ListDataSources, 'schemaId' | 'afterId' | 'limit'>,
@@ -50,10 +50,12 @@ export class DataSourceManagement {
     dataSource: Pick<DataSource, 'schemaId' | 'providedId' | 'name'>,
   ): Promise<DataSource> {
     const createdAt = this.#clock.now()
-    const made = await this.#store.dataSources.create({ ...caller, ...dataSource, createdAt })
-    if (made === 'schema_not_found')
-      throw validationFailed([{ path: '/schema_id', message: 'is no schema of this environment' }])
-    return typeof made === 'string' ? refuse(made) : made
+    const created = await this.#store.dataSources.create({ ...caller, ...dataSource, createdAt })
+    if (created === 'schema_not_found')
+      throw validationFailed([
+        { path: '/schema_id', message: 'must be the id of a schema in this environment' },
+      ])
+    return typeof created === 'string' ? refuse(created) : created
   }
 
   /** @throws Fault `not_found`, `in_use`, `unavailable` */
@@ -70,11 +72,11 @@ function refuse(outcome: NotRegistered): never {
     ? new Fault('already_exists', 'provided_id: is taken')
     : new Fault(
         'in_use',
-        'provided_id: user groups are mapped to the one whose id is the same text; choose another provided_id',
+        'provided_id: user groups already use this text as the id of another one in their mappings; choose another provided_id',
       )
 }
 
-function checkDeleted(outcome: DeleteOutcome, inUse: string): void {
-  if (outcome === 'not_found') throw new Fault('not_found', 'There is none with this id in this environment')
-  if (outcome === 'in_use') throw new Fault('in_use', inUse)
+function checkDeleted(outcome: DeleteOutcome, inUseMessage: string): void {
+  if (outcome === 'not_found') throw new Fault('not_found', 'Nothing with this id exists in this environment')
+  if (outcome === 'in_use') throw new Fault('in_use', inUseMessage)
 }

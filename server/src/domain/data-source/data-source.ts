@@ -1,23 +1,23 @@
 import type { Environment } from '../environment.ts'
 import type { JsonText } from '../json/json-text.ts'
 
-/** What dashboards are built on: the keys of a mapping are schemas (specification 2.2). */
+/** A database structure that dashboards query. The keys of a mapping name schemas (specification 2.2). */
 export interface Schema {
   readonly id: number
   readonly workspaceId: number
   readonly environment: Environment
-  /** The id that whoever registered it gave it: unique within a workspace and an environment. */
+  /** The client's own id, unique within a workspace and an environment. */
   readonly providedId: string
   readonly name: string
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
 }
 
-/** Where a schema's data is for some user groups: the values of a mapping are data sources. */
+/** A database with the structure of a schema. The values of a mapping name data sources. */
 export interface DataSource {
   readonly id: number
   readonly schemaId: number
-  /** Unique within the schema. */
+  /** The client's own id, unique within the schema. */
   readonly providedId: string
   readonly name: string
   /** Milliseconds since the Unix epoch. */
@@ -25,14 +25,14 @@ export interface DataSource {
 }
 
 /**
- * An entry of a mapping, looked up. A key names a schema by its provided id or else by its id, a value a data source of
- * that schema likewise: the provided id wins where both match.
+ * A mapping entry with the registered data source that it names. The key names a schema by its provided id or its id, and the
+ * value names a data source of that schema in the same way. The provided id wins if both match.
  */
 export interface ResolvedEntry {
   readonly schemaKey: string
-  /** Whether there is such a schema. */
+  /** True if the key names a registered schema. */
   readonly hasSchema: boolean
-  /** Null where there is no such data source. */
+  /** Null if the value names no data source of the schema. */
   readonly dataSource: Pick<DataSource, 'id' | 'providedId' | 'name'> | null
 }
 
@@ -40,17 +40,17 @@ export interface RegisteredEntry extends ResolvedEntry {
   readonly dataSource: NonNullable<ResolvedEntry['dataSource']>
 }
 
-/** Whether the mappings of user groups may hold any strings, or must name what is registered. */
+/** `free`: mappings may contain any strings. `registered`: each entry must name a registered data source. */
 export const mappingModes = ['free', 'registered'] as const
 
 export type MappingMode = (typeof mappingModes)[number]
 
-/** The id that a key or value of a mapping may be; null where it can be none. */
+/** Returns the id that a key or value of a mapping can stand for, or null if the text is no id. */
 export function idOf(text: string): number | null {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null
 }
 
-/** The schema that a key of a mapping names: the provided id wins where another schema's id is the same text. */
+/** Returns the schema that a mapping key names. A provided id wins over an equal id of another schema. */
 export function schemaOfKey(schemas: readonly Schema[], key: string): Schema | undefined {
   return schemas.find(({ providedId }) => providedId === key) ?? schemas.find(({ id }) => id === idOf(key))
 }
@@ -62,14 +62,14 @@ export function mappingEntries(mapping: JsonText | null): readonly MappingEntry[
 }
 
 /**
- * Whether an entry may name anything, and so is kept to be found by. Neither U+0000 nor U+FFFF is in any provided id:
- * PostgreSQL's text cannot hold the first, and the second, which is no character, stands for it there.
+ * Returns true if an entry can name a data source and is therefore indexed for search. No provided id contains U+0000, which
+ * PostgreSQL cannot store, or U+FFFF, a noncharacter that replaces it there.
  */
 export function mayName(entry: MappingEntry): boolean {
   return !entry.some((text) => /[\0\uffff]/.test(text))
 }
 
-/** With the mode `registered`, each entry of a mapping must be. */
+/** Returns true if the entry names a registered data source. */
 export function isRegistered(entry: ResolvedEntry): entry is RegisteredEntry {
   return entry.dataSource !== null
 }

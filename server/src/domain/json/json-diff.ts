@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { jsonPointer } from './json-pointer.ts'
 
-/** A place where two JSON values differ. A side that has nothing there is left out. */
+/** A path at which two JSON values differ. A side without a value there is left out. */
 export interface JsonDifference {
   /** A JSON Pointer (RFC 6901). */
   readonly path: string
@@ -9,7 +9,7 @@ export interface JsonDifference {
   readonly after?: unknown
 }
 
-/** Where two JSON values differ: within objects member by member, anything else as a whole. */
+/** Returns the differences of two JSON values. Objects are compared member by member, other values as a whole. */
 export function jsonDiff(before: unknown, after: unknown, path: readonly string[] = []): JsonDifference[] {
   if (isDeepStrictEqual(before, after)) return []
   if (!isObject(before) || !isObject(after)) return [{ path: jsonPointer(path), before, after }]

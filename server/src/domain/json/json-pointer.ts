@@ -1,20 +1,20 @@
 const maxKeyLength = 64
-const deepestStep = 64
+const maxSteps = 64
 
-/** A JSON Pointer (RFC 6901); very long keys and paths are cut, since the pointer is there for a person to find the place. */
+/** Returns a JSON Pointer (RFC 6901) for people to read: long keys and paths are truncated. */
 export function shownPointer(path: readonly (string | number)[]): string {
   return path
-    .slice(0, deepestStep)
+    .slice(0, maxSteps)
     .map((step) => {
       const key = String(step)
-      // Cut or not, half a surrogate pair is no text that an answer may hold.
+      // A response must not contain a lone surrogate, whether sent by the client or left by the truncation.
       const shown = (key.length > maxKeyLength ? `${key.slice(0, maxKeyLength)}…` : key).toWellFormed()
       return `/${escaped(shown)}`
     })
     .join('')
 }
 
-/** A JSON Pointer as it is. */
+/** Returns a JSON Pointer (RFC 6901) without truncation. */
 export function jsonPointer(path: readonly string[]): string {
   return path.map((step) => `/${escaped(step)}`).join('')
 }
@@ -23,7 +23,7 @@ function escaped(step: string): string {
   return step.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** The steps of a JSON Pointer. */
+/** Returns the unescaped steps of a JSON Pointer. */
 export function stepsOfPointer(pointer: string): string[] {
   return pointer
     .split('/')

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** A JSON value as the text that was sent, less insignificant white space: what is kept is what was sent. */
+/** A JSON value as the client sent it, without insignificant white space. Stored and returned unchanged. */
 export type JsonText = string
 
-/** Whether two texts mean the same JSON value: the order of an object's members and the way of writing do not count. */
+/** Returns true if two texts have the same JSON value. The order of members and the spelling of values do not matter. */
 export function sameJson(a: JsonText | null, b: JsonText | null): boolean {
   if (a === b) return true
   return a !== null && b !== null && isDeepStrictEqual(JSON.parse(a), JSON.parse(b))

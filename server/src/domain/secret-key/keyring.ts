@@ -6,22 +6,22 @@ const ivLength = 12
 const tagLength = 16
 const secretKeyLength = 32
 
-/** A key that user group tokens are sealed with. Its id is public and stands beside what it sealed. */
+/** A key that encrypts user group tokens. Its id is public and stored next to each encrypted token. */
 export interface SecretKey {
   readonly id: string
   readonly key: Uint8Array
 }
 
-/** A text that only the holder of the key `keyId` can read. */
+/** A text encrypted with the key `keyId`. */
 export interface Sealed {
   readonly keyId: string
   /** AES-256-GCM: 12 bytes of nonce, the ciphertext, 16 bytes of tag. */
   readonly sealed: Uint8Array
 }
 
-/** A text could not be opened: its key is not in the keyring, or it is not what was sealed. */
+/** A text could not be decrypted: its key is missing from the keyring, or the ciphertext was altered. */
 export class DecryptionError extends Error {
-  override readonly name = 'UnsealError'
+  override readonly name = 'DecryptionError'
   readonly isKeyMissing: boolean
 
   constructor(message: string, { isKeyMissing }: { readonly isKeyMissing: boolean }) {
@@ -30,22 +30,22 @@ export class DecryptionError extends Error {
   }
 }
 
-/** The secret keys of one service: the first seals, all of them open. */
+/** The secret keys of one process. The first key encrypts; all keys decrypt. */
 export class Keyring {
   readonly #readAgain: () => readonly SecretKey[]
   #keys = new Map<string, KeyObject>()
   #sealingKeyId = ''
 
   /**
-   * `readAgain` is asked where a key is missing: another process may have got it a moment ago, and sealed with it.
-   * @throws RangeError where there is no key, or two have one id.
+   * @param readAgain reads the keys again if one is missing, because another process may have just started to use it
+   * @throws RangeError if there is no key, or two keys have the same id
    */
   constructor(keys: readonly SecretKey[], readAgain: () => readonly SecretKey[] = () => []) {
     this.#readAgain = readAgain
     this.replace(keys)
   }
 
-  /** The key that seals: the first. */
+  /** The id of the key that encrypts. */
   get sealingKeyId(): string {
     return this.#sealingKeyId
   }
@@ -54,17 +54,17 @@ export class Keyring {
     return [...this.#keys.keys()]
   }
 
-  /** @throws RangeError where there is no key, or two have one id; then all stays as it was. */
+  /** Replaces all keys, or none if it throws. @throws RangeError if there is no key, or two keys have the same id */
   replace(keys: readonly SecretKey[]): void {
     const [first] = keys
     if (first === undefined) throw new RangeError('a keyring needs a key')
-    const replacing = keyObjects(keys)
-    if (replacing.size !== keys.length) throw new RangeError('two secret keys have the same id')
-    this.#keys = replacing
+    const replacements = keyObjects(keys)
+    if (replacements.size !== keys.length) throw new RangeError('two secret keys have the same id')
+    this.#keys = replacements
     this.#sealingKeyId = first.id
   }
 
-  /** `context` is authenticated with the text: what was sealed for one user group does not open for another. */
+  /** @param context authenticated with the text, so that a token of one user group cannot be decrypted for another */
   seal(text: string, context: string): Sealed {
     const keyId = this.sealingKeyId
     const iv = randomBytes(ivLength)
@@ -74,7 +74,7 @@ export class Keyring {
     return { keyId, sealed }
   }
 
-  /** @throws UnsealError */
+  /** @throws DecryptionError */
   open({ keyId, sealed }: Sealed, context: string): string {
     const key = this.#key(keyId)
     try {
@@ -85,12 +85,15 @@ export class Keyring {
       decipher.setAuthTag(sealed.subarray(-tagLength))
       const text = decipher.update(sealed.subarray(ivLength, -tagLength))
       decipher.final()
-      // Only now is it known to be what was sealed.
+      // Use the text only after final() has verified the authentication tag.
       return text.toString()
     } catch {
-      throw new DecryptionError(`what was sealed with the secret key "${keyId}" cannot be opened with it`, {
-        isKeyMissing: false,
-      })
+      throw new DecryptionError(
+        `a text encrypted with the secret key "${keyId}" cannot be decrypted with it`,
+        {
+          isKeyMissing: false,
+        },
+      )
     }
   }
 
@@ -111,8 +114,8 @@ export function isSecretKeyId(text: string): boolean {
 }
 
 /**
- * Reads `id:base64 of 32 bytes`, comma separated (the form of `UGS_SECRET_KEYS`).
- * @throws RangeError that says which entry is wrong, by its place and never by its key.
+ * Parses comma-separated entries of `id:base64 of 32 bytes` (the form of `UGS_SECRET_KEYS`).
+ * @throws RangeError that names the invalid entry by its position and never contains a key
  */
 export function parseSecretKeys(text: string): SecretKey[] {
   const keys = text.split(',').map((entry, index) => {
@@ -133,26 +136,26 @@ export function parseSecretKeys(text: string): SecretKey[] {
   if (new Set(keys.map(({ id }) => id)).size !== keys.length) {
     throw new RangeError('two entries have the same id')
   }
-  // A replacement that replaces nothing would go unnoticed.
+  // A new id with the old key would be a replacement without effect.
   if (new Set(keys.map(({ key }) => key.toString('hex'))).size !== keys.length) {
     throw new RangeError('two entries have the same key')
   }
-  // Behind another it may stay, to open what it sealed until that is sealed anew.
+  // A weak key may follow the first one, so that its tokens can be decrypted and re-encrypted.
   if (keys.slice(0, 1).some(({ key }) => isGuessable(key))) {
     throw new RangeError(
-      'the key of entry 1 is an example, a text or a pattern: have `ugs secret-key add --print` make one, and put it first',
+      'the key of entry 1 is an example, a text or a pattern: create one with `ugs secret-key add --print` and put it first',
     )
   }
   return keys
 }
 
-/** A random key has all but a few different bytes; not one in 10^10 is taken for what it is not. */
-const minDifferent = 16
+/** Minimum number of distinct bytes in a key. Fewer than 1 in 10^10 random keys have less. */
+const minDistinctBytes = 16
 
 function isGuessable(key: Uint8Array): boolean {
   const steps = key.map((byte, i) => byte - (key[i - 1] ?? 0))
   const isText = key.every((byte) => (byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d))
-  return isText || [key, steps].some((bytes) => new Set(bytes).size < minDifferent)
+  return isText || [key, steps].some((bytes) => new Set(bytes).size < minDistinctBytes)
 }
 
 export function formatSecretKey({ id, key }: SecretKey): string {

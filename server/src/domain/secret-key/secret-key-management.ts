@@ -11,24 +11,24 @@ import { encryptionContext } from '../user-group/user-group.ts'
 
 type EncryptedTokens = Pick<Store, 'encryptedTokens'>
 
-/** How many are sealed anew in one transaction: others wait for it no longer than for a creation or two. */
+/** Tokens re-encrypted in one transaction: few enough that other writers wait only about as long as for one or two creations. */
 const batchSize = 200
 
 export interface Reencryption {
-  /** How many were sealed anew. */
+  /** Number of re-encrypted tokens. */
   readonly reencrypted: number
-  /** Those that the keyring does not open: they stay as they are. */
+  /** Tokens that the keyring cannot decrypt. They stay unchanged. */
   readonly undecryptable: readonly EncryptedToken[]
-  /** How many were found in the last pass: a process seals with another key, and there is no end to it. */
+  /** Tokens found in the last pass. If any, another process still encrypts with another key. */
   readonly encryptedMeanwhile: number
 }
 
-/** One seals anew, the next takes along what was under way, or sealed before its process had read the file. */
+/** The first pass re-encrypts; later passes find tokens that processes encrypted before they read the new keys. */
 const maxPasses = 4
 
 /**
- * How many user group tokens are sealed with each secret key, by its id.
- * @throws Fault `unavailable`; what the signal was aborted with
+ * Counts the user group tokens that each secret key encrypts, by key id.
+ * @throws Fault `unavailable`; the signal's abort reason
  */
 export async function countEncryptedTokens(
   store: EncryptedTokens,
@@ -42,13 +42,13 @@ export async function countEncryptedTokens(
   return counts
 }
 
-/** How many tokens were looked at; the first pass seals them anew, and those after it look whether any are left. */
+/** Reports progress: the number of tokens checked in a pass. */
 type Report = (done: number, pass: number) => void
 
 /**
- * Has every user group token sealed with the key that seals, some at a time, until nothing else is found, or what is found
- * is new each time. It may be ended at any time, and goes on when it is run again: what is done is not done twice.
- * @param settled resolves once every process that has the same source of keys seals with the same one
+ * Re-encrypts all user group tokens with the current secret key, in batches. Repeats until a pass finds nothing to do, up to
+ * `maxPasses`. Idempotent: after an interruption, a second run continues with the remaining tokens.
+ * @param settled resolves once every process with the same source of keys encrypts with the same key
  * @throws Fault `unavailable`
  */
 export async function reencryptTokens(
@@ -67,7 +67,7 @@ export async function reencryptTokens(
   }
 }
 
-/** What a call of the service worked on, or sealed behind it, is left to the next. */
+/** Makes one pass over all tokens. Leaves tokens that change during the pass to the next one. */
 async function reencryptOnce(
   store: EncryptedTokens,
   keyring: Keyring,
@@ -78,16 +78,16 @@ async function reencryptOnce(
   let done = 0
   for await (const tokens of pagesOf(store)) {
     const startedAt = performance.now()
-    const anew = tokens
+    const replacements = tokens
       .filter(({ token }) => token.keyId !== keyring.sealingKeyId)
       .flatMap((replaced): ReencryptedToken[] => {
         const token = reencryptedWith(keyring, replaced)
         if (token === null) undecryptable.push(replaced)
         return token === null ? [] : [{ replaced, token }]
       })
-    if (anew.length > 0) {
-      reencrypted += await store.encryptedTokens.replace(anew)
-      // As long as it took: a service that waits for the lock of an embedded store gets it now.
+    if (replacements.length > 0) {
+      reencrypted += await store.encryptedTokens.replace(replacements)
+      // Pause for as long as the batch took, so that a service waiting for SQLite's write lock can get it.
       await sleep(performance.now() - startedAt)
     }
     report((done += tokens.length))
@@ -105,9 +105,7 @@ function reencryptedWith(keyring: Keyring, { userGroup, token }: EncryptedToken)
   }
 }
 
-async function* pagesOf(
-  store: EncryptedTokens,
-): AsyncGenerator<readonly EncryptedToken[]> {
+async function* pagesOf(store: EncryptedTokens): AsyncGenerator<readonly EncryptedToken[]> {
   let cursor: EncryptedTokenCursor | null = { place: encryptedTokenPlaces[0], after: null }
   while (cursor !== null) {
     const { tokens, next } = await store.encryptedTokens.list({ cursor, limit: batchSize })

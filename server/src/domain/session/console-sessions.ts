@@ -7,26 +7,27 @@ import type { Store } from '../store.ts'
 import { hashToken, isWellFormedToken } from '../token/token.ts'
 import type { LastUsedRecorder } from '../api-token/last-used-tracker.ts'
 
-/** After how long without a call a session ends, and after how long in any case, in milliseconds. */
+/** A session expires after this time without a request, in milliseconds. */
 export const sessionIdleMs = 30 * 60 * 1000
+/** Maximum lifetime of a session, in milliseconds. */
 export const sessionMaxMs = 12 * 60 * 60 * 1000
-/** A use is written down when the last one is as long ago, so that reading seldom writes. */
+/** Minimum time between two writes of a session's last use, in milliseconds. Most requests of a session write nothing. */
 const touchEveryMs = 60 * 1000
 
 const secretBytes = 32
 
-/** A session of the console, as its holder knows it. */
+/** A session of the console, as returned to its browser. */
 export interface OpenSession {
   readonly apiToken: ApiToken
-  /** Goes with every call that changes anything: another site's page cannot know it. */
+  /** Required in every request that changes something. A page of another site cannot read it. */
   readonly csrfToken: string
   /** Milliseconds since the Unix epoch. */
   readonly expiresAt: number
 }
 
 /**
- * Who is signed in to the console, by a secret that only a cookie holds. A session does what its API token may do, ends with it, and
- * is a use of it.
+ * The signed-in browsers of the console. A session is identified by a secret that only a cookie holds. It has the permissions of its
+ * API token, expires with the token at the latest, and counts as use of the token.
  */
 export class ConsoleSessions {
   readonly #store: Store
@@ -59,7 +60,7 @@ export class ConsoleSessions {
     return { secret, ...openSession(apiToken, secret, now) }
   }
 
-  /** Null where the session is unknown or over. @throws Fault `unavailable` */
+  /** Returns null if the session is unknown or expired. @throws Fault `unavailable` */
   async find(secret: string): Promise<OpenSession | null> {
     const session = await this.#store.sessions.find(hashToken(secret))
     if (session === null) return null

@@ -1,21 +1,21 @@
 import type { Sealed } from '../secret-key/keyring.ts'
 import type { UserGroupKey } from '../user-group/user-group.ts'
 
-/** Where user group tokens stand sealed: those of user groups, of deleted ones, and in the answers to repeated rotations. */
+/** The tables that hold encrypted user group tokens. `idempotency_key` holds those of responses to retried rotations. */
 export const encryptedTokenPlaces = ['user_group', 'deleted_user_group', 'idempotency_key'] as const
 
 export type EncryptedTokenPlace = (typeof encryptedTokenPlaces)[number]
 
-/** A user group token as it stands in the store. */
+/** A user group token as the store keeps it. */
 export interface EncryptedToken {
   readonly place: EncryptedTokenPlace
-  /** Tells it from the others of its place. */
+  /** The primary key of its row. */
   readonly rowKey: readonly (string | number | Uint8Array)[]
   readonly userGroup: UserGroupKey
   readonly token: Sealed
 }
 
-/** Where to go on among all sealed tokens; without `after`, at the start of the place. */
+/** A position in the list of all encrypted tokens. `after` is null at the start of a table. */
 export interface EncryptedTokenCursor {
   readonly place: EncryptedTokenPlace
   readonly after: EncryptedToken['rowKey'] | null
@@ -23,17 +23,16 @@ export interface EncryptedTokenCursor {
 
 export interface ListEncryptedTokens {
   readonly cursor: EncryptedTokenCursor
-  /** How many at most. */
   readonly limit: number
 }
 
 export interface EncryptedTokenPage {
   readonly tokens: readonly EncryptedToken[]
-  /** Null where there are no more. */
+  /** Null on the last page. */
   readonly next: EncryptedTokenCursor | null
 }
 
-/** The same user group token, sealed anew. */
+/** A user group token, encrypted again with the current secret key. */
 export interface ReencryptedToken {
   readonly replaced: EncryptedToken
   readonly token: Sealed

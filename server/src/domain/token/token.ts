@@ -14,16 +14,16 @@ const prefixes = {
 
 export type TokenKind = keyof typeof prefixes
 
-/** Draws a token from the operating system's generator (contract, "Tokens"). */
+/** Generates a token with the operating system's random generator (contract, "Tokens"). */
 export function generateToken(kind: TokenKind, environment: Environment): string {
   const unchecked = prefixes[kind][environment] + randomBase62(secretLength)
-  // One piece: V8 would keep a text that was put together as its pieces, for as long as it is remembered.
+  // Flatten the string: V8 keeps a concatenated string as a rope, which takes more memory in caches.
   return Buffer.from(unchecked + checksum(unchecked), 'latin1').toString('latin1')
 }
 
 /**
- * Whether the text has the form of a token of this kind, checksum included. It says nothing of whether the token was
- * ever issued, but spares the store the look-up of what never was.
+ * Returns true if the text has the form of a token of this kind, with a valid checksum. The token may still never have been
+ * issued; the check saves the store a lookup of most invalid tokens.
  */
 export function isWellFormedToken(kind: TokenKind, text: string): boolean {
   const prefix = Object.values(prefixes[kind]).find((candidate) => text.startsWith(candidate))
@@ -32,7 +32,7 @@ export function isWellFormedToken(kind: TokenKind, text: string): boolean {
   return /^[0-9A-Za-z]+$/.test(unchecked.slice(prefix.length)) && text.endsWith(checksum(unchecked))
 }
 
-/** What a token is kept and looked up by: its SHA-256. A token has 190 random bits, so that no salt is needed. */
+/** Returns the SHA-256 by which a token is stored and looked up. A token has 190 random bits, so it needs no salt. */
 export function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer')
 }
@@ -42,7 +42,7 @@ function randomBase62(length: number): string {
   let count = 0
   while (count < length) {
     for (const byte of randomBytes(length)) {
-      // 248 is the largest multiple of 62 in a byte: above it, some characters would be likelier than others.
+      // Skip bytes from 248, the largest multiple of 62 in a byte: they would make some characters more likely.
       if (byte < 248 && count < length) chars[count++] = alphabet.charCodeAt(byte % 62)
     }
   }
@@ -50,11 +50,11 @@ function randomBase62(length: number): string {
 }
 
 function checksum(text: string): string {
-  let rest = crc32(text)
+  let remainder = crc32(text)
   let digits = ''
   for (let i = 0; i < checksumLength; i++) {
-    digits = alphabet.charAt(rest % 62) + digits
-    rest = Math.floor(rest / 62)
+    digits = alphabet.charAt(remainder % 62) + digits
+    remainder = Math.floor(remainder / 62)
   }
   return digits
 }

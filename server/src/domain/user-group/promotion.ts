@@ -7,20 +7,20 @@ import type { Caller, UpsertOutcome, UserGroupService } from './user-group-servi
 
 export interface PromotionResult {
   readonly providedId: string
-  /** `refused`: the mapping names what is not registered in the environment that it would come to. */
+  /** `refused`: the mapping names something that is not registered in `Customer`. */
   readonly outcome: UpsertOutcome | 'not_found' | 'refused'
-  /** What is, or would be, different from before. */
+  /** Differences between the user group in `Customer` before and after the promotion. */
   readonly differences: readonly JsonDifference[]
-  /** Of the user group that was promoted; null where there is none, or none yet. */
+  /** The id of the user group in `Customer`; null if it does not exist. */
   readonly teamId: number | null
-  /** Why it was refused. */
+  /** The reason of a refusal. */
   readonly message: string | null
 }
 
 const from: Environment = 'Testing'
 const to: Environment = 'Customer'
 
-/** Brings user groups from `Testing` to `Customer`: name, mapping and properties. A token is made fresh, or stays. */
+/** Copies name, mapping and properties of user groups from `Testing` to `Customer`. Tokens are not copied. */
 export class Promotion {
   readonly #store: Store
   readonly #userGroups: UserGroupService
@@ -31,8 +31,9 @@ export class Promotion {
   }
 
   /**
-   * One after another; what one is refused for does not stop the others. A dry run changes nothing and says the same.
-   * @throws Fault `forbidden` (the caller is not of `Customer`), `unavailable`
+   * Promotes user groups one after another. A refused one does not stop the others. A dry run returns the same results and
+   * changes nothing.
+   * @throws Fault `forbidden` (the caller's environment is not `Customer`), `unavailable`
    */
   async promote(
     caller: Caller,
@@ -40,10 +41,7 @@ export class Promotion {
     isDryRun: boolean,
   ): Promise<PromotionResult[]> {
     if (caller.environment !== to) {
-      throw new Fault(
-        'forbidden',
-        `What goes to ${to} is decided there: use an API token of the environment ${to}`,
-      )
+      throw new Fault('forbidden', `Promotion needs an API token of the environment ${to}`)
     }
     const results: PromotionResult[] = []
     for (const providedId of providedIds) results.push(await this.#promoteOne(caller, providedId, isDryRun))
@@ -55,11 +53,11 @@ export class Promotion {
     const find = (environment: Environment) =>
       this.#store.userGroups.find({ workspaceId, environment, providedId })
     const source = await find(from)
-    const nothing = { providedId, differences: [], teamId: null, message: null }
-    if (source === null) return { ...nothing, outcome: 'not_found' }
+    const noResult = { providedId, differences: [], teamId: null, message: null }
+    if (source === null) return { ...noResult, outcome: 'not_found' }
     const target = await find(to)
     const differences = differencesOf(target, source)
-    const result = { ...nothing, differences, teamId: target?.teamId ?? null }
+    const result = { ...noResult, differences, teamId: target?.teamId ?? null }
     const { name, mapping, properties } = source
     const content = { name, mapping, properties }
     try {

@@ -1,12 +1,12 @@
 import type { JsonText } from '../json/json-text.ts'
 
-/** A text in which letters that differ by case alone are the same. */
+/** Returns a text in lower case, for comparisons that ignore case. */
 export function withoutCase(text: string): string {
-  // Character by character: what "Σ" becomes depends on where the word ends, and a part may end elsewhere.
+  // Convert each character alone: the lower case of "Σ" depends on its position in the word, which differs in a substring.
   return Array.from(text, (character) => character.toLowerCase()).join('')
 }
 
-/** Whether the value at a place of the properties is this string, or the number or boolean that it spells in JSON. */
+/** Returns true if the property at a path equals `value` as a string, or as the number or boolean that it spells in JSON. */
 export function hasProperty(properties: JsonText | null, path: readonly string[], value: string): boolean {
   if (properties === null) return false
   let found = JSON.parse(properties) as unknown
@@ -19,17 +19,17 @@ export function hasProperty(properties: JsonText | null, path: readonly string[]
   return typeof found === 'boolean' ? String(found) === value : found === value
 }
 
-/** The number that a text spells as JSON would; undefined where it spells none. */
+/** Parses a JSON number. Returns undefined for any other text. */
 export function numberOf(text: string): number | undefined {
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined
 }
 
-/** The first text after all those that start with the prefix, in the order of code points; null where there is none. */
+/** Returns the first text, by code points, after all texts that start with the prefix; null if none follows. */
 export function endOfPrefix(prefix: string): string | null {
   const points = Array.from(prefix)
   while (points.length > 0) {
     const last = points.pop()?.codePointAt(0) ?? 0
-    // No text holds half of a surrogate pair.
+    // Skip the surrogates, which are not characters.
     const next = last === 0xd7ff ? 0xe000 : last + 1
     if (next <= 0x10ffff) return points.join('') + String.fromCodePoint(next)
   }

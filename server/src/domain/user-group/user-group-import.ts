@@ -3,12 +3,13 @@ import { HashSet } from '../util/hash-set.ts'
 import type { UserGroupChange } from './user-group.ts'
 import type { Caller, UpsertOutcome, UserGroupService } from './user-group-service.ts'
 
-/** One row of what is imported: what a user group is to be, or why it cannot be read. */
+/** One row of an import. */
 export interface ImportRow {
-  /** On which line it starts, from 1. */
+  /** Number of its first line, from 1. */
   readonly line: number
-  /** Null where it could not be told. */
+  /** Null if it could not be read. */
   readonly providedId: string | null
+  /** The user group's content, or the reason why the row is invalid. */
   readonly content: UserGroupChange | Fault
   /** In bytes. */
   readonly size: number
@@ -18,20 +19,20 @@ export interface ImportResult {
   readonly line: number
   readonly providedId: string | null
   readonly outcome: UpsertOutcome | 'refused'
-  /** Why it was refused. */
+  /** The reason of a refusal. */
   readonly fault: Fault | null
 }
 
-/** How many rows there were, in all and by what became of them. */
+/** Number of rows, in total and by outcome. */
 export type ImportSummary = Readonly<Record<'rows' | ImportResult['outcome'], number>>
 
-/** How much goes to the store at once: enough for a statement or an fsync to serve many. */
+/** Maximum size of a batch: large enough to share the cost of a statement or an fsync. */
 const maxRows = 512
 const maxBytes = 1024 * 1024
-/** While the store works on these, the next is read. */
+/** Batches in flight while the next one is read. */
 const maxBatches = 2
 
-/** One import of user groups: each row as `GET /api/user` takes it. What a row is refused for does not stop the others. */
+/** One import of user groups. Each row is a request for get-or-create; a refused row does not stop the others. */
 export class UserGroupImport {
   readonly #userGroups: UserGroupService
   readonly #caller: Caller
@@ -50,34 +51,33 @@ export class UserGroupImport {
   }
 
   /**
-   * Some at a time, in the order of the rows.
-   * @throws Fault `unavailable`: what came before is done, and the whole may be imported again
+   * Imports the rows in batches and returns their results in order.
+   * @throws Fault `unavailable`; earlier rows stay imported, and importing all rows again is safe
    */
   async *run(chunks: AsyncIterable<readonly ImportRow[]>): AsyncGenerator<readonly ImportResult[]> {
     let batch: ImportRow[] = []
     let bytes = 0
-    const underWay: Promise<readonly ImportResult[]>[] = []
-    const next = async () => this.#count((await underWay.shift()) ?? [])
+    const inFlight: Promise<readonly ImportResult[]>[] = []
+    const next = async () => this.#count((await inFlight.shift()) ?? [])
     try {
       for await (const rows of chunks) {
         for (const row of rows) {
           batch.push(row)
           bytes += row.size
           if (batch.length < maxRows && bytes < maxBytes) continue
-          if (underWay.length === maxBatches) yield await next()
+          if (inFlight.length === maxBatches) yield await next()
           const results = this.#importBatch(batch)
-          // It is awaited in its turn; what is read meanwhile may fail first.
+          // The results are awaited later. Reading the next chunk may fail first, which must not leave an unhandled rejection.
           results.catch(() => undefined)
-          underWay.push(results)
+          inFlight.push(results)
           batch = []
           bytes = 0
         }
       }
-      underWay.push(this.#importBatch(batch))
-      while (underWay.length > 0) yield await next()
+      inFlight.push(this.#importBatch(batch))
+      while (inFlight.length > 0) yield await next()
     } finally {
-      // Whatever it ends for, it ends with nothing under way.
-      await Promise.allSettled(underWay)
+      await Promise.allSettled(inFlight)
     }
   }
 
@@ -97,10 +97,10 @@ export class UserGroupImport {
 
   #refusalOf({ providedId, content }: ImportRow): Fault | null {
     if (content instanceof Fault) return content
-    // Which of two rows is meant is not for the service to guess; importing both again would change the user group again.
+    // Refuse a second row with the same id. Otherwise, importing the file again would change the user group twice.
     return this.#ids.add(providedId as string)
       ? null
-      : validationFailed([{ path: '/user_group_id', message: 'is in an earlier row too' }])
+      : validationFailed([{ path: '/user_group_id', message: 'appears in an earlier row' }])
   }
 
   async #upsert(
@@ -113,10 +113,10 @@ export class UserGroupImport {
         : this.#userGroups.upsertAll(this.#caller, sent))
     } catch (error) {
       if (!(error instanceof Fault)) throw error
-      const cure = this.#isDryRun
+      const progress = this.#isDryRun
         ? 'nothing was changed'
-        : `what stands before line ${first?.line} is imported, import the whole again to go on`
-      throw new Fault(error.code, `${error.message}; ${cure}`, {
+        : `the rows before line ${first?.line} are imported; import the whole file again to continue`
+      throw new Fault(error.code, `${error.message}; ${progress}`, {
         ...(error.reason !== undefined && { reason: error.reason }),
       })
     }

@@ -32,31 +32,31 @@ import {
   type UserGroupService,
 } from './user-group-service.ts'
 
-/** For how long a search goes on looking, in milliseconds, before it answers with what it has found and where to go on. */
+/** Time after which a search returns an incomplete page, in milliseconds. */
 export const searchBudgetMs = 100
 
 export interface Page<Item> {
   readonly items: readonly Item[]
-  /** Where the next page begins; null where there is none. */
+  /** The position of the next page; null on the last page. */
   readonly position: string | null
 }
 
-/** What a user group's dashboards are shown by, and what became of it lately. */
+/** A user group with its resolved mapping, last introspection and latest versions. */
 export interface UserGroupView {
   readonly userGroup: TokenlessUserGroup
   readonly entries: readonly (ResolvedEntry & { readonly dataSourceKey: string })[]
-  /** To the minute; null where there was none. */
+  /** Rounded down to the minute; null if there was none. */
   readonly lastIntrospectedAt: number | null
   readonly versions: readonly UserGroupVersion[]
 }
 
-/** User groups that share a data source, or are mapped to nothing. */
+/** A mapping entry that several user groups share, or that names no registered data source. */
 export interface IsolationFinding {
   readonly kind: 'shared' | 'unresolved'
-  /** What they are mapped to; where it is registered, by provided ids. */
+  /** The entry, with provided ids if it is registered. */
   readonly entry: MappingEntry
   readonly dataSource: ResolvedEntry['dataSource']
-  /** The first of them. */
+  /** The first user groups with this entry. */
   readonly userGroups: readonly TokenlessUserGroup[]
 }
 
@@ -64,14 +64,14 @@ export type UserGroupSearch = Omit<UserGroupFilter, 'mappedTo'> & { readonly map
 
 type IsolationPosition = { readonly dataSource: number } | { readonly entry: MappingEntry | null }
 
-/** How many user groups a finding names. */
-const firstOnes = { position: null, limit: 10 }
+/** The page of user groups that a finding lists. */
+const firstUserGroups = { position: null, limit: 10 }
 
-/** What is known of a token that was found somewhere. */
+/** The result of looking up a leaked token. */
 export type LeakedToken =
   | {
       readonly kind: 'user_group_token'
-      /** For viewing, when it was asked. */
+      /** True if the token was valid for viewing at the time of the request. */
       readonly works: boolean
       readonly userGroup: TokenlessUserGroup
       readonly validUntil: number | null
@@ -80,7 +80,7 @@ export type LeakedToken =
   | { readonly kind: 'api_token'; readonly works: boolean; readonly apiToken: ApiToken }
   | { readonly kind: 'unknown' }
 
-/** What the people who look after user groups do with them. */
+/** The operations of the management API on user groups. */
 export class UserGroupManagement {
   readonly #store: Store
   readonly #userGroups: UserGroupService
@@ -93,7 +93,8 @@ export class UserGroupManagement {
   }
 
   /**
-   * Answers within about `searchBudgetMs`: it may have found fewer than `limit`, and none, and say where to go on.
+   * Searches user groups. Returns after about `searchBudgetMs`, so a page may have fewer than `limit` user groups, or none, even if
+   * more follow.
    * @throws Fault `unavailable`
    */
   async search(
@@ -120,7 +121,7 @@ export class UserGroupManagement {
     return { items, position }
   }
 
-  /** In the order of ids, some at a time. What is changed meanwhile is as it was or as it is. @throws Fault `unavailable` */
+  /** Lists all user groups by provided id, in batches. It is not a snapshot of one time. @throws Fault `unavailable` */
   async *listAll({ workspaceId, environment }: TenantScope): AsyncGenerator<TokenlessUserGroup[]> {
     let afterProvidedId: string | null = null
     do {
@@ -128,10 +129,10 @@ export class UserGroupManagement {
         workspaceId,
         environment,
         afterProvidedId,
-        limit: listedAtOnce,
+        limit: listBatchSize,
       })
       if (page.length > 0) yield page
-      afterProvidedId = page.length === listedAtOnce ? (page.at(-1) as UserGroup).providedId : null
+      afterProvidedId = page.length === listBatchSize ? (page.at(-1) as UserGroup).providedId : null
     } while (afterProvidedId !== null)
   }
 
@@ -166,7 +167,7 @@ export class UserGroupManagement {
     await this.#userGroups.delete(caller, providedId, expected)
   }
 
-  /** In the order of team ids, `limit` of them at most. */
+  /** Lists the deleted user groups that can be restored, by team id. */
   listDeleted(
     { workspaceId, environment }: TenantScope,
     afterTeamId: number | null,
@@ -182,7 +183,7 @@ export class UserGroupManagement {
     })
   }
 
-  /** @throws Fault `user_group_not_found`, `already_exists` (its id was taken meanwhile), `unavailable` */
+  /** @throws Fault `user_group_not_found`, `already_exists` (another user group has its id), `unavailable` */
   async restoreDeleted(caller: Caller, teamId: number): Promise<TokenlessUserGroup> {
     const now = this.#clock.now()
     const result = await this.#store.userGroups.restore({
@@ -195,19 +196,19 @@ export class UserGroupManagement {
     throw result.outcome === 'id_taken'
       ? new Fault(
           'already_exists',
-          'Another user group has its user_group_id by now; delete that one first, if this one is to come back',
+          'Another user group now has its user_group_id; delete that one first to restore this one',
         )
       : new Fault('user_group_not_found', 'No user group with this id was deleted within the last 30 days')
   }
 
-  /** The newest first. @throws Fault `user_group_not_found`, `unavailable` */
+  /** Lists versions, newest first. @throws Fault `user_group_not_found`, `unavailable` */
   async listVersions(tenantScope: TenantScope, teamId: number, limit: number): Promise<UserGroupVersion[]> {
     return this.#versionsOf(await this.find(tenantScope, teamId), limit)
   }
 
   /**
-   * What is different at revision `to` from what was at `from`; the current one where `to` is null.
-   * @throws Fault `user_group_not_found`, `not_found` (such a version), `unavailable`
+   * Compares the content at revision `from` with that at `to`, or with the current content if `to` is null.
+   * @throws Fault `user_group_not_found`, `not_found` (no such version), `unavailable`
    */
   async diff(
     tenantScope: TenantScope,
@@ -222,9 +223,9 @@ export class UserGroupManagement {
   }
 
   /**
-   * Has name, mapping and properties be as they were.
-   * @throws Fault `user_group_not_found`, `not_found` (such a version), `revision_mismatch`, `validation_failed` (a mapping
-   * to what is no longer registered), `unavailable`
+   * Sets name, mapping and properties to an earlier version.
+   * @throws Fault `user_group_not_found`, `not_found` (no such version), `revision_mismatch`, `validation_failed` (the mapping
+   * names something that is no longer registered), `unavailable`
    */
   async restoreVersion(
     caller: Caller,
@@ -248,8 +249,8 @@ export class UserGroupManagement {
   }
 
   /**
-   * User groups that see the same data source, each data source told once, by whatever names it is mapped to; and entries
-   * that name no data source, where any schema is registered, or that several user groups have, where none is.
+   * Finds data sources that several user groups are mapped to, by provided id or id. If any schema is registered, also finds
+   * entries that name no registered data source; otherwise, entries that several user groups share.
    * @throws Fault `validation_failed` (the position), `unavailable`
    */
   async findIsolationFindings(
@@ -263,28 +264,31 @@ export class UserGroupManagement {
       start === null ? { dataSource: 0 } : (JSON.parse(start) as IsolationPosition)
     const isRegistryUsed = (await this.#store.dataSources.listSchemas(workspaceId, environment)).length > 0
     const isOver = () => items.length >= limit || this.#clock.monotonic() >= end
-    /** Looks at some candidates at once, each for one finding at most; returns how many were looked at before it is over. */
-    const look = async <T>(
+    /** Checks candidates until the page is full or the time is over, and returns how many were checked. */
+    const check = async <T>(
       candidates: readonly T[],
       find: (candidate: T) => Promise<IsolationFinding | null>,
     ): Promise<number> => {
-      let looked = 0
-      while (looked < candidates.length && (looked === 0 || !isOver())) {
-        const some = candidates.slice(looked, looked + Math.min(lookedAtOnce, limit - items.length))
-        for (const finding of await Promise.all(some.map(find))) if (finding !== null) items.push(finding)
-        looked += some.length
+      let checked = 0
+      while (checked < candidates.length && (checked === 0 || !isOver())) {
+        const batch = candidates.slice(
+          checked,
+          checked + Math.min(maxConcurrentLookups, limit - items.length),
+        )
+        for (const finding of await Promise.all(batch.map(find))) if (finding !== null) items.push(finding)
+        checked += batch.length
       }
-      return looked
+      return checked
     }
     do {
       if ('dataSource' in position) {
         const afterId = position.dataSource
         const found = await this.#store.dataSources.listShared({ workspaceId, environment, afterId })
-        const looked = await look(found.dataSources, (dataSource) =>
+        const checked = await check(found.dataSources, (dataSource) =>
           this.#findShared(tenantScope, dataSource),
         )
-        const last = found.dataSources[looked - 1]
-        if (last !== undefined && looked < found.dataSources.length) position = { dataSource: last.id }
+        const last = found.dataSources[checked - 1]
+        if (last !== undefined && checked < found.dataSources.length) position = { dataSource: last.id }
         else position = found.afterId === null ? { entry: null } : { dataSource: found.afterId }
       } else {
         const { entry: after } = position
@@ -294,19 +298,19 @@ export class UserGroupManagement {
           after,
         })
         const unresolved = await this.#unresolved(tenantScope, counts, isRegistryUsed)
-        const looked = await look(unresolved, (entry) =>
+        const checked = await check(unresolved, (entry) =>
           this.#findUnresolved(tenantScope, entry, isRegistryUsed),
         )
-        const last = looked < unresolved.length ? unresolved[looked - 1] : counts.at(-1)?.entry
-        position = isEnd && looked === unresolved.length ? null : { entry: last ?? null }
+        const last = checked < unresolved.length ? unresolved[checked - 1] : counts.at(-1)?.entry
+        position = isEnd && checked === unresolved.length ? null : { entry: last ?? null }
       }
     } while (position !== null && !isOver())
     return { items, position: position && JSON.stringify(position) }
   }
 
   /**
-   * Whose token this is, which somebody found where it should not be. With `rotate` it stops at once: it is replaced, or
-   * its grace period ends, or the API token is revoked.
+   * Identifies a leaked token. With `rotate`, invalidates it immediately: replaces a user group token, ends the grace period of a
+   * superseded one, or revokes an API token.
    * @throws Fault `unavailable`
    */
   async findLeaked(caller: Caller, token: string, rotate: boolean): Promise<LeakedToken> {
@@ -326,8 +330,8 @@ export class UserGroupManagement {
     if (issued === null) return { kind: 'unknown' }
     const { userGroup, validUntil } = issued
     const works = userGroup.suspendedAt === null && (validUntil === null || now < validUntil)
-    const told = { kind: 'user_group_token', works, userGroup, validUntil, rotated: false } as const
-    if (!rotate) return told
+    const result = { kind: 'user_group_token', works, userGroup, validUntil, rotated: false } as const
+    if (!rotate) return result
     const { providedId, teamId, revision } = userGroup
     const isCurrent = validUntil === null
     if (isCurrent) {
@@ -339,10 +343,10 @@ export class UserGroupManagement {
           throw error
         },
       )
-      // It may have been replaced meanwhile, and the new token is not the one that leaked.
+      // Another request replaced the token in the meantime. The new token did not leak, so look up the leaked one again.
       if (!isReplaced) return this.findLeaked(caller, token, rotate)
     } else await this.#store.userGroups.endGracePeriod({ ...caller, tokenHash: hashToken(token), now })
-    return { ...told, userGroup: await this.find(caller, teamId), rotated: isCurrent }
+    return { ...result, userGroup: await this.find(caller, teamId), rotated: isCurrent }
   }
 
   async #findShared(
@@ -350,11 +354,11 @@ export class UserGroupManagement {
     dataSource: DataSource & { readonly schemaProvidedId: string },
   ): Promise<IsolationFinding | null> {
     const entry = [dataSource.schemaProvidedId, dataSource.providedId] as const
-    const { items: userGroups } = await this.search(tenantScope, { mappedTo: entry }, firstOnes)
+    const { items: userGroups } = await this.search(tenantScope, { mappedTo: entry }, firstUserGroups)
     return userGroups.length < 2 ? null : { kind: 'shared', entry, dataSource, userGroups }
   }
 
-  /** Of entries those that name nothing, and that several user groups may have where no schema is registered. */
+  /** Selects the entries that are candidates for a finding: unresolved, and, if no schema is registered, possibly shared. */
   async #unresolved(
     tenantScope: TenantScope,
     counts: EntryCounts['counts'],
@@ -368,7 +372,7 @@ export class UserGroupManagement {
     )
     return counts.flatMap(({ entry, count }, i) => {
       if (resolved[i]?.dataSource) return []
-      // Of the last one there may be more than were counted.
+      // The count of the last entry may be incomplete.
       const isShared = count >= 2 || i === counts.length - 1
       return isRegistryUsed || isShared ? [entry] : []
     })
@@ -379,7 +383,7 @@ export class UserGroupManagement {
     entry: MappingEntry,
     isRegistryUsed: boolean,
   ): Promise<IsolationFinding | null> {
-    const { items: userGroups } = await this.search(tenantScope, { mappedTo: entry }, firstOnes)
+    const { items: userGroups } = await this.search(tenantScope, { mappedTo: entry }, firstUserGroups)
     if (userGroups.length < (isRegistryUsed ? 1 : 2)) return null
     return { kind: isRegistryUsed ? 'unresolved' : 'shared', entry, dataSource: null, userGroups }
   }
@@ -403,7 +407,7 @@ export class UserGroupManagement {
       limit: 1,
     })
     if (version?.revision !== revision)
-      throw new Fault('not_found', 'There is no version with this revision, or no longer')
+      throw new Fault('not_found', 'No version with this revision exists, or it was deleted')
     return version
   }
 
@@ -418,14 +422,14 @@ export class UserGroupManagement {
     return resolved.map((entry, i) => ({ ...entry, dataSourceKey: entries[i]?.[1] ?? '' }))
   }
 
-  /** All entries that name the same data source; the entry itself where it names none. */
+  /** Returns all entries that name the same data source, or the entry itself if it names none. */
   async #spellingsOf(tenantScope: TenantScope, entry: MappingEntry): Promise<readonly MappingEntry[]> {
     const { workspaceId, environment } = tenantScope
     const [named] = await this.#store.dataSources.resolveEntries(workspaceId, environment, [entry])
     const dataSource = named?.dataSource
     if (!dataSource) return [entry]
     const schema = schemaOfKey(await this.#store.dataSources.listSchemas(workspaceId, environment), entry[0])
-    // It was removed, with all its data sources, since they were looked up.
+    // The schema was deleted after the lookup of its data source.
     if (schema === undefined) return [entry]
     const spellings = [schema.providedId, String(schema.id)].flatMap((schemaKey) =>
       [dataSource.providedId, String(dataSource.id)].map((key) => [schemaKey, key] as const),
@@ -437,13 +441,13 @@ export class UserGroupManagement {
 
 const versionsShown = 10
 
-/** How many look-ups of an isolation report are under way at once. */
-const lookedAtOnce = 10
+/** Concurrent lookups of an isolation check. */
+const maxConcurrentLookups = 10
 
-/** With the largest properties and mapping a user group is some 600 KB. */
-const listedAtOnce = 200
+/** User groups per batch. The largest possible user group has about 600 KB. */
+const listBatchSize = 200
 
-/** Whether a text is a position that `findIsolationFindings` returned. */
+/** Returns true if a text has the form of a position of `findIsolationFindings`. */
 export function isIsolationPosition(text: string): boolean {
   try {
     const { dataSource, entry } = JSON.parse(text) as { dataSource?: unknown; entry?: unknown }

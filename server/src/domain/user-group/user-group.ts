@@ -3,54 +3,54 @@ import type { Environment } from '../environment.ts'
 import { sameJson, type JsonText } from '../json/json-text.ts'
 import type { Sealed } from '../secret-key/keyring.ts'
 
-/** What names a user group: the caller's id is unique within a workspace and an environment (specification 8). */
+/** The key of a user group: the client's own id, unique within a workspace and an environment (specification 8). */
 export interface UserGroupKey {
   readonly workspaceId: number
   readonly environment: Environment
   readonly providedId: string
 }
 
-/** What a user group is, as its owner describes it. */
+/** The content of a user group, as the client sets it. */
 export interface UserGroupContent {
   readonly name: string
   readonly mapping: JsonText | null
   readonly properties: JsonText | null
 }
 
-/** The same as a JSON value. */
+/** Returns the content as a JSON value. */
 export function contentValue({ name, mapping, properties }: UserGroupContent): unknown {
   const parsed = (text: JsonText | null) => (text === null ? null : (JSON.parse(text) as unknown))
   return { name, mapping: parsed(mapping), properties: parsed(properties) }
 }
 
-/** A user group as it is kept. */
+/** A user group as stored. */
 export interface UserGroup extends UserGroupKey, UserGroupContent {
   readonly teamId: number
   readonly token: Sealed
-  /** Goes up with each change of the user group, its token included. */
+  /** Increases with each change of the user group, including its token. */
   readonly revision: number
-  /** Whose call made the content what it is; null where that was not kept yet. */
+  /** The author of the last change of the content; null if it was changed before authors were recorded. */
   readonly updatedBy: Author | null
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
   readonly updatedAt: number
   readonly tokenIssuedAt: number
-  /** While it is set, the token is inactive for the renderer. */
+  /** Time of suspension, during which the token is inactive for the renderer; null if not suspended. */
   readonly suspendedAt: number | null
 }
 
-/** What is shown of a user group to whoever views with its token. */
+/** The part of a user group that `/api/user` and introspection return. */
 export type UserGroupView = UserGroupKey & UserGroupContent & Pick<UserGroup, 'teamId' | 'token'>
 
-/** All of it but its token. */
+/** A user group without its token. */
 export type TokenlessUserGroup = Omit<UserGroup, 'token'>
 
-/** For how long a deleted user group may be restored, in milliseconds. */
+/** Time for which a deleted user group can be restored, in milliseconds. */
 export const restorableMs = 30 * 24 * 60 * 60 * 1000
 
-/** What a user group was earlier. */
+/** An earlier state of a user group. */
 export interface UserGroupVersion extends UserGroupContent {
-  /** The last one at which it was so. */
+  /** The last revision with this content. */
   readonly revision: number
   readonly updatedAt: number
   readonly updatedBy: Author | null
@@ -61,14 +61,14 @@ export interface DeletedUserGroup extends UserGroup {
   readonly deletedBy: Author
 }
 
-/** What a call sets: a field that is left out stays as it is; `null` clears. */
+/** The fields that a request sets. An omitted field stays unchanged; `null` clears it. */
 export interface UserGroupChange {
   readonly name?: string
   readonly mapping?: JsonText | null
   readonly properties?: JsonText | null
 }
 
-/** Whether a user group is already what a change would make of it. */
+/** Returns true if the content already has all values of the change. */
 export function changesNothing(content: UserGroupContent, change: UserGroupChange): boolean {
   return (
     (change.name === undefined || change.name === content.name) &&
@@ -77,12 +77,12 @@ export function changesNothing(content: UserGroupContent, change: UserGroupChang
   )
 }
 
-/** The names of the fields that are different. */
+/** Returns the names of the fields that differ. */
 export function changedFields(before: UserGroupContent, after: UserGroupContent): string[] {
   return (['name', 'mapping', 'properties'] as const).filter((field) => before[field] !== after[field])
 }
 
-/** The associated data that a user group token is sealed with, so that it opens for that user group alone. */
+/** Returns the associated data of a token's encryption, which binds the encrypted token to its user group. */
 export function encryptionContext({ workspaceId, environment, providedId }: UserGroupKey): string {
   return `user_group_token/${workspaceId}/${environment}/${providedId}`
 }

@@ -1,6 +1,6 @@
 /**
- * What was found lately, by a text. It holds at most twice `size`, which counts entries or what they weigh: once as much is
- * new, those that were asked for since the last time stay, and the others are dropped.
+ * A cache in two generations of at most `size`, which counts entries or their weights. When the recent generation is full, it
+ * becomes the older one, and the entries of the older one are dropped. A hit moves an entry to the recent generation.
  */
 export class Cache<Value> {
   readonly #size: number

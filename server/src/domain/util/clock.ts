@@ -1,17 +1,17 @@
-/** Where the time comes from; tests bring their own. */
+/** The source of time. Tests inject their own. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number
-  /** Milliseconds since some time that stays: it goes on evenly where the other is set anew. */
+  /** Milliseconds since a fixed point, unaffected by changes of the system clock. */
   monotonic(): number
 }
 
-/** How far back the system's clock may be set without being followed, in milliseconds. */
-const heldMs = 2 * 60 * 60 * 1000
+/** Maximum backward step of the system clock that is ignored, in milliseconds. */
+const maxIgnoredStepMs = 2 * 60 * 60 * 1000
 
 /**
- * A clock that goes on evenly where the other is set back by up to two hours: what is over does not begin again. Where it is set
- * back by more, it had been wrong by as much, and is followed.
+ * Returns a clock that ignores backward steps of `clock` of up to two hours, so that expired tokens and sessions do not become
+ * valid again. It follows larger steps, because they correct a clock that was wrong.
  */
 export function steady(clock: Clock): Clock {
   let latest = -Infinity
@@ -20,9 +20,9 @@ export function steady(clock: Clock): Clock {
     now: () => {
       const now = clock.now()
       const at = clock.monotonic()
-      // Both count whole milliseconds from below, so that rounding alone never holds it.
+      // Round down as the system clock does, so that rounding alone never looks like a backward step.
       const expected = Math.floor(latest + at - latestAt)
-      if (now < expected && expected - now <= heldMs) return expected
+      if (now < expected && expected - now <= maxIgnoredStepMs) return expected
       latest = now
       latestAt = at
       return now

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto'
 
 /**
- * Texts, remembered by 64 bits of their SHA-256 each, so that millions of them take some 16 bytes apiece. Among
- * 1,000,000 of them the chance that any two are taken for one is 3 in 100,000,000.
+ * A set of texts that keeps 64 bits of the SHA-256 of each, about 16 bytes per text. The probability of a collision among
+ * 1,000,000 texts is 3 in 100,000,000.
  */
 export class HashSet {
-  /** Open addressing; at most half of the slots are taken, and 0 is a free one. */
+  /** Open addressing with a load factor of at most one half. 0 marks a free slot. */
   #slots = new BigUint64Array(1024)
   #size = 0
 
-  /** Whether the text is new. */
+  /** Adds a text. Returns false if it was in the set before. */
   add(text: string): boolean {
     if (this.#size * 2 >= this.#slots.length) this.#grow()
     const isNew = put(this.#slots, hash('sha256', text, 'buffer').readBigUInt64LE() || 1n)

@@ -4,8 +4,8 @@ const pool = Buffer.alloc(4096)
 let used = pool.length
 
 /**
- * Random bytes of the operating system's generator, for secrets. They are drawn many at a time, since a draw costs more
- * than all else that making a token takes; none is kept once it was given out.
+ * Returns random bytes of the operating system's generator, for secrets. Reads the generator in blocks, because one call costs more
+ * than the rest of issuing a token. Bytes are erased from the block when they are returned.
  */
 export function randomBytes(length: number): Buffer {
   if (length > pool.length - used) {

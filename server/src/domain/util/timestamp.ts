@@ -1,6 +1,6 @@
 /**
- * A time as RFC 3339 writes it, in milliseconds since the Unix epoch; null for any other text, and for a day or an hour
- * that there is not, which `Date.parse` takes for another.
+ * Parses an RFC 3339 timestamp to milliseconds since the Unix epoch. Returns null for any other text, and for dates such as
+ * February 30, which `Date.parse` accepts.
  */
 export function parseTimestamp(text: string): number | null {
   const [, year, month, day, hour] =

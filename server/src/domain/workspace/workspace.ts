@@ -1,4 +1,4 @@
-/** What separates the user groups and API tokens of one product or team from another's within one service. */
+/** A tenant of the service: one product or team, with its own user groups and API tokens. */
 export interface Workspace {
   readonly id: number
   readonly name: string
@@ -6,5 +6,5 @@ export interface Workspace {
   readonly createdAt: number
 }
 
-/** The workspace that every store has from its first migration on. */
+/** The workspace that the first migration creates in every store. */
 export const defaultWorkspaceName = 'default'

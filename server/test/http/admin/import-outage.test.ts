@@ -42,7 +42,7 @@ describe('an import whose store is lost', () => {
     const { message } = assertRefused(await upload.end(), 'importUserGroups', 'unavailable')
     await unlock()
     const [, line = ''] =
-      /; what stands before line (\d+) is imported, import the whole again to go on$/.exec(message) ?? []
+      /; the rows before line (\d+) are imported; import the whole file again to continue$/.exec(message) ?? []
     const text = await exported()
     const done = rows.findIndex(
       (row) => !text.includes((JSON.parse(row) as { user_group_id: string }).user_group_id),
@@ -60,7 +60,7 @@ describe('an import whose store is lost', () => {
     const response = await admin.importUserGroups({ body: rowOf('never') })
     await unlock()
     const { message } = assertRefused(response, 'importUserGroups', 'unavailable')
-    assert.match(message, /; what stands before line 1 is imported/)
+    assert.match(message, /; the rows before line 1 are imported/)
     assert.ok(Number(response.headers['retry-after']) > 0)
     assert.ok(!(await exported()).includes('never'))
   })

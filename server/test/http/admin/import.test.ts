@@ -191,7 +191,7 @@ describe('an import', () => {
       ),
     )
     assert.deepEqual([summary.created, summary.refused], [1202, 2])
-    const message = 'is in an earlier row too'
+    const message = 'appears in an earlier row'
     for (const result of [results[1], results.at(-1)]) {
       const { code, fields } = result?.error ?? {}
       assert.deepEqual([code, fields], ['validation_failed', [{ path: '/user_group_id', message }]])
