@@ -39,7 +39,7 @@ test('each answer tells how many calls are left, and 429 when to go on', async (
   const refused = answers[5] as HttpResponse
   assert.equal(refused.status, 429)
   assertFault(refused, 'rate_limited')
-  assert.match(refused.text, /2 a second, 5 at once; try again in 1 s/)
+  assert.match(refused.text, /allows 2 requests per second, in bursts of up to 5. Retry in 1 s/)
   time.now += 500
   assert.deepEqual(statuses(await times(2, () => api.get(body))), [200, 429])
 })

@@ -7,9 +7,9 @@ test('an access log that is not read is lost in part, and says how much', async 
   const lines = 100_000
   const program = `
     import { writeSync } from 'node:fs'
-    import { makeAccessLogger } from ${JSON.stringify(new URL('../../src/observability/logger.ts', import.meta.url))}
+    import { createAccessLogger } from ${JSON.stringify(new URL('../../src/observability/logger.ts', import.meta.url))}
     const running = setInterval(() => undefined, 1000)
-    const { logger, close } = makeAccessLogger({
+    const { logger, close } = createAccessLogger({
       warn: async ({ lines }) => {
         writeSync(1, String(lines) + '\\n')
         clearInterval(running)
