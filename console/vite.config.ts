@@ -4,14 +4,14 @@ import { defineConfig } from 'vite'
 export default defineConfig({
   base: '/console/',
   plugins: [react()],
-  // The service puts a fresh nonce in its place each time it sends the page.
+  // The service replaces this by a fresh nonce in every response.
   html: { cspNonce: 'CSP_NONCE' },
   build: {
     reportCompressedSize: false,
-    // Nearly all of it is of the components, which every page has.
+    // Most styles belong to components that every page uses.
     cssCodeSplit: false,
   },
-  // `npm run dev` beside a service: UGS_URL is where that listens.
+  // `npm run dev` with a running service. UGS_URL is its origin.
   server: {
     proxy: Object.fromEntries(
       ['/admin/v1', '/console/session'].map((path) => [

@@ -2,7 +2,7 @@ import { Notifications } from '@mantine/notifications'
 import { RouterProvider } from '@tanstack/react-router'
 import { router } from './router.tsx'
 
-/** All that those who are signed in see. */
+/** The part of the console behind the sign-in. */
 export function App() {
   return (
     <>

@@ -1,9 +1,9 @@
 declare global {
-  /** Where the packages that make style elements look for the nonce, unless they take it as a setting. */
+  /** Global through which packages that create style elements find the nonce. */
   var __webpack_nonce__: string | undefined
 }
 
-/** That of this page: the browser lets only styles with it through. */
+/** Nonce of this page. The browser accepts only styles that have it. */
 export const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''
 
 globalThis.__webpack_nonce__ = nonce

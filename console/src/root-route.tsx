@@ -21,7 +21,7 @@ function NotFound() {
   )
 }
 
-/** In place of a page that failed while it was drawn. */
+/** Replaces a page that failed to render. */
 export function FailedPage({ error, reset }: ErrorComponentProps) {
   return (
     <>

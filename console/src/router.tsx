@@ -8,7 +8,7 @@ const startRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
   beforeLoad: () => {
-    // It is how the router is told.
+    // The router expects a thrown redirect.
     // eslint-disable-next-line @typescript-eslint/only-throw-error
     throw redirect({ to: '/user-groups', replace: true })
   },
@@ -113,10 +113,10 @@ export const router = createRouter({
   basepath: '/console',
   trailingSlash: 'never',
   scrollRestoration: true,
-  // What a page is made of is fetched once somebody is about to go there.
+  // Preloads the code of a page when a link to it is hovered or focused.
   defaultPreload: 'intent',
   defaultErrorComponent: FailedPage,
-  // All is text: an id such as "0042" is no number.
+  // Keep everything as text: an id such as "0042" is not a number.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {
     const set = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')
@@ -125,7 +125,7 @@ export const router = createRouter({
   },
 })
 
-// Those who hear the page are told where they are, as a full page load does.
+// Announces the new page to screen readers, as a full page load does.
 router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
   if (fromLocation !== undefined && pathChanged) document.querySelector('h1')?.focus()
 })

@@ -25,7 +25,7 @@ const teal: MantineColorsTuple = [
 export const theme = createTheme({
   colors: { teal },
   primaryColor: 'teal',
-  // Dark enough to read white text on it, and to be read on white.
+  // Dark enough for white text on it, and for text on white.
   primaryShade: { light: 8, dark: 8 },
   defaultRadius: 'md',
   cursorType: 'pointer',
@@ -35,7 +35,7 @@ export const theme = createTheme({
   components: {
     Alert: Alert.extend({ styles: { title: { color: 'var(--mantine-color-text)' } } }),
     Badge: Badge.extend({ defaultProps: { tt: 'none', fw: 600 } }),
-    // Within the landmark of its button, and without the placeholder that no menu may have among its items.
+    // Rendered inside the landmark of its button, and without a placeholder, which is not allowed among menu items.
     Menu: Menu.extend({ defaultProps: { withinPortal: false, withInitialFocusPlaceholder: false } }),
     Notification: Notification.extend({
       defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } },
@@ -44,7 +44,7 @@ export const theme = createTheme({
     Modal: Modal.extend({
       defaultProps: {
         closeButtonProps: { 'aria-label': 'Close' },
-        // A header outside of sections is the banner of the page, and that is another.
+        // A header outside of sections would be a second banner landmark.
         attributes: { header: { role: 'presentation' } },
       },
       styles: { title: { fontWeight: 650, overflowWrap: 'anywhere' } },
@@ -53,7 +53,7 @@ export const theme = createTheme({
   headings: { fontWeight: '650', sizes: { h1: { fontSize: '1.5rem' }, h2: { fontSize: '1.1rem' } } },
 })
 
-/** Where Mantine's own colours are too pale to read (WCAG 2.2, 1.4.3). */
+/** Mantine's default colors have too little contrast here (WCAG 2.2, 1.4.3). */
 export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
   variables: {},
   light: {

@@ -5,7 +5,7 @@ import { assertGoodLooks } from './support/looks.ts'
 
 const path = '/audit'
 
-describe('the page of the audit log', () => {
+describe('audit log page', () => {
   const running = sharedConsole()
   let teamId: number
 
@@ -22,10 +22,13 @@ describe('the page of the audit log', () => {
     )
   })
 
-  it('tells what was changed, by whom, and leads to the user group', async (t) => {
+  it('lists changes and authors, and links to the user group', async (t) => {
     const page = await running().open(t, { path })
     if (page === undefined) return
-    const made = page.getByRole('row').filter({ hasText: 'API token made' }).filter({ hasText: 'renderer' })
+    const made = page
+      .getByRole('row')
+      .filter({ hasText: 'API token created' })
+      .filter({ hasText: 'renderer' })
     await made.getByText('Scopes: introspect').waitFor()
     const changed = page.getByRole('row').filter({ hasText: 'User group changed' })
     await changed.getByText('Changed fields: name, mapping').waitFor()
@@ -34,7 +37,7 @@ describe('the page of the audit log', () => {
     await page.getByRole('heading', { name: 'Acme Inc.', level: 1 }).waitFor()
   })
 
-  it('finds the events of one user group, of one kind, and says where there are none', async (t) => {
+  it('filters by user group and action, and shows an empty result', async (t) => {
     const page = await running().open(t, { path })
     if (page === undefined) return
     await page.getByLabel('User group id').fill('acme')
@@ -53,7 +56,7 @@ describe('the page of the audit log', () => {
     await page.getByText('No event matches').waitFor()
   })
 
-  it('is led to from the history of a user group', async (t) => {
+  it('is linked from the history of a user group', async (t) => {
     const page = await running().open(t, { path: `/user-groups/${teamId}/history` })
     if (page === undefined) return
     await page.getByRole('main').getByRole('link', { name: 'audit log' }).click()
@@ -61,7 +64,7 @@ describe('the page of the audit log', () => {
     await page.getByText('3 events.').waitFor()
   })
 
-  it('looks good, with and without events', async (t) => {
+  it('is readable with and without events', async (t) => {
     await assertGoodLooks(
       t,
       running(),

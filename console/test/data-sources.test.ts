@@ -7,10 +7,10 @@ import { register } from './support/registry.ts'
 
 const path = '/data-sources'
 
-describe('the page of the data sources', () => {
+describe('data sources page', () => {
   const running = sharedConsole()
 
-  it('registers the first schema, and a data source of it, by keyboard alone', async (t) => {
+  it('registers the first schema and a data source with the keyboard alone', async (t) => {
     const { open, admin } = running()
     const page = await open(t, { path })
     if (page === undefined) return
@@ -46,7 +46,7 @@ describe('the page of the data sources', () => {
     )
   })
 
-  describe('with some registered', () => {
+  describe('with registered data sources', () => {
     before(async () => {
       const { admin, create } = running()
       await register(admin, 'sales', ['eu', 'us', 'demo'])
@@ -54,7 +54,7 @@ describe('the page of the data sources', () => {
       await create('customer-1', { name: 'Example customer 1', mapping: { sales: 'eu' } })
     })
 
-    it('tells at the field what is wrong with it', async (t) => {
+    it('shows errors at the field', async (t) => {
       const page = await running().open(t, { path, expected: /40[09]/ })
       if (page === undefined) return
       await page.getByRole('button', { name: 'Register a data source of sales' }).click()
@@ -70,7 +70,7 @@ describe('the page of the data sources', () => {
       await page.locator('input[aria-invalid=true]:focus').waitFor()
     })
 
-    it('removes a data source that nobody is mapped to', async (t) => {
+    it('removes an unused data source', async (t) => {
       const page = await running().open(t, { path })
       if (page === undefined) return
       await page.getByRole('button', { name: 'Remove us' }).click()
@@ -79,7 +79,7 @@ describe('the page of the data sources', () => {
       await page.getByRole('button', { name: 'Remove us' }).waitFor({ state: 'detached' })
     })
 
-    it('leads to those who are mapped to one that cannot be removed', async (t) => {
+    it('links to the user groups that prevent a removal', async (t) => {
       const page = await running().open(t, { path, expected: /409/ })
       if (page === undefined) return
       await page.getByRole('button', { name: 'Remove eu' }).click()
@@ -89,7 +89,7 @@ describe('the page of the data sources', () => {
       await page.getByRole('link', { name: 'Example customer 1' }).waitFor()
     })
 
-    it('removes a schema only once it has no data source', async (t) => {
+    it('removes a schema only without data sources', async (t) => {
       const page = await running().open(t, { path, expected: /409/ })
       if (page === undefined) return
       await page.getByRole('button', { name: 'Remove the schema sales' }).click()
@@ -101,7 +101,7 @@ describe('the page of the data sources', () => {
       await page.getByRole('heading', { name: 'empty', exact: true }).waitFor({ state: 'detached' })
     })
 
-    it('is good to read in both themes and at any width, its dialogs too', async (t) => {
+    it('is readable in both themes and at any width, including dialogs', async (t) => {
       await assertGoodLooks(
         t,
         running(),
@@ -115,7 +115,7 @@ describe('the page of the data sources', () => {
       )
     })
 
-    it('looks through any number of them, of one schema and by a text', async (t) => {
+    it('pages through any number of them, by schema and by text', async (t) => {
       const { open, admin } = running()
       const many = Array.from({ length: 120 }, (_, i) => `place-${String(i + 1).padStart(3, '0')}`)
       const { schemaId } = await register(admin, 'orders-of-places', many)
@@ -154,12 +154,12 @@ describe('the page of the data sources', () => {
       await page.getByRole('heading', { name: 'orders-of-places' }).waitFor()
     })
 
-    it('goes on by itself where few of many are named so', async (t) => {
+    it('continues automatically if few of many match', async (t) => {
       const page = await running().open(t, { path })
       if (page === undefined) return
       await page.getByRole('button', { name: 'Remove eu' }).waitFor()
       let last = () => Promise.resolve()
-      // As a service with thousands of data sources answers.
+      // Responds as a service with thousands of data sources.
       await page.route(/\/admin\/v1\/data-sources\?limit=200/, async (route) => {
         const cursor = Number(new URL(route.request().url()).searchParams.get('cursor') ?? '0')
         if (cursor < 12)

@@ -17,7 +17,7 @@ async function preview(page: Page, file: string): Promise<void> {
   await page.getByText('Nothing is changed yet.').waitFor()
 }
 
-/** The figures that are shown, by what they are of. */
+/** The numbers on the page by label. */
 async function counts(page: Page): Promise<Record<string, string>> {
   const [labels, values] = await Promise.all([
     page.getByRole('term').allInnerTexts(),
@@ -43,7 +43,7 @@ const csv = [
   '',
 ].join('\r\n')
 
-describe('the page of the import', () => {
+describe('import page', () => {
   const running = sharedConsole()
   const nameOf = async (id: string) => {
     const answer = await running().admin.searchUserGroups({ query: { user_group_id_prefix: id } })
@@ -54,7 +54,7 @@ describe('the page of the import', () => {
     return found[0]?.name
   }
 
-  it('shows what would become of a CSV file before it changes anything, then imports it', async (t) => {
+  it('previews a CSV file, then imports it', async (t) => {
     const page = await running().open(t, { path })
     if (page === undefined) return
     await preview(page, importFile(t, 'customers.csv', csv))
@@ -81,7 +81,7 @@ describe('the page of the import', () => {
     await page.getByRole('link', { name: 'Example customer 2' }).waitFor()
   })
 
-  it('refuses of 10,000 rows just those that are at fault, and has nothing to do the second time', async (t) => {
+  it('refuses only the invalid rows of 10,000, and changes nothing the second time', async (t) => {
     const page = await running().open(t, { path })
     if (page === undefined) return
     const { text, badLines } = rowsWithFaults('bulk', 10_000)
@@ -111,16 +111,16 @@ describe('the page of the import', () => {
     })
   })
 
-  it('says why a file cannot be read at all', async (t) => {
+  it('explains why a file cannot be read', async (t) => {
     const page = await running().open(t, { path, expected: /400/ })
     if (page === undefined) return
     await choose(page, importFile(t, 'customers.csv', 'id,name\r\nx,y\r\n'))
     await page.getByRole('button', { name: 'Preview' }).click()
     await page.getByText('Line 1 must name the columns').waitFor()
-    await page.getByText('The preview cannot be made').waitFor()
+    await page.getByText('The preview could not be created').waitFor()
   })
 
-  it('says so where the file is there no more', async (t) => {
+  it('reports a file that no longer exists', async (t) => {
     const page = await running().open(t, { path, expected: /ERR_/ })
     if (page === undefined) return
     const file = importFile(t, 'customers.csv', csv)
@@ -131,7 +131,7 @@ describe('the page of the import', () => {
     await page.getByText('It may have been changed or moved').waitFor()
   })
 
-  it('takes an answer that was cut off for none', async (t) => {
+  it('rejects an incomplete response', async (t) => {
     const page = await running().open(t, { path })
     if (page === undefined) return
     let isCutOff = true
@@ -142,7 +142,7 @@ describe('the page of the import', () => {
     })
     await choose(page, importFile(t, 'customers.csv', csv))
     await page.getByRole('button', { name: 'Preview' }).click()
-    await page.getByText('The answer was cut off').waitFor()
+    await page.getByText('The response is incomplete').waitFor()
     isCutOff = false
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('Nothing is changed yet.').waitFor()
@@ -166,7 +166,7 @@ describe('the page of the import', () => {
     await page.getByRole('heading', { name: 'Data sources', level: 1 }).waitFor()
   })
 
-  it('takes a file that is dropped, and works by keyboard from there', async (t) => {
+  it('accepts a dropped file, and continues with the keyboard', async (t) => {
     const page = await running().open(t, { path })
     if (page === undefined) return
     await page.getByText('or drop it here').waitFor()
@@ -184,7 +184,7 @@ describe('the page of the import', () => {
     await page.getByText('1 user group was created or changed.').waitFor()
   })
 
-  it('is good to read in both themes and at any width', async (t) => {
+  it('is readable in both themes and at any width', async (t) => {
     const file = importFile(t, 'customers.csv', csv.replaceAll('csv-', 'looks-'))
     await assertGoodLooks(
       t,

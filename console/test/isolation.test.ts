@@ -5,15 +5,15 @@ import { register } from './support/registry.ts'
 
 const path = '/isolation'
 
-describe('the page of the isolation report', () => {
+describe('isolation report page', () => {
   const running = sharedConsole()
 
-  it('says so where nothing was found', async (t) => {
+  it('shows an empty report', async (t) => {
     const page = await running().open(t, { path })
     await page?.getByText('Nothing was found').waitFor()
   })
 
-  describe('where there are findings', () => {
+  describe('with findings', () => {
     before(async () => {
       const { admin, create } = running()
       await register(admin, 'sales', ['warehouse-eu', 'demo'])
@@ -24,7 +24,7 @@ describe('the page of the isolation report', () => {
       for (let i = 0; i < 12; i++) await create(`demo-${i}`, { mapping: { sales: 'demo' } })
     })
 
-    it('tells who shares a data source, and leads to each', async (t) => {
+    it('shows the user groups that share a data source, with links', async (t) => {
       const page = await running().open(t, { path })
       if (page === undefined) return
       const finding = page.getByRole('row').filter({ hasText: 'warehouse-eu' }).filter({ hasText: 'Shared' })
@@ -33,14 +33,14 @@ describe('the page of the isolation report', () => {
       await page.getByRole('heading', { name: 'shared-2', level: 1 }).waitFor()
     })
 
-    it('leads to all of those who share one, where they are many', async (t) => {
+    it('links to all user groups that share one', async (t) => {
       const page = await running().open(t, { path })
       if (page === undefined) return
       await page.getByRole('link', { name: 'Find all with this entry' }).click()
       await page.getByText('12 user groups.').waitFor()
     })
 
-    it('tells what names nothing, what may be meant, and leads to where it is registered', async (t) => {
+    it('explains unregistered entries, suggests the intended one, and links to it', async (t) => {
       const page = await running().open(t, { path })
       if (page === undefined) return
       const finding = page.getByRole('row').filter({ hasText: 'warehose-eu' })
@@ -58,14 +58,14 @@ describe('the page of the isolation report', () => {
       await finding.waitFor({ state: 'detached' })
     })
 
-    it('is good to read in both themes and at any width', async (t) => {
+    it('is readable in both themes and at any width', async (t) => {
       await assertGoodLooks(t, running(), { path }, async (page) => {
         await page.getByRole('table', { name: 'Findings' }).waitFor()
       })
     })
   })
 
-  it('tells why it cannot be made, and tries again', async (t) => {
+  it('shows an error and retries', async (t) => {
     const page = await running().open(t, { path: '/user-groups', expected: /503/ })
     if (page === undefined) return
     let isDown = true

@@ -14,7 +14,7 @@ const pages = [
   ['Audit log', '/audit'],
 ] as const
 
-describe('the console by keyboard alone', () => {
+describe('console with the keyboard alone', () => {
   const running = sharedConsole()
 
   before(async () => {
@@ -26,7 +26,7 @@ describe('the console by keyboard alone', () => {
     })
   })
 
-  it('signs in, finds a customer, mends its mapping and undoes that', async (t) => {
+  it('signs in, finds a customer, corrects its mapping and reverts that', async (t) => {
     const { open, create, admin, adminToken } = running()
     const team = await create('keys', { name: 'Keyboard customer', mapping: { sales: 'warehose-eu' } })
     await create('others', { name: 'Other customer' })
@@ -68,7 +68,7 @@ describe('the console by keyboard alone', () => {
     })
   })
 
-  it('moves the focus into a dialog, holds it there, and gives it back', async (t) => {
+  it('moves the focus into a dialog, keeps it there, and returns it', async (t) => {
     const { open, create } = running()
     const { team_id } = await create('dialog', { name: 'Dialog customer' })
     const page = await open(t, { path: `/user-groups/${team_id}` })
@@ -88,7 +88,7 @@ describe('the console by keyboard alone', () => {
     assert.equal(await focused(page), 'Rotate token')
   })
 
-  it('skips to the content, and has the focus on the heading of each page', async (t) => {
+  it('skips to the content, and focuses the heading of each page', async (t) => {
     const page = await running().open(t)
     if (page === undefined) return
     await page.reload()
@@ -131,7 +131,7 @@ describe('the console by keyboard alone', () => {
     await page.getByRole('button', { name: 'Open the navigation' }).waitFor()
   })
 
-  it('switches between light and dark, and remembers it', async (t) => {
+  it('switches between light and dark, and keeps the choice', async (t) => {
     const { open, adminToken } = running()
     const page = await open(t, { apiToken: adminToken })
     if (page === undefined) return

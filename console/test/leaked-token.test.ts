@@ -19,12 +19,12 @@ async function stop(page: Page): Promise<void> {
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 }
 
-describe('the page of the leaked token', () => {
+describe('leaked token page', () => {
   const running = sharedConsole()
   const isActive = async (token: string) =>
     ((await running().introspect(token)).body as { active: boolean }).active
 
-  it('finds whose it is in a line of a log, and stops it, by keyboard alone', async (t) => {
+  it('finds the owner in a log line and stops the token, with the keyboard alone', async (t) => {
     const { open, create } = running()
     const { token } = await create('leaked', { name: 'Leaked customer' })
     const page = await open(t, { path })
@@ -46,7 +46,7 @@ describe('the page of the leaked token', () => {
     assert.ok(!(await contentOf(page)).includes(token))
   })
 
-  it('ends the grace period of one that was replaced, and leaves the current one', async (t) => {
+  it('ends the grace period of a superseded token and keeps the current one', async (t) => {
     const { open, create, admin } = running()
     const made = await create('replaced')
     const rotated = await admin.rotateTokenOfUserGroup({ ...of(made), body: { grace_period_seconds: 3600 } })
@@ -54,7 +54,7 @@ describe('the page of the leaked token', () => {
     const page = await open(t, { path })
     if (page === undefined) return
     await lookUp(page, made.token)
-    await page.getByText('It was replaced, but whoever has it sees the data of this customer until').waitFor()
+    await page.getByText('It was replaced, but its holder sees the data of this customer until').waitFor()
     await stop(page)
     await page.getByText('The current token goes on.').waitFor()
     assert.equal(await isActive(made.token), false)
@@ -66,7 +66,7 @@ describe('the page of the leaked token', () => {
     assert.equal(await page.getByRole('button', { name: 'Stop this token' }).count(), 0)
   })
 
-  it('says that one of a suspended user group does not work, for now', async (t) => {
+  it('explains that a token of a suspended user group is inactive', async (t) => {
     const { open, create, admin } = running()
     const made = await create('suspended')
     await admin.suspendUserGroup(of(made))
@@ -85,11 +85,11 @@ describe('the page of the leaked token', () => {
     await lookUp(page, token)
     await page.getByText('found-in-a-repository').waitFor()
     await stop(page)
-    await page.getByText('It is revoked for good').waitFor()
+    await page.getByText('It is revoked').waitFor()
     await page.getByText('Revoked', { exact: true }).waitFor()
   })
 
-  it('says of one that it does not know where it may be from', async (t) => {
+  it('explains the origin of an unknown token', async (t) => {
     const { open, testing } = running()
     const other = await (await testing()).create('in-testing')
     const page = await open(t, { path })
@@ -102,7 +102,7 @@ describe('the page of the leaked token', () => {
     await page.getByText('It does not look like a whole token.').waitFor()
   })
 
-  it('is good to read in both themes and at any width, its dialog too', async (t) => {
+  it('is readable in both themes and at any width, including its dialog', async (t) => {
     const { token } = await running().create('looked-at')
     await assertGoodLooks(
       t,

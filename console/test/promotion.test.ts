@@ -13,10 +13,10 @@ async function preview(page: Page, ids: readonly string[]): Promise<void> {
   await page.getByText('Nothing is changed yet.').waitFor()
 }
 
-describe('the page of the promotion', () => {
+describe('promotion page', () => {
   const running = sharedConsole()
 
-  it('shows what will change, changes just that, and shows what has changed', async (t) => {
+  it('previews the changes, applies them, and shows the result', async (t) => {
     const { open, create, testing, admin } = running()
     const changed = await create('changed', { name: 'Before', mapping: { sales: 'us' } })
     await (await testing()).create('changed', { name: 'After', mapping: { sales: 'eu' } })
@@ -48,7 +48,7 @@ describe('the page of the promotion', () => {
     await page.getByRole('heading', { name: 'Fresh customer', level: 1 }).waitFor()
   })
 
-  it('takes ids from those that are in Customer, and works by keyboard alone', async (t) => {
+  it('takes ids from Customer, with the keyboard alone', async (t) => {
     const { open, create, testing } = running()
     await create('picked-1', { name: 'Picked customer' })
     await (await testing()).create('picked-1', { name: 'Picked customer, renamed' })
@@ -73,7 +73,7 @@ describe('the page of the promotion', () => {
     await page.getByText('1 user group taken over to Customer.').waitFor()
   })
 
-  it('has a preview of just what is written there', async (t) => {
+  it('previews exactly the listed ids', async (t) => {
     const { open, testing } = running()
     await (await testing()).create('stale')
     const page = await open(t, { path })
@@ -83,7 +83,7 @@ describe('the page of the promotion', () => {
     await page.getByText('Nothing is changed yet.').waitFor({ state: 'detached' })
   })
 
-  it('tells which id is at fault, and that there are too many', async (t) => {
+  it('reports invalid ids, and too many', async (t) => {
     const page = await running().open(t, { path, expected: /400/ })
     if (page === undefined) return
     const field = page.getByRole('textbox', { name: 'Ids' })
@@ -95,7 +95,7 @@ describe('the page of the promotion', () => {
     assert.ok(await page.getByRole('button', { name: 'Preview' }).isDisabled())
   })
 
-  it('says in Testing that it is done from Customer', async (t) => {
+  it('refers from Testing to Customer', async (t) => {
     const { testing } = running()
     const opening = { path, apiToken: (await testing()).adminToken }
     await assertGoodLooks(t, running(), opening, async (page) => {
@@ -103,7 +103,7 @@ describe('the page of the promotion', () => {
     })
   })
 
-  it('is good to read in both themes and at any width', async (t) => {
+  it('is readable in both themes and at any width', async (t) => {
     const { create, testing } = running()
     await create('looks-1', { properties: { plan: 'gold' } })
     await (await testing()).create('looks-1', { properties: { plan: 'silver', seats: 25 } })

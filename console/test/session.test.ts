@@ -4,10 +4,10 @@ import { createApiToken } from '../../server/test/support/command.ts'
 import { assertAccessible, contentOf, sharedConsole, signIn } from './support/console.ts'
 import { assertLooksGood } from './support/looks.ts'
 
-describe('signing in to the console', () => {
+describe('console session', () => {
   const running = sharedConsole()
 
-  it('says where to get an API token, and is accessible in both themes and at any width', async (t) => {
+  it('explains how to get an API token, and is accessible in both themes and at any width', async (t) => {
     const page = await running().open(t, { apiToken: null })
     if (page === undefined) return
     await page.getByText('ugs api-token create --environment Customer').waitFor()
@@ -15,7 +15,7 @@ describe('signing in to the console', () => {
     await assertLooksGood(page)
   })
 
-  it('tells what the service says of an API token that is wrong, and of one without the scope', async (t) => {
+  it('reports a wrong API token, and one without the scope', async (t) => {
     const { open, service } = running()
     const page = await open(t, { apiToken: null, expected: /status of 40[13]/ })
     if (page === undefined) return
@@ -43,7 +43,7 @@ describe('signing in to the console', () => {
     assert.deepEqual([cookie?.httpOnly, cookie?.sameSite], [true, 'Strict'])
   })
 
-  it('shows what environment one is in', async (t) => {
+  it('shows the environment', async (t) => {
     const { open, testing } = running()
     const page = await open(t, { apiToken: (await testing()).adminToken })
     if (page === undefined) return
@@ -51,7 +51,7 @@ describe('signing in to the console', () => {
     assert.equal(await page.title(), 'User groups · Testing · User Group Service')
   })
 
-  it('signs out, for a reload as well', async (t) => {
+  it('signs out, also after a reload', async (t) => {
     const { open, adminToken } = running()
     const page = await open(t, { apiToken: adminToken })
     if (page === undefined) return
@@ -62,14 +62,14 @@ describe('signing in to the console', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
-  it('keeps the session over a reload', async (t) => {
+  it('survives a reload', async (t) => {
     const page = await running().open(t)
     if (page === undefined) return
     await page.reload()
     await page.getByRole('button', { name: 'Sign out' }).waitFor()
   })
 
-  it('asks again when the session is over, says why, and comes back to the same page', async (t) => {
+  it('shows the sign-in when the session ends, with the reason, and returns to the same page', async (t) => {
     const { open, create, adminToken } = running()
     const { team_id } = await create('over', { name: 'Example customer' })
     const page = await open(t, {
@@ -90,7 +90,7 @@ describe('signing in to the console', () => {
     assert.ok(page.url().endsWith(`/console/user-groups/${team_id}`), page.url())
   })
 
-  it('keeps what was being edited for who signs in again, there and nowhere else', async (t) => {
+  it('keeps unsaved edits for the next sign-in, in that tab only', async (t) => {
     const { open, create, testing, adminToken } = running()
     const { team_id } = await create('edited', { name: 'Edited customer' })
     const { team_id: other } = await create('other', { name: 'Other customer' })
@@ -147,7 +147,7 @@ describe('signing in to the console', () => {
     assert.equal(await resumed.count(), 0)
   })
 
-  it('fetches only what the sign-in needs, and offers a reload where the rest cannot be had', async (t) => {
+  it('loads only the code of the sign-in first, and offers a reload if the rest is missing', async (t) => {
     const { open, adminToken } = running()
     const page = await open(t, { apiToken: adminToken, expected: /Failed to load resource/ })
     if (page === undefined) return
@@ -160,12 +160,12 @@ describe('signing in to the console', () => {
     await page.getByRole('heading', { name: 'User groups' }).waitFor()
   })
 
-  it('says so where the service does not answer, and tries again', async (t) => {
+  it('reports that the service is unreachable, and retries', async (t) => {
     const page = await running().open(t, { expected: /Failed to load resource/ })
     if (page === undefined) return
     await page.route('**/console/session', (route) => route.abort())
     await page.reload()
-    await page.getByText('The service did not answer.').waitFor()
+    await page.getByText('No response from the service.').waitFor()
     await page.unroute('**/console/session')
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('button', { name: 'Sign out' }).waitFor()

@@ -5,7 +5,7 @@ import { assertActive, assertInactive } from '../../server/test/support/introspe
 import { assertAccessible, contentOf, sharedConsole } from './support/console.ts'
 import { assertLooksGood } from './support/looks.ts'
 
-describe('the page of a user group', () => {
+describe('user group page', () => {
   const running = sharedConsole()
   const shown = async (team: { readonly team_id: number }) =>
     managedIn(await running().admin.getUserGroup(of(team)), 'getUserGroup')
@@ -25,7 +25,7 @@ describe('the page of a user group', () => {
     }
   })
 
-  it('says why dashboards are empty, has the slip mended with the one that was meant, and undoes it', async (t) => {
+  it('explains empty dashboards, applies the suggested correction, and reverts it', async (t) => {
     const { open, create } = running()
     const team = await create('slip', { name: 'Slip customer', mapping: { sales: 'warehose-eu' } })
     const page = await open(t, { path: `/user-groups/${team.team_id}` })
@@ -50,7 +50,7 @@ describe('the page of a user group', () => {
     assert.deepEqual((await shown(team)).mapping, { sales: 'warehose-eu' })
   })
 
-  it('says that it is suspended or has no mapping, and resumes it', async (t) => {
+  it('reports a suspension or a missing mapping, and resumes', async (t) => {
     const { open, create, admin } = running()
     const team = await create('still', { name: 'Still customer' })
     await admin.suspendUserGroup(of(team))
@@ -67,12 +67,12 @@ describe('the page of a user group', () => {
     assert.equal((await shown(team)).suspended_at, null)
   })
 
-  it('says that nothing is wrong where nothing is', async (t) => {
+  it('reports that nothing is wrong', async (t) => {
     const { open, create } = running()
     const team = await create('fine', { name: 'Fine customer', mapping: { sales: 'warehouse-us' } })
     const page = await open(t)
     if (page === undefined) return
-    // The service writes it once a minute.
+    // The service updates this value once a minute.
     await page.route(`**/user-groups/${team.team_id}/view`, async (route) => {
       const response = await route.fetch()
       const view = (await response.json()) as object
@@ -83,7 +83,7 @@ describe('the page of a user group', () => {
     await page.getByText(/A renderer last asked about it/).waitFor()
   })
 
-  it('shows the token only when it is asked for, and hides it again', async (t) => {
+  it('shows the token only on request, and hides it again', async (t) => {
     const { open, create } = running()
     const team = await create('secret', { name: 'Secret customer' })
     const page = await open(t, { path: `/user-groups/${team.team_id}` })
@@ -100,7 +100,7 @@ describe('the page of a user group', () => {
     assert.doesNotMatch(await contentOf(page), /ugt_/)
   })
 
-  it('rotates the token, says what stops, and keeps the old one for the grace period that was chosen', async (t) => {
+  it('rotates the token with the chosen grace period', async (t) => {
     const { open, create, introspect } = running()
     const team = await create('rotated', { name: 'Rotated customer' })
     const page = await open(t, { path: `/user-groups/${team.team_id}` })
@@ -127,7 +127,7 @@ describe('the page of a user group', () => {
     assertInactive(await introspect(next))
   })
 
-  it('suspends and deletes, each after saying what follows', async (t) => {
+  it('suspends and deletes, each after explaining the consequences', async (t) => {
     const { open, create, introspect } = running()
     const team = await create('leaving', { name: 'Leaving customer' })
     const page = await open(t, { path: `/user-groups/${team.team_id}` })
@@ -149,7 +149,7 @@ describe('the page of a user group', () => {
     await page.getByRole('link', { name: 'Leaving customer' }).waitFor({ state: 'detached' })
   })
 
-  it('shows what changed, by whom, and restores an older version', async (t) => {
+  it('shows changes with their authors, and restores a version', async (t) => {
     const { open, create, admin } = running()
     const team = await create('history', { name: 'First name', properties: { plan: 'gold' } })
     await admin.patchUserGroup({ ...of(team), body: { properties: { plan: 'silver', seats: 4 } } })
@@ -174,7 +174,7 @@ describe('the page of a user group', () => {
     assert.deepEqual({ name, properties }, { name: 'First name', properties: { plan: 'gold' } })
   })
 
-  it('places what the service says of a field beside that field', async (t) => {
+  it('shows errors of the service at their fields', async (t) => {
     const { open, create } = running()
     const team = await create('fields', { name: 'Field customer', mapping: { sales: 'warehouse-eu' } })
     const page = await open(t, { path: `/user-groups/${team.team_id}/edit`, expected: /status of 400/ })
@@ -207,7 +207,7 @@ describe('the page of a user group', () => {
     assert.equal((await shown(team)).properties, null)
   })
 
-  it('lets nobody overwrite what somebody else saved meanwhile, and keeps the draft', async (t) => {
+  it('prevents overwriting a concurrent change, and keeps the draft', async (t) => {
     const { open, create, admin } = running()
     const team = await create('raced', { name: 'Raced customer', properties: { plan: 'gold' } })
     const page = await open(t, { path: `/user-groups/${team.team_id}/edit`, expected: /status of 412/ })
@@ -245,7 +245,7 @@ describe('the page of a user group', () => {
     await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor()
   })
 
-  it('says so where there is none, and where to look', async (t) => {
+  it('reports an unknown user group, and where to look', async (t) => {
     const page = await running().open(t, { path: '/user-groups/999999', expected: /status of 404/ })
     if (page === undefined) return
     await page.getByText('There is no such user group').waitFor()
@@ -253,7 +253,7 @@ describe('the page of a user group', () => {
     await page.getByText('Nothing was deleted in the last 30 days').or(page.getByRole('table')).waitFor()
   })
 
-  it('is accessible in both themes, and needs no scrolling to the side at 360 px', async (t) => {
+  it('is accessible in both themes, and does not scroll horizontally at 360 px', async (t) => {
     const { open, create } = running()
     const long = 'an-id-without-any-place-where-a-line-could-end-'.repeat(5)
     const team = await create(long, {

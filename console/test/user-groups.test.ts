@@ -9,7 +9,7 @@ import { assertLooksGood } from './support/looks.ts'
 const names = (page: Page) =>
   page.getByRole('table', { name: 'User groups', exact: true }).getByRole('link').allInnerTexts()
 
-describe('the list of user groups', () => {
+describe('user group list', () => {
   const running = sharedConsole()
 
   before(async () => {
@@ -25,7 +25,7 @@ describe('the list of user groups', () => {
     await admin.suspendUserGroup(of(other))
   })
 
-  it('finds by name as one types, keeps it in the address, and leads to the user group and back', async (t) => {
+  it('searches by name while typing, keeps the search in the address, and opens the user group', async (t) => {
     const page = await running().open(t)
     if (page === undefined) return
     await page.getByText('The first 50 user groups.').waitFor()
@@ -42,7 +42,7 @@ describe('the list of user groups', () => {
     assert.equal(await page.getByLabel('Search by name').inputValue(), 'CUSTOMER 12')
   })
 
-  it('keeps the rows and the focus while the result of a search arrives', async (t) => {
+  it('keeps rows and focus while a search loads', async (t) => {
     const page = await running().open(t)
     if (page === undefined) return
     await page.getByText('The first 50 user groups.').waitFor()
@@ -59,9 +59,9 @@ describe('the list of user groups', () => {
     assert.ok(await page.evaluate<boolean>('window.before === document.activeElement'))
   })
 
-  it('brings nobody back who follows a link before the search has settled', async (t) => {
+  it('does not navigate back after a link was followed during a search', async (t) => {
     const { open, adminToken } = running()
-    // In a profile of its own, which has not fetched the other page yet.
+    // In a separate profile, which has not loaded the other page yet.
     const page = await open(t, { apiToken: adminToken })
     if (page === undefined) return
     await page.clock.install()
@@ -82,11 +82,11 @@ describe('the list of user groups', () => {
     await page.locator('h1:focus').waitFor()
   })
 
-  it('aborts a search that was overtaken', async (t) => {
+  it('aborts a superseded search', async (t) => {
     const page = await running().open(t)
     if (page === undefined) return
     await page.getByText('The first 50 user groups.').waitFor()
-    // It never answers the first one, so that the second must not wait for it.
+    // Never responds to the first search, so that the second must not wait for it.
     const aborted = page.waitForEvent('requestfailed', (request) => request.url().includes('name=slow'))
     await page.route('**/admin/v1/user-groups?name=slow&*', () => undefined)
     const asked = page.waitForRequest(/name=slow/)
@@ -98,7 +98,7 @@ describe('the list of user groups', () => {
     assert.deepEqual(await names(page), ['Other customer'])
   })
 
-  it('finds by the beginning of the id, in which digits are no number', async (t) => {
+  it('finds by id prefix, and treats digits as text', async (t) => {
     const page = await running().open(t)
     if (page === undefined) return
     await page.getByText('Id', { exact: true }).first().click()
@@ -110,7 +110,7 @@ describe('the list of user groups', () => {
     assert.equal(await page.getByLabel('Search by id').inputValue(), '0042')
   })
 
-  it('filters by data source, property and state, as a link says', async (t) => {
+  it('filters by data source, property and state, from a link', async (t) => {
     const page = await running().open(t, {
       path: '/user-groups?schema=sales&data_source=warehouse-eu&property=%2Fplan&property_value=gold',
     })
@@ -138,12 +138,12 @@ describe('the list of user groups', () => {
     assert.equal(new Set(await names(page)).size, 61)
   })
 
-  it('goes on by itself where a page holds few or none, says so, and can be stopped', async (t) => {
+  it('continues automatically after pages with few rows, and can be stopped', async (t) => {
     const page = await running().open(t)
     if (page === undefined) return
     await page.getByText('The first 50 user groups.').waitFor()
     let last = () => Promise.resolve()
-    // As a store of a million user groups answers a search that few of them match.
+    // Responds as a store of a million user groups with few matches.
     await page.route('**/admin/v1/user-groups?name=rare&*', async (route) => {
       const cursor = Number(new URL(route.request().url()).searchParams.get('cursor') ?? '0')
       const answer = (next: string | null) =>
@@ -163,7 +163,7 @@ describe('the list of user groups', () => {
     await page.getByText('No user group matches').waitFor()
   })
 
-  it('helps where nothing matches', async (t) => {
+  it('helps if nothing matches', async (t) => {
     const page = await running().open(t, { path: '/user-groups?name=customer-7' })
     if (page === undefined) return
     await page.getByText('No user group matches').waitFor()
@@ -173,7 +173,7 @@ describe('the list of user groups', () => {
     assert.deepEqual(await names(page), ['Example customer 7'])
   })
 
-  it('says what went wrong, with the request id, and tries again', async (t) => {
+  it('shows an error with the request id, and retries', async (t) => {
     const page = await running().open(t, { expected: /status of 500/ })
     if (page === undefined) return
     await page.route('**/admin/v1/user-groups?*', (route) =>
@@ -192,7 +192,7 @@ describe('the list of user groups', () => {
     await page.getByText('The first 50 user groups.').waitFor()
   })
 
-  it('exports by plain links', async (t) => {
+  it('exports through plain links', async (t) => {
     const page = await running().open(t)
     if (page === undefined) return
     for (const [item, file, first] of [
@@ -208,7 +208,7 @@ describe('the list of user groups', () => {
     }
   })
 
-  it('restores what was deleted, and says why it cannot where the id is taken', async (t) => {
+  it('restores a deleted user group, and explains a conflicting id', async (t) => {
     const { open, create, admin } = running()
     const gone = await create('gone', { name: 'Gone customer' })
     const taken = await create('taken', { name: 'Taken customer' })
@@ -233,7 +233,7 @@ describe('the list of user groups', () => {
     assert.equal(managedIn(await admin.getUserGroup(of(gone)), 'getUserGroup').name, 'Gone customer')
   })
 
-  it('is accessible in both themes, and needs no scrolling to the side at 360 px', async (t) => {
+  it('is accessible in both themes, and does not scroll horizontally at 360 px', async (t) => {
     const page = await running().open(t, { path: '/user-groups?name=customer%201' })
     if (page === undefined) return
     await page.getByText('11 user groups.').waitFor()

@@ -12,11 +12,11 @@ interface Description {
   readonly fields?: readonly FieldFault[] | undefined
 }
 
-/** How a call failed. `status` is 0 where there was no answer. */
+/** A failed request. `status` is 0 if there was no response. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
-  /** That of the service, or `unreachable` or `unreadable` where it did not come from there. */
+  /** Error code of the service, or `unreachable` or `unreadable` if there was no response of it. */
   readonly code: string
   readonly requestId: string | undefined
   readonly fields: readonly FieldFault[]
@@ -44,7 +44,7 @@ function isErrorBody(value: unknown): value is ErrorBody {
   return typeof error?.code === 'string' && typeof error.message === 'string'
 }
 
-/** The error that this text is the answer of; a proxy in between may have written something else. */
+/** Parses an error response. Handles text of a proxy too. */
 export function errorOf(status: number, text: string): ApiError {
   const body = parsed(text)
   if (isErrorBody(body)) {
@@ -54,7 +54,7 @@ export function errorOf(status: number, text: string): ApiError {
   return new ApiError({
     status,
     code: 'unreadable',
-    message: `The answer (status ${status}) is not one of the service. A proxy in between may have sent it.`,
+    message: `The response (status ${status}) is not from the service. A proxy may have sent it.`,
   })
 }
 
@@ -62,7 +62,7 @@ export function unreachable(): ApiError {
   return new ApiError({
     status: 0,
     code: 'unreachable',
-    message: 'The service did not answer. Check your connection, and whether the service is running.',
+    message: 'No response from the service. Check your connection, and that the service is running.',
   })
 }
 

@@ -1,6 +1,6 @@
 import { ApiError } from './errors.ts'
 
-/** What the service says about this place of the body; undefined where nothing. */
+/** Returns the error message for a place of the body, or undefined. */
 export function fieldMessage(error: unknown, path: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined
   const messages = error.fields.filter((fault) => fault.path === path).map(({ message }) => message)

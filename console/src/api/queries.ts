@@ -1,24 +1,24 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { getAdmin } from './call.ts'
+import { getAdmin } from './request.ts'
 import type { DataSource, Registry } from './registry.ts'
 import type { Wire } from './wire.ts'
 
-/** What several pages look up. Their keys begin with the name of the resource. */
+/** Queries that several pages share. Their keys begin with the name of the resource. */
 export const apiTokensQuery = queryOptions({
   queryKey: ['api-tokens'],
   queryFn: async ({ signal }) =>
-    (await getAdmin<Wire['ApiTokenListAnswer']>('/api-tokens', { signal })).api_tokens,
+    (await getAdmin<Wire['ApiTokenListResponse']>('/api-tokens', { signal })).api_tokens,
 })
 
 export const schemasQuery = queryOptions({
   queryKey: ['schemas'],
-  queryFn: async ({ signal }) => (await getAdmin<Wire['SchemaListAnswer']>('/schemas', { signal })).schemas,
+  queryFn: async ({ signal }) => (await getAdmin<Wire['SchemaListResponse']>('/schemas', { signal })).schemas,
 })
 
 const pageSize = 200
 const mostPages = 10
 
-/** The first 2,000: there may be one for each customer, and no more of them are looked up at once. */
+/** Loads the first 2,000 only: there may be one for each customer. */
 export const dataSourcesQuery = queryOptions({
   queryKey: ['data-sources'],
   queryFn: async ({ signal }) => {
@@ -26,7 +26,7 @@ export const dataSourcesQuery = queryOptions({
     let cursor: string | undefined
     for (let page = 0; page < mostPages; page++) {
       const query = { limit: pageSize, cursor }
-      const { data_sources, next_cursor } = await getAdmin<Wire['DataSourceListAnswer']>('/data-sources', {
+      const { data_sources, next_cursor } = await getAdmin<Wire['DataSourceListResponse']>('/data-sources', {
         query,
         signal,
       })
@@ -38,14 +38,14 @@ export const dataSourcesQuery = queryOptions({
   },
 })
 
-/** Undefined until both are there. */
+/** Undefined until both are loaded. */
 export function useRegistry(): Registry | undefined {
   const { data: schemas } = useQuery(schemasQuery)
   const { data: dataSources } = useQuery(dataSourcesQuery)
   return schemas && dataSources && { schemas, dataSources, isWhole: isWhole(dataSources) }
 }
 
-/** Whether there are no more than were looked up. */
+/** True if the list is complete. */
 function isWhole(dataSources: readonly DataSource[]): boolean {
   return dataSources.length < pageSize * mostPages
 }

@@ -11,7 +11,7 @@ export const queryClient = new QueryClient({
       retryDelay: (failures) => 500 * 2 ** failures,
       networkMode: 'always',
     },
-    // What was sent and answered may hold tokens: it goes with the page that asked.
+    // Variables and results of mutations may hold tokens, so drop them with their page.
     mutations: { networkMode: 'always', gcTime: 0 },
   },
 })

@@ -1,16 +1,16 @@
 import type { Wire } from './wire.ts'
 
-export type Schema = Wire['SchemaListAnswer']['schemas'][number]
-export type DataSource = Wire['DataSourceListAnswer']['data_sources'][number]
+export type Schema = Wire['SchemaListResponse']['schemas'][number]
+export type DataSource = Wire['DataSourceListResponse']['data_sources'][number]
 
 export interface Registry {
   readonly schemas: readonly Schema[]
   readonly dataSources: readonly DataSource[]
-  /** Whether these are all of them; what is not among them may be registered still where they are not. */
+  /** True if the lists are complete. Otherwise, an entry that is missing in them may still be registered. */
   readonly isWhole: boolean
 }
 
-/** What an entry of a mapping names: by the provided id, or else by the id, as the service looks it up. */
+/** Returns the data source or schema that a key names: by provided id first, then by id, like the service. */
 export function resolve(
   { schemas, dataSources }: Pick<Registry, 'schemas' | 'dataSources'>,
   schemaKey: string,
@@ -25,7 +25,7 @@ function named<T extends { id: number; provided_id: string }>(all: readonly T[],
   return all.find(({ provided_id }) => provided_id === key) ?? all.find(({ id }) => String(id) === key)
 }
 
-/** Of these words the one that a slip of the keyboard may have been meant to be. */
+/** Returns the word that a mistyped one probably meant. */
 export function nearest(words: readonly string[], word: string): string | undefined {
   const rated = words
     .map((candidate) => ({ candidate, distance: distanceOf(candidate.toLowerCase(), word.toLowerCase()) }))
@@ -36,7 +36,7 @@ export function nearest(words: readonly string[], word: string): string | undefi
     : undefined
 }
 
-/** How many letters must be added, left out or replaced to get from one word to the other. */
+/** Returns the edit distance of two words. */
 function distanceOf(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i)
   for (let i = 1; i <= one.length; i++) {

@@ -1,22 +1,22 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { getAdmin, type Query } from './call.ts'
+import { getAdmin, type Query } from './request.ts'
 
-/** Of about a tenth of a second each: how long it goes on by itself where pages have few rows, or none. */
+/** Maximum number of pages to load without asking, of about a tenth of a second each, while they have few rows. */
 const pagesAtOnce = 60
 
 interface Options<Page, Row> {
   readonly queryKey: readonly unknown[]
-  /** Of `/admin/v1`. */
+  /** Cursor query parameter of `/admin/v1`. */
   readonly path: string
   readonly query?: Query
-  /** Those of a page that are looked for. */
+  /** Returns the wanted rows of a page. */
   readonly rowsOf: (page: Page) => readonly Row[]
-  /** What `rowsOf` looks for, where the query does not say it. */
+  /** The part of the search that `rowsOf` applies and the query does not contain. */
   readonly wanted?: string
-  /** How many rows are enough, until one asks for more. */
+  /** Number of rows to load before asking. */
   readonly rowsAtOnce: number
-  /** How many a page of the service has; as many as are enough unless it is given. */
+  /** Rows per page of the service. Default: `enough`. */
   readonly pageSize?: number
   readonly staleTime?: number
   readonly refetchOnMount?: 'always'
@@ -28,7 +28,7 @@ interface Allowance {
   readonly pages: number
 }
 
-/** Looks through a list page after page, until there are enough rows to show or it took too long to go on unasked. */
+/** Loads a list page by page, until there are enough rows to show or loading takes too long. */
 export function usePages<Page extends { readonly next_cursor: string | null }, Row>({
   queryKey,
   path,
@@ -65,9 +65,9 @@ export function usePages<Page extends { readonly next_cursor: string | null }, R
   return {
     ...pages,
     rows,
-    /** It goes on by itself. */
+    /** True while it loads more pages automatically. */
     isSearching,
-    /** It stopped before it had looked at all of them or had found enough. */
+    /** True if it stopped before the end of the list without enough rows. */
     hasGivenUp: hasNextPage && !isSearching && rows.length < allowance.rows,
     goOn: () => setGiven({ search, rows: rows.length + rowsAtOnce, pages: count + pagesAtOnce }),
     stop: () => setGiven({ ...allowance, pages: count }),

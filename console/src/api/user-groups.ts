@@ -5,10 +5,10 @@ import {
   type InfiniteData,
   type QueryClient,
 } from '@tanstack/react-query'
-import { callAdmin, getAdmin, type CallOptions } from './call.ts'
+import { requestAdmin, getAdmin, type RequestOptions } from './request.ts'
 import type { UserGroup, UserGroupView, Version, Wire } from './wire.ts'
 
-/** A user group as it was looked at, and what to name in If-Match to change just that. */
+/** A loaded user group and the ETag for changes of it. */
 export interface Viewed extends UserGroupView {
   readonly etag: string | undefined
 }
@@ -17,7 +17,9 @@ export const viewQuery = (teamId: string) =>
   queryOptions({
     queryKey: ['user-group', teamId, 'view'],
     queryFn: async ({ signal }): Promise<Viewed> => {
-      const { body, etag } = await callAdmin<UserGroupView>('GET', `/user-groups/${teamId}/view`, { signal })
+      const { body, etag } = await requestAdmin<UserGroupView>('GET', `/user-groups/${teamId}/view`, {
+        signal,
+      })
       return { ...body, etag }
     },
   })
@@ -26,22 +28,22 @@ export const versionsQuery = (teamId: string) =>
   queryOptions({
     queryKey: ['user-group', teamId, 'versions'],
     queryFn: async ({ signal }): Promise<readonly Version[]> =>
-      (await getAdmin<Wire['VersionListAnswer']>(`/user-groups/${teamId}/versions`, { signal })).versions,
+      (await getAdmin<Wire['VersionListResponse']>(`/user-groups/${teamId}/versions`, { signal })).versions,
   })
 
-interface Change extends Pick<CallOptions, 'body' | 'ifMatch'> {
+interface Change extends Pick<RequestOptions, 'body' | 'ifMatch'> {
   readonly method: 'POST' | 'PATCH' | 'DELETE'
-  /** After the path of the user group. */
+  /** Path below the user group. */
   readonly path?: string
 }
 
-/** Changes a user group; afterwards all that was loaded about it is loaded again. */
+/** Returns a mutation of a user group that reloads its data afterwards. */
 export function useChange(teamId: string) {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: async ({ method, path = '', ...options }: Change) => {
-      // What it answers may hold a token, which is not to be kept.
-      const { body } = await callAdmin<Partial<Wire['UserGroupAnswer']>>(
+      // The response may hold a token, which must not be cached.
+      const { body } = await requestAdmin<Partial<Wire['UserGroupResponse']>>(
         method,
         `/user-groups/${teamId}${path}`,
         options,
@@ -53,14 +55,14 @@ export function useChange(teamId: string) {
       if (method === 'DELETE') queryClient.removeQueries({ queryKey: ['user-group', teamId] })
       else await queryClient.invalidateQueries({ queryKey: ['user-group', teamId] })
     },
-    // It may have been changed by somebody else: what is shown shall be what is.
+    // Somebody else may have changed it: reload the current state.
     onError: () => queryClient.invalidateQueries({ queryKey: ['user-group', teamId] }),
   })
 }
 
-type List = InfiniteData<Wire['UserGroupListAnswer']>
+type List = InfiniteData<Wire['UserGroupListResponse']>
 
-/** In the lists that are loaded, so that the way back leads to the same place of them. */
+/** Updates loaded lists, so that going back keeps their position. */
 function updateLists(
   queryClient: QueryClient,
   teamId: number,

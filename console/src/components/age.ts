@@ -8,7 +8,7 @@ const units = [
 
 const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
-/** "3 hours ago", "in 2 days", "just now". */
+/** Returns a relative time: "3 hours ago", "in 2 days", "just now". */
 export function ageOf(date: Date, now = new Date()): string {
   const seconds = (date.getTime() - now.getTime()) / 1000
   const unit = units.find(([, size]) => Math.abs(seconds) >= size)

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { apiTokensQuery } from '../api/queries.ts'
 import { useSession } from '../session/store.ts'
 
-/** Who changed something: `api_token:3` or `cli:anna`, by name where it is known. */
+/** The author of a change, `api_token:3` or `cli:anna`, with the name of the API token if known. */
 export function Author({ value }: { readonly value: string | null }) {
   const { api_token: own } = useSession()
   const { data } = useQuery({ ...apiTokensQuery, enabled: value?.startsWith('api_token:') === true })

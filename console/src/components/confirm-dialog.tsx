@@ -5,9 +5,9 @@ import { ErrorAlert } from './states.tsx'
 interface Props {
   readonly opened: boolean
   readonly title: string
-  /** What follows from it. */
+  /** Consequences of the action. */
   readonly children: ReactNode
-  /** What the button says: what is done. */
+  /** Label of the button that starts the action. */
   readonly action: string
   readonly destructive?: boolean
   readonly pending: boolean
@@ -16,7 +16,7 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Asks before something is done that others will notice. The focus returns to where it was. */
+/** Asks for confirmation before an action that affects others. Returns the focus afterwards. */
 export function ConfirmDialog(props: Props) {
   const { opened, title, children, action, destructive = false, pending, error, onConfirm, onClose } = props
   useFocusReturn()
@@ -38,7 +38,7 @@ export function ConfirmDialog(props: Props) {
   )
 }
 
-/** Where the dialog goes together with what opened it, the heading of the page is the next best place. */
+/** If the element that opened the dialog is gone, focus the heading of the page. */
 export function useFocusReturn(): void {
   const [opener] = useState(() => document.activeElement)
   useEffect(

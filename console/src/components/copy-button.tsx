@@ -3,7 +3,7 @@ import { IconCheck, IconCopy } from './icons.tsx'
 
 interface Props {
   readonly value: string
-  /** What it copies: "Copy the token". */
+  /** Label, for example "Copy the token". */
   readonly label: string
   readonly size?: MantineSize
 }

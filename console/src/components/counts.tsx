@@ -2,21 +2,21 @@ import { Paper, SimpleGrid, Text } from '@mantine/core'
 
 const format = new Intl.NumberFormat('en')
 
-/** "49,500". */
+/** Formats a number: "49,500". */
 export const numberText = (count: number): string => format.format(count)
 
-/** "1 row", "49,500 rows". */
+/** Formats a count: "1 row", "49,500 rows". */
 export const countOf = (count: number, one: string, many = `${one}s`): string =>
   `${numberText(count)} ${count === 1 ? one : many}`
 
 interface Count {
   readonly label: string
   readonly count: number
-  /** Whether it is one to look into where there are any. */
+  /** True if a number above 0 needs attention. */
   readonly isBad?: boolean
 }
 
-/** Figures side by side. */
+/** Shows numbers in a row. */
 export function Counts({ counts }: { readonly counts: readonly Count[] }) {
   return (
     <SimpleGrid component="dl" cols={{ base: 2, sm: counts.length }} spacing="xs" m={0}>

@@ -26,7 +26,7 @@ type Features = typeof features
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Columns<Row extends RowData> = ColumnDef<Features, Row, any>[]
 
-/** The columns of a table: made once, outside of components. What `make` gives is typed by its calls of `column`. */
+/** Creates the columns of a table. Call it once, outside of components. */
 export function columnsOf<Row extends RowData>(
   make: (column: ColumnHelper<Features, Row>) => readonly unknown[],
 ): Columns<Row> {
@@ -34,16 +34,16 @@ export function columnsOf<Row extends RowData>(
 }
 
 interface Props<Row extends RowData> {
-  /** What the table lists, for those who hear the page. */
+  /** Accessible name of the table. */
   readonly label: string
   readonly columns: Columns<Row>
   readonly rows: readonly Row[]
   readonly rowId: (row: Row) => string
-  /** Whether all rows are there, so that they can be put in another order. */
+  /** True if all rows are loaded, so that they can be sorted. */
   readonly sortable?: boolean
 }
 
-/** A table that becomes a list of cards where the screen is narrow. */
+/** A table that becomes a list of cards on narrow screens. */
 export function DataTable<Row extends RowData>({
   label,
   columns,

@@ -1,6 +1,6 @@
 import type { Difference } from '../api/wire.ts'
 
-/** Where two JSON values differ, as the service tells it: within objects member by member, anything else as a whole. */
+/** Returns the differences of two JSON values as the service does: by member within objects, whole values otherwise. */
 export function differencesOf(before: unknown, after: unknown, path = ''): Difference[] {
   if (isObject(before) && isObject(after)) {
     const keys = new Set([...Object.keys(before), ...Object.keys(after)])
@@ -26,7 +26,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The steps of a JSON Pointer. */
+/** Returns the steps of a JSON Pointer. */
 export function stepsOf(pointer: string): string[] {
   return pointer
     .split('/')

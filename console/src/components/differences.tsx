@@ -17,12 +17,12 @@ const columns = columnsOf<Difference>((column) => [
 ])
 
 interface Props {
-  /** What was compared, for those who hear the page. */
+  /** Accessible name of the list. */
   readonly label: string
   readonly differences: readonly Difference[]
 }
 
-/** What is different, place by place. */
+/** Lists the differences by place. */
 export function Differences({ label, differences }: Props) {
   if (differences.length === 0) {
     return (

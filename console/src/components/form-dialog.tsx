@@ -6,18 +6,18 @@ import { ErrorAlert } from './states.tsx'
 interface Props {
   readonly title: string
   readonly children: ReactNode
-  /** What the button says: what is done. */
+  /** Label of the button that submits the form. */
   readonly action: string
   readonly pending: boolean
-  /** How it failed. */
+  /** Error of the request. */
   readonly failure: unknown
-  /** The same, where no field tells it. */
+  /** Error to show if no field shows it. */
   readonly error?: unknown
   readonly onSubmit: () => void
   readonly onClose: () => void
 }
 
-/** A short form in a dialog; it is open as long as it is there. The focus returns to where it was. */
+/** A dialog with a short form, open while mounted. Returns the focus afterwards. */
 export function FormDialog(props: Props) {
   const { title, children, action, pending, failure, error, onSubmit, onClose } = props
   const form = useRef<HTMLFormElement>(null)

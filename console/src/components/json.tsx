@@ -1,7 +1,7 @@
 import { Code, Group } from '@mantine/core'
 import { CopyButton } from './copy-button.tsx'
 
-/** A value as JSON, on several lines. */
+/** Shows a value as formatted JSON. */
 export function JsonBlock({ value, label }: { readonly value: unknown; readonly label: string }) {
   const text = JSON.stringify(value, null, 2)
   return (

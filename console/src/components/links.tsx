@@ -4,12 +4,12 @@ import type { ComponentPropsWithRef } from 'react'
 
 type Native = Omit<ComponentPropsWithRef<'a'>, 'href' | keyof AnchorProps>
 
-/** A link to another page of the console, within text. */
+/** An inline link to another page of the console. */
 export const TextLink = createLink((props: Omit<AnchorProps, 'href'> & Native) => <Anchor {...props} />)
 
 type NativeButton = Omit<ComponentPropsWithRef<'a'>, 'href' | keyof ButtonProps>
 
-/** A link to another page of the console that looks like a button. */
+/** A link to another page of the console, styled as a button. */
 export const ButtonLink = createLink((props: Omit<ButtonProps, 'href'> & NativeButton) => (
   <Button component="a" {...props} />
 ))

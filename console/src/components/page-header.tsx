@@ -5,14 +5,14 @@ import { useSession } from '../session/store.ts'
 
 interface Props {
   readonly title: string
-  /** What the page is for, in a sentence. */
+  /** Purpose of the page, in one sentence. */
   readonly description?: ReactNode
   readonly actions?: ReactNode
-  /** What the tab of the browser says, where that is not the title. */
+  /** Title of the browser tab. Default: the heading. */
   readonly pageTitle?: string
 }
 
-/** The heading of every page, which also names the tab. It takes the focus after a navigation. */
+/** The heading of a page. Sets the title of the tab and takes the focus after a navigation. */
 export function PageHeader({ title, description, actions, pageTitle = title }: Props) {
   const { api_environment_tag: environment } = useSession()
   useDocumentTitle(`${pageTitle} · ${environment} · User Group Service`)

@@ -8,13 +8,13 @@ interface Props {
     ReturnType<typeof usePages>,
     'rows' | 'hasNextPage' | 'isFetchingNextPage' | 'isSearching' | 'hasGivenUp' | 'goOn' | 'stop'
   >
-  /** What one row is. */
+  /** Noun for one row. */
   readonly noun: string
-  /** What is looked through for them, where that is something else. */
+  /** Noun for what is loaded, if it differs from the rows. */
   readonly among?: string
 }
 
-/** Below a list that is looked through page after page: how many were found, and how to go on or to stop. */
+/** Footer of a list that loads page by page: the number of rows, and buttons to continue or stop. */
 export function PagesFooter({ found, noun, among = `${noun}s` }: Props) {
   const { rows, hasNextPage, isFetchingNextPage, isSearching, hasGivenUp, goOn, stop } = found
   const count = rows.length

@@ -8,7 +8,7 @@ interface Props {
   readonly children: ReactNode
 }
 
-/** A part of a page with a heading of its own. */
+/** A part of a page with its own heading. */
 export function Section({ title, description, actions, children }: Props) {
   const id = useId()
   return (

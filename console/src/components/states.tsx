@@ -14,7 +14,7 @@ interface ErrorProps {
   readonly children?: ReactNode
 }
 
-/** What went wrong with what was just tried, beside it. */
+/** Shows the error of an action next to it. */
 export function ErrorAlert({ error, title, children }: ErrorProps) {
   const requestId = error instanceof ApiError ? error.requestId : undefined
   return (
@@ -35,7 +35,7 @@ export function ErrorAlert({ error, title, children }: ErrorProps) {
   )
 }
 
-/** In place of what could not be loaded. */
+/** Replaces content that could not be loaded. */
 export function ErrorState({ onRetry, children, ...props }: ErrorProps & { readonly onRetry: () => void }) {
   return (
     <ErrorAlert {...props}>
@@ -55,7 +55,7 @@ interface EmptyProps {
   readonly action?: ReactNode
 }
 
-/** In place of a list that has nothing in it. */
+/** Replaces an empty list. */
 export function EmptyState({ title, children, action }: EmptyProps) {
   return (
     <Center py="xl" px="md">
@@ -74,7 +74,7 @@ export function EmptyState({ title, children, action }: EmptyProps) {
   )
 }
 
-/** As high as what is to come, so that nothing moves when it does. */
+/** Placeholder as high as the content, so that the layout does not shift. */
 export function LoadingState({
   lines = 6,
   label = 'Loading',
@@ -91,7 +91,7 @@ export function LoadingState({
   )
 }
 
-/** Says that something goes on, without moving what is there. */
+/** Shows that something is loading, without shifting the layout. */
 export function Working({ children }: { readonly children: ReactNode }) {
   return (
     <Group gap="xs" role="status">

@@ -8,13 +8,13 @@ const absolute = new Intl.DateTimeFormat('en-GB', {
 const precise = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long' })
 
 interface Props extends TextProps {
-  /** As the service writes it: RFC 3339. */
+  /** RFC 3339 time of the service. */
   readonly value: string
-  /** `age` says "3 hours ago"; else it is the date and the time. */
+  /** `age` shows "3 hours ago". Default: date and time. */
   readonly as?: 'date' | 'age'
 }
 
-/** A time, in the time zone of the reader. */
+/** Shows a time in the time zone of the browser. */
 export function Time({ value, as = 'date', ...props }: Props) {
   const date = new Date(value)
   return (

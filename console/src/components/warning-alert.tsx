@@ -5,11 +5,11 @@ import type { ReactNode } from 'react'
 interface Props {
   readonly title: string
   readonly children: ReactNode
-  /** `alert` where it appears unasked; else it is a part of the page with this name. */
+  /** `alert` if it appears without a user action. Otherwise a region with this name. */
   readonly role?: 'alert' | 'region'
 }
 
-/** Something that is to be looked at, and did not fail. */
+/** Shows a warning that is not an error. */
 export function WarningAlert({ title, children, role = 'region' }: Props) {
   return (
     <Alert

@@ -2,7 +2,7 @@ import { IconFlask2, IconUsersGroup } from '../components/icons.tsx'
 import type { EnvironmentTag } from '../api/wire.ts'
 import classes from './environment-badge.module.css'
 
-/** Told apart by colour, pattern, picture and word: nobody shall take customers for a test. */
+/** Distinguishes environments by color, pattern, icon and word, so that production is not mistaken for test. */
 export function EnvironmentBadge({ environment }: { readonly environment: EnvironmentTag }) {
   const Icon = environment === 'Customer' ? IconUsersGroup : IconFlask2
   return (

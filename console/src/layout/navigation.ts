@@ -9,7 +9,7 @@ import {
   IconUsersGroup,
 } from '../components/icons.tsx'
 
-/** In the order of how often support needs them. */
+/** Sorted by frequency of use. */
 export const navigation = [
   { to: '/user-groups', label: 'User groups', Icon: IconUsersGroup },
   { to: '/leaked-token', label: 'Leaked token', Icon: IconShieldExclamation },

@@ -3,11 +3,11 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useEffect, useState, type ReactNode } from 'react'
 import { queryClient } from '../api/query-client.ts'
 import { ErrorState } from '../components/states.tsx'
-import { checkSession, resumeSession } from './calls.ts'
+import { checkSession, resumeSession } from './requests.ts'
 import { SignInPage } from './sign-in-page.tsx'
 import { endOf, useSessionState, type Session } from './store.ts'
 
-/** What is fetched while one signs in: the sign-in does without it. */
+/** Loaded during sign-in, which does not need it. */
 const appQuery = queryOptions({
   queryKey: ['app'],
   queryFn: () => import('../app.tsx'),
@@ -15,7 +15,7 @@ const appQuery = queryOptions({
   staleTime: Infinity,
 })
 
-/** The sign-in in place of every page until somebody is signed in; the address stays, and so does the way back. */
+/** Shows the sign-in instead of every page until somebody is signed in. The address stays. */
 export function SessionGate() {
   const state = useSessionState()
   useEffect(() => void queryClient.query(appQuery).catch(() => undefined), [])
@@ -29,11 +29,11 @@ function SignedIn({ session }: { readonly session: Session }) {
   useEffect(() => watchEnd(session), [session])
   const { data: app, error } = useQuery(appQuery)
   if (app !== undefined) return <app.App />
-  // There may be another version by now, which a reload fetches.
+  // A newer version may be deployed, which a reload loads.
   return error === null ? <Loading /> : <Failed error={error} onRetry={() => location.reload()} />
 }
 
-/** Shows the sign-in once the session is over, so that nothing stays on a screen that was left. */
+/** Shows the sign-in once the session has ended, so that nothing stays on an unattended screen. */
 function watchEnd(session: Session): () => void {
   const timer = setInterval(() => {
     if (Date.now() > endOf(session)) void checkSession()

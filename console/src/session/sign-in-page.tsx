@@ -7,7 +7,7 @@ import { CopyButton } from '../components/copy-button.tsx'
 import { ErrorAlert } from '../components/states.tsx'
 import { ThemeSwitch } from '../layout/theme-switch.tsx'
 import { Wordmark } from '../layout/wordmark.tsx'
-import { signIn } from './calls.ts'
+import { signIn } from './requests.ts'
 import type { Ending } from './store.ts'
 
 const command = 'npx ugs api-token create --environment Customer --name support --scopes admin'
@@ -76,7 +76,7 @@ export function SignInPage({ ending }: { readonly ending: Ending | undefined }) 
             <CopyButton value={command} label="Copy the command" />
           </Group>
           <Text size="sm" c="dimmed">
-            For what is only tried out, say Testing in place of Customer.
+            For tests, use Testing instead of Customer.
           </Text>
         </Stack>
       </Stack>

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import type { EnvironmentTag } from '../api/wire.ts'
 
-/** As `/console/session` answers it. */
+/** The session as `/console/session` returns it. */
 export interface Session {
   readonly workspace: { readonly id: number; readonly name: string }
   readonly api_environment_tag: EnvironmentTag
@@ -11,7 +11,7 @@ export interface Session {
   readonly csrf_token: string
 }
 
-/** Why nobody is signed in any more. */
+/** Reason why the session ended. */
 export type Ending = 'expired' | 'signed_out'
 
 export type SessionState =
@@ -19,7 +19,7 @@ export type SessionState =
   | { readonly kind: 'signed_in'; readonly session: Session }
   | { readonly kind: 'signed_out'; readonly ending?: Ending }
 
-// The cookie cannot be seen from here. Where there was never one, the service need not be asked.
+// Scripts cannot see the cookie. Without this hint, there never was one, and no request is needed.
 const hint = 'console-session'
 
 let state: SessionState = { kind: localStorage.getItem(hint) === null ? 'signed_out' : 'unknown' }
@@ -38,7 +38,7 @@ export function beginSession(session: Session): void {
   become({ kind: 'signed_in', session })
 }
 
-/** Nothing happens where nobody was signed in. */
+/** Does nothing without a session. */
 export function endSession(ending: Ending): void {
   if (state.kind === 'signed_in') become({ kind: 'signed_out', ending })
 }
@@ -56,12 +56,12 @@ export function lastEnding(): Ending | undefined {
   return state.kind === 'signed_out' ? state.ending : undefined
 }
 
-/** The service counts the idle time from the last call. */
+/** The service counts the idle time from the last request. */
 export function noteActivity(): void {
   lastActivity = Date.now()
 }
 
-/** When the session ends unless something is called before, in milliseconds since the Unix epoch. */
+/** End of the session unless there is another request, in milliseconds since the Unix epoch. */
 export function endOf({ idle_seconds, expires_at }: Session): number {
   return Math.min(lastActivity + idle_seconds * 1000, Date.parse(expires_at))
 }
@@ -75,9 +75,9 @@ export function useSessionState(): SessionState {
   return useSyncExternalStore(onSessionChange, () => state)
 }
 
-/** Of those who are signed in: all pages are shown to nobody else. */
+/** The current session. Only for pages that require one. */
 export function useSession(): Session {
   const current = useSessionState()
-  if (current.kind !== 'signed_in') throw new Error('nobody is signed in')
+  if (current.kind !== 'signed_in') throw new Error('not signed in')
   return current.session
 }

@@ -8,31 +8,31 @@ import { findChromium, launchChromium } from '../../../server/test/support/chrom
 import { startService, type RunningService } from '../../../server/test/support/service.ts'
 
 export interface Opening {
-  /** Below `/console`; the list of user groups unless it is given. */
+  /** Path below `/console`. Default: the list of user groups. */
   readonly path?: string
   readonly width?: number
   readonly colorScheme?: 'light' | 'dark'
   /**
-   * Where it is given, the page has a browser profile of its own, signed in with this API token, and not at all where
-   * it is null. Else it is in the one profile that tests share: signed in to `Customer`, and not to be signed out of.
+   * Opens the page in a separate browser profile, signed in with this API token, or signed out if null. By default, pages
+   * share one profile that is signed in to `Customer`; do not sign out of it.
    */
   readonly apiToken?: string | null
-  /** What of the complaints of the browser the test is about, such as a status of 412. */
+  /** Expected browser errors, such as a status of 412. */
   readonly expected?: RegExp
 }
 
 export interface RunningConsole extends ManagedEnvironment {
   readonly service: RunningService
-  /** The other environment of the same service. */
+  /** Returns the other environment of the same service. */
   readonly testing: () => Promise<ManagedEnvironment>
   /**
-   * A page; undefined where the test is skipped, for want of a browser. When the test ends there must have been no
-   * complaints but those that were expected.
+   * Opens a page. Returns undefined if the test is skipped for lack of a browser. After the test, asserts that there
+   * were only expected errors.
    */
   readonly open: (t: TestContext, opening?: Opening) => Promise<Page | undefined>
 }
 
-/** One service and one browser for the tests of a suite: call this in a `describe`, and what it returns in its tests. */
+/** Starts one service and one browser for a suite. Call it in a `describe`, and the returned functions in its tests. */
 export function sharedConsole(settings: Record<string, string> = {}): () => RunningConsole {
   let running: RunningConsole
   let testing: Promise<ManagedEnvironment> | undefined
@@ -74,9 +74,9 @@ interface Profile {
 }
 
 async function newProfile(browser: Browser, origin: string): Promise<Profile> {
-  // With less motion, what appears and goes is there or not, at once.
+  // With reduced motion, elements appear and disappear at once.
   const context = await browser.newContext({ baseURL: origin, reducedMotion: 'reduce' })
-  // A busy machine may take its time; nothing is waited for longer than it needs.
+  // Generous for slow machines. Waits end as soon as possible.
   context.setDefaultTimeout(60_000)
   return { context, origin }
 }
@@ -109,7 +109,7 @@ async function openPage(
   return page
 }
 
-/** As on a screen of this width, with this theme. */
+/** Sets the width and the theme of the page. */
 export async function look(
   page: Page,
   { width, colorScheme }: { readonly width: number; readonly colorScheme: 'light' | 'dark' },
@@ -118,14 +118,14 @@ export async function look(
   await page.emulateMedia({ colorScheme })
 }
 
-/** Signs in as a person does; resolves once a page is there. */
+/** Signs in as a user does. Resolves once a page is shown. */
 export async function signIn(page: Page, apiToken: string): Promise<void> {
   await page.getByLabel('API token', { exact: true }).fill(apiToken)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
 }
 
-/** Resolves once colours and sizes are what they are to be; what turns for ever is not waited for. */
+/** Resolves once transitions have ended. Ignores infinite animations. */
 async function stillness(page: Page): Promise<void> {
   await page.evaluate(`(async () => {
     const moving = () => document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
@@ -135,14 +135,14 @@ async function stillness(page: Page): Promise<void> {
 
 const all = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** The rules that are about colours. */
+/** The axe rules about colors. */
 export const colours = ['color-contrast', 'link-in-text-block']
 
-/** Asserts that axe finds nothing wrong with what is shown. */
+/** Asserts that axe finds no violations. */
 export async function assertAccessible(page: Page, runOnly: readonly string[] = all): Promise<void> {
   await stillness(page)
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(`${axe.source};undefined`)
-  // To tell all that is in order takes longer than to find it.
+  // Reporting passed rules takes longer than finding violations.
   const options: RunOptions = { runOnly: [...runOnly], resultTypes: ['violations'] }
   const { violations } = await page.evaluate<Pick<AxeResults, 'violations'>>(
     `axe.run(${JSON.stringify(options)}).then(({ violations }) => ({ violations }))`,
@@ -157,7 +157,7 @@ export async function assertAccessible(page: Page, runOnly: readonly string[] = 
   )
 }
 
-/** Asserts that nobody has to scroll to the side. */
+/** Asserts that the page does not scroll horizontally. */
 export async function assertFits(page: Page): Promise<void> {
   const [needed, given] = await page.evaluate<[number, number]>(
     '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
@@ -165,7 +165,7 @@ export async function assertFits(page: Page): Promise<void> {
   assert.ok(needed <= given, `${page.url()}: ${needed} px in ${given}`)
 }
 
-/** All that could be read from the page, and all that it keeps in the browser. */
+/** Returns everything that the page shows and that it keeps in the browser. */
 export async function contentOf(page: Page): Promise<string> {
   return page.evaluate<string>(
     `JSON.stringify([
@@ -176,14 +176,14 @@ export async function contentOf(page: Page): Promise<string> {
   )
 }
 
-/** What has the focus: its role or element, and its name. */
+/** Describes the focused element by role or tag, and name. */
 export async function focused(page: Page): Promise<string> {
   return page.evaluate<string>(
     `(({ activeElement: e }) => e === null ? '' : (e.getAttribute('aria-label') ?? e.textContent.trim()) || e.id)(document)`,
   )
 }
 
-/** Presses Tab until this has the focus, as somebody without a mouse does. */
+/** Presses Tab until the element has the focus. */
 export async function tabTo(page: Page, name: string | RegExp, key = 'Tab'): Promise<void> {
   const passed: string[] = []
   for (let i = 0; i < 80; i++) {

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { temporaryFolder } from '../../../server/test/support/service.ts'
 import type { Scope } from '../../../server/test/support/scope.ts'
 
-/** Writes a file to import, which goes when the test ends; returns where it is. */
+/** Writes a temporary file to import and returns its path. */
 export function importFile(t: Scope, name: string, text: string): string {
   const path = join(temporaryFolder(t), name)
   writeFileSync(path, text)
   return path
 }
 
-/** NDJSON of so many rows, of which each hundredth is at fault; and on which lines those are. */
+/** Returns NDJSON with this many rows, every hundredth of them invalid, and the numbers of the invalid lines. */
 export function rowsWithFaults(prefix: string, count: number): { text: string; badLines: number[] } {
   const badLines: number[] = []
   const rows = Array.from({ length: count }, (_, i) => {

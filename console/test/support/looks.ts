@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, assertFits, colours, look, type Opening, type RunningConsole } from './console.ts'
 
-/** Light and dark, wide and as narrow as a phone; a theme is about colours alone. */
+/** Light and dark, desktop and phone. Themes only affect colors. */
 const looks = [
   { colorScheme: 'light', width: 1280 },
   { colorScheme: 'dark', width: 1280, rules: colours },
@@ -11,7 +11,7 @@ const looks = [
   { colorScheme: 'light', width: 360, rules: colours },
 ] as const
 
-/** Asserts in each of them that what `shows` lead to, one after the other, has no fault for anybody's eyes, ears or hands. */
+/** Asserts for each that the states that `shows` opens are accessible and fit the width. */
 export async function assertGoodLooks(
   t: TestContext,
   { open }: RunningConsole,
@@ -27,7 +27,7 @@ export async function assertGoodLooks(
   }
 }
 
-/** The same of what is shown. */
+/** Asserts the same of the current state. */
 export async function assertLooksGood(page: Page): Promise<void> {
   for (const given of looks) {
     await look(page, given)

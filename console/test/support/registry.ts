@@ -1,6 +1,6 @@
 import { assertAnswers, type AdminApi } from '../../../server/test/support/admin-api.ts'
 
-/** Registers a schema with these data sources; each is named as its provided id. Returns the ids of the service. */
+/** Registers a schema with these data sources, named like their provided ids. Returns the ids of the service. */
 export async function register(
   admin: AdminApi,
   schema: string,

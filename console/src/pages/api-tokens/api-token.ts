@@ -10,7 +10,7 @@ export function stateOf({ revoked_at, expires_at }: ApiToken, now = Date.now()):
   return expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : 'valid'
 }
 
-/** What it allows, in the order of how often it is needed. */
+/** Scopes, sorted by frequency of use. */
 export const scopes: readonly { readonly scope: Scope; readonly text: string }[] = [
   { scope: 'read', text: 'Look up user groups and their tokens, and change nothing.' },
   { scope: 'write', text: 'Create, change and rotate user groups: what your backend needs.' },

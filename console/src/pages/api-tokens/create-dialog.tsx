@@ -1,7 +1,7 @@
 import { Checkbox, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { postAdmin } from '../../api/call.ts'
+import { postAdmin } from '../../api/request.ts'
 import { fieldMessage } from '../../api/field-message.ts'
 import type { Wire } from '../../api/wire.ts'
 import { useFocusReturn } from '../../components/confirm-dialog.tsx'
@@ -19,14 +19,14 @@ const lifetimes = [
   { value: '', label: 'Never' },
 ]
 
-/** Asks what the API token is for, and shows it once. It is kept only as long as it is shown. */
+/** Creates an API token and shows it once. Keeps it only while it is shown. */
 export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   const [created, setCreated] = useState<{ readonly name: string; readonly token: string }>()
   useFocusReturn()
   return created === undefined ? (
     <Form onCreated={setCreated} onClose={onClose} />
   ) : (
-    <ShownOnce title={`The API token ${created.name} is made`} token={created.token} onClose={onClose} />
+    <ShownOnce title={`The API token ${created.name} was created`} token={created.token} onClose={onClose} />
   )
 }
 
@@ -44,8 +44,8 @@ function Form({ onCreated, onClose }: FormProps) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => {
       const body = { name, scopes, ...(lifetime !== '' && { expires_in_seconds: Number(lifetime) }) }
-      // What a mutation answers is kept for a while, which a token is not to be.
-      const { api_token: apiToken, token } = await postAdmin<Wire['NewApiTokenAnswer']>('/api-tokens', {
+      // Not a mutation result, because those are cached for a while.
+      const { api_token: apiToken, token } = await postAdmin<Wire['NewApiTokenResponse']>('/api-tokens', {
         body,
       })
       void queryClient.invalidateQueries({ queryKey: ['api-tokens'] })

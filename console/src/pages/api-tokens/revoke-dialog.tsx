@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { postAdmin } from '../../api/call.ts'
+import { postAdmin } from '../../api/request.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { useSession } from '../../session/store.ts'
 import type { ApiToken } from './api-token.ts'

@@ -1,7 +1,7 @@
 import { Radio, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { postAdmin } from '../../api/call.ts'
+import { postAdmin } from '../../api/request.ts'
 import type { Wire } from '../../api/wire.ts'
 import { ConfirmDialog, useFocusReturn } from '../../components/confirm-dialog.tsx'
 import { Time } from '../../components/time.tsx'
@@ -21,13 +21,13 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Asks when the old API token is to stop, and shows the new one once. */
+/** Asks when the old API token stops, and shows the new one once. */
 export function RotateDialog({ apiToken, onClose }: Props) {
-  const [rotated, setRotated] = useState<Wire['ApiTokenRotationAnswer']>()
+  const [rotated, setRotated] = useState<Wire['ApiTokenRotationResponse']>()
   const queryClient = useQueryClient()
   useFocusReturn()
   if (rotated === undefined) return <Question apiToken={apiToken} onRotated={setRotated} onClose={onClose} />
-  const { api_token: made, token, replaces } = rotated
+  const { api_token: created, token, replaces } = rotated
   return (
     <ShownOnce
       title={`The API token ${apiToken.name} is replaced`}
@@ -39,7 +39,7 @@ export function RotateDialog({ apiToken, onClose }: Props) {
     >
       <Text size="sm">
         The old one, with the id {replaces.id},{' '}
-        {replaces.expires_at === null || replaces.expires_at <= made.created_at ? (
+        {replaces.expires_at === null || replaces.expires_at <= created.created_at ? (
           'has stopped'
         ) : (
           <>
@@ -53,7 +53,7 @@ export function RotateDialog({ apiToken, onClose }: Props) {
 }
 
 interface QuestionProps extends Props {
-  readonly onRotated: (rotated: Wire['ApiTokenRotationAnswer']) => void
+  readonly onRotated: (rotated: Wire['ApiTokenRotationResponse']) => void
 }
 
 function Question({ apiToken: { id, name, expires_at: expiresAt }, onRotated, onClose }: QuestionProps) {
@@ -63,8 +63,8 @@ function Question({ apiToken: { id, name, expires_at: expiresAt }, onRotated, on
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => {
       const body = { overlap_seconds: seconds }
-      // What a mutation answers is kept for a while, which a token is not to be.
-      onRotated(await postAdmin<Wire['ApiTokenRotationAnswer']>(`/api-tokens/${id}/rotate`, { body }))
+      // Not a mutation result, because those are cached for a while.
+      onRotated(await postAdmin<Wire['ApiTokenRotationResponse']>(`/api-tokens/${id}/rotate`, { body }))
     },
   })
   const isOwn = id === own.id
@@ -81,8 +81,8 @@ function Question({ apiToken: { id, name, expires_at: expiresAt }, onRotated, on
       onClose={onClose}
     >
       <Text size="sm">
-        Another one is made, with its name, scopes and lifetime, and is shown once. Both work until the old
-        one stops.
+        This creates another one with the same name, scopes and lifetime, which is shown only once. Both work
+        until the old one stops.
       </Text>
       <Radio.Group
         label="When does the old one stop?"
@@ -95,7 +95,7 @@ function Question({ apiToken: { id, name, expires_at: expiresAt }, onRotated, on
               key={value}
               value={String(value)}
               label={label}
-              // The page would be gone before the new one could be copied.
+              // The session would end before the new token could be copied.
               disabled={isOwn && value === 0}
               description={isOwn && value === 0 ? 'Not while you are signed in with it.' : text}
             />

@@ -6,12 +6,12 @@ import { WarningAlert } from '../../components/warning-alert.tsx'
 interface Props {
   readonly title: string
   readonly token: string
-  /** What else there is to know. */
+  /** Additional information. */
   readonly children?: ReactNode
   readonly onClose: () => void
 }
 
-/** A new API token. It is kept only as long as it is shown. */
+/** Shows a new API token. Keeps it only while it is shown. */
 export function ShownOnce({ title, token, children, onClose }: Props) {
   return (
     <Modal

@@ -42,12 +42,12 @@ export function AuditPage() {
 }
 
 function useEvents({ within, ...search }: AuditSearch) {
-  // Counted from when it is chosen, so that the pages of one search are of one search.
+  // Computed when the range is chosen, so that all pages of a search have the same range.
   const since = useMemo(
     () => within && new Date(Date.now() - periods[within].hours * 3_600_000).toISOString(),
     [within],
   )
-  return usePages<Wire['AuditEventListAnswer'], AuditEvent>({
+  return usePages<Wire['AuditEventListResponse'], AuditEvent>({
     queryKey: ['audit-events', search, within],
     path: '/audit-events',
     query: { ...search, since },

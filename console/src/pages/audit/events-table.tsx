@@ -32,7 +32,7 @@ export function EventsTable({ events }: { readonly events: readonly AuditEvent[]
 }
 
 function What({ event: { action, details } }: { readonly event: AuditEvent }) {
-  const more = details === null ? '' : told(details)
+  const more = details === null ? '' : formatDetails(details)
   return (
     <>
       <Text size="sm">{actionLabels[action]}</Text>
@@ -45,8 +45,8 @@ function What({ event: { action, details } }: { readonly event: AuditEvent }) {
   )
 }
 
-/** `changed_fields: ["name"]` as "Changed fields: name". */
-function told(details: Record<string, unknown>): string {
+/** Formats `changed_fields: ["name"]` as "Changed fields: name". */
+function formatDetails(details: Record<string, unknown>): string {
   return Object.entries(details)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => {

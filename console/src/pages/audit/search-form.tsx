@@ -12,7 +12,7 @@ interface Props {
 
 type Changes = { readonly [Name in keyof AuditSearch]: AuditSearch[Name] | null }
 
-/** What is chosen is searched for at once, what is typed when it is complete. */
+/** Selections search at once, typed text when it is complete. */
 export function SearchForm({ search, onSearch }: Props) {
   const [userGroupId, setUserGroupId] = useState(search.user_group_id ?? '')
   const [requestId, setRequestId] = useState(search.request_id ?? '')
@@ -82,7 +82,7 @@ interface AuthorProps {
   readonly onChange: (author: string | null) => void
 }
 
-/** One of the API tokens, or who is in the address. */
+/** Lists the API tokens, and the author in the address if it is not among them. */
 function AuthorSelect({ value, onChange }: AuthorProps) {
   const { data: apiTokens = [] } = useQuery(apiTokensQuery)
   const known = apiTokens.map(({ id, name }) => ({ value: `api_token:${id}`, label: `${name} (${id})` }))

@@ -1,9 +1,9 @@
 import type { Wire } from '../../api/wire.ts'
 
-export type AuditEvent = Wire['AuditEventListAnswer']['audit_events'][number]
+export type AuditEvent = Wire['AuditEventListResponse']['audit_events'][number]
 export type Action = AuditEvent['action']
 
-/** What the audit log is narrowed by; it stands in the address, so that a search can be linked. */
+/** Search of the audit log. Kept in the address, so that it can be linked. */
 export interface AuditSearch {
   readonly user_group_id?: string
   readonly action?: string
@@ -12,7 +12,7 @@ export interface AuditSearch {
   readonly within?: Period
 }
 
-/** How long ago, at most, in hours. */
+/** Maximum age in hours. */
 export const periods = {
   hour: { label: 'Last hour', hours: 1 },
   day: { label: 'Last 24 hours', hours: 24 },
@@ -24,7 +24,7 @@ type Period = keyof typeof periods
 
 const texts = ['user_group_id', 'action', 'author', 'request_id'] as const satisfies (keyof AuditSearch)[]
 
-/** What of an address is such a search. */
+/** Reads the search from an address. */
 export function readAuditSearch(raw: Record<string, unknown>): AuditSearch {
   const { within } = raw
   return {
@@ -35,7 +35,7 @@ export function readAuditSearch(raw: Record<string, unknown>): AuditSearch {
   }
 }
 
-/** Each action as people say it. */
+/** Labels of the actions. */
 export const actionLabels: Readonly<Record<Action, string>> = {
   'user_group.created': 'User group created',
   'user_group.updated': 'User group changed',
@@ -45,11 +45,11 @@ export const actionLabels: Readonly<Record<Action, string>> = {
   'user_group.resumed': 'User group resumed',
   'user_group.deleted': 'User group deleted',
   'user_group.restored': 'User group restored',
-  'api_token.created': 'API token made',
+  'api_token.created': 'API token created',
   'api_token.rotated': 'API token rotated',
   'api_token.limited': 'API token limited',
   'api_token.revoked': 'API token revoked',
-  'workspace.created': 'Workspace made',
+  'workspace.created': 'Workspace created',
   'schema.created': 'Schema registered',
   'schema.deleted': 'Schema removed',
   'data_source.created': 'Data source registered',

@@ -46,7 +46,7 @@ export function DataSourcesPage() {
   )
 }
 
-/** What is open at first may be asked for by the address; afterwards that is forgotten. */
+/** The address may open a dialog initially; afterwards its parameter is dropped. */
 function useDialog(schemas: readonly Schema[] | undefined) {
   const asked = route.useSearch()
   const navigate = route.useNavigate()
@@ -89,7 +89,7 @@ function Registered({ schemas, open }: RegisteredProps) {
         }
       >
         Without any, mappings are passed on as they are written. Once you register schemas and data sources,
-        this console tells which mappings name nothing, and who shares a data source.
+        this console shows which mappings are unregistered, and which user groups share a data source.
       </EmptyState>
     )
   }

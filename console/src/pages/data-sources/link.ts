@@ -1,4 +1,4 @@
-/** What another page leads here to register: a schema, or where `data_source` is there that. */
+/** Parameters of a link to register a schema, or a data source if `data_source` is present. */
 export interface Link {
   readonly schema?: string
   readonly data_source?: string

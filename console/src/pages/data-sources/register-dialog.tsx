@@ -2,16 +2,16 @@ import { TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { postAdmin } from '../../api/call.ts'
+import { postAdmin } from '../../api/request.ts'
 import { ApiError } from '../../api/errors.ts'
 import { fieldMessage } from '../../api/field-message.ts'
 import type { Schema } from '../../api/registry.ts'
 import { FormDialog } from '../../components/form-dialog.tsx'
 
 interface Props {
-  /** Of which a data source is registered; a schema is where it is left out. */
+  /** Schema of the new data source. Undefined to register a schema. */
   readonly schema?: Schema
-  /** What stands in the field at first. */
+  /** Initial value of the provided id. */
   readonly providedId: string | undefined
   readonly onClose: () => void
 }

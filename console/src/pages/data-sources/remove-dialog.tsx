@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { deleteAdmin } from '../../api/call.ts'
+import { deleteAdmin } from '../../api/request.ts'
 import { ApiError } from '../../api/errors.ts'
 import type { DataSource, Schema } from '../../api/registry.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
@@ -9,7 +9,7 @@ import { TextLink } from '../../components/links.tsx'
 
 interface Props {
   readonly schema: Schema
-  /** What is removed; the schema is where it is left out. */
+  /** The data source to remove. Undefined to remove the schema. */
   readonly dataSource?: DataSource
   readonly onClose: () => void
 }

@@ -6,11 +6,11 @@ import { DataSourcesTable } from './data-sources-table.tsx'
 import type { OpenDialog } from './dialog.tsx'
 import { SchemaFrame, SchemaSection } from './schema-section.tsx'
 
-/** Each asks for its data sources by itself. */
+/** Each section loads its own data sources. */
 const schemasAtOnce = 20
 
 interface Props {
-  /** Schemas, each with those data sources that were looked for, or with all of them. */
+  /** Lists schemas with all their data sources, or with those found. */
   readonly entries: readonly { readonly schema: Schema; readonly found?: readonly DataSource[] }[]
   readonly open: OpenDialog
 }

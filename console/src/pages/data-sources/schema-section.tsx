@@ -12,13 +12,13 @@ import { useDataSourcesOf } from './use-data-sources.ts'
 
 interface FrameProps {
   readonly schema: Schema
-  /** How many data sources it has, in words. */
+  /** Number of data sources, in words. */
   readonly count?: string | undefined
   readonly open: OpenDialog
   readonly children: ReactNode
 }
 
-/** A schema, and what can be done with it. */
+/** A schema and its actions. */
 export function SchemaFrame({ schema, count, open, children }: FrameProps) {
   return (
     <Section
@@ -61,7 +61,7 @@ interface Props {
   readonly open: OpenDialog
 }
 
-/** A schema with its data sources, as many as one asks for. */
+/** A schema with its data sources, loaded page by page. */
 export function SchemaSection({ schema, open }: Props) {
   const found = useDataSourcesOf(schema)
   const { data, rows, error, isPending, isError, hasNextPage, refetch, fetchNextPage } = found

@@ -14,7 +14,7 @@ interface Props {
   readonly onShowAll: () => void
 }
 
-/** The data sources that are named so, by their schemas, and the schemas that are. */
+/** Lists matching data sources by schema, and matching schemas. */
 export function SearchResults({ wanted, schemas, open, onShowAll }: Props) {
   const named = useNamedDataSources(wanted)
   const { rows, error, isPending, isError, isSearching, hasGivenUp, refetch, fetchNextPage } = named

@@ -5,9 +5,9 @@ import type { Wire } from '../../api/wire.ts'
 const path = '/data-sources'
 const rowsAtOnce = 50
 
-/** Those of one schema. */
+/** Loads the data sources of one schema. */
 export const useDataSourcesOf = ({ id }: Schema) =>
-  usePages<Wire['DataSourceListAnswer'], DataSource>({
+  usePages<Wire['DataSourceListResponse'], DataSource>({
     queryKey: ['data-sources', 'of', id],
     path,
     query: { schema_id: id },
@@ -15,13 +15,13 @@ export const useDataSourcesOf = ({ id }: Schema) =>
     rowsAtOnce,
   })
 
-/** Whether this has the text, in lower case, in its name or its provided id. */
+/** Returns true if the name or the provided id contains the text, which must be in lower case. */
 export const isNamed = ({ name, provided_id }: Schema | DataSource, text: string): boolean =>
   name.toLowerCase().includes(text) || provided_id.toLowerCase().includes(text)
 
-/** Those of all schemas that have this text in the name or the provided id; the service does not look for that. */
+/** Finds data sources by name or provided id. Filters here, because the service has no such search. */
 export const useNamedDataSources = (text: string) =>
-  usePages<Wire['DataSourceListAnswer'], DataSource>({
+  usePages<Wire['DataSourceListResponse'], DataSource>({
     queryKey: ['data-sources', 'all'],
     path,
     rowsOf: ({ data_sources }) => data_sources.filter((dataSource) => isNamed(dataSource, text)),

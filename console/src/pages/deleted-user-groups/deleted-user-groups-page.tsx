@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { getAdmin, postAdmin } from '../../api/call.ts'
+import { getAdmin, postAdmin } from '../../api/request.ts'
 import { ApiError } from '../../api/errors.ts'
 import type { Wire } from '../../api/wire.ts'
 import { Author } from '../../components/author.tsx'
@@ -14,7 +14,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 
-type Deleted = Wire['DeletedUserGroupListAnswer']['user_groups'][number]
+type Deleted = Wire['DeletedUserGroupListResponse']['user_groups'][number]
 
 const keptForMs = 30 * 24 * 3600 * 1000
 
@@ -82,7 +82,7 @@ function DeletedList({ onRestore }: { readonly onRestore: (deleted: Deleted) => 
     useInfiniteQuery({
       queryKey: ['user-groups', 'deleted'],
       queryFn: ({ pageParam, signal }) =>
-        getAdmin<Wire['DeletedUserGroupListAnswer']>('/deleted-user-groups', {
+        getAdmin<Wire['DeletedUserGroupListResponse']>('/deleted-user-groups', {
           query: { cursor: pageParam },
           signal,
         }),
@@ -131,7 +131,7 @@ function RestoreDialog({ deleted, onClose }: { readonly deleted: Deleted; readon
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => postAdmin<Wire['UserGroupAnswer']>(`/deleted-user-groups/${deleted.team_id}/restore`),
+    mutationFn: () => postAdmin<Wire['UserGroupResponse']>(`/deleted-user-groups/${deleted.team_id}/restore`),
     onSuccess: async ({ user_group: { team_id, name } }) => {
       await queryClient.invalidateQueries({ queryKey: ['user-groups'] })
       notifications.show({ title: 'Restored', message: `${name} is back, and its token works again.` })

@@ -88,7 +88,7 @@ function DropZone({ onFile, disabled, hasFile, children }: DropZoneProps) {
         accept={accepted}
         onChange={(file) => {
           if (file !== null) onFile(file)
-          // Else the same file could not be chosen again, once it is corrected.
+          // Otherwise, the corrected file could not be chosen again.
           forget.current?.()
         }}
         resetRef={forget}
@@ -141,7 +141,7 @@ function Example({ label, text }: { readonly label: string; readonly text: strin
 const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
 const sizeFormat = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 
-/** "11.8 MB". */
+/** Formats a size: "11.8 MB". */
 function sizeText(bytes: number): string {
   const power = Math.min(bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3), units.length - 1)
   return `${sizeFormat.format(bytes / 1000 ** power)} ${units[power]}`

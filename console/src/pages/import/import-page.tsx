@@ -25,7 +25,7 @@ export function ImportPage() {
   )
 }
 
-/** An import ends when its page is left. */
+/** Leaving the page ends the import. */
 function LeaveDialog({ running: { run } }: { readonly running: Import }) {
   const mustAsk = isUnderWay(run) && run?.isDryRun === false
   const { status, proceed, reset } = useBlocker({

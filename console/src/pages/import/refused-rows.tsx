@@ -67,9 +67,9 @@ export function RefusedRows({ report: { summary, refused, refusedFile } }: { rea
 function Download({ file }: { readonly file: Blob }) {
   const [url, setUrl] = useState<string>()
   useEffect(() => {
-    const made = URL.createObjectURL(file)
-    setUrl(made)
-    return () => URL.revokeObjectURL(made)
+    const objectUrl = URL.createObjectURL(file)
+    setUrl(objectUrl)
+    return () => URL.revokeObjectURL(objectUrl)
   }, [file])
   return (
     <Button

@@ -17,23 +17,23 @@ export interface Summary {
 
 export interface Report {
   readonly summary: Summary
-  /** The first of those that were refused. */
+  /** The first refused rows. */
   readonly refused: readonly Refused[]
-  /** All of them, as CSV. */
+  /** All refused rows, as CSV. */
   readonly refusedFile: Blob
 }
 
 type Line = { readonly summary: Summary } | ({ readonly outcome: string } & Refused)
 
-/** As many refused rows as are kept to be shown; the file has all of them. */
+/** Maximum number of refused rows to show. The downloadable file is complete. */
 const keptAtMost = 1000
 const partLength = 1024 * 1024
 
 /**
- * Reads the answer line by line, so that one about a million rows needs no more memory than one about a few.
- * @throws ApiError where it was cut off
+ * Reads the response line by line, so that memory does not grow with the number of rows.
+ * @throws ApiError if the response is incomplete
  */
-export async function readReport(answer: Blob): Promise<Report> {
+export async function readReport(response: Blob): Promise<Report> {
   const refused: Refused[] = []
   const parts: Blob[] = []
   let summary: Summary | undefined
@@ -42,15 +42,15 @@ export async function readReport(answer: Blob): Promise<Report> {
     parts.push(new Blob([text]))
     text = ''
   }
-  for await (const line of linesOf(answer)) {
-    const told = JSON.parse(line) as Line
-    if ('summary' in told) {
-      summary = told.summary
+  for await (const line of linesOf(response)) {
+    const entry = JSON.parse(line) as Line
+    if ('summary' in entry) {
+      summary = entry.summary
       continue
     }
-    if (told.outcome !== 'refused') continue
-    if (refused.length < keptAtMost) refused.push(told)
-    text += csvLine([told.line, told.user_group_id ?? '', told.error.code, told.error.message])
+    if (entry.outcome !== 'refused') continue
+    if (refused.length < keptAtMost) refused.push(entry)
+    text += csvLine([entry.line, entry.user_group_id ?? '', entry.error.code, entry.error.message])
     if (text.length > partLength) write()
   }
   write()
@@ -58,8 +58,8 @@ export async function readReport(answer: Blob): Promise<Report> {
   return { summary, refused, refusedFile: new Blob(parts, { type: 'text/csv' }) }
 }
 
-async function* linesOf(answer: Blob): AsyncGenerator<string> {
-  const reader = answer.stream().pipeThrough(new TextDecoderStream()).getReader()
+async function* linesOf(response: Blob): AsyncGenerator<string> {
+  const reader = response.stream().pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
   for (;;) {
     const { done, value } = await reader.read()
@@ -68,7 +68,7 @@ async function* linesOf(answer: Blob): AsyncGenerator<string> {
     rest = lines.pop() ?? ''
     yield* lines
   }
-  // A whole answer ends with a line feed.
+  // A complete response ends with a line feed.
   if (rest !== '') throw cutOff()
 }
 
@@ -77,7 +77,7 @@ function cutOff(): ApiError {
     status: 200,
     code: 'cut_off',
     message:
-      'The answer was cut off, so that it is not known how far it got. Start it again: what is done already stays as it is.',
+      'The response is incomplete, so the result is unknown. Import the file again: imports are idempotent.',
   })
 }
 

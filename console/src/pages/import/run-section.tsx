@@ -10,7 +10,7 @@ import type { Report, Summary } from './report.ts'
 import classes from './run-section.module.css'
 import type { Import, Run } from './use-import.ts'
 
-/** What goes on with the file, and what came of it. */
+/** Shows the progress of the import and its result. */
 export function RunSection({ running }: { readonly running: Import }) {
   const { chosen, run, start, stop, clear } = running
   if (chosen === undefined || run === undefined) return null
@@ -22,7 +22,7 @@ export function RunSection({ running }: { readonly running: Import }) {
       return (
         <ErrorState
           error={run.error}
-          title={run.isDryRun ? 'The preview cannot be made' : 'The import did not get to the end'}
+          title={run.isDryRun ? 'The preview could not be created' : 'The import did not finish'}
           onRetry={() => start(run.isDryRun)}
         />
       )
@@ -33,7 +33,7 @@ export function RunSection({ running }: { readonly running: Import }) {
             <Text size="sm" role="status">
               {run.isDryRun
                 ? 'Nothing was changed.'
-                : 'What was imported by then stays. Import the same file again to go on: what is done already stays as it is.'}
+                : 'The imported rows stay. To continue, import the same file again: imports are idempotent.'}
             </Text>
             <Button size="xs" variant="default" onClick={() => start(run.isDryRun)}>
               Start again
@@ -129,8 +129,7 @@ function Imported({ report, onClear }: { readonly report: Report; readonly onCle
       <Alert color="teal" icon={<IconCircleCheck aria-hidden />} title="The import is done">
         {countOf(created + updated, 'user group')} {created + updated === 1 ? 'was' : 'were'} created or
         changed.
-        {refused > 0 &&
-          ' Correct the refused rows and import the file again: what is done already stays as it is.'}
+        {refused > 0 && ' Correct the refused rows and import the file again: imports are idempotent.'}
       </Alert>
     </Outcome>
   )
@@ -146,7 +145,7 @@ interface OutcomeProps {
 
 function Outcome({ title, note, report, action, children }: OutcomeProps) {
   const ref = useRef<HTMLDivElement>(null)
-  // What was pressed is gone; those who use the keyboard go on here.
+  // The button is gone, so move the keyboard focus here.
   useEffect(() => {
     ref.current?.focus({ preventScroll: true })
     ref.current?.scrollIntoView({ block: 'start' })

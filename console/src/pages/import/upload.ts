@@ -1,4 +1,4 @@
-import { adminPath, csrfHeaders, noteError } from '../../api/call.ts'
+import { adminPath, csrfHeaders, noteError } from '../../api/request.ts'
 import { ApiError, errorOf, unreachable } from '../../api/errors.ts'
 import { noteActivity } from '../../session/store.ts'
 
@@ -11,13 +11,13 @@ interface Upload {
   readonly format: Format
   readonly isDryRun: boolean
   readonly signal: AbortSignal
-  /** As a part of the whole, from 0 to 1. */
+  /** Progress from 0 to 1. */
   readonly onProgress: (part: number) => void
 }
 
 /**
- * Sends the file as it is, straight from the disk; the answer, which may be as large, is a Blob that the browser keeps.
- * @throws ApiError; `AbortError` where it was stopped
+ * Sends the file from disk. The response may be as large, so it is a Blob.
+ * @throws ApiError; `AbortError` if it was stopped
  */
 export async function upload({ file, format, isDryRun, signal, onProgress }: Upload): Promise<Blob> {
   const request = new XMLHttpRequest()
@@ -41,17 +41,17 @@ export async function upload({ file, format, isDryRun, signal, onProgress }: Upl
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
-  const answer = request.response as Blob
+  const response = request.response as Blob
   if (request.status === 200) {
     noteActivity()
-    return answer
+    return response
   }
-  const error = errorOf(request.status, await answer.text())
+  const error = errorOf(request.status, await response.text())
   noteError(error)
   throw error
 }
 
-/** The browser refuses to read a file that is another than the one that was chosen. */
+/** The browser refuses to read a file that changed after it was chosen. */
 async function canBeRead(file: File): Promise<boolean> {
   try {
     await file.slice(0, 1).arrayBuffer()
@@ -70,7 +70,7 @@ function changed(): ApiError {
   })
 }
 
-/** What the name of the file says, or else its first character. */
+/** Returns the format by file extension, or else by the first character. */
 export async function formatOf(file: File): Promise<Format> {
   if (/\.csv$/i.test(file.name)) return 'csv'
   if (/\.(ndjson|jsonl|json)$/i.test(file.name)) return 'ndjson'

@@ -10,7 +10,7 @@ export interface Chosen {
 
 export type Run = { readonly isDryRun: boolean } & (
   | { readonly kind: 'sending'; readonly part: number }
-  /** All is sent; the service is at the last rows, or its answer is read. */
+  /** Everything is sent; the service processes the last rows, or the response is being read. */
   | { readonly kind: 'finishing' }
   | { readonly kind: 'done'; readonly report: Report }
   | { readonly kind: 'failed'; readonly error: unknown }
@@ -20,7 +20,7 @@ export type Run = { readonly isDryRun: boolean } & (
 export const isUnderWay = (run: Run | undefined): boolean =>
   run?.kind === 'sending' || run?.kind === 'finishing'
 
-/** One file on its way from being chosen to being imported. */
+/** State of an import, from choosing the file to the result. */
 export function useImport() {
   const queryClient = useQueryClient()
   const [chosen, setChosen] = useState<Chosen>()
@@ -32,7 +32,7 @@ export function useImport() {
     const { signal } = (underWay.current = new AbortController())
     setRun({ isDryRun, kind: 'sending', part: 0 })
     try {
-      const answer = await upload({
+      const response = await upload({
         file,
         format,
         isDryRun,
@@ -40,7 +40,7 @@ export function useImport() {
         onProgress: (part) =>
           setRun(part < 1 ? { isDryRun, kind: 'sending', part } : { isDryRun, kind: 'finishing' }),
       })
-      const report = await readReport(answer)
+      const report = await readReport(response)
       if (!signal.aborted) setRun({ isDryRun, kind: 'done', report })
     } catch (error) {
       setRun(signal.aborted ? { isDryRun, kind: 'stopped' } : { isDryRun, kind: 'failed', error })

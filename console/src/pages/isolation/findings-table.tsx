@@ -8,7 +8,7 @@ import { TextLink } from '../../components/links.tsx'
 import classes from './findings-table.module.css'
 import type { Finding } from './use-findings.ts'
 
-/** As many user groups as a finding names at most. */
+/** Maximum number of user groups in a finding. */
 const namedAtMost = 10
 
 const columnsWith = (registry: Registry | undefined) =>
@@ -133,7 +133,7 @@ function Advice({ finding, registry }: Props) {
   )
 }
 
-/** What of the entry is not registered, and what may have been meant. */
+/** Explains which part of the entry is not registered, and suggests the intended one. */
 function faultOf({ schema: schemaKey, data_source: key }: Finding, registry: Registry | undefined) {
   if (registry === undefined) return { hasSchema: false, meant: undefined }
   const { schema, ofSchema } = resolve(registry, schemaKey, key)

@@ -42,7 +42,7 @@ function Legend() {
       </Group>
       <Group gap="xs" wrap="nowrap" align="flex-start">
         <Kind kind="unresolved" />
-        <Text size="sm">Mappings name what is not registered, so that dashboards find no data.</Text>
+        <Text size="sm">Mappings name unregistered schemas or data sources, so dashboards find no data.</Text>
       </Group>
     </Stack>
   )
@@ -51,7 +51,13 @@ function Legend() {
 function Findings({ found }: { readonly found: ReturnType<typeof useFindings> }) {
   const { rows: findings, error, isPending, isError, isSearching, hasNextPage } = found
   if (isError && findings.length === 0) {
-    return <ErrorState error={error} title="The report cannot be made" onRetry={() => void found.refetch()} />
+    return (
+      <ErrorState
+        error={error}
+        title="The report could not be created"
+        onRetry={() => void found.refetch()}
+      />
+    )
   }
   return (
     <Paper withBorder p="md">
@@ -59,7 +65,7 @@ function Findings({ found }: { readonly found: ReturnType<typeof useFindings> })
       {findings.length > 0 && <FindingsTable findings={findings} />}
       {!isPending && findings.length === 0 && !isSearching && !hasNextPage && (
         <EmptyState title="Nothing was found">
-          No two user groups share a data source, and every mapping names what is registered.
+          No user groups share a data source, and every mapping is registered.
         </EmptyState>
       )}
       {isError && (

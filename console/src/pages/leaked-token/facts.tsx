@@ -1,7 +1,7 @@
 import { Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** What is known of the owner, one under the other. */
+/** Lists facts about the owner. */
 export function Facts({
   facts,
 }: {

@@ -1,12 +1,12 @@
 import { Button, Code, Group, Paper, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { postAdmin } from '../../api/call.ts'
+import { postAdmin } from '../../api/request.ts'
 import { fieldMessage } from '../../api/field-message.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { ErrorAlert } from '../../components/states.tsx'
 import { useSession } from '../../session/store.ts'
-import type { Leaked } from './judgement.ts'
+import type { Leaked } from './assessment.ts'
 import { Result } from './result.tsx'
 import { environmentOf, tokenIn } from './token-text.ts'
 
@@ -41,7 +41,7 @@ export function LeakedTokenPage() {
 
 interface FormProps {
   readonly text: string
-  /** Also before the same is looked up again. */
+  /** Clear the previous result even if the same token is looked up again. */
   readonly onChange: (text: string) => void
   readonly onChecked: (checked: Checked) => void
 }
@@ -49,7 +49,7 @@ interface FormProps {
 function TokenForm({ text, onChange, onChecked }: FormProps) {
   const { api_environment_tag: environment } = useSession()
   const { mutate, isPending, error, reset } = useMutation({
-    // What a mutation is given and answers is kept for a while, which a token is not to be.
+    // Mutations are cached for a while; a token must not be.
     gcTime: 0,
     mutationFn: async () => {
       const token = tokenIn(text)

@@ -40,7 +40,7 @@ export function UserGroupOwner({ userGroup }: { readonly userGroup: UserGroup })
 function TokenAge({ issuedAt }: { readonly issuedAt: string }) {
   return (
     <Text span size="sm">
-      made <Time value={issuedAt} as="age" />
+      issued <Time value={issuedAt} as="age" />
     </Text>
   )
 }

@@ -3,7 +3,7 @@ import { IconCircleCheck, IconHelpCircle, IconShieldX } from '../../components/i
 import { useState } from 'react'
 import { Section } from '../../components/section.tsx'
 import { useSession } from '../../session/store.ts'
-import { judge, type Judgement, type Leaked } from './judgement.ts'
+import { assess, type Assessment, type Leaked } from './assessment.ts'
 import { ApiTokenOwner, UserGroupOwner } from './owners.tsx'
 import { StopDialog } from './stop-dialog.tsx'
 import { environmentOf } from './token-text.ts'
@@ -14,20 +14,20 @@ interface Props {
   readonly onStopped: () => void
 }
 
-/** Whose token it is, whether it works, and what can be done. */
+/** Shows the owner of a token, its state and the possible actions. */
 export function Result({ token, leaked: found, onStopped }: Props) {
   const [stopped, setStopped] = useState<Leaked>()
   const [isAsking, setIsAsking] = useState(false)
   const leaked = stopped ?? found
   if (leaked.kind === 'unknown') return <Unknown token={token} />
-  const judgement = judge(leaked, stopped !== undefined)
+  const assessment = assess(leaked, stopped !== undefined)
   return (
     <Section title={leaked.kind === 'api_token' ? 'An API token' : 'A user group token'}>
       <Stack gap="md">
-        <Verdict judgement={judgement} />
+        <Verdict assessment={assessment} />
         {leaked.user_group !== undefined && <UserGroupOwner userGroup={leaked.user_group} />}
         {leaked.api_token !== undefined && <ApiTokenOwner apiToken={leaked.api_token} />}
-        {judgement.canBeStopped && (
+        {assessment.canBeStopped && (
           <Group>
             <Button
               color="red.9"
@@ -54,7 +54,7 @@ export function Result({ token, leaked: found, onStopped }: Props) {
   )
 }
 
-function Verdict({ judgement: { works, title, text } }: { readonly judgement: Judgement }) {
+function Verdict({ assessment: { works, title, text } }: { readonly assessment: Assessment }) {
   return (
     <Alert
       color={works ? 'red' : 'teal'}
@@ -85,7 +85,7 @@ function Unknown({ token }: { readonly token: string }) {
           {other === undefined
             ? 'It does not look like a whole token. Check that nothing was cut off when it was copied.'
             : other === environment
-              ? 'It may be of another workspace, of a user group that was deleted, or replaced so long ago that it is forgotten. A letter may also be wrong.'
+              ? 'It may belong to another workspace or to a deleted user group, may have been replaced long ago, or may be mistyped.'
               : `It is of ${other}. Sign in with an API token of ${other} to find it.`}
         </Text>
       </Stack>

@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { postAdmin } from '../../api/call.ts'
+import { postAdmin } from '../../api/request.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { useSession } from '../../session/store.ts'
-import type { Leaked } from './judgement.ts'
+import type { Leaked } from './assessment.ts'
 
 interface Props {
   readonly token: string

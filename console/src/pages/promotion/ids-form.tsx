@@ -2,7 +2,7 @@ import { Button, Group, Select, SimpleGrid, Stack, Text, Textarea } from '@manti
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { getAdmin } from '../../api/call.ts'
+import { getAdmin } from '../../api/request.ts'
 import { ApiError } from '../../api/errors.ts'
 import type { Wire } from '../../api/wire.ts'
 import { countOf } from '../../components/counts.tsx'
@@ -10,14 +10,14 @@ import { Section } from '../../components/section.tsx'
 import { ErrorAlert } from '../../components/states.tsx'
 import classes from './ids-form.module.css'
 
-/** As many as one call takes. */
+/** Maximum number of ids per request. */
 const idsAtMost = 200
 
 interface Props {
   readonly text: string
   readonly onChange: (text: string) => void
   readonly pending: boolean
-  /** Whether the preview of these is shown. */
+  /** True if the preview of these ids is shown. */
   readonly isPreviewed: boolean
   readonly error: unknown
   readonly onPreview: (ids: readonly string[]) => void
@@ -43,7 +43,7 @@ export function IdsForm({ text, onChange, pending, isPreviewed, error, onPreview
           <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
             <Textarea
               label="Ids"
-              description="Those that you have tried in Testing, one a line."
+              description="The ids that you tested in Testing, one per line."
               placeholder={'customer-42\ncustomer-43'}
               value={text}
               onChange={(event) => onChange(event.currentTarget.value)}
@@ -71,7 +71,7 @@ export function IdsForm({ text, onChange, pending, isPreviewed, error, onPreview
             </Text>
           </Group>
           {error !== null && faults === undefined && (
-            <ErrorAlert error={error} title="The preview cannot be made" />
+            <ErrorAlert error={error} title="The preview could not be created" />
           )}
         </Stack>
       </form>
@@ -85,7 +85,7 @@ function Picker({ onPick }: { readonly onPick: (id: string) => void }) {
   const { data, isFetching } = useQuery({
     queryKey: ['user-groups', 'pick', name],
     queryFn: ({ signal }) =>
-      getAdmin<Wire['UserGroupListAnswer']>('/user-groups', { query: { name, limit: 20 }, signal }),
+      getAdmin<Wire['UserGroupListResponse']>('/user-groups', { query: { name, limit: 20 }, signal }),
     placeholderData: keepPreviousData,
   })
   const found = data?.user_groups ?? []
@@ -129,12 +129,12 @@ function idsIn(text: string): string[] {
   return [...new Set(ids)].filter((id) => id !== '')
 }
 
-/** What the service says about single ids. */
+/** Shows validation errors of single ids. */
 function faultsOf(error: unknown, ids: readonly string[]): string | undefined {
   if (!(error instanceof ApiError)) return undefined
-  const told = error.fields.flatMap(({ path, message }) => {
+  const messages = error.fields.flatMap(({ path, message }) => {
     const id = ids[Number(/^\/user_group_ids\/(\d+)$/.exec(path)?.[1])]
     return id === undefined ? [] : [`${id.length > 40 ? `${id.slice(0, 40)}…` : id} ${message}.`]
   })
-  return told.length === 0 ? undefined : told.join(' ')
+  return messages.length === 0 ? undefined : messages.join(' ')
 }

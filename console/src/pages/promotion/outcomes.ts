@@ -1,13 +1,13 @@
 import type { Wire } from '../../api/wire.ts'
 
-export type PromotionResult = Wire['PromotionAnswer']['results'][number]
+export type PromotionResult = Wire['PromotionResponse']['results'][number]
 export type Outcome = PromotionResult['outcome']
 
-/** Whether the promotion changes something there. */
+/** True if the promotion changes something in `Customer`. */
 export const isPromoted = ({ outcome }: PromotionResult): boolean =>
   outcome === 'created' || outcome === 'updated'
 
-/** What became of it; before it is done, what will. */
+/** Label of the outcome, before and after the promotion. */
 export const outcomeTexts: Record<Outcome, { readonly before: string; readonly after: string }> = {
   created: { before: 'Will be new', after: 'New' },
   updated: { before: 'Will change', after: 'Changed' },
@@ -16,7 +16,7 @@ export const outcomeTexts: Record<Outcome, { readonly before: string; readonly a
   refused: { before: 'Will be refused', after: 'Refused' },
 }
 
-/** Why nothing is done. */
+/** Reason for no change. */
 export function reasonOf({ outcome, message }: PromotionResult): string {
   if (message !== null) return message
   return outcome === 'not_found'

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { postAdmin } from '../../api/call.ts'
+import { postAdmin } from '../../api/request.ts'
 import type { Wire } from '../../api/wire.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { countOf } from '../../components/counts.tsx'
@@ -15,7 +15,7 @@ interface Props {
 export function PromoteDialog({ promoted, onDone, onClose }: Props) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: () =>
-      postAdmin<Wire['PromotionAnswer']>('/promotions', {
+      postAdmin<Wire['PromotionResponse']>('/promotions', {
         body: { user_group_ids: promoted.map(({ provided_id }) => provided_id) },
       }),
     onSuccess: ({ results }) => {
@@ -37,7 +37,7 @@ export function PromoteDialog({ promoted, onDone, onClose }: Props) {
     >
       {created > 0 && (
         <Text size="sm">
-          {countOf(created, 'user group')} will be new in Customer, each with a token of its own.
+          {countOf(created, 'user group')} will be new in Customer, each with its own token.
         </Text>
       )}
       {updated > 0 && (

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { postAdmin } from '../../api/call.ts'
+import { postAdmin } from '../../api/request.ts'
 import type { Wire } from '../../api/wire.ts'
 import { countOf } from '../../components/counts.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -20,7 +20,7 @@ export function PromotionPage() {
     <>
       <PageHeader
         title="Promotion"
-        description="Take over the name, mapping and properties of user groups that were tried in Testing to Customer."
+        description="Copy the name, mapping and properties of user groups from Testing to Customer."
       />
       {environment === 'Customer' ? <Promotion /> : <OnlyFromCustomer />}
     </>
@@ -55,7 +55,7 @@ function Promotion() {
   const [done, setDone] = useState<readonly PromotionResult[]>()
   const preview = useMutation({
     mutationFn: (ids: readonly string[]) =>
-      postAdmin<Wire['PromotionAnswer']>('/promotions', { body: { user_group_ids: ids, dry_run: true } }),
+      postAdmin<Wire['PromotionResponse']>('/promotions', { body: { user_group_ids: ids, dry_run: true } }),
     onSuccess: ({ results }) => setPreviewed({ text, results }),
   })
   const startAgain = () => {

@@ -12,7 +12,7 @@ import { Differences } from '../../components/differences.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { isPromoted, outcomeTexts, reasonOf, type Outcome, type PromotionResult } from './outcomes.ts'
 
-/** As many as can be looked through with all of their differences open. */
+/** Maximum number of results with open differences. */
 const openAtMost = 5
 
 interface Props {

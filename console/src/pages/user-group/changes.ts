@@ -3,20 +3,20 @@ import type { Difference, UserGroup, Version } from '../../api/wire.ts'
 
 export type Content = Pick<UserGroup, 'name' | 'mapping' | 'properties'>
 
-/** What can be edited, and is kept as a version. */
+/** The editable fields, which versions keep. */
 export const contentOf = ({ name, mapping, properties }: Content): Content => ({ name, mapping, properties })
 
 /** One change of name, mapping or properties. */
 export interface Change {
-  /** What the user group was after it; only what it is now has no version of its own. */
+  /** State after the change. Only the current state is not a version. */
   readonly state: Omit<Version, 'revision'>
   readonly revision: number | undefined
-  /** What it was before; undefined where that is not kept, or there was nothing. */
+  /** State before the change. Undefined if it is not kept or did not exist. */
   readonly previous: Version | undefined
   readonly differences: readonly Difference[]
 }
 
-/** The newest first. */
+/** Newest first. */
 export function changesOf(userGroup: UserGroup, versions: readonly Version[]): Change[] {
   const { name, mapping, properties, updated_at, updated_by } = userGroup
   const states = [{ name, mapping, properties, updated_at, updated_by, revision: undefined }, ...versions]
@@ -31,7 +31,7 @@ export function changesOf(userGroup: UserGroup, versions: readonly Version[]): C
   })
 }
 
-/** "Name and mapping changed". */
+/** Summarizes a change: "Name and mapping changed". */
 export function summaryOf({ previous, differences, state }: Change, createdAt: string): string {
   if (previous === undefined) return state.updated_at === createdAt ? 'Created' : 'The oldest that is kept'
   const parts = ['name', 'mapping', 'properties'].filter((part) =>

@@ -8,15 +8,15 @@ import { WarningAlert } from '../../components/warning-alert.tsx'
 import { contentOf } from './changes.ts'
 
 interface Props {
-  /** What the draft was made from. */
+  /** State from which the draft started. */
   readonly base: UserGroup
-  /** What it is now. */
+  /** Current state. */
   readonly latest: UserGroup
   readonly onKeep: () => void
   readonly onDiscard: () => void
 }
 
-/** Somebody else was faster: shows what they changed, before anything of it is overwritten. */
+/** Shows a concurrent change before the draft overwrites it. */
 export function ConflictPanel({ base, latest, onKeep, onDiscard }: Props) {
   const differences = differencesOf(contentOf(base), contentOf(latest))
   return (

@@ -9,7 +9,7 @@ import { WarningAlert } from '../../components/warning-alert.tsx'
 import { diagnose, isUsed } from './diagnosis.ts'
 import { ResumeDialog } from './state-dialogs.tsx'
 
-/** Says in words why its dashboards may be empty, or that nothing here explains it. */
+/** Explains why the dashboards may be empty, or that no reason was found. */
 export function DiagnosisPanel({ viewed }: { readonly viewed: Viewed }) {
   const registry = useRegistry()
   const [isResuming, setResuming] = useState(false)

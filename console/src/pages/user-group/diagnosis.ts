@@ -9,10 +9,10 @@ interface Finding {
   readonly remedy?: 'resume' | 'edit'
 }
 
-/** Whether anything is registered: else mappings are passed on as they are, and nothing is wrong with any entry. */
+/** True if anything is registered. Otherwise mappings are passed on as they are. */
 export const isUsed = ({ schemas }: Registry): boolean => schemas.length > 0
 
-/** What is wrong with an entry of the mapping, and what to do; undefined where nothing is. */
+/** Returns the problem of a mapping entry and its remedy, or undefined. */
 export function faultOf(
   { schema, data_source, has_schema, registered }: Entry,
   registry: Registry | undefined,
@@ -33,7 +33,7 @@ export function faultOf(
   return { text: `The schema has no data source “${data_source}”.`, meant, isSchema: false }
 }
 
-/** Why the dashboards of a user group may be empty, the surest reason first. */
+/** Returns possible reasons for empty dashboards, most certain first. */
 export function diagnose(view: UserGroupView, registry: Registry | undefined): Finding[] {
   const { user_group: userGroup, data_sources: entries, token, last_introspected_at } = view
   const faults = entries.filter((entry) => faultOf(entry, registry) !== undefined)
@@ -46,7 +46,7 @@ export function diagnose(view: UserGroupView, registry: Registry | undefined): F
     userGroup.suspended_at === null &&
       !token.active && {
         title: 'Its token is not active',
-        text: 'The renderer does not take it. Rotate the token to have a new one.',
+        text: 'The renderer does not accept it. Rotate the token.',
       },
     entries.length === 0 && {
       title: 'It has no mapping',

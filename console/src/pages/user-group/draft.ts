@@ -1,10 +1,10 @@
-import { JsonText } from '../../api/call.ts'
+import { JsonText } from '../../api/request.ts'
 import type { Mapping } from '../../api/wire.ts'
 import { differencesOf } from '../../components/diff.ts'
 import { contentOf, type Content } from './changes.ts'
 
 export interface Row {
-  /** Tells rows apart while they are edited. */
+  /** Identifies rows while they are edited. */
   readonly id: number
   readonly schema: string
   readonly dataSource: string
@@ -26,14 +26,14 @@ export function draftOf({ name, mapping, properties }: Content): Draft {
   return { name, rows, properties: properties === null ? '' : JSON.stringify(properties, null, 2) }
 }
 
-/** What is wrong with a draft that the service cannot be asked about, by the places of the API. */
+/** Returns problems of a draft that cannot be sent to the service, by place in the API. */
 export function faultsOf({ rows, properties }: Draft): { path: string; message: string }[] {
   const keys = filled(rows).map(({ schema }) => schema)
   const twice = keys.filter((key, i) => keys.indexOf(key) !== i)
   return [
     ...[...new Set(twice)].map((key) => ({
       path: pointerOf(key),
-      message: 'stands here twice; a schema has one data source',
+      message: 'is listed twice; a schema has one data source',
     })),
     ...syntaxFaults(properties),
   ]
@@ -60,7 +60,7 @@ function mappingOf(rows: readonly Row[]): Mapping {
   return entries.length === 0 ? null : Object.fromEntries(entries)
 }
 
-/** The value that the text of the properties has; undefined where it is no JSON. */
+/** Parses the text of the properties. Undefined if it is not JSON. */
 function valueOf(text: string): unknown {
   if (text.trim() === '') return null
   try {
@@ -70,7 +70,7 @@ function valueOf(text: string): unknown {
   }
 }
 
-/** Which of the three are different from what they were. */
+/** Returns the changed fields. */
 function changedParts(draft: Draft, base: Content) {
   const mapping = mappingOf(draft.rows)
   return {
@@ -83,7 +83,7 @@ function changedParts(draft: Draft, base: Content) {
 export const isChanged = (draft: Draft, base: Content): boolean =>
   Object.values(changedParts(draft, base)).some(Boolean)
 
-/** The body of the PATCH: what was changed, the properties as they were written. */
+/** Returns the PATCH body: changed fields only, properties as written. */
 export function patchOf(draft: Draft, base: Content): JsonText {
   const changed = changedParts(draft, base)
   const members = [
@@ -94,7 +94,7 @@ export function patchOf(draft: Draft, base: Content): JsonText {
   return new JsonText(`{${members.filter((member) => member !== false).join(',')}}`)
 }
 
-/** The same draft on top of what somebody else has saved meanwhile: theirs where it was not touched here. */
+/** Rebases a draft on a newer state: untouched fields take the newer values. */
 export function rebased(draft: Draft, base: Content, latest: Content): Draft {
   const changed = changedParts(draft, base)
   const theirs = draftOf(contentOf(latest))

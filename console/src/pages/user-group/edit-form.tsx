@@ -9,7 +9,7 @@ import classes from './edit-form.module.css'
 interface Props {
   readonly draft: Draft
   readonly onChange: (draft: Draft) => void
-  /** Shown at the fields that they are about. */
+  /** Shown at their fields. */
   readonly faults: readonly FieldFault[]
   readonly error: Error | null
   readonly isDirty: boolean
@@ -75,7 +75,7 @@ export function EditForm({ draft, onChange, faults, error, isDirty, isPending, o
   )
 }
 
-/** Each with its place, where that is not the field itself. */
+/** Adds the place, if it is not the field itself. */
 function messagesOf(faults: readonly FieldFault[], field: string) {
   if (faults.length === 0) return undefined
   return faults.map(({ path, message }) => (

@@ -2,7 +2,7 @@ import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { IconEye, IconEyeOff } from '../../components/icons.tsx'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { getAdmin } from '../../api/call.ts'
+import { getAdmin } from '../../api/request.ts'
 import type { Viewed } from '../../api/user-groups.ts'
 import type { Wire } from '../../api/wire.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
@@ -10,7 +10,7 @@ import { Section } from '../../components/section.tsx'
 import { ErrorAlert } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 
-/** The token itself is asked for only when somebody wants to see it, and is kept nowhere. */
+/** Loads the token only when the user asks to see it, and never caches it. */
 export function TokenSection({ viewed: { user_group: userGroup, token } }: { readonly viewed: Viewed }) {
   return (
     <Section
@@ -28,7 +28,7 @@ export function TokenSection({ viewed: { user_group: userGroup, token } }: { rea
       <Stack gap="sm">
         <Text size="sm">
           Made <Time value={token.issued_at} as="age" />.{' '}
-          {!token.active && 'The renderer does not take it while the user group is suspended.'}
+          {!token.active && 'The renderer does not accept it while the user group is suspended.'}
         </Text>
         <Secret key={token.issued_at} teamId={userGroup.team_id} />
       </Stack>
@@ -40,8 +40,8 @@ function Secret({ teamId }: { readonly teamId: number }) {
   const [token, setToken] = useState<string>()
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => {
-      const answer = await getAdmin<Wire['TokenAnswer']>(`/user-groups/${teamId}/token`)
-      setToken(answer.token)
+      const response = await getAdmin<Wire['TokenResponse']>(`/user-groups/${teamId}/token`)
+      setToken(response.token)
     },
   })
   if (token === undefined) {

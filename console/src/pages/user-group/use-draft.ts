@@ -4,12 +4,12 @@ import { lastEnding, onSessionChange, useSession } from '../../session/store.ts'
 import { draftOf, isChanged, type Draft } from './draft.ts'
 
 interface Edited {
-  /** What the draft was made from: a newer state must not slip in under it unseen. */
+  /** State from which the draft started. A newer one must not replace it silently. */
   readonly base: Viewed
   readonly draft: Draft
 }
 
-/** What was not saved when a session was over, and where: in memory alone, for who signs in again to go on with it. */
+/** Drafts that were unsaved when a session ended, in memory only, to continue after the next sign-in. */
 let kept: (Edited & { readonly place: string }) | undefined
 
 onSessionChange(() => {
@@ -36,7 +36,7 @@ export function useDraft(viewed: Viewed) {
   }, [place])
   return {
     ...edited,
-    /** Whether it was begun before the session was over. */
+    /** True if the draft was started before the session ended. */
     isResumed: resumed !== undefined,
     change: (draft: Draft) => setEdited(({ base }) => ({ base, draft })),
     startFrom: (base: Viewed, draft = draftOf(base.user_group)) => setEdited({ base, draft }),

@@ -4,5 +4,5 @@ import { viewQuery } from '../../api/user-groups.ts'
 
 export const useTeamId = (): string => useParams({ from: '/user-groups/$teamId' }).teamId
 
-/** For what is within the layout, which shows nothing before it is there. */
+/** For components inside the layout, which renders them only once the user group is loaded. */
 export const useViewed = () => useSuspenseQuery(viewQuery(useTeamId())).data

@@ -34,7 +34,7 @@ type Kind = keyof typeof kinds
 const kindOf = ({ user_group_id_prefix }: UserGroupSearch): Kind =>
   user_group_id_prefix === undefined ? 'name' : 'id'
 
-/** Searches as one types; what is in the address is what is searched for. */
+/** Searches while typing. The address is the source of the current search. */
 export function SearchForm({ search, onSearch }: Props) {
   const { draft, change } = useDraft({ search, onSearch })
   const [kind, setKind] = useState<Kind>(kindOf(search))
@@ -104,7 +104,7 @@ const otherField = (kind: Kind) => kinds[other(kind)].field
 
 type Draft = { readonly [Name in keyof UserGroupSearch]: UserGroupSearch[Name] | undefined }
 
-/** What is being typed, a moment ahead of the address; it follows the address where that changes otherwise. */
+/** The typed text, slightly ahead of the address. Follows the address if that changes otherwise. */
 function useDraft({ search, onSearch }: Props) {
   const [draft, setDraft] = useState<UserGroupSearch>(search)
   const [settled] = useDebouncedValue(draft, 200)
@@ -118,7 +118,7 @@ function useDraft({ search, onSearch }: Props) {
     if (isSameSearch(settled, known.current)) return
     known.current = settled
     onSearch(settled)
-    // Only what was typed leads to a search; `onSearch` is another function each time.
+    // Only typed text triggers a search; `onSearch` is a new function in every render.
   }, [settled])
   return {
     draft,

@@ -1,4 +1,4 @@
-/** What a list of user groups is narrowed by; it stands in the address, so that a search can be linked. */
+/** Search of user groups. Kept in the address, so that it can be linked. */
 export interface UserGroupSearch {
   readonly name?: string
   readonly user_group_id_prefix?: string
@@ -18,7 +18,7 @@ const texts = [
   'data_source',
 ] as const satisfies (keyof UserGroupSearch)[]
 
-/** What of an address is such a search. */
+/** Reads the search from an address. */
 export function readSearch(raw: Record<string, unknown>): UserGroupSearch {
   const { suspended } = raw
   return {
@@ -29,7 +29,7 @@ export function readSearch(raw: Record<string, unknown>): UserGroupSearch {
   }
 }
 
-/** What can be asked for: while only one of two that belong together is filled in, neither counts. */
+/** Returns the valid part of the search: of two fields that belong together, a single one does not count. */
 export function complete({
   property,
   property_value,
@@ -44,7 +44,7 @@ export function complete({
   }
 }
 
-/** How many filters there are beside the text that is searched for. */
+/** Number of filters besides the text. */
 export function filterCount({
   property,
   property_value,

@@ -2,10 +2,10 @@ import { usePages } from '../../api/use-pages.ts'
 import type { UserGroup, Wire } from '../../api/wire.ts'
 import { complete, type UserGroupSearch } from './search.ts'
 
-/** The user groups that this search finds. */
+/** Loads the user groups that match the search. */
 export function useSearch(search: UserGroupSearch) {
   const asked = complete(search)
-  const found = usePages<Wire['UserGroupListAnswer'], UserGroup>({
+  const found = usePages<Wire['UserGroupListResponse'], UserGroup>({
     queryKey: ['user-groups', 'search', asked],
     path: '/user-groups',
     query: { ...asked },

@@ -1,7 +1,7 @@
 import { Button, Menu } from '@mantine/core'
 import { IconDownload, IconTrash } from '../../components/icons.tsx'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
-import { adminPath } from '../../api/call.ts'
+import { adminPath } from '../../api/request.ts'
 import { ButtonLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { SearchForm } from './search-form.tsx'
@@ -15,7 +15,7 @@ export function UserGroupsPage() {
   const navigate = route.useNavigate()
   const router = useRouter()
   const follow = (typed: UserGroupSearch) => {
-    // Who has followed a link meanwhile is not brought back.
+    // Do not navigate back if the user has followed a link meanwhile.
     if (router.latestLocation.pathname === '/user-groups') void navigate({ search: typed, replace: true })
   }
   return (

@@ -1,29 +1,32 @@
 import type { Wire } from '../../api/wire.ts'
 
-export type Leaked = Wire['LeakedTokenAnswer']
+export type Leaked = Wire['LeakedTokenResponse']
 
-export interface Judgement {
+export interface Assessment {
   readonly works: boolean
   readonly title: string
   readonly text: string
-  /** Whether stopping it changes anything. */
+  /** True if stopping the token has an effect. */
   readonly canBeStopped: boolean
 }
 
 const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
 
-/** What the answer means for those who found the token. `isStopped`: whether it was stopped just now. */
-export function judge(leaked: Leaked, isStopped: boolean, now = Date.now()): Judgement {
+/**
+ * Returns what the result means for the finder of the token.
+ * @param isStopped true if the token was stopped just now
+ */
+export function assess(leaked: Leaked, isStopped: boolean, now = Date.now()): Assessment {
   return leaked.kind === 'api_token'
-    ? judgeApiToken(leaked, isStopped)
-    : judgeUserGroupToken(leaked, isStopped, now)
+    ? assessApiToken(leaked, isStopped)
+    : assessUserGroupToken(leaked, isStopped, now)
 }
 
-function judgeApiToken({ works, api_token: apiToken }: Leaked, isStopped: boolean): Judgement {
+function assessApiToken({ works, api_token: apiToken }: Leaked, isStopped: boolean): Assessment {
   if (isStopped) {
     return {
       works: false,
-      title: 'It is revoked for good',
+      title: 'It is revoked',
       text: 'It stops within a second or so. What called the service with it needs another API token.',
       canBeStopped: false,
     }
@@ -47,11 +50,11 @@ function judgeApiToken({ works, api_token: apiToken }: Leaked, isStopped: boolea
   }
 }
 
-function judgeUserGroupToken(
+function assessUserGroupToken(
   { works, user_group: userGroup, valid_until: validUntil, rotated }: Leaked,
   isStopped: boolean,
   now: number,
-): Judgement {
+): Assessment {
   if (isStopped) {
     return {
       works: false,
@@ -85,8 +88,8 @@ function judgeUserGroupToken(
     title: 'It works',
     text:
       end === undefined
-        ? 'It is the current token: whoever has it sees the data of this customer.'
-        : `It was replaced, but whoever has it sees the data of this customer until ${format.format(end)}.`,
+        ? 'It is the current token. Its holder sees the data of this customer.'
+        : `It was replaced, but its holder sees the data of this customer until ${format.format(end)}.`,
     canBeStopped: true,
   }
 }

@@ -1,17 +1,17 @@
-import { csrfHeaders, exchange } from '../api/call.ts'
+import { csrfHeaders, sendRequest } from '../api/request.ts'
 import { ApiError } from '../api/errors.ts'
 import { beginSession, endSession, noSession, type Session } from './store.ts'
 
 const path = '/console/session'
 
-interface SessionAnswer {
+interface SessionResponse {
   readonly session: Session
 }
 
-/** Looks whether somebody is signed in. */
+/** Checks for a session. */
 export async function resumeSession(): Promise<void> {
   try {
-    const { body } = await exchange<SessionAnswer>(path, { method: 'GET' })
+    const { body } = await sendRequest<SessionResponse>(path, { method: 'GET' })
     beginSession(body.session)
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'unauthenticated')) throw error
@@ -20,7 +20,7 @@ export async function resumeSession(): Promise<void> {
 }
 
 export async function signIn(apiToken: string): Promise<void> {
-  const { body } = await exchange<SessionAnswer>(path, {
+  const { body } = await sendRequest<SessionResponse>(path, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ api_token: apiToken }),
@@ -28,20 +28,20 @@ export async function signIn(apiToken: string): Promise<void> {
   beginSession(body.session)
 }
 
-/** Where the session is over already, that is as good. */
+/** If the session has already ended, that is fine. */
 export async function signOut(): Promise<void> {
   try {
-    await exchange(path, { method: 'DELETE', headers: csrfHeaders() })
+    await sendRequest(path, { method: 'DELETE', headers: csrfHeaders() })
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'unauthenticated')) throw error
   }
   endSession('signed_out')
 }
 
-/** Looks whether the session goes on, for another tab may have kept it alive. */
+/** Checks whether another tab kept the session alive. */
 export async function checkSession(): Promise<void> {
   try {
-    const { body } = await exchange<SessionAnswer>(path, { method: 'GET' })
+    const { body } = await sendRequest<SessionResponse>(path, { method: 'GET' })
     beginSession(body.session)
   } catch {
     endSession('expired')

@@ -3,23 +3,23 @@ import { ApiError, errorOf, unreachable } from './errors.ts'
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-export interface CallOptions {
+export interface RequestOptions {
   readonly query?: Query
-  /** Sent as JSON; a `JsonText` as it is written. */
+  /** JSON request body. A `JsonText` is sent as written. */
   readonly body?: unknown
-  /** The ETag that the answer is to be changed from. */
+  /** ETag of the state to change, for `If-Match`. */
   readonly ifMatch?: string | undefined
   readonly signal?: AbortSignal
 }
 
-export interface Answer<T> {
+export interface AdminResponse<T> {
   readonly body: T
   readonly etag: string | undefined
 }
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
-/** JSON that is sent to the letter, so that the service judges what was written and not what became of it. */
+/** JSON that is sent exactly as written, so that the service validates the user's text. */
 export class JsonText {
   readonly text: string
 
@@ -28,30 +28,30 @@ export class JsonText {
   }
 }
 
-/** The path of `/admin/v1`, with what is set of the query. */
+/** Returns the path under `/admin/v1` with the parameters that are set. */
 export function adminPath(path: string, query: Query = {}): string {
   const set = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const text = new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString()
   return `/admin/v1${path}${text && `?${text}`}`
 }
 
-/** What a call that changes something must have beside the cookie. */
+/** Header that a change needs besides the cookie. */
 export function csrfHeaders(): Record<string, string> {
   const token = currentSession()?.csrf_token
   return token === undefined ? {} : { 'X-CSRF-Token': token }
 }
 
 /**
- * Calls `/admin/v1` with the session.
- * @throws ApiError; one that says that the session is over has ended it here, too
+ * Sends a request to `/admin/v1` with the session.
+ * @throws ApiError. If the session has ended, shows the sign-in first
  */
-export async function callAdmin<T>(
+export async function requestAdmin<T>(
   method: Method,
   path: string,
-  { query, body, ifMatch, signal }: CallOptions = {},
-): Promise<Answer<T>> {
+  { query, body, ifMatch, signal }: RequestOptions = {},
+): Promise<AdminResponse<T>> {
   try {
-    const answer = await exchange<T>(adminPath(path, query), {
+    const result = await sendRequest<T>(adminPath(path, query), {
       method,
       headers: {
         ...(method !== 'GET' && csrfHeaders()),
@@ -62,32 +62,32 @@ export async function callAdmin<T>(
       ...(signal !== undefined && { signal }),
     })
     noteActivity()
-    return answer
+    return result
   } catch (error) {
     if (error instanceof ApiError) noteError(error)
     throw error
   }
 }
 
-/** Of every error of `/admin/v1`: where it says that nobody is signed in, the sign-in is shown. */
+/** Shows the sign-in if an error of `/admin/v1` means that the session has ended. */
 export function noteError(error: ApiError): void {
   if (error.code === 'unauthenticated') endSession('expired')
 }
 
 export const getAdmin = async <T>(
   path: string,
-  options?: Omit<CallOptions, 'body' | 'ifMatch'>,
-): Promise<T> => (await callAdmin<T>('GET', path, options)).body
+  options?: Omit<RequestOptions, 'body' | 'ifMatch'>,
+): Promise<T> => (await requestAdmin<T>('GET', path, options)).body
 
-export const postAdmin = async <T>(path: string, options?: CallOptions): Promise<T> =>
-  (await callAdmin<T>('POST', path, options)).body
+export const postAdmin = async <T>(path: string, options?: RequestOptions): Promise<T> =>
+  (await requestAdmin<T>('POST', path, options)).body
 
-export const deleteAdmin = async <T>(path: string, options?: CallOptions): Promise<T> =>
-  (await callAdmin<T>('DELETE', path, options)).body
+export const deleteAdmin = async <T>(path: string, options?: RequestOptions): Promise<T> =>
+  (await requestAdmin<T>('DELETE', path, options)).body
 
-/** @throws ApiError; what an abort signal says is thrown as it is */
-export async function exchange<T>(url: string, init: RequestInit): Promise<Answer<T>> {
-  const { response, text } = await fetched(url, init)
+/** @throws ApiError; rethrows the reason of an abort signal */
+export async function sendRequest<T>(url: string, init: RequestInit): Promise<AdminResponse<T>> {
+  const { response, text } = await fetchText(url, init)
   if (!response.ok) throw errorOf(response.status, text)
   try {
     return { body: JSON.parse(text) as T, etag: response.headers.get('etag') ?? undefined }
@@ -96,7 +96,7 @@ export async function exchange<T>(url: string, init: RequestInit): Promise<Answe
   }
 }
 
-async function fetched(url: string, init: RequestInit) {
+async function fetchText(url: string, init: RequestInit) {
   try {
     const response = await fetch(url, { cache: 'no-store', ...init })
     return { response, text: await response.text() }
