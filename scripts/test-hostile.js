@@ -1,10 +1,10 @@
-// Plays many generated requests and reads many generated texts, on both stores or on one:
+// Sends many generated requests and reads many generated texts, on both stores or on one:
 // `npm run test:hostile -- [--cases 100000] [--seed NUMBER] [--store sqlite|postgres]`.
-// The seed that is printed makes the same again.
+// The seed that it prints generates the same cases again.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
-import { startPostgres } from './test-database.js'
+import { startPostgresBroker } from './postgres-broker.js'
 
 const { values } = parseArgs({
   options: {
@@ -16,8 +16,7 @@ const { values } = parseArgs({
 const stores = values.store === undefined ? ['sqlite', 'postgres'] : [values.store]
 console.log(`${values.cases} cases, seed ${values.seed}`)
 
-const needsPostgres = stores.includes('postgres') && !process.env.TEST_DATABASE_URL
-const postgres = needsPostgres ? await startPostgres() : undefined
+const broker = await startPostgresBroker()
 try {
   await run('server/test/contract/json/strict-json.property.test.ts', {})
   for (const store of stores) {
@@ -25,7 +24,7 @@ try {
     await run('server/test/hostile/user-api.property.test.ts', { UGS_TEST_STORE: store })
   }
 } finally {
-  await postgres?.stop()
+  await broker.stop()
 }
 
 /**
@@ -37,7 +36,7 @@ async function run(file, environment) {
     stdio: 'inherit',
     env: {
       ...process.env,
-      ...(postgres && { TEST_DATABASE_URL: postgres.url }),
+      ...{ TEST_POSTGRES_BROKER: broker.url },
       ...{ HOSTILE_CASES: values.cases, HOSTILE_SEED: values.seed, HOSTILE_GAMES: '6' },
       ...environment,
     },

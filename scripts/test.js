@@ -1,71 +1,91 @@
-// Runs every test with Node's own runner: `npm test`, or `npm test -- PATTERN` for the files whose path has PATTERN in it.
-// Those that use the service as a whole run on SQLite, and then once more on PostgreSQL.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+// Runs tests with Node's own runner:
+//   npm test              every test
+//   npm test -- PATTERN   the files whose path contains PATTERN
+//   npm run test:unit     the tests that need no other process, no PostgreSQL, no browser and no build output
+import { readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { startPostgres } from './test-database.js'
+import { run } from 'node:test'
+import { spec as SpecReporter } from 'node:test/reporters'
+import { parseArgs } from 'node:util'
+import { bundleTests, removeBundles } from './bundle-tests.js'
+import { buildIfStale } from './current-build.js'
+import { startPostgresBroker } from './postgres-broker.js'
+import { FailureList } from './test-failures.js'
 
-const pattern = process.argv[2] ?? ''
-const files = ['server/test', 'renderer/test', 'client/test', 'console/test', 'examples', 'bench']
+/** Features of the service as a whole. They run on SQLite and on PostgreSQL, but for *.sqlite.test.ts and the files below. */
+const features = /^server\/test\/(cli|clients|hostile|http)\//
+/** Features that respond before a request reaches the store. They run on SQLite. */
+const storeIndependent = [
+  /^server\/test\/clients\//,
+  /^server\/test\/hostile\/(bodies|delivery|framing|messages)\.test\.ts$/,
+  /^server\/test\/http\/(responses|scopes)\.test\.ts$/,
+  /^server\/test\/http\/admin\/admin-input\.test\.ts$/,
+  /^server\/test\/http\/console\/console-pages\.test\.ts$/,
+  /^server\/test\/http\/server\/(overload|protocol-errors|timeouts)\.test\.ts$/,
+  /^server\/test\/http\/user\/(body-size|introspection-input|media-type|method-override|methods|strict-json)\.test\.ts$/,
+]
+
+const { values: options, positionals } = parseArgs({
+  options: { unit: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+const pattern = positionals[0] ?? ''
+const sources = ['server/test', 'renderer/test', 'client/test', 'console/test', 'examples', 'bench']
   .flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   )
   .filter((file) => /\.test\.(ts|js)$/.test(file) && !file.includes('node_modules') && file.includes(pattern))
-  .sort()
-if (files.length === 0) {
-  console.error(`no test file has "${pattern}" in its path`)
-  process.exit(1)
-}
-// In *.sqlite.test.ts is what only SQLite has: a file, and a first start that needs no settings.
-const onEachStore = files.filter(
-  (file) => /^server\/test\/(cli|clients|hostile|http)\//.test(file) && !file.endsWith('.sqlite.test.ts'),
-)
 
-/** @type {import('node:child_process').ChildProcess | undefined} */
-let runner
 const interruption = new AbortController()
 for (const signal of /** @type {const} */ (['SIGHUP', 'SIGINT', 'SIGTERM'])) {
-  process.on(signal, () => {
-    interruption.abort()
-    runner?.kill(signal)
-  })
+  process.on(signal, () => interruption.abort())
 }
 
-const reports = mkdtempSync(join(tmpdir(), 'ugs-test-'))
-const postgres = process.env.TEST_DATABASE_URL ? undefined : await startPostgres()
+const broker = await startPostgresBroker()
 try {
-  const results = [await run('sqlite', files)]
-  if (onEachStore.length > 0 && !interruption.signal.aborted) {
-    console.log('\n# Once more, on PostgreSQL:')
-    results.push(await run('postgres', onEachStore))
-  }
-  const failed = results.filter(({ passed }) => !passed)
-  for (const { store, failures } of failed) console.log(`\n# Failed (${store}):\n${failures}`)
-  process.exitCode = failed.length > 0 ? 1 : 0
+  const files = await compiledFiles()
+  if (files.length === 0) throw new Error(`no test file has "${pattern}" in its path`)
+  process.env.TEST_POSTGRES_BROKER = broker.url
+  await runFiles(files)
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
 } finally {
-  await postgres?.stop()
-  rmSync(reports, { recursive: true })
+  await broker.stop()
+  removeBundles()
 }
 
-/**
- * @param {'sqlite' | 'postgres'} store what `startService` has the service keep its data in
- * @param {string[]} files
- */
-async function run(store, files) {
-  const report = join(reports, store)
-  writeFileSync(report, '')
-  const options = [
+/** Compiles the selected tests, builds the service if one of them needs it, and returns the paths to run. */
+async function compiledFiles() {
+  const selected = (await bundleTests(sources, 'sqlite')).filter(({ isUnit }) => isUnit || !options.unit)
+  const others = selected.filter(({ isUnit }) => !isUnit)
+  if (others.length > 0) buildIfStale()
+  const onPostgres = others
+    .map(({ source }) => source)
+    .filter(
+      (source) =>
+        features.test(source) &&
+        !source.endsWith('.sqlite.test.ts') &&
+        !storeIndependent.some((subject) => subject.test(source)),
+    )
+  return [...(await bundleTests(onPostgres, 'postgres')), ...selected].map(({ compiled }) => compiled)
+}
+
+/** @param {string[]} files */
+async function runFiles(files) {
+  const tests = run({
+    files,
     // Many files wait for processes and time-outs more than they compute.
-    ...['--test', '--test-timeout=600000', `--test-concurrency=${Math.ceil(1.5 * availableParallelism())}`],
-    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
-    ...['--test-reporter=./scripts/failures-reporter.js', `--test-reporter-destination=${report}`],
-  ]
-  runner = spawn(process.execPath, ['--import', 'tsx', ...options, ...files], {
-    stdio: 'inherit',
-    env: { ...process.env, ...(postgres && { TEST_DATABASE_URL: postgres.url }), UGS_TEST_STORE: store },
+    concurrency: Math.ceil(1.5 * availableParallelism()),
+    timeout: 600_000,
+    signal: interruption.signal,
   })
-  const [code] = /** @type {[number | null]} */ (await once(runner, 'exit'))
-  return { store, passed: code === 0, failures: readFileSync(report, 'utf8') }
+  const failures = new FailureList(tests)
+  const report = /** @type {AsyncIterable<Uint8Array>} */ (tests.compose(new SpecReporter()))
+  for await (const text of report) process.stdout.write(text)
+  if (failures.texts.length > 0) {
+    console.log(`\n# Failed:\n${failures.texts.join('\n')}`)
+    process.exitCode = 1
+  }
 }

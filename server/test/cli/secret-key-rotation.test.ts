@@ -276,7 +276,9 @@ describe('ugs secret-key', () => {
     assert.ok(stderr.startsWith(`ugs: ${lock} is there: another command changes the keys`), stderr)
     assert.equal(readFileSync(keyFile(service), 'utf8'), own)
     rmSync(lock)
-    await Promise.all([1, 2, 3, 4].map((n) => service.ugs('secret-key', 'add', '--id', `at-once-${n}`)))
+    await Promise.all(
+      [1, 2, 3, 4].map((n) => service.ugsInOwnProcess('secret-key', 'add', '--id', `at-once-${n}`)),
+    )
     const ids = idsOf(readFileSync(keyFile(service), 'utf8'))
     assert.deepEqual([new Set(ids).size, ids.at(-1)], [ids.length, 'k1'])
     assert.ok(ids.length > 1)

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { buildApp } from '../../src/app.ts'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import type { ApiToken, Scope as ApiScope } from '../../src/domain/api-token/api-token.ts'
@@ -15,9 +14,10 @@ import { UserGroupService } from '../../src/domain/user-group/user-group-service
 import { createLogger } from '../../src/observability/logger.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { defaults } from '../store/store-options.ts'
+import { consoleFolder } from './build-output.ts'
 import { freshDatabase } from './database.ts'
 import type { Scope } from './scope.ts'
-import { temporaryFolder } from './service.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 import { origin } from '../store/contract/store-fixtures.ts'
 
 export interface RunningApp {
@@ -62,10 +62,10 @@ export async function startApp(
     lastUsedTracker,
     rateLimiter: new RateLimiter(rateLimit, clock),
     limits: {
-      ...{ maxBody: 1_048_576, maxHeader: 16_384, apiTokenCache: 0 },
+      ...{ maxBody: 1_048_576, maxHeader: 16_384, apiTokenCache: 0, responseCache: 1_048_576 },
       ...{ headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 20_000 },
     },
-    consoleFolder: fileURLToPath(new URL('../../../console/dist/', import.meta.url)),
+    consoleFolder,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   t.after(async () => {

@@ -2,18 +2,39 @@ import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import type { Scope } from './scope.ts'
 
-/** An empty PostgreSQL database, until the test has ended; returns its URL. */
-export async function freshDatabase(t: Scope): Promise<string> {
+export interface MigratedDatabase {
+  readonly url: string
+  /** An API token of each environment, with all scopes but `introspect`. */
+  readonly tokens: { readonly Customer: string; readonly Testing: string }
+}
+
+/** Creates an empty PostgreSQL database that is dropped after the test, and returns its URL. */
+export function freshDatabase(t: Scope): Promise<string> {
+  return createDatabase(t, "TEMPLATE template0 ENCODING 'UTF8'")
+}
+
+/** Creates a PostgreSQL database with all migrations and two API tokens. It is dropped after the test. */
+export async function migratedDatabase(t: Scope): Promise<MigratedDatabase> {
+  const template = await ask<{ name: string; tokens: MigratedDatabase['tokens'] }>('/template')
+  return { url: await createDatabase(t, `TEMPLATE ${template.name}`), tokens: template.tokens }
+}
+
+/** Returns the URL of a superuser of the PostgreSQL server. */
+export async function serverUrl(): Promise<string> {
+  return process.env.TEST_DATABASE_URL ?? (await ask<{ url: string }>('/server')).url
+}
+
+async function createDatabase(t: Scope, source: string): Promise<string> {
   const name = `ugs_test_${randomUUID().replaceAll('-', '')}`
-  await run(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`)
+  await run(`CREATE DATABASE ${name} ${source}`)
   t.after(() => run(`DROP DATABASE ${name} WITH (FORCE)`))
-  const url = new URL(serverUrl())
+  const url = new URL(await serverUrl())
   url.pathname = name
   return url.href
 }
 
 async function run(statement: string): Promise<void> {
-  const client = new Client(serverUrl())
+  const client = new Client(await serverUrl())
   await client.connect()
   try {
     await client.query(statement)
@@ -22,8 +43,11 @@ async function run(statement: string): Promise<void> {
   }
 }
 
-function serverUrl(): string {
-  const url = process.env.TEST_DATABASE_URL
-  if (!url) throw new Error('TEST_DATABASE_URL is not set: run the tests with npm test')
-  return url
+/** Sends a request to the broker (scripts/postgres-broker.js). */
+async function ask<T>(path: string): Promise<T> {
+  const broker = process.env.TEST_POSTGRES_BROKER
+  if (!broker) throw new Error('This test needs PostgreSQL. Run it with npm test.')
+  const response = await fetch(broker + path)
+  if (!response.ok) throw new Error(await response.text())
+  return (await response.json()) as T
 }

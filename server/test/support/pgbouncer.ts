@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { serverUrl } from './database.ts'
 import type { Scope } from './scope.ts'
 import { temporaryFolder } from './service.ts'
 import type { Tool } from './tool.ts'
@@ -28,7 +29,7 @@ export async function startPgBouncer(
   // It refuses to run as root, and its folder must be its own.
   const user = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : undefined
   if (user !== undefined) chownSync(folder, user.uid, user.gid)
-  const { hostname, port, username, password } = new URL(process.env.TEST_DATABASE_URL ?? '')
+  const { hostname, port, username, password } = new URL(await serverUrl())
   const server = {
     host: hostname,
     port: port || '5432',

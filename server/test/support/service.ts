@@ -1,17 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { after, before } from 'node:test'
+import { ugsFile } from './build-output.ts'
 import { createApiToken } from './command.ts'
-import { freshDatabase } from './database.ts'
+import { migratedDatabase, type MigratedDatabase } from './database.ts'
 import type { Scope } from './scope.ts'
-
-/** The launcher of `ugs`. */
-export const ugsFile = fileURLToPath(new URL('../../bin/ugs.js', import.meta.url))
+import { temporaryFolder } from './temporary-folder.ts'
+import { runUgsCommand, type CommandResult } from './ugs-commands.ts'
 
 export interface RunningService {
   readonly origin: string
@@ -23,8 +20,10 @@ export interface RunningService {
   readonly stderr: () => string
   /** The API tokens that the first start printed; on PostgreSQL, where none does, those that `ugs` made. */
   readonly tokens: { readonly Customer: string; readonly Testing: string }
-  /** Runs `ugs` beside the service, on the same store. */
+  /** Runs a `ugs` command on the same store. Commands run one after the other, in one process. */
   readonly ugs: (...args: string[]) => Promise<CommandResult>
+  /** Runs a `ugs` command on the same store, in a process of its own. */
+  readonly ugsInOwnProcess: (...args: string[]) => Promise<CommandResult>
   /** Ends the process with a signal; resolves with its exit code once it is gone. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>
   readonly pid: number
@@ -32,19 +31,11 @@ export interface RunningService {
   readonly logged: (text: string) => Promise<void>
 }
 
-export interface CommandResult {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
+export type { CommandResult } from './ugs-commands.ts'
+export { temporaryFolder } from './temporary-folder.ts'
+export { ugsFile } from './build-output.ts'
 
 type Environment = Record<string, string>
-
-export function temporaryFolder(t: Scope): string {
-  const folder = mkdtempSync(join(tmpdir(), 'ugs-test-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
 
 /** Only what a new user's shell has, so that no setting of this machine reaches the process. */
 function environmentOf(extra: Environment): Environment {
@@ -87,10 +78,10 @@ export async function startService(
   args: readonly string[] = [],
 ): Promise<RunningService> {
   const dataFolder = environment.UGS_DATA_DIR ?? join(temporaryFolder(t), 'data')
-  const databaseUrl =
-    process.env.UGS_TEST_STORE === 'postgres'
-      ? (environment.DATABASE_URL ?? (await databaseOf(dataFolder, t)))
-      : undefined
+  const isOnPostgres = process.env.UGS_TEST_STORE === 'postgres'
+  const database =
+    isOnPostgres && environment.DATABASE_URL === undefined ? await databaseOf(dataFolder, t) : undefined
+  const databaseUrl = isOnPostgres ? (database?.url ?? environment.DATABASE_URL) : undefined
   const settings = {
     PORT: '0',
     UGS_DATA_DIR: dataFolder,
@@ -111,10 +102,15 @@ export async function startService(
     await stop('SIGKILL')
   })
   const origin = await listening(child, output.stderr)
-  const ugs = (...args: string[]) => runUgs(args, settings)
+  // Only a process of its own takes these settings over.
+  const needsOwnProcess = 'LD_PRELOAD' in settings || 'NODE_OPTIONS' in settings
+  const ugsInOwnProcess = (...args: string[]) => runUgs(args, settings)
+  const ugs = needsOwnProcess
+    ? ugsInOwnProcess
+    : (...args: string[]) => runUgsCommand(args, environmentOf(settings))
   const token = (environment: string) =>
     new RegExp(`uga_${environment}_\\w+`).exec(output.stdout())?.[0] ?? ''
-  const made = databaseUrl === undefined ? undefined : await makeTokens({ ugs })
+  const made = isOnPostgres ? (database?.tokens ?? (await makeTokens({ ugs }))) : undefined
   return {
     origin,
     dataFolder,
@@ -124,6 +120,7 @@ export async function startService(
       return made ?? { Customer: token('customer'), Testing: token('testing') }
     },
     ugs,
+    ugsInOwnProcess,
     stop,
     pid: child.pid as number,
     logged: async (text) => {
@@ -132,12 +129,12 @@ export async function startService(
   }
 }
 
-const databases = new Map<string, string>()
+const databases = new Map<string, MigratedDatabase>()
 
-async function databaseOf(dataFolder: string, t: Scope): Promise<string> {
-  const url = databases.get(dataFolder) ?? (await freshDatabase(t))
-  databases.set(dataFolder, url)
-  return url
+async function databaseOf(dataFolder: string, t: Scope): Promise<MigratedDatabase> {
+  const database = databases.get(dataFolder) ?? (await migratedDatabase(t))
+  databases.set(dataFolder, database)
+  return database
 }
 
 async function makeTokens(service: Pick<RunningService, 'ugs'>): Promise<RunningService['tokens']> {

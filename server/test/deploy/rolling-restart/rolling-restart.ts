@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { startPostgres } from '../../../../scripts/test-database.js'
+import { startPostgresBroker } from '../../../../scripts/postgres-broker.js'
 import { Belongings } from '../../failover/belongings.ts'
 import { poll } from '../../failover/poll.ts'
 import { createApiToken } from '../../support/command.ts'
@@ -50,8 +50,8 @@ setTimeout(() => {
 }, boundMs).unref()
 
 const belongings = new Belongings()
-const postgres = process.env.TEST_DATABASE_URL ? undefined : await startPostgres()
-if (postgres !== undefined) process.env.TEST_DATABASE_URL = postgres.url
+const broker = await startPostgresBroker()
+process.env.TEST_POSTGRES_BROKER = broker.url
 const cleanups: (() => void | Promise<void>)[] = []
 try {
   for (const name of options.proxy) {
@@ -60,7 +60,7 @@ try {
 } finally {
   await belongings.end()
   for (const done of cleanups) await done()
-  await postgres?.stop()
+  await broker.stop()
 }
 
 async function isLossless(name: ProxyName): Promise<boolean> {

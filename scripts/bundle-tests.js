@@ -1,0 +1,110 @@
+// Compiles the test files with esbuild, so that a test process loads a few files and compiles none.
+import { readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+/** @type {import('esbuild')} */
+const { build } = createRequire(join(root, 'server/package.json'))('esbuild')
+
+/** Modules that a unit test does not import, directly or through other test modules. */
+const outsideUnitTests = [
+  /^node:(child_process|cluster|worker_threads)$/,
+  /^playwright-core$/,
+  // Workspaces import each other's build output.
+  /^@user-group-service\//,
+  /^server\/test\/support\/(build-output|database)\.ts$/,
+]
+
+/**
+ * @typedef {object} TestFile
+ * @property {string} source path of the test file, relative to the repository
+ * @property {string} compiled path of the compiled file, relative to the repository
+ * @property {boolean} isUnit whether it needs no other process, no PostgreSQL, no browser and no build output
+ */
+
+/**
+ * Compiles test files for one store. The compiled files are in `node_modules` of their workspace, so that they find the same
+ * packages as their sources.
+ * @param {string[]} sources paths relative to the repository
+ * @param {'sqlite' | 'postgres'} store
+ * @returns {Promise<TestFile[]>}
+ */
+export async function bundleTests(sources, store) {
+  const byWorkspace = new Map(workspaces.map((workspace) => [workspace, /** @type {string[]} */ ([])]))
+  for (const source of sources) byWorkspace.get(workspaceOf(source))?.push(source)
+  const bundles = [...byWorkspace]
+    .filter(([, entryPoints]) => entryPoints.length > 0)
+    .map(async ([workspace, entryPoints]) => {
+      const { metafile } = await build({
+        absWorkingDir: root,
+        entryPoints,
+        outdir: join(outputFolder(workspace), store),
+        outbase: root,
+        bundle: true,
+        splitting: true,
+        packages: 'external',
+        format: 'esm',
+        platform: 'node',
+        target: 'node20.19',
+        define: { 'process.env.UGS_TEST_STORE': JSON.stringify(store) },
+        sourcemap: true,
+        metafile: true,
+        plugins: [sourceUrls],
+        logLevel: 'warning',
+      })
+      return Object.entries(metafile.outputs).flatMap(([compiled, { entryPoint }]) =>
+        entryPoint === undefined || !sources.includes(entryPoint)
+          ? []
+          : [{ source: entryPoint, compiled, isUnit: isUnit(entryPoint, metafile.inputs) }],
+      )
+    })
+  return (await Promise.all(bundles)).flat()
+}
+
+export function removeBundles() {
+  for (const workspace of workspaces)
+    rmSync(join(root, outputFolder(workspace)), { recursive: true, force: true })
+}
+
+const workspaces = ['server', 'renderer', 'client', 'console', 'examples/dashboard', 'bench']
+
+const workspaceOf = (/** @type {string} */ file) =>
+  workspaces.find((workspace) => file.startsWith(`${workspace}/`)) ?? ''
+
+// Several runs may be under way at once.
+const outputFolder = (/** @type {string | undefined} */ workspace) =>
+  `${workspace}/node_modules/.tests-${process.pid}`
+
+/**
+ * @param {string} entryPoint
+ * @param {import('esbuild').Metafile['inputs']} inputs
+ */
+function isUnit(entryPoint, inputs) {
+  const reached = new Set([entryPoint])
+  for (const file of reached) {
+    if (outsideUnitTests.some((module) => module.test(file))) return false
+    // Sources of the service may import anything; a unit test does not run those parts.
+    if (/^\w+\/src\//.test(file)) continue
+    for (const { path, kind } of inputs[file]?.imports ?? []) {
+      if (kind !== 'dynamic-import') reached.add(path)
+    }
+  }
+  return true
+}
+
+/** @type {import('esbuild').Plugin} */
+const sourceUrls = {
+  name: 'source-urls',
+  setup(compilation) {
+    // Modules find files by the URL of their source.
+    compilation.onLoad({ filter: /\.[jt]s$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll(
+        'import.meta.url',
+        JSON.stringify(pathToFileURL(path).href),
+      ),
+      loader: path.endsWith('.ts') ? 'ts' : 'js',
+    }))
+  },
+}

@@ -1,0 +1,62 @@
+// Runs the suites that take long: `npm run test:soak [-- --short]`. `--short` is what CI runs.
+// `npm run test:kill -- OPTIONS` and so on run one suite.
+import { spawnSync } from 'node:child_process'
+import { buildIfStale } from './current-build.js'
+
+const typeScript = ['--import', 'tsx', '--test-reporter=spec']
+
+/** @type {Record<string, { program: string[], long: string[][], short: string[][] }>} */
+const suites = {
+  hostile: {
+    program: ['scripts/test-hostile.js'],
+    long: [[]],
+    short: [['--cases', '2000']],
+  },
+  kill: {
+    program: [...typeScript, 'server/test/kill/kill.ts'],
+    long: [
+      ['--store', 'sqlite'],
+      ['--store', 'postgres'],
+    ],
+    short: [
+      ['--store', 'sqlite', '--rounds', '4'],
+      ['--store', 'postgres', '--rounds', '4'],
+    ],
+  },
+  failover: {
+    program: [...typeScript, 'server/test/failover/failover.ts'],
+    long: [[]],
+    short: [[]],
+  },
+  'rolling-restart': {
+    program: [...typeScript, 'server/test/deploy/rolling-restart/rolling-restart.ts'],
+    long: [[]],
+    short: [['--rounds', '2']],
+  },
+}
+
+const [first, ...rest] = process.argv.slice(2)
+const one = suites[first ?? '']
+buildIfStale()
+if (one !== undefined) run([...one.program, ...rest])
+else if (first === undefined || first === '--short') runAll(first === '--short' ? 'short' : 'long')
+else {
+  console.error(`use: test-soak.js [--short | ${Object.keys(suites).join(' | ')}]`)
+  process.exitCode = 2
+}
+
+/** @param {'long' | 'short'} form */
+function runAll(form) {
+  for (const [name, suite] of Object.entries(suites)) {
+    for (const args of suite[form]) {
+      console.log(`\n# ${[name, ...args].join(' ')}`)
+      run([...suite.program, ...args])
+    }
+  }
+}
+
+/** @param {string[]} args */
+function run(args) {
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
+  if (status !== 0) process.exitCode = 1
+}
