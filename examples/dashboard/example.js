@@ -7,7 +7,7 @@ import { startProgram } from './shared/program.js'
 import { startUserGroupService } from './service.js'
 import { createWarehouse, warehouses } from './warehouses/seed.js'
 
-/** The schema that the dashboard's queries are written for: the key in the mapping of each user group. */
+/** Schema of the dashboard's queries, and the mapping key of each user group. */
 const schema = { providedId: 'sales', name: 'Sales' }
 
 /**
@@ -16,12 +16,12 @@ const schema = { providedId: 'sales', name: 'Sales' }
  * @property {string} hostOrigin the page to open
  * @property {string} rendererOrigin
  * @property {string} serviceOrigin
- * @property {Promise<never>} failed rejects where one of the processes ends by itself
- * @property {() => Promise<void>} stop ends the processes and removes the folder
+ * @property {Promise<never>} failed rejects if a process ends by itself
+ * @property {() => Promise<void>} stop stops the processes and removes the folder
  */
 
 /**
- * Starts the service, the renderer and the product, a process each, on a temporary folder. Port 0 picks a free one.
+ * Starts the service, the renderer and the product as separate processes in a temporary folder. Port 0 picks a free one.
  * @param {{ hostPort: number, rendererPort: number, servicePort: number }} ports
  * @returns {Promise<Example>}
  */
@@ -43,9 +43,9 @@ export async function startExample({ hostPort, rendererPort, servicePort }) {
     })
     programs.push(service.program)
 
-    // Each of the two must know where the other is before it listens.
+    // The renderer and the product need each other's origin before they start.
     const [hostOrigin, rendererOrigin] = await pickOrigins(hostPort, rendererPort)
-    // Each gets the one API token that it needs: the renderer cannot make or rotate, the product cannot introspect.
+    // Each gets only the API token that it needs: the renderer cannot create or rotate, the product cannot introspect.
     const renderer = startProgram(new URL('renderer/main.js', import.meta.url), [], {
       ORIGIN: rendererOrigin,
       HOST_ORIGIN: hostOrigin,
@@ -63,7 +63,7 @@ export async function startExample({ hostPort, rendererPort, servicePort }) {
       SCHEMA: schema.providedId,
     })
     programs.push(host)
-    await Promise.all([renderer.said(/listens/), host.said(/listens/)])
+    await Promise.all([renderer.waitForOutput(/listens/), host.waitForOutput(/listens/)])
     return {
       hostOrigin,
       rendererOrigin,

@@ -1,7 +1,7 @@
 import { runProgram, startProgram } from './shared/program.js'
 
 const ugs = new URL(import.meta.resolve('@user-group-service/server/bin/ugs.js'))
-// Customer, for what real customers view; Testing would keep these user groups apart from them.
+// Customer is for production user groups, Testing for test ones.
 const environment = ['--environment', 'Customer']
 
 /**
@@ -14,8 +14,8 @@ const environment = ['--environment', 'Customer']
 /** @typedef {{ providedId: string, name: string }} Registered */
 
 /**
- * Starts the User Group Service on a folder of its own, and does once what its operator does: registers the schema and
- * its data sources, and makes an API token for each who calls.
+ * Starts the User Group Service and sets it up as an operator does: registers the schema and its data sources, and
+ * creates an API token for each client.
  * @param {{ dataFolder: string, port: number, schema: Registered, dataSources: readonly Registered[] }} options
  * @returns {Promise<UserGroupService>}
  */
@@ -23,15 +23,15 @@ export async function startUserGroupService({ dataFolder, port, schema, dataSour
   const settings = {
     PORT: String(port),
     UGS_DATA_DIR: dataFolder,
-    // A mapping that names no registered data source is refused at once, and not when a customer opens the dashboard.
+    // Refuse a mapping to an unregistered data source at once, not when a customer opens the dashboard.
     UGS_MAPPING: 'registered',
     LOG_LEVEL: 'warn',
   }
   const program = startProgram(ugs, ['serve'], settings)
   try {
-    const [, origin = ''] = await program.said(/listens on (http:\S+)/)
+    const [, origin = ''] = await program.waitForOutput(/listens on (http:\S+)/)
     const run = (/** @type {string[]} */ ...args) => runProgram(ugs, [...args, ...environment], settings)
-    const registering = async () => {
+    const register = async () => {
       const { id } = /** @type {{ id: number }} */ (
         JSON.parse(await run('schema', 'create', ...named(schema), '--json'))
       )
@@ -42,7 +42,7 @@ export async function startUserGroupService({ dataFolder, port, schema, dataSour
     const [writeToken, introspectToken] = await Promise.all([
       run('api-token', 'create', '--name', 'product', '--scopes', 'write'),
       run('api-token', 'create', '--name', 'renderer', '--scopes', 'introspect'),
-      registering(),
+      register(),
     ])
     return { origin, writeToken: writeToken.trim(), introspectToken: introspectToken.trim(), program }
   } catch (error) {

@@ -1,9 +1,9 @@
 /**
- * What the product's own database knows of a customer.
+ * A customer in the product's own database.
  * @typedef {object} Customer
  * @property {string} id
  * @property {string} name
- * @property {string} dataSource where its data is: the provided id of a data source
+ * @property {string} dataSource provided id of its data source
  * @property {{ region: string, product_lines: string[], currency: string, plan: string }} properties
  */
 
@@ -16,7 +16,7 @@ export const customers = [
     properties: { region: 'Coast', product_lines: ['Hardware', 'Software'], currency: 'EUR', plan: 'Gold' },
   },
   {
-    // In the same warehouse as the first: the bound provided id keeps their rows apart.
+    // Same warehouse as Customer North: the bound provided id separates their rows.
     id: 'customer-south',
     name: 'Customer South',
     dataSource: 'warehouse-eu',
@@ -39,7 +39,7 @@ export const customers = [
     },
   },
   {
-    // Signed up today: the warehouse has no row of it yet.
+    // A new customer without rows.
     id: 'customer-east',
     name: 'Customer East',
     dataSource: 'warehouse-us',

@@ -35,19 +35,19 @@ await serve({
     'POST /dashboard-token': async (request) => {
       const customer = await customerOf(request)
       const token = await userGroups.getOrCreate(customer)
-      return json({ token, userGroup: described(customer, token) })
+      return json({ token, userGroup: factsOf(customer, token) })
     },
     'POST /rotation': async (request) => {
       const customer = await customerOf(request)
       const token = await userGroups.rotate(customer)
-      return json({ userGroup: described(customer, token) })
+      return json({ userGroup: factsOf(customer, token) })
     },
   },
 })
 
 /**
- * A product knows from the session who is signed in, and takes no customer's id from a page. The switcher of the example
- * stands for signing in.
+ * Returns the customer of a request. The example's switcher replaces a sign-in: a real product takes the customer from its
+ * session, never from the page.
  * @param {import('node:http').IncomingMessage} request
  * @throws Refusal
  */
@@ -55,28 +55,28 @@ async function customerOf(request) {
   checkOwnPage(request)
   const body = /** @type {{ customer?: unknown } | null} */ (await readJson(request))
   const customer = customers.find(({ id }) => id === body?.customer)
-  if (!customer) throw new Refusal(400, 'unknown_customer', 'There is no such customer')
+  if (!customer) throw new Refusal(400, 'unknown_customer', 'Unknown customer')
   return customer
 }
 
 /**
- * Only the product's own page asks for tokens. Browsers send Origin with every POST and pages cannot choose it; the
- * renderer's page is another port of the same site, so that a cookie's SameSite would not keep it out.
+ * Admits only the product's own page. Browsers send Origin with every POST and pages cannot forge it. A cookie with
+ * SameSite would not suffice: the renderer's page is another port of the same site.
  * @param {import('node:http').IncomingMessage} request
  * @throws Refusal
  */
 function checkOwnPage({ headers }) {
   if (headers.origin !== origin || (headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin') {
-    throw new Refusal(403, 'forbidden', 'Only the page of the product may ask')
+    throw new Refusal(403, 'forbidden', 'Only the product’s page may send this request')
   }
 }
 
 /**
- * What the page shows of the user group.
+ * Returns the facts about the user group that the page shows.
  * @param {import('./customers.js').Customer} customer
  * @param {string} token
  */
-function described({ id, dataSource, properties }, token) {
+function factsOf({ id, dataSource, properties }, token) {
   const fingerprint = createHash('sha256').update(token).digest('hex').slice(0, 8)
   return { id, dataSource, properties, fingerprint }
 }

@@ -3,7 +3,7 @@ import { Refusal } from '../shared/web-server.js'
 
 /** @typedef {import('./customers.js').Customer} Customer */
 
-/** The product's calls to the User Group Service. */
+/** The product's client of the User Group Service. */
 export class UserGroups {
   #url
   #apiToken
@@ -17,14 +17,14 @@ export class UserGroups {
   }
 
   /**
-   * Makes the customer's user group be as the product knows it, and answers its token.
+   * Creates the customer's user group, or updates it to match the product's data. Returns its token.
    * @param {Customer} customer
    * @returns {Promise<string>}
    */
   getOrCreate({ id, name, dataSource, properties }) {
-    return this.#call(
+    return this.#send(
       { user_group_id: id, name, mapping: { [this.#schema]: dataSource }, properties },
-      // fetch refuses a body on GET. With this header the POST is the GET.
+      // fetch refuses a GET with a body. With this header, the service treats the POST as a GET.
       { 'x-http-method-override': 'GET' },
     )
   }
@@ -36,7 +36,7 @@ export class UserGroups {
    */
   async rotate(customer) {
     const token = await this.getOrCreate(customer)
-    return this.#call({ current_token: token }, { 'idempotency-key': randomUUID() })
+    return this.#send({ current_token: token }, { 'idempotency-key': randomUUID() })
   }
 
   /**
@@ -45,8 +45,8 @@ export class UserGroups {
    * @returns {Promise<string>}
    * @throws Refusal
    */
-  async #call(body, headers) {
-    const answer = await fetch(this.#url, {
+  async #send(body, headers) {
+    const response = await fetch(this.#url, {
       method: 'POST',
       headers: {
         authorization: `Token ${this.#apiToken}`,
@@ -56,10 +56,10 @@ export class UserGroups {
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(5000),
     }).catch(() => undefined)
-    if (answer?.status !== 200) {
-      throw new Refusal(502, 'no_token', 'The User Group Service gives no token at the moment')
+    if (response?.status !== 200) {
+      throw new Refusal(502, 'no_token', 'The User Group Service did not return a token')
     }
-    const { user_group } = /** @type {{ user_group: { token: string } }} */ (await answer.json())
+    const { user_group } = /** @type {{ user_group: { token: string } }} */ (await response.json())
     return user_group.token
   }
 }

@@ -8,7 +8,7 @@ import { queries, texts } from './queries.js'
 /** @typedef {Sums & { product: string, product_line: string }} ProductRow */
 
 /**
- * What the page draws.
+ * The data of one view.
  * @typedef {object} View
  * @property {string} titleHtml
  * @property {string} scopeHtml
@@ -28,7 +28,7 @@ export class Dashboard {
    * @param {object} parts
    * @param {Pick<import('@user-group-service/renderer').IntrospectionClient, 'introspect'>} parts.introspection
    * @param {import('./warehouses.js').Warehouses} parts.warehouses
-   * @param {string} parts.schema the key of the mapping that says where the data is
+   * @param {string} parts.schema the mapping key of the dashboard's data source
    */
   constructor({ introspection, warehouses, schema }) {
     this.#introspection = introspection
@@ -37,13 +37,13 @@ export class Dashboard {
   }
 
   /**
-   * What the user group of this token sees.
+   * Returns the view of the token's user group.
    * @param {string} token
    * @returns {Promise<View>}
    * @throws Refusal
    */
   async view(token) {
-    const userGroup = await this.#whose(token)
+    const userGroup = await this.#introspect(token)
     const { warehouse, name } = this.#dataSourceOf(userGroup)
     try {
       const byMonth = compileSql(queries.byMonth, userGroup, { dialect: 'sqlite' })
@@ -58,18 +58,18 @@ export class Dashboard {
         statements: [byMonth, byProduct],
       }
     } catch (error) {
-      // It names the variable, and never a value.
+      // The message names the variable, never a value.
       if (error instanceof TemplateError) throw new Refusal(422, 'not_set_up', error.message)
       throw error
     }
   }
 
   /** @param {string} token */
-  async #whose(token) {
+  async #introspect(token) {
     const userGroup = await this.#introspection.introspect(token).catch((/** @type {unknown} */ error) => {
       if (!(error instanceof IntrospectionError)) throw error
       console.error(`introspection failed: ${error.code}`)
-      throw new Refusal(503, 'unavailable', 'It cannot be told at the moment whose dashboard this is.')
+      throw new Refusal(503, 'unavailable', 'The User Group Service is unavailable. Try again later.')
     })
     if (userGroup === null) throw new Refusal(401, 'token_not_active', 'The token is not valid.')
     return userGroup

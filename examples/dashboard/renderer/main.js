@@ -1,4 +1,4 @@
-// The renderer: its page, which is embedded, and the backend that asks whose token it was given.
+// The renderer: its embedded page, and the backend that introspects tokens.
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { IntrospectionClient } from '@user-group-service/renderer'
@@ -8,7 +8,7 @@ import { openWarehouses } from './warehouses.js'
 
 const hostOrigin = setting('HOST_ORIGIN')
 const dashboard = new Dashboard({
-  // No cache: a token that was rotated stops with the next view.
+  // No cache: a rotated token stops with the next view.
   introspection: new IntrospectionClient({
     url: `${setting('SERVICE_ORIGIN')}/oauth2/introspect`,
     apiToken: setting('API_TOKEN'),
@@ -41,7 +41,7 @@ await serve({
     'GET /chart.js': file(chart, 'text/javascript'),
     'GET /view': async ({ headers }) => {
       const token = /^Bearer (\w+)$/.exec(headers.authorization ?? '')?.[1]
-      if (token === undefined) throw new Refusal(401, 'no_token', 'A view needs a user group token')
+      if (token === undefined) throw new Refusal(401, 'no_token', 'Send a user group token')
       return json(await dashboard.view(token))
     },
   },

@@ -1,5 +1,4 @@
-// What the author of the dashboard wrote. The variables are bound anew for each view: there is no statement that holds
-// anybody's values, and none that runs without them.
+// The dashboard's templates. Their variables are bound for each view, so no statement contains a customer's values.
 
 /** @type {Record<'byMonth' | 'byProduct', string>} */
 export const queries = {

@@ -5,8 +5,8 @@ import Database from 'better-sqlite3'
 /** @typedef {ReadonlyMap<string, import('better-sqlite3').Database>} Warehouses */
 
 /**
- * Opens each database of the folder, for reading only, by the provided id of its data source. A mapping picks one of
- * these and never becomes part of a path.
+ * Opens the databases of the folder read-only, by the provided id of their data sources. A mapping selects one of these
+ * and never becomes part of a path.
  * @param {string} folder
  * @returns {Warehouses}
  */

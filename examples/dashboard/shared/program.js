@@ -3,23 +3,20 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 /**
- * A Node.js program that runs as a process of its own.
+ * A Node.js program that runs as a separate process.
  * @typedef {object} Program
- * @property {(pattern: RegExp) => Promise<RegExpExecArray>} said resolves once standard output has it
- * @property {Promise<never>} failed rejects where it ends before it is stopped
- * @property {() => Promise<void>} stop ends this process, by its id
+ * @property {(pattern: RegExp) => Promise<RegExpExecArray>} waitForOutput resolves once standard output matches
+ * @property {Promise<never>} failed rejects if the process ends before `stop`
+ * @property {() => Promise<void>} stop stops the process
  */
 
-/**
- * What reaches the program besides what it is given: nothing by which a service of the person who starts the example
- * is set up (its database, its keys).
- */
+/** Inherited environment, without the settings of another User Group Service on this machine. */
 const environment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(UGS_.*|DATABASE_URL|HOST|PORT|LOG_LEVEL)$/.test(name)),
 )
 
 /**
- * Standard output is kept and not shown: the service writes API tokens there.
+ * Starts a program. Keeps its standard output instead of showing it, because `ugs` prints API tokens there.
  * @param {URL} file
  * @param {string[]} args
  * @param {Record<string, string>} settings
@@ -40,11 +37,11 @@ export function startProgram(file, args, settings) {
       if (!stopping) reject(new Error(`${path} ended by itself (${code ?? signal})`))
     })
   })
-  // Whoever waits for it is told; nobody has to.
+  // Callers need not handle the rejection.
   failed.catch(() => undefined)
   return {
     failed,
-    said: async (pattern) => {
+    waitForOutput: async (pattern) => {
       for (;;) {
         const match = pattern.exec(output)
         if (match) return match
@@ -65,8 +62,8 @@ export function startProgram(file, args, settings) {
  * @param {URL} file
  * @param {string[]} args
  * @param {Record<string, string>} settings
- * @returns {Promise<string>} what it wrote to standard output
- * @throws Error with what it wrote to standard error, where it fails
+ * @returns {Promise<string>} its standard output
+ * @throws Error with its standard error if it fails
  */
 export async function runProgram(file, args, settings) {
   const child = spawn(process.execPath, [fileURLToPath(file), ...args], {
@@ -74,10 +71,10 @@ export async function runProgram(file, args, settings) {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
-  let complaint = ''
+  let errorOutput = ''
   child.stdout.setEncoding('utf8').on('data', (/** @type {string} */ text) => (output += text))
-  child.stderr.setEncoding('utf8').on('data', (/** @type {string} */ text) => (complaint += text))
+  child.stderr.setEncoding('utf8').on('data', (/** @type {string} */ text) => (errorOutput += text))
   const [code] = /** @type {[number | null]} */ (await once(child, 'close'))
-  if (code !== 0) throw new Error(complaint)
+  if (code !== 0) throw new Error(errorOutput)
   return output
 }

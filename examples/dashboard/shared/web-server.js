@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 
 /**
- * @typedef {object} Answer
- * @property {number} [status] 200 unless it is given
+ * @typedef {object} HandlerResult
+ * @property {number} [status] default: 200
  * @property {string} type
  * @property {string | Buffer} body
  */
-/** @typedef {(request: import('node:http').IncomingMessage) => Answer | Promise<Answer>} Handler */
+/** @typedef {(request: import('node:http').IncomingMessage) => HandlerResult | Promise<HandlerResult>} Handler */
 
 const maxBodyBytes = 4096
 
-/** A request that is refused: what the page is told. */
+/** A refused request and its error response. */
 export class Refusal extends Error {
   /**
    * @param {number} status
@@ -27,9 +27,9 @@ export class Refusal extends Error {
 }
 
 /**
- * Serves the routes (`GET /`) until SIGINT or SIGTERM.
+ * Serves the routes, such as `GET /`, until SIGINT or SIGTERM.
  * @param {object} options
- * @param {string} options.origin where to listen
+ * @param {string} options.origin origin to listen on
  * @param {string} options.contentSecurityPolicy
  * @param {Record<string, Handler>} options.routes
  */
@@ -40,12 +40,12 @@ export async function serve({ origin, contentSecurityPolicy, routes }) {
     'referrer-policy': 'no-referrer',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
-    // Some answers hold a token, or what it opens. No cache has any of them.
+    // Responses may hold a token or a customer's data.
     'cache-control': 'no-store',
   }
   const server = createServer((request, response) => {
-    void answer(request, routes).then(({ status = 200, type, body }) => {
-      // What was not read of a request must not be taken for the next one.
+    void handle(request, routes).then(({ status = 200, type, body }) => {
+      // Unread bytes of a request must not be interpreted as the next one.
       const closing = request.complete ? {} : { connection: 'close' }
       response.writeHead(status, { ...headers, ...closing, 'content-type': type })
       response.end(body)
@@ -66,19 +66,19 @@ export async function serve({ origin, contentSecurityPolicy, routes }) {
 /**
  * @param {import('node:http').IncomingMessage} request
  * @param {Record<string, Handler>} routes
- * @returns {Promise<Answer>}
+ * @returns {Promise<HandlerResult>}
  */
-async function answer(request, routes) {
+async function handle(request, routes) {
   const route = `${request.method} ${request.url}`
   try {
     const handler = Object.hasOwn(routes, route) ? routes[route] : undefined
-    if (!handler) throw new Refusal(404, 'not_found', 'There is nothing here')
+    if (!handler) throw new Refusal(404, 'not_found', 'Not found')
     return await handler(request)
   } catch (error) {
     if (error instanceof Refusal) {
       return json({ error: { code: error.code, message: error.message } }, error.status)
     }
-    // The name alone: a message may hold what was sent.
+    // Log only the name: the message may hold request data.
     console.error(`${route} failed: ${error instanceof Error ? error.name : 'unknown'}`)
     return json({ error: { code: 'internal', message: 'Something went wrong' } }, 500)
   }
@@ -87,14 +87,14 @@ async function answer(request, routes) {
 /**
  * @param {unknown} value
  * @param {number} [status]
- * @returns {Answer}
+ * @returns {HandlerResult}
  */
 export function json(value, status) {
   return { ...(status !== undefined && { status }), type: 'application/json', body: JSON.stringify(value) }
 }
 
 /**
- * A file, read once.
+ * Returns a handler that serves a file, read once.
  * @param {URL} file
  * @param {string} type
  * @returns {Handler}
@@ -105,9 +105,9 @@ export function file(file, type) {
 }
 
 /**
- * An HTML page in which each `%NAME%` is replaced.
+ * Returns a handler that serves an HTML page with each `%NAME%` replaced.
  * @param {URL} file
- * @param {Record<string, string>} values what is safe in an attribute: origins
+ * @param {Record<string, string>} values values that are safe in an attribute: origins
  * @returns {Handler}
  */
 export function page(file, values) {
@@ -127,7 +127,7 @@ export async function readJson(request) {
   if (request.headers['content-type'] !== 'application/json') {
     throw new Refusal(415, 'unsupported_media_type', 'Content-Type must be application/json')
   }
-  // Browsers always say how long a body is, and Node.js holds them to it.
+  // Browsers always send a Content-Length, and Node.js enforces it.
   if (!(Number(request.headers['content-length']) <= maxBodyBytes)) {
     throw new Refusal(413, 'body_too_large', `At most ${maxBodyBytes} bytes, with a Content-Length`)
   }
@@ -144,7 +144,7 @@ export async function readJson(request) {
 }
 
 /**
- * A setting from the environment.
+ * Returns an environment variable.
  * @param {string} name
  * @returns {string}
  */

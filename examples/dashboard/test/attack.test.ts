@@ -8,7 +8,7 @@ import type { Scope } from '../../../server/test/support/scope.ts'
 import { findChromium, launchChromium } from '../../../server/test/support/chromium.ts'
 import { startExample, watch, type RunningExample } from './support.ts'
 
-describe('the example dashboard and another origin', () => {
+describe('another origin', () => {
   const cleanups: (() => void | Promise<void>)[] = []
   let example: RunningExample
   let foreignOrigin: string
@@ -24,7 +24,7 @@ describe('the example dashboard and another origin', () => {
     for (const done of cleanups) await done()
   })
 
-  /** A page of another origin, in a browser profile of its own; undefined where the test is skipped. */
+  /** A page of another origin, in a separate browser profile. Undefined if the test is skipped. */
   async function openForeignPage(t: TestContext) {
     const executablePath = findChromium(t)
     if (executablePath === undefined) return undefined
@@ -37,7 +37,7 @@ describe('the example dashboard and another origin', () => {
     return { page, context, ...watched }
   }
 
-  it('cannot embed the dashboard, nor the product', async (t) => {
+  it('cannot embed the dashboard or the product', async (t) => {
     const opened = await openForeignPage(t)
     if (opened === undefined) return
     const { page, complaints } = opened
@@ -52,7 +52,7 @@ describe('the example dashboard and another origin', () => {
     }
   })
 
-  it('cannot hand the dashboard a token, even where it could be embedded', async (t) => {
+  it('cannot pass a token to the dashboard, even if it could embed it', async (t) => {
     const opened = await openForeignPage(t)
     if (opened === undefined) return
     const { page, requests } = opened
@@ -64,12 +64,12 @@ describe('the example dashboard and another origin', () => {
     const token = await tokenOf(example, 'customer-north')
     await post(page, frame, { type: 'dashboard:token', token })
     assert.equal(await frame.locator('body').getAttribute('data-state'), 'waiting')
-    // What the dashboard would have asked for before this.
+    // A request that the dashboard would have followed with /view.
     await frame.evaluate(() => fetch('/icon.svg'))
     assert.ok(!requests.some((request) => request.url().endsWith('/view')))
   })
 
-  it('is handed no token by the product, even where it could embed it', async (t) => {
+  it('gets no token from the product, even if it could embed it', async (t) => {
     const opened = await openForeignPage(t)
     if (opened === undefined) return
     const { page, requests } = opened
@@ -83,19 +83,19 @@ describe('the example dashboard and another origin', () => {
     const frame = page.frames()[1]
     assert.equal(frame?.url(), `${example.hostOrigin}/`)
     await post(page, frame, { type: 'dashboard:ready' })
-    // The renderer's page does not run in a frame of a frame of somebody else: nobody has asked for a token.
+    // The renderer's page does not run in a nested frame of another origin, so nothing requested a token.
     await frame.evaluate(() => fetch('/icon.svg'))
     assert.ok(!requests.some((request) => request.url().endsWith('/dashboard-token')))
     assert.deepEqual(await page.evaluate(() => (window as unknown as { received: unknown[] }).received), [])
   })
 
-  it('gets no token from the product’s backend, nor a view from the renderer’s', async (t) => {
+  it('gets no token from the product’s backend and no view from the renderer’s', async (t) => {
     const opened = await openForeignPage(t)
     if (opened === undefined) return
     const { page } = opened
     const token = await tokenOf(example, 'customer-north')
     for (const path of ['/dashboard-token', '/rotation']) {
-      // What a page may send to another origin without asking first. It gets no answer; nor has it done anything.
+      // A request that needs no preflight. It gets no response and has no effect.
       const sent = page.evaluate(
         (url) => fetch(url, { method: 'POST', mode: 'no-cors', body: '{"customer":"customer-north"}' }),
         example.hostOrigin + path,
@@ -110,7 +110,7 @@ describe('the example dashboard and another origin', () => {
     await assert.rejects(asked, /Failed to fetch/)
   })
 
-  it('is told apart by Origin and Sec-Fetch-Site; bodies are bounded', async () => {
+  it('is recognized by Origin and Sec-Fetch-Site; bodies are bounded', async () => {
     const body = '{"customer":"customer-north"}'
     const cases: [status: number, headers: Record<string, string>, body: string][] = [
       [200, { origin: example.hostOrigin }, body],
@@ -131,13 +131,13 @@ describe('the example dashboard and another origin', () => {
         headers: { 'content-type': 'application/json', ...headers },
         body: sent,
       })
-      const answer = await response.text()
-      assert.equal(response.status, status, `${JSON.stringify(headers)} ${sent.slice(0, 40)}: ${answer}`)
-      assert.equal(answer.includes('ugt_'), status === 200)
+      const body = await response.text()
+      assert.equal(response.status, status, `${JSON.stringify(headers)} ${sent.slice(0, 40)}: ${body}`)
+      assert.equal(body.includes('ugt_'), status === 200)
     }
   })
 
-  it('finds the same headers on every answer', async () => {
+  it('gets the same security headers on every response', async () => {
     for (const path of ['/', '/page.js', '/view', '/nothing']) {
       for (const origin of [example.hostOrigin, example.rendererOrigin]) {
         const { headers } = await fetch(origin + path)
@@ -166,7 +166,7 @@ async function serveForeignPage(t: Scope): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Embeds the page in a frame; resolves once it is loaded, or refused. */
+/** Embeds the page in a frame. Resolves once it is loaded or refused. */
 async function embed(page: Page, url: string): Promise<void> {
   await page.evaluate(async (src) => {
     const frame = document.createElement('iframe')
@@ -177,8 +177,8 @@ async function embed(page: Page, url: string): Promise<void> {
 }
 
 /**
- * Posts the message from the page to its frame; resolves once it was judged there: the listener of the frame's page is
- * called before the one that is added here.
+ * Posts the message from the page to its frame. Resolves once the frame has handled it: its own listener runs before
+ * the one added here.
  */
 async function post(page: Page, frame: Frame, message: object): Promise<void> {
   await frame.evaluate(() => {
@@ -195,7 +195,7 @@ async function post(page: Page, frame: Frame, message: object): Promise<void> {
   await frame.evaluate(() => (window as unknown as { judged: Promise<void> }).judged)
 }
 
-/** Takes away the policy that forbids embedding, so that what stands behind it is put to the test. */
+/** Removes the policy that forbids embedding, to test the other defenses. */
 async function withoutFrameAncestors(page: Page, origin: string): Promise<void> {
   await page.route(`${origin}/`, async (route) => {
     const response = await route.fetch()
@@ -205,7 +205,7 @@ async function withoutFrameAncestors(page: Page, origin: string): Promise<void> 
   })
 }
 
-/** What the product's backend gives its own page. */
+/** Requests a token as the product's own page does. */
 async function tokenOf({ hostOrigin }: RunningExample, customer: string): Promise<string> {
   const response = await fetch(`${hostOrigin}/dashboard-token`, {
     method: 'POST',

@@ -7,11 +7,10 @@ import { customers } from '../host/customers.js'
 import { findChromium, launchChromium } from '../../../server/test/support/chromium.ts'
 import { dashboardIn, openDashboard, startExample, switchTo, watch, type RunningExample } from './support.ts'
 
-const stopped =
-  'This dashboard was opened with a token that is no longer valid. Reload it from the page that it is embedded in.'
+const stopped = 'Its token is no longer valid. Reload the dashboard from the page that embeds it.'
 const unauthorized = 'error: Failed to load resource: the server responded with a status of 401'
 
-describe('the example dashboard', () => {
+describe('example dashboard', () => {
   const cleanups: (() => void | Promise<void>)[] = []
   let example: RunningExample
   let browser: Browser | undefined
@@ -24,7 +23,7 @@ describe('the example dashboard', () => {
     for (const done of cleanups) await done()
   })
 
-  /** A page in a browser profile of its own; undefined where the test is skipped. */
+  /** A page in a separate browser profile. Undefined if the test is skipped. */
   async function openPage(t: TestContext) {
     const executablePath = findChromium(t)
     if (executablePath === undefined) return undefined
@@ -35,7 +34,7 @@ describe('the example dashboard', () => {
     return { page: await context.newPage(), context, ...watched }
   }
 
-  it('shows each user group its own rows, of its own data source, and nobody else’s', async (t) => {
+  it('shows each user group only its own rows, from its own data source', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
     const { page, complaints } = opened
@@ -61,7 +60,7 @@ describe('the example dashboard', () => {
     assert.deepEqual(complaints, [])
   })
 
-  it('says so where there are no rows yet', async (t) => {
+  it('shows an empty state without rows', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
     const dashboard = await openDashboard(opened.page, example, 'Customer East')
@@ -76,9 +75,9 @@ describe('the example dashboard', () => {
     const { page, complaints } = opened
     const dashboard = await openDashboard(page, example, 'Customer West')
     await page.getByRole('button', { name: 'Rotate token' }).click()
-    await page.getByText('The token is replaced.').waitFor()
+    await page.getByText('Token rotated.').waitFor()
 
-    // The open page finds out by itself.
+    // The open page notices at its next refresh.
     await dashboard.is('refused')
     assert.ok((await dashboard.notice.innerText()).includes(stopped))
     await assertNothingIsShown(page)
@@ -93,7 +92,7 @@ describe('the example dashboard', () => {
     )
   })
 
-  it('shows nothing to a token that is forged, of the other environment, or no user group token', async (t) => {
+  it('shows nothing for a forged token, one of the other environment, or an API token', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
     const { page, context } = opened
@@ -118,21 +117,21 @@ describe('the example dashboard', () => {
       await postToFrame(page, token)
       await refused
       await dashboard.is('refused')
-      assert.match(await dashboard.notice.innerText(), /The token that it was opened with is not valid/)
+      assert.match(await dashboard.notice.innerText(), /Its token is not valid/)
       await assertNothingIsShown(page)
     }
     await postToFrame(page, genuine)
     await dashboard.is('shown')
   })
 
-  it('binds what the properties hold: nothing in them is read as SQL or HTML, and none may be missing', async (t) => {
+  it('binds properties: none is interpreted as SQL or HTML, and none may be missing', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
     const { page } = opened
     const dashboard = await openDashboard(page, example, 'Customer South')
     const update = async (...args: string[]) => {
       await example.ugs('user-group', 'update', 'customer-south', '--environment', 'Customer', ...args)
-      // It would see the change by itself, in a few seconds.
+      // The page would refresh by itself within seconds.
       if (await dashboard.refresh.isVisible()) await dashboard.refresh.click()
     }
     const properties = (changed: object) =>
@@ -157,7 +156,7 @@ describe('the example dashboard', () => {
     await assertNothingIsShown(page)
   })
 
-  it('takes the dashboard away where the renderer cannot be reached, and brings it back by itself', async (t) => {
+  it('hides the dashboard while the renderer is unreachable, and recovers automatically', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
     const { page } = opened
@@ -170,7 +169,7 @@ describe('the example dashboard', () => {
     await dashboard.is('shown')
   })
 
-  it('lets no token into a URL, a referrer, a log, the storage or the HTML, and no request off the machine', async (t) => {
+  it('keeps the token out of URLs, referrers, logs, storage and HTML, and sends no request to other hosts', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
     const { page, context, requests, complaints } = opened
@@ -205,7 +204,7 @@ describe('the example dashboard', () => {
     assert.deepEqual(complaints, [])
   })
 
-  it('is reached with the keyboard alone', async (t) => {
+  it('works with the keyboard alone', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
     const { page } = opened
@@ -240,7 +239,7 @@ describe('the example dashboard', () => {
     return rows
   }
 
-  /** The rows of the table, as the seeded database has them. */
+  /** The expected rows of the table, from the seeded database. */
   function productsOf(customer: (typeof customers)[number]) {
     const { currency } = customer.properties
     const money = new Intl.NumberFormat('en', { style: 'currency', currency, maximumFractionDigits: 0 })
@@ -256,7 +255,7 @@ describe('the example dashboard', () => {
     ])
   }
 
-  /** The amounts of the chart by product line, as the seeded database has them. */
+  /** The expected amounts of the chart by product line, from the seeded database. */
   function monthsOf(customer: (typeof customers)[number]) {
     const rows = select(customer, 'month, product_line', 'GROUP BY month, product_line ORDER BY month')
     return Object.fromEntries(
@@ -269,17 +268,17 @@ describe('the example dashboard', () => {
 })
 
 describe('Ctrl-C', () => {
-  it('ends all processes of the example, and leaves nothing behind', async (t) => {
+  it('stops all processes of the example and leaves nothing behind', async (t) => {
     const example = await startExample(t)
     const origins = [example.hostOrigin, example.rendererOrigin, example.serviceOrigin]
     for (const origin of origins) await fetch(origin)
     assert.equal(await example.stop(), 0)
-    for (const origin of origins) await assert.rejects(fetch(origin), `${origin} still answers`)
+    for (const origin of origins) await assert.rejects(fetch(origin), `${origin} still responds`)
     assert.throws(() => new Database(join(example.folder, 'warehouse-eu.db'), { fileMustExist: true }))
   })
 })
 
-/** What the chart of the page has been given. */
+/** Data of the page's chart. */
 async function chartOf(page: Page): Promise<Record<string, number[]>> {
   return dashboardIn(page).canvas.evaluate((canvas) => {
     interface Chart {
@@ -291,11 +290,11 @@ async function chartOf(page: Page): Promise<Record<string, number[]>> {
   })
 }
 
-/** Whether there is anything on the canvas. */
+/** Returns true if the canvas is not blank. */
 async function isDrawn(page: Page): Promise<boolean> {
   return dashboardIn(page).canvas.evaluate(async (element) => {
     const canvas = element as HTMLCanvasElement
-    // The chart draws with the next frames.
+    // The chart draws in the next frames.
     for (;;) {
       await new Promise(requestAnimationFrame)
       const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data
@@ -304,7 +303,7 @@ async function isDrawn(page: Page): Promise<boolean> {
   })
 }
 
-/** Nothing of a view is left in the page, hidden or not. */
+/** Asserts that the page has no trace of a view, hidden or not. */
 async function assertNothingIsShown(page: Page): Promise<void> {
   const dashboard = dashboardIn(page)
   assert.deepEqual(await chartOf(page), {})
@@ -314,13 +313,13 @@ async function assertNothingIsShown(page: Page): Promise<void> {
   assert.doesNotMatch(text, /€|\$|Sales of|Warehouse|Analytics/)
 }
 
-/** The token that the product's backend gives its page next. */
+/** Returns the next token that the product's backend sends to its page. */
 async function tokenHandedOver(page: Page): Promise<string> {
   const response = await page.waitForResponse((candidate) => candidate.url().endsWith('/dashboard-token'))
   return ((await response.json()) as { token: string }).token
 }
 
-/** What the product's page does, with a token of somebody's choice. */
+/** Embeds the dashboard and passes it this token, as the product's page does. */
 async function postToFrame(page: Page, token: string): Promise<void> {
   await page.evaluate((sent) => {
     const frame = document.querySelector('iframe')

@@ -32,13 +32,13 @@ async function shoot(
 ): Promise<void> {
   const page = await browser.newPage({
     viewport: { width: 1200, height: 800 },
-    // The chart is drawn at once.
+    // Draws the chart without animation.
     reducedMotion: 'reduce',
     ...options,
   })
   await openDashboard(page, example)
   await prepare(page)
-  // The frame has the height of what is in it by then.
+  // By then, the frame has the height of its content.
   await page.waitForFunction(() => document.querySelector('iframe')?.style.height !== '')
   await page.mouse.move(0, 0)
   const path = fileURLToPath(new URL(`../screenshots/${name}.png`, import.meta.url))

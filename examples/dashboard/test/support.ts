@@ -12,17 +12,17 @@ export interface RunningExample {
   readonly hostOrigin: string
   readonly rendererOrigin: string
   readonly serviceOrigin: string
-  /** What all its processes wrote, so far. */
+  /** Output of all processes so far. */
   readonly output: () => string
-  /** What it keeps while it runs. */
+  /** Its temporary folder. */
   readonly folder: string
-  /** Runs `ugs` on the service's store; returns what it wrote. */
+  /** Runs `ugs` on the service's store and returns its output. */
   readonly ugs: (...args: string[]) => Promise<string>
-  /** Ends it as Ctrl-C does; resolves with the exit code. */
+  /** Stops it as Ctrl-C does. Resolves with the exit code. */
   readonly stop: () => Promise<number | null>
 }
 
-/** Starts the example as its users do, in a folder for temporary files of its own. */
+/** Starts the example as users do, in its own temporary folder. */
 export async function startExample(t: Scope): Promise<RunningExample> {
   const temporary = mkdtempSync(join(tmpdir(), 'ugs-test-'))
   t.after(() => rmSync(temporary, { recursive: true, force: true }))
@@ -45,7 +45,7 @@ export async function startExample(t: Scope): Promise<RunningExample> {
     await stop()
   })
   const ended = once(child, 'close')
-  while (!output.includes('Ctrl-C ends')) {
+  while (!output.includes('Press Ctrl-C')) {
     await Promise.race([once(child.stdout, 'data'), ended])
     if (child.exitCode !== null) throw new Error(`the example ended with ${child.exitCode}: ${output}`)
   }
@@ -62,11 +62,11 @@ export async function startExample(t: Scope): Promise<RunningExample> {
 
 export interface Watched {
   readonly requests: Request[]
-  /** What pages wrote to the console; violations of the content security policy are there, too. */
+  /** Console output of the pages, including violations of the content security policy. */
   readonly complaints: string[]
 }
 
-/** Collects, from now on, what the pages ask for and what they or the browser complain about. */
+/** Records requests of the pages and errors of pages and browser from now on. */
 export function watch(context: BrowserContext): Watched {
   const requests: Request[] = []
   const complaints: string[] = []
@@ -92,7 +92,7 @@ export function dashboardIn(page: Page) {
   }
 }
 
-/** Opens the product's page; resolves once the dashboard of this customer is shown. */
+/** Opens the product's page. Resolves once the dashboard of this customer is shown. */
 export async function openDashboard(page: Page, { hostOrigin }: RunningExample, customer = 'Customer North') {
   await page.goto(hostOrigin)
   const dashboard = dashboardIn(page)
@@ -101,7 +101,7 @@ export async function openDashboard(page: Page, { hostOrigin }: RunningExample, 
   return dashboard
 }
 
-/** Switches the customer, as a click on its name does; resolves once its name is the dashboard's. */
+/** Switches the customer by a click on its name. Resolves once its dashboard is shown. */
 export async function switchTo(page: Page, customer: string): Promise<void> {
   await page.getByText(customer, { exact: true }).click()
   await dashboardIn(page)

@@ -6,8 +6,8 @@ export const warehouses = [
   { providedId: 'warehouse-us', name: 'Warehouse US' },
 ]
 
-// Every customer has rows in every warehouse and region, of every product: only the mapping and the bound properties keep
-// them apart. The last of them is never signed in to the example.
+// Every customer has rows in every warehouse and region, of every product: only the mapping and the bound properties
+// separate them. The last customer cannot be selected in the example.
 const customers = [
   { id: 'customer-north', scale: 1, growth: 0.055, peak: 10 },
   { id: 'customer-south', scale: 0.62, growth: 0.012, peak: 6 },
@@ -28,7 +28,7 @@ const products = [
 const months = Array.from({ length: 12 }, (_, index) => `2025-${String(index + 1).padStart(2, '0')}`)
 
 /**
- * Makes the database of a warehouse. The same name gives the same rows every time.
+ * Creates the database of a warehouse. The same name always gives the same rows.
  * @param {string} file
  * @param {string} name
  */
@@ -76,7 +76,7 @@ function* salesOf(warehouse) {
 }
 
 /**
- * Numbers from 0 to 1, the same for the same seed (mulberry32): no secret depends on them.
+ * Returns a generator of numbers from 0 to 1 that depend only on the seed (mulberry32). Not for secrets.
  * @param {string} seed
  */
 function randomNumbers(seed) {

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// The product's page. It holds a token only for as long as it takes to hand it over.
+// The product's page. It passes the token to the frame and does not keep it.
 
 /** @typedef {{ id: string, name: string }} Customer */
 /** @typedef {{ id: string, dataSource: string, properties: Record<string, string | string[]>, fingerprint: string }} UserGroup */
@@ -16,10 +16,10 @@ elementOf('caption').textContent = `Drawn by the renderer at ${rendererOrigin}`
 elementOf('reload').addEventListener('click', () => shown && embed(shown.customer))
 rotate.addEventListener('click', () => shown && void rotateToken(shown.customer))
 window.addEventListener('message', (event) => {
-  // Any window may send messages here: only the renderer's page in the frame that is there now is answered.
+  // Any window may send messages here. Respond only to the renderer's page in the current frame.
   if (!shown || event.origin !== rendererOrigin || event.source !== shown.frame.contentWindow) return
   const message = /** @type {{ type?: unknown, height?: unknown } | null} */ (event.data)
-  if (message?.type === 'dashboard:ready') void handOver(shown)
+  if (message?.type === 'dashboard:ready') void sendToken(shown)
   if (message?.type === 'dashboard:height') fit(shown.frame, message.height)
 })
 void showCustomers()
@@ -35,7 +35,7 @@ async function showCustomers() {
       input.name = 'customer'
       input.value = id
       input.checked = index === 0
-      // Some browsers keep what was checked before a reload.
+      // Some browsers restore the selection after a reload.
       input.autocomplete = 'off'
       input.addEventListener('change', () => embed(id))
       label.append(input, name)
@@ -46,7 +46,7 @@ async function showCustomers() {
 }
 
 /**
- * Shows the dashboard in a new frame, so that nothing of what was shown before is left in it.
+ * Shows the dashboard in a new frame, without any state of the previous one.
  * @param {string} customer
  */
 function embed(customer) {
@@ -55,7 +55,7 @@ function embed(customer) {
   frame.referrerPolicy = 'no-referrer'
   frame.sandbox.add('allow-scripts', 'allow-same-origin')
   frame.src = `${rendererOrigin}/`
-  // The page does not jump while the new one is loaded.
+  // Keep the height, so that the page does not jump while the frame loads.
   frame.style.height = shown?.frame.style.height ?? ''
   shown = { customer, frame }
   status.textContent = ''
@@ -63,36 +63,36 @@ function embed(customer) {
 }
 
 /**
- * The frame is ready: it gets the token of who is signed in, and nobody but the renderer's origin can.
- * @param {{ customer: string, frame: HTMLIFrameElement }} asked
+ * Sends the customer's token to the frame. Only the renderer's origin can receive it.
+ * @param {{ customer: string, frame: HTMLIFrameElement }} target
  */
-async function handOver(asked) {
-  const answer = await call('/dashboard-token', asked.customer)
-  // Somebody else may have signed in meanwhile.
-  if (asked !== shown || !answer?.token) return
-  showFacts(answer.userGroup)
-  asked.frame.contentWindow?.postMessage({ type: 'dashboard:token', token: answer.token }, rendererOrigin)
+async function sendToken(target) {
+  const result = await post('/dashboard-token', target.customer)
+  // The customer may have been switched meanwhile.
+  if (target !== shown || !result?.token) return
+  showFacts(result.userGroup)
+  target.frame.contentWindow?.postMessage({ type: 'dashboard:token', token: result.token }, rendererOrigin)
 }
 
 /** @param {string} customer */
 async function rotateToken(customer) {
   rotate.disabled = true
-  const answer = await call('/rotation', customer)
+  const result = await post('/rotation', customer)
   rotate.disabled = false
-  if (!answer || customer !== shown?.customer) return
-  showFacts(answer.userGroup)
+  if (!result || customer !== shown?.customer) return
+  showFacts(result.userGroup)
   status.textContent =
-    'The token is replaced. The dashboard still holds the old one and stops with its next refresh; ' +
-    'reload it to hand over the new one.'
+    'Token rotated. The dashboard still holds the old token and stops with its next refresh. ' +
+    'Reload it to pass the new token.'
 }
 
 /**
- * Asks the product's backend, which holds the API token.
+ * Sends a request to the product's backend, which holds the API token.
  * @param {string} path
  * @param {string} customer
  * @returns {Promise<{ token?: string, userGroup: UserGroup } | undefined>}
  */
-async function call(path, customer) {
+async function post(path, customer) {
   try {
     const response = await fetch(path, {
       method: 'POST',
@@ -100,10 +100,10 @@ async function call(path, customer) {
       body: JSON.stringify({ customer }),
     })
     /** @type {{ token?: string, userGroup: UserGroup }} */
-    const answer = await response.json()
-    if (response.ok) return answer
+    const body = await response.json()
+    if (response.ok) return body
   } catch {
-    // Told below, like any other failure.
+    // Reported below, like any other failure.
   }
   status.textContent = 'The product cannot reach the User Group Service. Try again in a moment.'
   return undefined
@@ -132,7 +132,7 @@ function showFacts({ id, dataSource, properties, fingerprint }) {
 
 /**
  * @param {HTMLIFrameElement} frame
- * @param {unknown} height as the renderer's page tells it, in CSS pixels
+ * @param {unknown} height height reported by the renderer's page, in CSS pixels
  */
 function fit(frame, height) {
   if (typeof height === 'number') frame.style.height = `${Math.min(Math.max(height, 200), 4000)}px`

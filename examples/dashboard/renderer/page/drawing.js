@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// Draws a view. What comes from the database or from the user group is only ever set as text.
+// Draws a view. Values from the database and the user group are only ever set as text.
 
 /** @typedef {import('../dashboard.js').View} View */
 /** @typedef {import('../dashboard.js').Sums} Sums */
@@ -7,7 +7,7 @@
 const { Chart } = /** @type {{ Chart: typeof import('chart.js').Chart }} */ (
   /** @type {unknown} */ (globalThis)
 )
-/** The color of each product line: the same one for everybody. */
+/** Color of each product line, the same for all customers. */
 const seriesOf = new Map([
   ['Hardware', 1],
   ['Software', 2],
@@ -30,7 +30,7 @@ darkness.addEventListener('change', () => {
 /** @param {View} view */
 export function draw(view) {
   elementOf('refreshed').textContent = `Refreshed ${new Date().toLocaleTimeString('en-GB')}`
-  // What has not changed stays as it is: a tooltip or a selection survives the refresh.
+  // An unchanged view is not redrawn, so that a tooltip or a selection survives the refresh.
   if (JSON.stringify(view) === JSON.stringify(drawn)) return
   drawn = view
   elementOf('title').textContent = textOf(view.titleHtml)
@@ -42,7 +42,7 @@ export function draw(view) {
   if (view.byMonth.length > 0) drawChart(view)
 }
 
-/** Leaves nothing of a view in the page. */
+/** Removes the view from the page. */
 export function clear() {
   drawn = undefined
   chart?.destroy()
@@ -187,7 +187,7 @@ function drawChart(view) {
 }
 
 /**
- * How the view's amounts are written.
+ * Returns a formatter for the view's amounts.
  * @param {View} view
  * @returns {(cents: number, compact?: boolean) => string}
  */
@@ -221,14 +221,14 @@ function sum(rows, name) {
 }
 
 /**
- * The text that HTML shows. The document is parsed and never displayed, and its scripts do not run.
+ * Returns the text of HTML. The document is only parsed, so its scripts do not run.
  * @param {string} html
  */
 function textOf(html) {
   return new DOMParser().parseFromString(html, 'text/html').body.textContent
 }
 
-/** @param {string} variable of the style sheet, for light or dark */
+/** @param {string} variable variable of the style sheet */
 function color(variable) {
   return getComputedStyle(document.documentElement).getPropertyValue(variable)
 }
@@ -238,9 +238,9 @@ function color(variable) {
  * @param {...(string | Node)} content
  */
 function cell(className, ...content) {
-  const made = element('td', ...content)
-  made.className = className
-  return made
+  const td = element('td', ...content)
+  td.className = className
+  return td
 }
 
 /**
@@ -248,9 +248,9 @@ function cell(className, ...content) {
  * @param {...(string | Node)} content
  */
 function element(name, ...content) {
-  const made = document.createElement(name)
-  made.append(...content)
-  return made
+  const node = document.createElement(name)
+  node.append(...content)
+  return node
 }
 
 /** @param {string} id */

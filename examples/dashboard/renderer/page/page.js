@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// The renderer's page, in the product's frame. The token is in this module's memory, and nowhere else in the browser.
+// The renderer's page, in the product's frame. Keeps the token in memory only.
 import { clear, draw } from './drawing.js'
 
 /** @typedef {import('../dashboard.js').View} View */
@@ -9,9 +9,9 @@ const hostOrigin = document.documentElement.dataset.hostOrigin ?? ''
 
 /** @type {string | undefined} */
 let token
-/** Of the request under way: a newer one takes its place. */
-let asking = new AbortController()
-/** Whether this token has opened the dashboard before. */
+/** Aborts the request in flight when a newer one starts. */
+let inFlight = new AbortController()
+/** True once this token has opened the dashboard. */
 let hasOpened = false
 /** @type {number | undefined} */
 let timer
@@ -22,10 +22,10 @@ new ResizeObserver(() => {
 }).observe(document.body)
 
 if (window.parent === window) {
-  notify('blocked', 'This dashboard is part of another page', 'Open the page that it is embedded in.')
+  notify('blocked', 'This dashboard is part of another page', 'Open the page that embeds it.')
 } else {
   window.addEventListener('message', (event) => {
-    // Any window may send messages here: a token is taken from the page around this one alone, if that is the product's.
+    // Any window may send messages here. Accept a token only from the embedding page, if that is the product's.
     if (event.origin !== hostOrigin || event.source !== window.parent) return
     const message = /** @type {{ type?: unknown, token?: unknown } | null} */ (event.data)
     if (message?.type !== 'dashboard:token' || typeof message.token !== 'string') return
@@ -36,16 +36,16 @@ if (window.parent === window) {
   tellHost({ type: 'dashboard:ready' })
 }
 
-/** Asks for the view, now and from then on. Each time the renderer asks anew whose token it is. */
+/** Loads the view now and then periodically. The renderer introspects the token each time. */
 async function refresh() {
   window.clearTimeout(timer)
-  asking.abort()
-  asking = new AbortController()
-  const { signal } = asking
-  const answer = await ask(signal)
+  inFlight.abort()
+  inFlight = new AbortController()
+  const { signal } = inFlight
+  const result = await loadView(signal)
   if (signal.aborted) return
-  if ('view' in answer) show(answer.view)
-  else refuse(answer.status, answer.message)
+  if ('view' in result) show(result.view)
+  else refuse(result.status, result.message)
   if (token !== undefined) timer = window.setTimeout(() => void refresh(), refreshMs)
 }
 
@@ -53,7 +53,7 @@ async function refresh() {
  * @param {AbortSignal} signal
  * @returns {Promise<{ view: View } | { status: number, message: string }>}
  */
-async function ask(signal) {
+async function loadView(signal) {
   try {
     const response = await fetch('/view', { headers: { authorization: `Bearer ${token}` }, signal })
     /** @type {unknown} */
@@ -62,7 +62,7 @@ async function ask(signal) {
     const { error } = /** @type {{ error: { message: string } }} */ (body)
     return { status: response.status, message: error.message }
   } catch {
-    return { status: 0, message: 'It cannot be reached at the moment, and tries again by itself.' }
+    return { status: 0, message: 'The dashboard’s server cannot be reached. The page retries automatically.' }
   }
 }
 
@@ -74,7 +74,7 @@ function show(view) {
 }
 
 /**
- * @param {number} status of HTTP; 0 where there is no answer
+ * @param {number} status HTTP status; 0 without a response
  * @param {string} message
  */
 function refuse(status, message) {
@@ -82,25 +82,25 @@ function refuse(status, message) {
     notify('failed', 'The dashboard cannot be shown', message)
     return
   }
-  // It never becomes valid again: there is no use in asking on.
+  // The token never becomes valid again, so stop refreshing.
   token = undefined
   if (hasOpened) {
     notify(
       'refused',
       'This dashboard has stopped',
-      'This dashboard was opened with a token that is no longer valid. Reload it from the page that it is embedded in.',
+      'Its token is no longer valid. Reload the dashboard from the page that embeds it.',
     )
   } else {
     notify(
       'refused',
       'This dashboard cannot be opened',
-      'The token that it was opened with is not valid. Reload it from the page that it is embedded in.',
+      'Its token is not valid. Reload the dashboard from the page that embeds it.',
     )
   }
 }
 
 /**
- * Takes away what was drawn, and says why.
+ * Removes the drawn view and shows the reason.
  * @param {'blocked' | 'refused' | 'failed'} state
  * @param {string} title
  * @param {string} text
