@@ -4,17 +4,17 @@ export interface components {
   schemas: {
     UserGroupBody: {
       /**
-       * @description The id that you use for this user group in your own database. Unique within a workspace and an environment; compared exactly.
+       * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly.
        * @example customer-42
        */
       user_group_id: string & (unknown & unknown)
       /**
-       * @description Name of the user group. Stays as it is where it is left out.
+       * @description Name of the user group. Unchanged if omitted.
        * @example Example customer
        */
       name?: string & (unknown & unknown)
       /**
-       * @description Schema id to data source: the id of a data source, or the id that you gave it when you created it. Replaced whole; null or {} clears it; stays as it is where it is left out.
+       * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
        * @example {
        *       "40": "213"
        *     }
@@ -23,7 +23,7 @@ export interface components {
         [key: string]: string
       } | null
       /**
-       * @description Available as variables in dashboards and in SQL. At most 64 KiB as JSON, at most 32 levels deep, no U+0000. Replaced whole; null clears it; stays as it is where it is left out.
+       * @description Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
        * @example {
        *       "region": "EU",
        *       "plan": "gold"
@@ -35,12 +35,12 @@ export interface components {
     }
     RotationBody: {
       /**
-       * @description The current token of the user group whose token is replaced.
+       * @description The current token of the user group.
        * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
        */
       current_token: string
       /**
-       * @description For how long the old token stays valid for viewing. It can never rotate again.
+       * @description Time for which the old token stays valid for viewing, in seconds. It cannot be rotated again.
        * @default 0
        * @example 3600
        */
@@ -48,23 +48,23 @@ export interface components {
     }
     GetOrCreateResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
       /**
-       * @description Whether this call created the user group.
+       * @description True if this request created the user group.
        * @example false
        */
       new_user_group: boolean
       user_group: {
         /**
-         * @description Internal id of the user group. There is no need to record it.
+         * @description Internal id of the user group. You do not need to store it.
          * @example 1
          */
         team_id: number
         /**
-         * @description The user group token to store, and to render embedded dashboards with.
+         * @description The user group token. Store it and use it to render embedded dashboards.
          * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
          */
         token: string
@@ -79,7 +79,7 @@ export interface components {
          */
         provided_id: string
         /**
-         * @description The properties, as they were sent; null where there are none.
+         * @description The properties as sent; null if there are none.
          * @example {
          *       "region": "EU",
          *       "plan": "gold"
@@ -92,7 +92,7 @@ export interface components {
     }
     UpdateResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -103,12 +103,12 @@ export interface components {
       new_user_group: boolean
       user_group: {
         /**
-         * @description Internal id of the user group. There is no need to record it.
+         * @description Internal id of the user group. You do not need to store it.
          * @example 1
          */
         team_id: number
         /**
-         * @description The user group token to store, and to render embedded dashboards with.
+         * @description The user group token. Store it and use it to render embedded dashboards.
          * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
          */
         token: string
@@ -123,7 +123,7 @@ export interface components {
          */
         provided_id: string
         /**
-         * @description The properties, as they were sent; null where there are none.
+         * @description The properties as sent; null if there are none.
          * @example {
          *       "region": "EU",
          *       "plan": "gold"
@@ -133,7 +133,7 @@ export interface components {
           [key: string]: unknown
         } | null
         /**
-         * @description The environment of the user group: that of the API token that created it.
+         * @description The environment of the user group, which is that of the API token that created it.
          * @example Customer
          * @enum {unknown}
          */
@@ -142,18 +142,18 @@ export interface components {
     }
     RotationResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
       user_group: {
         /**
-         * @description Internal id of the user group. There is no need to record it.
+         * @description Internal id of the user group. You do not need to store it.
          * @example 1
          */
         team_id: number
         /**
-         * @description The user group token to store, and to render embedded dashboards with.
+         * @description The user group token. Store it and use it to render embedded dashboards.
          * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
          */
         token: string
@@ -168,7 +168,7 @@ export interface components {
          */
         provided_id: string
         /**
-         * @description The environment of the user group: that of the API token that created it.
+         * @description The environment of the user group, which is that of the API token that created it.
          * @example Customer
          * @enum {unknown}
          */
@@ -182,7 +182,7 @@ export interface components {
        */
       token: string
       /**
-       * @description Is not looked at.
+       * @description Ignored.
        * @example user_group
        */
       token_type_hint?: string
@@ -199,17 +199,17 @@ export interface components {
            */
           sub: string
           /**
-           * @description When the token was made, in seconds since the Unix epoch.
+           * @description Time when the token was issued, in seconds since the Unix epoch.
            * @example 1790000000
            */
           iat: number
           /**
-           * @description When the token stops; only where it was replaced, with a grace period, in seconds since the Unix epoch.
+           * @description End of the grace period; only for a superseded token, in seconds since the Unix epoch.
            * @example 1790000600
            */
           exp?: number
           /**
-           * @description Internal id of the user group. There is no need to record it.
+           * @description Internal id of the user group. You do not need to store it.
            * @example 1
            */
           team_id: number
@@ -219,13 +219,13 @@ export interface components {
            */
           name: string
           /**
-           * @description The environment of the user group: that of the API token that created it.
+           * @description The environment of the user group, which is that of the API token that created it.
            * @example Customer
            * @enum {unknown}
            */
           api_environment_tag: 'Customer' | 'Testing'
           /**
-           * @description Schema id to data source: the id of a data source, or the id that you gave it when you created it. Replaced whole; null or {} clears it; stays as it is where it is left out.
+           * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
            * @example {
            *       "40": "213"
            *     }
@@ -233,7 +233,7 @@ export interface components {
           mapping: {
             [key: string]: string
           } | null
-          /** @description By the keys of the mapping, those entries that name a registered schema and data source. */
+          /** @description The registered data sources by mapping key. Entries that name no registered schema and data source are missing. */
           data_sources: {
             [key: string]: {
               /** @example 213 */
@@ -245,7 +245,7 @@ export interface components {
             }
           }
           /**
-           * @description The properties, as they were sent; null where there are none.
+           * @description The properties as sent; null if there are none.
            * @example {
            *       "region": "EU",
            *       "plan": "gold"
@@ -257,14 +257,14 @@ export interface components {
         }
       | {
           /**
-           * @description Whatever the reason.
+           * @description The token is not valid for viewing, for any reason.
            * @constant
            */
           active: false
         }
     DeletedResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -273,13 +273,13 @@ export interface components {
     }
     DeletedUserGroupListResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
       user_groups: {
         /**
-         * @description Internal id of the user group. There is no need to record it.
+         * @description Internal id of the user group. You do not need to store it.
          * @example 1
          */
         team_id: number
@@ -313,7 +313,7 @@ export interface components {
     }
     DiffResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -337,7 +337,7 @@ export interface components {
     }
     ManagedUserGroup: {
       /**
-       * @description Internal id of the user group. There is no need to record it.
+       * @description Internal id of the user group. You do not need to store it.
        * @example 1
        */
       team_id: number
@@ -347,7 +347,7 @@ export interface components {
        */
       provided_id: string
       /**
-       * @description The environment of the user group: that of the API token that created it.
+       * @description The environment of the user group, which is that of the API token that created it.
        * @example Customer
        * @enum {unknown}
        */
@@ -367,7 +367,7 @@ export interface components {
         [key: string]: string
       } | null
       /**
-       * @description The properties, as they were sent; null where there are none.
+       * @description The properties as sent; null if there are none.
        * @example {
        *       "region": "EU",
        *       "plan": "gold"
@@ -420,19 +420,19 @@ export interface components {
     }
     TokenResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
       /**
-       * @description The user group token to store, and to render embedded dashboards with.
+       * @description The user group token. Store it and use it to render embedded dashboards.
        * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
        */
       token: string
     }
     UserGroupListResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -445,12 +445,12 @@ export interface components {
     }
     UserGroupPatch: {
       /**
-       * @description Name of the user group. Stays as it is where it is left out.
+       * @description Name of the user group. Unchanged if omitted.
        * @example Example customer
        */
       name?: string & (unknown & unknown)
       /**
-       * @description Schema id to data source: the id of a data source, or the id that you gave it when you created it. Replaced whole; null or {} clears it; stays as it is where it is left out.
+       * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
        * @example {
        *       "40": "213"
        *     }
@@ -459,7 +459,7 @@ export interface components {
         [key: string]: string
       } | null
       /**
-       * @description Available as variables in dashboards and in SQL. At most 64 KiB as JSON, at most 32 levels deep, no U+0000. Replaced whole; null clears it; stays as it is where it is left out.
+       * @description Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
        * @example {
        *       "region": "EU",
        *       "plan": "gold"
@@ -471,7 +471,7 @@ export interface components {
     }
     UserGroupResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -479,7 +479,7 @@ export interface components {
     }
     VersionListResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -504,7 +504,7 @@ export interface components {
           [key: string]: string
         } | null
         /**
-         * @description The properties, as they were sent; null where there are none.
+         * @description The properties as sent; null if there are none.
          * @example {
          *       "region": "EU",
          *       "plan": "gold"
@@ -528,7 +528,7 @@ export interface components {
     }
     ViewResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -546,7 +546,7 @@ export interface components {
          */
         name: string
         /**
-         * @description The properties, as they were sent; null where there are none.
+         * @description The properties as sent; null if there are none.
          * @example {
          *       "region": "EU",
          *       "plan": "gold"
@@ -619,7 +619,7 @@ export interface components {
           [key: string]: string
         } | null
         /**
-         * @description The properties, as they were sent; null where there are none.
+         * @description The properties as sent; null if there are none.
          * @example {
          *       "region": "EU",
          *       "plan": "gold"
@@ -648,12 +648,12 @@ export interface components {
        */
       user_group_id: string
       /**
-       * @description Name of the user group. Stays as it is where it is left out.
+       * @description Name of the user group. Unchanged if omitted.
        * @example Example customer
        */
       name: string & (unknown & unknown)
       /**
-       * @description Schema id to data source: the id of a data source, or the id that you gave it when you created it. Replaced whole; null or {} clears it; stays as it is where it is left out.
+       * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
        * @example {
        *       "40": "213"
        *     }
@@ -662,7 +662,7 @@ export interface components {
         [key: string]: string
       } | null
       /**
-       * @description Available as variables in dashboards and in SQL. At most 64 KiB as JSON, at most 32 levels deep, no U+0000. Replaced whole; null clears it; stays as it is where it is left out.
+       * @description Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
        * @example {
        *       "region": "EU",
        *       "plan": "gold"
@@ -692,7 +692,7 @@ export interface components {
           outcome: 'created' | 'updated' | 'unchanged' | 'refused'
           error?: {
             /**
-             * @description Stable: for programs.
+             * @description A stable code for programs.
              * @example validation_failed
              * @enum {unknown}
              */
@@ -725,11 +725,11 @@ export interface components {
               | 'not_implemented'
               | 'unavailable'
             /**
-             * @description For a person; may change.
+             * @description A text for people. It may change.
              * @example name: must be a string
              */
             message: string
-            /** @description Only where fields are at fault. */
+            /** @description The invalid fields, if any. */
             fields?: {
               /**
                * @description A JSON Pointer (RFC 6901) into the body.
@@ -777,17 +777,17 @@ export interface components {
         }
     ImportRow: {
       /**
-       * @description The id that you use for this user group in your own database. Unique within a workspace and an environment; compared exactly.
+       * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly.
        * @example customer-42
        */
       user_group_id: string & (unknown & unknown)
       /**
-       * @description Name of the user group. Stays as it is where it is left out.
+       * @description Name of the user group. Unchanged if omitted.
        * @example Example customer
        */
       name?: string & (unknown & unknown)
       /**
-       * @description Schema id to data source: the id of a data source, or the id that you gave it when you created it. Replaced whole; null or {} clears it; stays as it is where it is left out.
+       * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
        * @example {
        *       "40": "213"
        *     }
@@ -796,7 +796,7 @@ export interface components {
         [key: string]: string
       } | null
       /**
-       * @description Available as variables in dashboards and in SQL. At most 64 KiB as JSON, at most 32 levels deep, no U+0000. Replaced whole; null clears it; stays as it is where it is left out.
+       * @description Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
        * @example {
        *       "region": "EU",
        *       "plan": "gold"
@@ -808,7 +808,7 @@ export interface components {
     }
     IsolationResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -836,7 +836,7 @@ export interface components {
         /** @description The first ten user groups. */
         user_groups: {
           /**
-           * @description Internal id of the user group. There is no need to record it.
+           * @description Internal id of the user group. You do not need to store it.
            * @example 1
            */
           team_id: number
@@ -875,7 +875,7 @@ export interface components {
     }
     PromotionResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -933,7 +933,7 @@ export interface components {
     }
     LeakedTokenResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -963,7 +963,7 @@ export interface components {
       /** @example backend */
       name: string
       /**
-       * @description The environment of the user group: that of the API token that created it.
+       * @description The environment of the user group, which is that of the API token that created it.
        * @example Customer
        * @enum {unknown}
        */
@@ -1027,7 +1027,7 @@ export interface components {
     }
     ApiTokenListResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -1035,7 +1035,7 @@ export interface components {
     }
     ApiTokenResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -1051,7 +1051,7 @@ export interface components {
     }
     ApiTokenRotationResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -1065,7 +1065,7 @@ export interface components {
     }
     NewApiTokenResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -1078,7 +1078,7 @@ export interface components {
     }
     NewWorkspaceResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -1113,7 +1113,7 @@ export interface components {
     }
     WorkspaceListResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -1135,7 +1135,7 @@ export interface components {
     }
     AuditEventListResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -1233,7 +1233,7 @@ export interface components {
     }
     DataSourceListResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -1270,7 +1270,7 @@ export interface components {
     }
     DataSourceResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -1314,7 +1314,7 @@ export interface components {
     }
     SchemaListResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -1341,7 +1341,7 @@ export interface components {
     }
     SchemaResponse: {
       /**
-       * @description 1: the call succeeded.
+       * @description 1: the request succeeded.
        * @constant
        */
       success: 1
@@ -1368,13 +1368,13 @@ export interface components {
     }
     ErrorResponse: {
       /**
-       * @description 0: the call did not succeed.
+       * @description 0: the request failed.
        * @constant
        */
       success: 0
       error: {
         /**
-         * @description Stable: for programs.
+         * @description A stable code for programs.
          * @example validation_failed
          * @enum {unknown}
          */
@@ -1407,16 +1407,16 @@ export interface components {
           | 'not_implemented'
           | 'unavailable'
         /**
-         * @description For a person; may change.
+         * @description A text for people. It may change.
          * @example name: must be a string
          */
         message: string
         /**
-         * @description Finds the request in the log of the service.
+         * @description The id of the request in the log of the service.
          * @example k3Jf81Qz-2s
          */
         request_id: string
-        /** @description Only where fields are at fault. */
+        /** @description The invalid fields, if any. */
         fields?: {
           /**
            * @description A JSON Pointer (RFC 6901) into the body.

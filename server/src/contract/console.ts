@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { sessionIdleMs, type OpenSession } from '../domain/session/console-sessions.ts'
 import type { Workspace } from '../domain/workspace/workspace.ts'
 
-// What goes over the wire of `/console/session`, between the console and its service.
+// The wire format of `/console/session`, between the console and its service.
 
 export const SignInBody = Type.Object({ api_token: Type.String() }, { additionalProperties: false })
 export type SignInBody = Static<typeof SignInBody>

@@ -1,17 +1,20 @@
 import { Type } from 'typebox'
 import type { Fault, FaultCode } from '../domain/fault.ts'
 
-/** How a fault is told over HTTP: the one place where a code becomes a status (contract, "Errors"). */
+/** The HTTP status and the meaning of each error code (contract, "Errors"). */
 export const errorTable = {
   malformed_request: { status: 400, meaning: 'The request is not valid HTTP.' },
   malformed_json: {
     status: 400,
     meaning:
-      'The body is not strict JSON (RFC 7493): a syntax error, not UTF-8, a duplicate key, a lone surrogate, or a number that a double cannot hold.',
+      'The body is not strict JSON (RFC 7493): a syntax error, invalid UTF-8, a duplicate key, a lone surrogate, or a number that a double cannot represent.',
   },
-  body_required: { status: 400, meaning: 'There is no body; a proxy may have dropped it from the GET.' },
-  validation_failed: { status: 400, meaning: 'A field is missing, unknown, or not as it must be.' },
-  name_required: { status: 400, meaning: 'A user group would be created, and name is missing.' },
+  body_required: {
+    status: 400,
+    meaning: 'The request has no body; a proxy may have dropped it from the GET.',
+  },
+  validation_failed: { status: 400, meaning: 'A field is missing, unknown or invalid.' },
+  name_required: { status: 400, meaning: 'The user group does not exist, and name is missing to create it.' },
   invalid_method_override: {
     status: 400,
     meaning: 'X-HTTP-Method-Override is neither GET nor PUT.',
@@ -22,63 +25,66 @@ export const errorTable = {
   },
   unauthenticated: {
     status: 401,
-    meaning: 'Authorization is missing, or holds no valid API token in a form that the path takes.',
+    meaning: 'Authorization is missing, or has no valid API token in the scheme of this path.',
   },
-  forbidden: { status: 403, meaning: 'The API token lacks the scope that this call needs.' },
+  forbidden: { status: 403, meaning: 'The API token lacks the scope of this operation.' },
   user_group_not_found: { status: 404, meaning: 'No user group has this id in this environment.' },
   token_not_found: { status: 404, meaning: 'No user group has this token in this environment.' },
-  not_found: { status: 404, meaning: 'There is nothing at this path.' },
+  not_found: { status: 404, meaning: 'This path or object does not exist.' },
   method_not_allowed: {
     status: 405,
-    meaning: 'The path does not have this method; Allow lists those it has.',
+    meaning: 'The path does not support this method; Allow lists its methods.',
   },
   request_timeout: { status: 408, meaning: 'The request did not arrive in time.' },
   token_superseded: { status: 409, meaning: 'The token was already replaced and cannot be rotated.' },
-  idempotency_key_in_use: { status: 409, meaning: 'The first request with this key is still running.' },
+  idempotency_key_in_use: { status: 409, meaning: 'The first request with this key is still in flight.' },
   already_exists: { status: 409, meaning: 'The id or the name is taken.' },
-  in_use: { status: 409, meaning: 'What is to be removed is still in use.' },
+  in_use: {
+    status: 409,
+    meaning: 'The object is in use, or its provided_id would change existing mappings.',
+  },
   revision_mismatch: {
     status: 412,
-    meaning: 'The user group has been changed since the ETag that If-Match names.',
+    meaning: 'The user group has changed since the ETag in If-Match.',
   },
   body_too_large: {
     status: 413,
-    meaning: 'The body is larger than the service takes: 1 MiB, or what it was set to.',
+    meaning: 'The body exceeds the limit, which is 1 MiB or the configured value.',
   },
   unsupported_media_type: {
     status: 415,
-    meaning: 'Content-Type is not the one that the path takes, in UTF-8, or there is a Content-Encoding.',
+    meaning: 'Content-Type is not that of this path in UTF-8, or the request has a Content-Encoding.',
   },
   idempotency_key_reused: { status: 422, meaning: 'The key was already used with another body.' },
   rate_limited: {
     status: 429,
-    meaning: 'More calls were made with the API token than it may make; Retry-After says when to go on.',
+    meaning: 'The API token exceeds its rate limit; retry after the time in Retry-After.',
   },
   headers_too_large: { status: 431, meaning: 'The headers are too large.' },
-  internal: { status: 500, meaning: 'A defect of the service; the request id finds it in the log.' },
-  not_implemented: { status: 501, meaning: 'A transfer coding other than chunked.' },
+  internal: { status: 500, meaning: 'A defect of the service. Search the log for the request id.' },
+  not_implemented: { status: 501, meaning: 'The request has a transfer coding other than chunked.' },
   unavailable: {
     status: 503,
     meaning:
-      'The store cannot be reached, or there are more calls than the service can answer; on /readyz also: the service is stopping.',
+      'The store is unreachable, or the service is overloaded; on /readyz, also while the service is stopping.',
   },
 } as const satisfies Record<FaultCode, { status: number; meaning: string }>
 
 export const ErrorResponse = Type.Object(
   {
-    success: Type.Literal(0, { description: '0: the call did not succeed.' }),
+    success: Type.Literal(0, { description: '0: the request failed.' }),
     error: Type.Object(
       {
         code: Type.Enum(Object.keys(errorTable) as FaultCode[], {
-          description: 'Stable: for programs.',
+          description: 'A stable code for programs.',
           examples: ['validation_failed'],
         }),
         message: Type.String({
-          description: 'For a person; may change.',
+          description: 'A text for people. It may change.',
           examples: ['name: must be a string'],
         }),
         request_id: Type.String({
-          description: 'Finds the request in the log of the service.',
+          description: 'The id of the request in the log of the service.',
           examples: ['k3Jf81Qz-2s'],
         }),
         fields: Type.Optional(
@@ -93,7 +99,7 @@ export const ErrorResponse = Type.Object(
               },
               { additionalProperties: false },
             ),
-            { description: 'Only where fields are at fault.' },
+            { description: 'The invalid fields, if any.' },
           ),
         ),
       },

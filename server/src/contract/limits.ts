@@ -1,4 +1,4 @@
-/** The limits on input (contract, "Input"). Lengths are in characters (Unicode code points), sizes in bytes of UTF-8. */
+/** Limits on input (contract, "Input"). Lengths are in Unicode code points, sizes in bytes of UTF-8. */
 export const limits = {
   bodyBytes: 1024 * 1024,
   textLength: 255,
@@ -7,6 +7,6 @@ export const limits = {
   propertiesDepth: 32,
   gracePeriodSeconds: 604_800,
   idempotencyKeyLength: 255,
-  /** A body may have a great many faults; this many are told. */
+  /** Maximum number of invalid fields that an error lists. */
   fieldFaults: 100,
 } as const

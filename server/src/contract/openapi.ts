@@ -3,7 +3,7 @@ import { errorTable } from './errors.ts'
 
 // Building blocks of the OpenAPI document (http/docs/openapi-document.ts).
 
-/** Error codes that every request with an API token can get. */
+/** Error codes that any request with an API token can get. */
 export const requestFaults: readonly FaultCode[] = [
   'malformed_request',
   'body_required',

@@ -12,8 +12,7 @@ import {
   withoutNul,
 } from './user/schemas.ts'
 
-// Nothing is coerced, filled in or removed: a value is as it was sent, or refused. `strict` also finds a schema that
-// does not mean what it says.
+// Validation changes no values: no coercion, no defaults, no removed members. `strict` refuses schemas with errors.
 const ajv = new Ajv({
   allErrors: true,
   allowUnionTypes: true,
@@ -23,11 +22,13 @@ const ajv = new Ajv({
 })
 
 /**
- * Throws Fault `validation_failed`, naming each field at fault: by the schema, and by what was found besides.
+ * Checks a value.
+ * @param others problems that were found outside the schema
+ * @throws Fault `validation_failed` that lists all invalid fields
  */
 export type Validator<T> = (value: unknown, others?: readonly FieldFault[]) => asserts value is T
 
-/** Compiles a schema to a check, when it is first asked for: all of them at once would be a tenth of a start. */
+/** Returns a validator that compiles its schema at the first use. Compiling all schemas takes a tenth of the start-up time. */
 export function compileValidator<T extends TSchema>(schema: T): Validator<Static<T>> {
   let validate: ValidateFunction | undefined
   return (value, others = []) => {
@@ -37,11 +38,11 @@ export function compileValidator<T extends TSchema>(schema: T): Validator<Static
   }
 }
 
-/** One fault a field, the first that was found. */
+/** Returns the first problem of each field. */
 function fieldFaults(errors: readonly ErrorObject[], others: readonly FieldFault[]): FieldFault[] {
   const byPath = new Map<string, FieldFault>()
   for (const error of errors) {
-    // `propertyNames` repeats what the error of the name itself says.
+    // `propertyNames` repeats the error of the name itself.
     if (error.keyword === 'propertyNames') continue
     const path = pathOf(error)
     if (!byPath.has(path)) byPath.set(path, { path, message: messageOf(error) })
@@ -84,7 +85,7 @@ function messageOf(error: ErrorObject): string {
     case 'maxItems':
       return `must have ${schema.minItems} to ${schema.maxItems} entries`
     case 'uniqueItems':
-      return 'must not have an entry twice'
+      return 'must not have duplicate entries'
     case 'const':
     case 'enum':
       return `must be ${[params.allowedValues ?? params.allowedValue].flat().map(String).join(' or ')}`
@@ -97,7 +98,7 @@ const patternMessages = {
   [withoutControlCharacters]: 'must not have control characters (U+0000 to U+001F, U+007F)',
   [notOnlyWhiteSpace]: 'must not be only white space',
   [withoutNul]: 'must not have U+0000',
-  [wholeNumber]: 'must be a whole number from 1 on',
+  [wholeNumber]: 'must be a positive whole number',
   [timestamp]: 'must be a time, such as 2026-11-21T20:15:53Z',
   [pointer]: 'must be a JSON Pointer, such as /plan',
 }

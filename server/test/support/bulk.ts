@@ -79,7 +79,7 @@ export const badRows: readonly (readonly [
     'malformed_json',
     /^The row is not JSON: .* at line LINE, column 24$/,
   ],
-  ['cut off', '{"user_group_id":"bad","name":"A', 'malformed_json', /it ends too early, at line LINE, /],
+  ['cut off', '{"user_group_id":"bad","name":"A', 'malformed_json', /unexpected end at line LINE, /],
   ['two values', '{"user_group_id":"bad","name":"A"} {}', 'malformed_json', /not JSON/],
   [
     'not UTF-8',

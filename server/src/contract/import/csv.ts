@@ -1,5 +1,4 @@
-// Comma-separated values as RFC 4180 has them, in UTF-8, read strictly: packages for it guess at what a broken quote
-// meant, and take the rows that follow with it.
+// A strict reader of comma-separated values (RFC 4180) in UTF-8. Libraries lose rows after a broken quote (decision 0014).
 
 const quote = 0x22
 const comma = 0x2c
@@ -8,27 +7,27 @@ const carriageReturn = 0x0d
 const byteOrderMark = Buffer.from('\ufeff')
 
 export interface CsvRecord {
-  /** On which line it starts, from 1. */
+  /** Number of its first line, from 1. */
   readonly line: number
-  /** The fields, or what is wrong with the record. */
+  /** The fields, or the problem of an invalid record. */
   readonly fields: readonly Buffer[] | string
   /** In bytes. */
   readonly size: number
 }
 
-/** Where a record ends, and what is in it; null where more must come first. */
+/** The fields of a record and its end; null if the record is incomplete. */
 type Scanned = { readonly fields: Buffer[] | string; readonly end: number } | null
 
 /**
- * Reads records, some at a time. A broken one ends with its first line, and the next line begins another. A blank line
- * is none, nor is a byte order mark part of one, which spreadsheets put first.
- * @param chunks not small ones: a record that goes on in the next is looked at anew
- * @param maxBytes the size of a record, at most
+ * Reads records in batches. An invalid record ends with its first line, and the next line starts a new record. Blank lines and the
+ * byte order mark of spreadsheet programs are skipped.
+ * @param chunks large chunks, because an incomplete record is scanned again with each one
+ * @param maxBytes maximum size of a record
  */
 export async function* readCsv(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<CsvRecord[]> {
   let rest: Buffer | undefined
   let line = 1
-  /** What is wrong with a record whose first line has not ended yet. */
+  /** The problem of an invalid record until the end of its first line. */
   let fault: string | null = null
 
   const take = (bytes: Buffer, isEnd: boolean): CsvRecord[] => {
@@ -88,14 +87,14 @@ function scanRecord(bytes: Buffer, start: number, isEnd: boolean): Scanned {
   }
 }
 
-/** `end`: of the comma or line feed after it, or of the whole. */
+/** A field and the offset of the comma or line feed after it, a problem, or null if the field is incomplete. */
 type ScannedField = { readonly field: Buffer; readonly end: number } | string | null
 
 function scanPlain(bytes: Buffer, start: number, isEnd: boolean): ScannedField {
   for (let offset = start; offset < bytes.length; offset++) {
     const byte = bytes[offset]
     if (byte === quote)
-      return 'has a quote within a field; enclose the field in quotes, and double those within it'
+      return 'has a quote within a field; enclose the field in quotes and double the quotes within it'
     if (byte === comma) return { field: bytes.subarray(start, offset), end: offset }
     if (byte === lineFeed)
       return { field: bytes.subarray(start, withoutReturn(bytes, start, offset)), end: offset }
@@ -119,7 +118,7 @@ function scanQuoted(bytes: Buffer, start: number, isEnd: boolean): ScannedField 
     const end = hasReturn && (bytes[offset + 2] === lineFeed || isLast) ? offset + 2 : offset + 1
     if (end >= bytes.length - 1 && !isEnd && bytes[end] !== comma && bytes[end] !== lineFeed) return null
     if (end < bytes.length && bytes[end] !== comma && bytes[end] !== lineFeed) {
-      return 'has more after a closing quote; double the quotes within a field'
+      return 'has text after a closing quote; double the quotes within a field'
     }
     const field = bytes.subarray(start + 1, offset)
     return {

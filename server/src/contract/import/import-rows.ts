@@ -7,7 +7,7 @@ import { readCsv, type CsvRecord } from './csv.ts'
 import { limits } from '../limits.ts'
 import { readStrictJson } from '../json/strict-json.ts'
 
-/** The media types of what can be imported and exported, by their names. */
+/** The media types of imports and exports, by format name. */
 export const bulkFormats = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const
 
 export type BulkFormat = keyof typeof bulkFormats
@@ -18,13 +18,13 @@ type Column = (typeof columns)[number]
 
 type ReadRows = (chunks: AsyncIterable<Buffer>) => AsyncGenerator<ImportRow[]>
 
-/** Reads rows of any number; what is wrong with one is told with it. */
+/** Read any number of rows. A row that cannot be read contains its fault. */
 export const rowReaders = { ndjson: readNdjsonRows, csv: readCsvRows } satisfies Record<BulkFormat, ReadRows>
 
 const lineFeed = 0x0a
-const gatheredBytes = 65_536
+const minChunkBytes = 65_536
 
-/** A user group a line, each as a body of `/api/user`. Empty lines are none. */
+/** Reads one user group per line, each as a body of `/api/user`. Skips empty lines. */
 async function* readNdjsonRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<ImportRow[]> {
   let line = 0
   for await (const lines of linesOf(chunks)) {
@@ -40,10 +40,10 @@ async function* readNdjsonRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<Im
   }
 }
 
-/** Lines without their line feeds. Of one that is too long, only the first part. */
+/** Returns lines without their line feeds. Lines that are too long are truncated. */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer[]> {
   let rest: Buffer = Buffer.alloc(0)
-  for await (const chunk of gathered(chunks)) {
+  for await (const chunk of joinChunks(chunks)) {
     const lines: Buffer[] = []
     let start = 0
     for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
@@ -57,14 +57,14 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer[]>
   yield [rest]
 }
 
-/** In pieces of some size, however small they come. */
-async function* gathered(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** Joins small chunks to chunks of at least `minChunkBytes`. */
+async function* joinChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let parts: Buffer[] = []
   let length = 0
   for await (const chunk of chunks) {
     parts.push(chunk)
     length += chunk.length
-    if (length < gatheredBytes) continue
+    if (length < minChunkBytes) continue
     yield Buffer.concat(parts)
     parts = []
     length = 0
@@ -82,36 +82,38 @@ function isBlank(bytes: Buffer): boolean {
 }
 
 /**
- * A user group a record, after one that names the columns. `mapping` and `properties` are JSON; an empty field is left out.
- * @throws Fault `validation_failed` where the first record does not name the columns
+ * Reads one user group per record, after a record that names the columns. `mapping` and `properties` are JSON; an empty field counts
+ * as omitted.
+ * @throws Fault `validation_failed` if the first record does not name the columns
  */
 async function* readCsvRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<ImportRow[]> {
-  let head: readonly Column[] | undefined
-  for await (const records of readCsv(gathered(chunks), limits.bodyBytes)) {
+  let header: readonly Column[] | undefined
+  for await (const records of readCsv(joinChunks(chunks), limits.bodyBytes)) {
     yield records.flatMap(({ line, fields, size }) => {
-      if (head !== undefined) return rowOf(line, size, () => jsonOf(fields, head as readonly Column[], line))
-      head = readHead(fields)
+      if (header !== undefined)
+        return rowOf(line, size, () => jsonOf(fields, header as readonly Column[], line))
+      header = readHeader(fields)
       return []
     })
   }
-  if (head === undefined) throw headFault(expectedHead)
+  if (header === undefined) throw headerFault(expectedHeader)
 }
 
-const expectedHead = `Line 1 must name the columns, of ${columns.join(', ')}, with commas between them`
+const expectedHeader = `Line 1 must name the columns, separated by commas (${columns.join(', ')})`
 
 /** @throws Fault `validation_failed` */
-function readHead(fields: CsvRecord['fields']): readonly Column[] {
-  if (typeof fields === 'string') throw headFault(`${expectedHead}; it ${fields}`)
+function readHeader(fields: CsvRecord['fields']): readonly Column[] {
+  if (typeof fields === 'string') throw headerFault(`${expectedHeader}; it ${fields}`)
   const names = fields.map((field) => field.toString('utf8'))
   const unknown = names.find((name) => !columns.some((column) => column === name))
   if (unknown !== undefined)
-    throw headFault(`${expectedHead}; it has ${JSON.stringify(unknown.slice(0, 100))}`)
-  if (new Set(names).size < names.length) throw headFault(`${expectedHead}; it has one of them twice`)
-  if (!names.includes('user_group_id')) throw headFault(`${expectedHead}; it lacks user_group_id`)
+    throw headerFault(`${expectedHeader}; it has ${JSON.stringify(unknown.slice(0, 100))}`)
+  if (new Set(names).size < names.length) throw headerFault(`${expectedHeader}; it names a column twice`)
+  if (!names.includes('user_group_id')) throw headerFault(`${expectedHeader}; it lacks user_group_id`)
   return names as Column[]
 }
 
-function headFault(message: string): Fault {
+function headerFault(message: string): Fault {
   return new Fault('validation_failed', message)
 }
 
@@ -119,18 +121,18 @@ function rowFault(message: string): Fault {
   return new Fault('validation_failed', `The row ${message}`)
 }
 
-/** The body of `/api/user` that a record stands for. @throws Fault `malformed_json`, `validation_failed` */
-function jsonOf(fields: CsvRecord['fields'], head: readonly Column[], line: number): Buffer {
+/** Converts a record to a body of `/api/user`. @throws Fault `malformed_json`, `validation_failed` */
+function jsonOf(fields: CsvRecord['fields'], header: readonly Column[], line: number): Buffer {
   if (typeof fields === 'string') throw rowFault(fields)
-  if (fields.length !== head.length)
-    throw rowFault(`has ${fields.length} columns, and line 1 has ${head.length}`)
-  const members = head.flatMap((column, i) => {
+  if (fields.length !== header.length)
+    throw rowFault(`has ${fields.length} columns, but line 1 has ${header.length}`)
+  const members = header.flatMap((column, i) => {
     const field = fields[i] as Buffer
     if (field.length === 0) return []
     const source = { whole: `The column ${column}`, firstLine: line }
     if (!isUtf8(field)) throw new Fault('malformed_json', `${source.whole} is not valid UTF-8`)
     const isText = column === 'user_group_id' || column === 'name'
-    // Read on its own first, so that what stands in one column cannot reach another.
+    // Check the column alone first, so that its text cannot extend into the next member.
     if (!isText) readStrictJson(field, source)
     return [`"${column}":${isText ? JSON.stringify(field.toString('utf8')) : field.toString('utf8')}`]
   })
@@ -151,21 +153,21 @@ function rowOf(line: number, size: number, json: () => Buffer): ImportRow {
   return { line, providedId, content, size }
 }
 
-/** As far as it can be told of a row that may be at fault. */
+/** Returns the id in a row that may be invalid, or null if it cannot be read. */
 function providedIdIn(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || !('user_group_id' in value)) return null
   const { user_group_id: id } = value
   return typeof id === 'string' && id.length <= limits.textLength * 2 ? id : null
 }
 
-/** The same forms, for the export. */
+/** Write rows for the export, in the same formats. */
 export const rowWriters = {
   ndjson: { head: '', row: ndjsonRow },
   csv: { head: `${columns.join()}\r\n`, row: csvRow },
 } satisfies Record<BulkFormat, RowWriter>
 
 export interface RowWriter {
-  /** Comes before the rows. */
+  /** The text in front of the first row. */
   readonly head: string
   readonly row: (userGroup: ExportedUserGroup) => string
 }

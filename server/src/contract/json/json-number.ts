@@ -1,6 +1,6 @@
 /**
- * Whether a JSON number keeps its value when it is read as an IEEE double (RFC 7493, section 2.2): it is the double, or it
- * is how the double is written in the fewest digits. True of `0.1`, `1.0`, `123e45` and 2 to the 60th in full; false of
+ * Returns true if a JSON number keeps its value as an IEEE double (RFC 7493, section 2.2): it equals the double, or is the
+ * double's shortest decimal form. True for `0.1`, `1.0`, `123e45` and 2 to the 60th in full; false for
  * `12345678901234567890`, `0.12345678901234567890` and `1e400`.
  */
 export function isExactNumber(text: string): boolean {
@@ -9,36 +9,36 @@ export function isExactNumber(text: string): boolean {
   const sent = decimal(text)
   const kept = decimal(String(read))
   if (sent.digits === '') return true // zero, however it is written
-  if (read === 0) return false // too small for a double, by as much as an exponent can say
+  if (read === 0) return false // too small for a double
   return (sent.digits === kept.digits && sent.exponent === kept.exponent) || isDouble(sent, Math.abs(read))
 }
 
 interface Decimal {
   /** The significant digits, without sign and without zeros at either end. */
   readonly digits: string
-  /** The power of ten that the last digit stands for. */
+  /** The power of ten of the last digit. */
   readonly exponent: number
 }
 
 function decimal(text: string): Decimal {
   const [, whole = '', fraction = '', exponent = '0'] =
     /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
-  const written = (whole + fraction).replace(/^0+/, '')
-  const digits = withoutTrailingZeros(written)
-  return { digits, exponent: Number(exponent) - fraction.length + (written.length - digits.length) }
+  const allDigits = (whole + fraction).replace(/^0+/, '')
+  const digits = withoutTrailingZeros(allDigits)
+  return { digits, exponent: Number(exponent) - fraction.length + (allDigits.length - digits.length) }
 }
 
-/** By hand: `/0+$/` starts over at each zero, and a body may be a million of them and a one. */
+/** Uses a loop because `/0+$/` takes quadratic time on a million zeros followed by a one. */
 function withoutTrailingZeros(digits: string): string {
   let end = digits.length
   while (digits[end - 1] === '0') end--
   return digits.slice(0, end)
 }
 
-/** No double has more significant decimal digits: the smallest ones with a full fraction have as many. */
+/** Maximum number of significant decimal digits of a double. */
 const maxDigits = 767
 
-/** Whether a decimal is exactly the double that it was read as. */
+/** Returns true if a decimal is exactly equal to its double. */
 function isDouble({ digits, exponent }: Decimal, read: number): boolean {
   if (digits.length > maxDigits) return false
   const [significand, power] = binary(read)
@@ -52,7 +52,7 @@ function positive(power: number): bigint {
   return BigInt(Math.max(0, power))
 }
 
-/** A positive double as a whole number times a power of two. */
+/** Returns a positive double as an integer times a power of two. */
 function binary(double: number): [significand: bigint, power: number] {
   const view = new DataView(new ArrayBuffer(8))
   view.setFloat64(0, double)

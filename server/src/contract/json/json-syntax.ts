@@ -1,12 +1,11 @@
 const whiteSpace = /[ \t\n\r]*/y
-// Control characters are what a string may not hold.
-// eslint-disable-next-line no-control-regex
+// eslint-disable-next-line no-control-regex -- a JSON string must not contain control characters
 const string = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y
 
 /**
- * Where a text stops being JSON (RFC 8259): the offset of the first token that cannot stand there, or the text's length
- * where it ends too early. For a text that JSON.parse has refused: V8 does not always tell the place.
+ * Returns the offset of the first syntax error of a text that `JSON.parse` refused (RFC 8259): the first unexpected token, or the
+ * length of the text if it ends too early. V8's error does not always contain the position.
  */
 export function syntaxErrorOffset(text: string): number {
   const open: string[] = []

@@ -5,25 +5,25 @@ import { isExactNumber } from './json-number.ts'
 import { shownPointer } from '../../domain/json/json-pointer.ts'
 import { syntaxErrorOffset } from './json-syntax.ts'
 
-/** A JSON text that was read strictly (I-JSON, RFC 7493): its value, and how its top-level members were written. */
+/** A JSON text that was read strictly (I-JSON, RFC 7493): its value, and the texts of its top-level members. */
 export interface JsonDocument {
   readonly value: unknown
-  /** By name; empty where the value is no object. */
+  /** By name; empty unless the value is an object. */
   readonly members: ReadonlyMap<string, JsonMember>
 }
 
 export interface JsonMember {
-  /** The member's value as it was sent, less insignificant white space. */
+  /** The member's value as sent, without insignificant white space. */
   readonly text: JsonText
-  /** How deep its objects and arrays are nested: 0 for a string, number, boolean or null. */
+  /** Nesting depth of its objects and arrays; 0 for a string, number, boolean or null. */
   readonly depth: number
-  /** Whether a string or key in it holds U+0000. */
+  /** True if one of its strings or keys contains U+0000. */
   readonly hasNul: boolean
 }
 
-/** Where a JSON text stands, for the messages about it. */
+/** The source of a JSON text, for error messages. */
 interface JsonSource {
-  /** How its whole is called: `The body`. */
+  /** The subject of a message, such as `The body`. */
   readonly whole: string
   /** The number of its first line. */
   readonly firstLine: number
@@ -32,9 +32,9 @@ interface JsonSource {
 const body: JsonSource = { whole: 'The body', firstLine: 1 }
 
 /**
- * Reads a JSON text so that no part of it is lost or altered.
- * @throws Fault `malformed_json` that says what is wrong and where: what is not UTF-8 or not JSON, a byte order mark,
- * a duplicate key, a lone surrogate, a number whose value would change when read as an IEEE double.
+ * Reads a JSON text without losing or altering any part of it.
+ * @throws Fault `malformed_json` with the problem and its position: invalid UTF-8 or JSON, a byte order mark, a duplicate key, a
+ * lone surrogate, or a number that an IEEE double cannot represent
  */
 export function readStrictJson(bytes: Buffer, source = body): JsonDocument {
   if (!isUtf8(bytes)) throw new Fault('malformed_json', `${source.whole} is not valid UTF-8`)
@@ -50,17 +50,17 @@ export function readStrictJson(bytes: Buffer, source = body): JsonDocument {
   }
   const scan = new Scan(text, source)
   scan.run()
-  // JSON.parse keeps one of several equal keys: counting is enough to know, and only then are they compared.
+  // JSON.parse drops duplicate keys. Compare keys only if the numbers of keys differ.
   if (scan.keyCount !== countKeys(value)) new Scan(text, source, { compareKeys: true }).run()
   return { value, members: scan.members }
 }
 
 function notJson(text: string, source: JsonSource): Fault {
   const offset = syntaxErrorOffset(text)
-  const what = offset >= text.length ? 'it ends too early' : 'there is what JSON does not allow'
+  const problem = offset >= text.length ? 'unexpected end' : 'unexpected character'
   return new Fault(
     'malformed_json',
-    `${source.whole} is not JSON: ${what}, at ${lineAndColumn(text, offset, source)}`,
+    `${source.whole} is not JSON: ${problem} at ${lineAndColumn(text, offset, source)}`,
   )
 }
 
@@ -108,8 +108,8 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 /**
- * One pass over a text that JSON.parse has accepted, for what JSON.parse lets through or forgets. It allocates next to
- * nothing where all is well: the place of a fault is worked out only when there is one.
+ * Scans a text that JSON.parse accepted for the problems that JSON.parse ignores, in one pass. A valid text causes almost no
+ * allocations: positions are computed only for an error.
  */
 class Scan {
   readonly members = new Map<string, JsonMember>()
@@ -123,7 +123,7 @@ class Scan {
   #escape = -1
   #depth = 0
   #expectsKey = false
-  /** By depth: the offset of the current key in an object, or one's complement of the index in an array. */
+  /** By depth: the offset of the current key in an object, or the one's complement of the index in an array. */
   readonly #steps: number[] = [0, 0, 0, 0]
 
   #memberName = ''
@@ -213,8 +213,8 @@ class Scan {
     let offset = start + 1
     let end = -1
     for (;;) {
-      // Looking for the two characters that matter skips the others in long strings at the speed of memory. Each is looked
-      // for once: a body may be a string of a million escapes.
+      // indexOf skips long strings at memory speed. Keep each result until it is passed, so that a string of a million escapes
+      // does not take quadratic time.
       if (end < offset) end = text.indexOf('"', offset)
       const escape = this.#nextEscape(offset)
       if (end < escape) return end + 1
@@ -222,7 +222,7 @@ class Scan {
     }
   }
 
-  /** The offset of the next backslash, or infinity. Offsets only grow, so that each is looked for once. */
+  /** Returns the offset of the next backslash, or infinity. Offsets only grow, so each is searched for once. */
   #nextEscape(offset: number): number {
     if (this.#escape < offset) {
       const next = this.#text.indexOf('\\', offset)
@@ -241,7 +241,7 @@ class Scan {
     return offset + 6
   }
 
-  /** The UTF-16 code unit that is escaped at this place, or -1 if none is. */
+  /** Returns the UTF-16 code unit that is escaped at this offset, or -1 if there is no escape. */
   #escapedUnit(offset: number): number {
     return this.#text.startsWith('\\u', offset)
       ? Number.parseInt(this.#text.slice(offset + 2, offset + 6), 16)
@@ -258,7 +258,7 @@ class Scan {
       if (char === 0x65 || char === 0x45) hasExponent = true
       else if (!isDigit(char) && char !== 0x2e && char !== minus && char !== 0x2b) break
     }
-    // A double holds any 15 significant digits.
+    // A double represents any number of 15 significant digits.
     if ((hasExponent || end - start > 15) && !isExactNumber(text.slice(start, end))) {
       this.#fail(start, 'is a number that a double cannot hold exactly; send it as a string')
     }
@@ -279,13 +279,13 @@ class Scan {
     return JSON.parse(end.exec(this.#text)?.[0] ?? '""') as string
   }
 
-  #fail(offset: number, what: string): never {
+  #fail(offset: number, problem: string): never {
     const path = this.#steps.slice(1, this.#depth + 1).map((step) => (step < 0 ? ~step : this.#keyAt(step)))
     const pointer = shownPointer(path)
     throw new Fault(
       'malformed_json',
-      `${path.length === 0 ? this.#source.whole : pointer} ${what}, at ${lineAndColumn(this.#text, offset, this.#source)}`,
-      { fields: [{ path: pointer, message: what }] },
+      `${path.length === 0 ? this.#source.whole : pointer} ${problem}, at ${lineAndColumn(this.#text, offset, this.#source)}`,
+      { fields: [{ path: pointer, message: problem }] },
     )
   }
 }

@@ -26,7 +26,7 @@ export function readUserGroup(document: JsonDocument): UserGroupRequest {
 }
 
 /**
- * What a body that was found valid sets of name, mapping and properties.
+ * Returns the change of name, mapping and properties in a body that passed its schema.
  * @throws Fault `validation_failed`
  */
 export function readChange(document: JsonDocument): UserGroupChange {
@@ -63,16 +63,16 @@ export function readRotationBody(bytes: Buffer): Omit<RotationRequest, 'idempote
 }
 
 interface BodyFingerprint {
-  /** Equal for bodies that mean the same JSON value, whatever their white space and order of members. */
+  /** Equal for bodies with the same JSON value, regardless of white space and the order of members. */
   readonly fingerprint: Uint8Array
 }
 
-/** An empty mapping is none (contract, `/api/user`). */
+/** Returns the mapping to store. An empty mapping means null (contract, `/api/user`). */
 function mappingText(value: Record<string, string> | null, member: JsonMember | undefined): string | null {
   return value === null || Object.keys(value).length === 0 ? null : (member?.text ?? null)
 }
 
-/** What a schema cannot say of them. */
+/** Checks the limits on `properties` that a schema cannot express. */
 function faultsOfProperties({ members }: JsonDocument): readonly FieldFault[] {
   const properties = members.get('properties')
   const message = properties && faultOfProperties(properties)

@@ -1,10 +1,10 @@
 import type { TokenOwner } from '../../domain/user-group/user-group-store.ts'
 import type { UserGroupWithToken, RotationResult } from '../../domain/user-group/user-group-service.ts'
 
-// The answers of `/api/user` and of introspection, byte for byte. They are spliced rather than built and serialised, since `properties` is
-// kept as the JSON text that was sent and goes out as that. A test holds them to the schemas.
+// Response bodies of `/api/user` and introspection, built as text because `properties` is stored and returned as the JSON text
+// that the client sent. A test compares them with the schemas.
 
-/** What every answer shows of a user group. */
+/** The members that every response of `/api/user` contains. */
 type Shown = Pick<UserGroupWithToken, 'teamId' | 'token' | 'name' | 'providedId'>
 
 export function getOrCreateResponse(
@@ -22,7 +22,7 @@ export function rotationResponse(userGroup: RotationResult): string {
   return `{"success":1,"user_group":{${identity(userGroup)},${environmentTag(userGroup)}}}`
 }
 
-/** RFC 7662, section 2.2: what is not active is told nothing else of. Times are in seconds. */
+/** Returns an introspection response (RFC 7662, section 2.2). An inactive token has no other members. Times are in seconds. */
 export function introspectionResponse(owner: Omit<TokenOwner, 'stamp'> | null): string {
   if (owner === null) return '{"active":false}'
   const { userGroup, issuedAt, validUntil, dataSources } = owner

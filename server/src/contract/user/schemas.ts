@@ -2,20 +2,21 @@ import { Type, type Static } from 'typebox'
 import { environments } from '../../domain/environment.ts'
 import { limits } from '../limits.ts'
 
-// What goes over the wire. These schemas validate, give the types and stand in the OpenAPI document.
+// Schemas of the wire format. They validate requests, provide the types, and are part of the OpenAPI document.
 
-/** No U+0000 to U+001F and no U+007F. Written so that it holds in every dialect of regular expressions. */
+/** No U+0000 to U+001F and no U+007F, in a form that every dialect of regular expressions supports. */
 export const withoutControlCharacters = '^[^\\u0000-\\u001f\\u007f]*$'
-/** No U+0000, which no id has. */
+/** No U+0000, which no id contains. */
 export const withoutNul = '^[^\\u0000]*$'
-/** In a path or a query, where all is text. */
 /** RFC 3339. */
 export const timestamp =
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$'
+/** A positive integer as text, in a path or query. */
 export const wholeNumber = '^[1-9][0-9]{0,14}$'
-/** RFC 6901, of at least one step. */
+/** RFC 6901, with at least one step. */
 export const pointer = '^(/([^~/\\u0000]|~[01])*)+$'
-export const notOnlyWhiteSpace = '^$|\\S' // the empty string is too short, and that is said of it
+/** Matches the empty string too, which `minLength` refuses with its own message. */
+export const notOnlyWhiteSpace = '^$|\\S'
 
 export const text = (description: string, example: string) =>
   Type.String({
@@ -29,15 +30,15 @@ export const text = (description: string, example: string) =>
 const mappingText = Type.String({ minLength: 1, maxLength: limits.textLength })
 
 const userGroupId = text(
-  'The id that you use for this user group in your own database. Unique within a workspace and an environment; compared exactly.',
+  'Your own id of this user group. Unique within a workspace and an environment; compared exactly.',
   'customer-42',
 )
-export const name = text('Name of the user group. Stays as it is where it is left out.', 'Example customer')
+export const name = text('Name of the user group. Unchanged if omitted.', 'Example customer')
 
 export const Mapping = Type.Unsafe<Record<string, string> | null>({
   type: ['object', 'null'],
   description:
-    'Schema id to data source: the id of a data source, or the id that you gave it when you created it. Replaced whole; null or {} clears it; stays as it is where it is left out.',
+    'Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.',
   maxProperties: limits.mappingEntries,
   propertyNames: { minLength: 1, maxLength: limits.textLength },
   additionalProperties: mappingText,
@@ -49,7 +50,7 @@ const propertiesExample = { region: 'EU', plan: 'gold' }
 export const Properties = Type.Unsafe<Record<string, unknown> | null>({
   type: ['object', 'null'],
   description:
-    'Available as variables in dashboards and in SQL. At most 64 KiB as JSON, at most 32 levels deep, no U+0000. Replaced whole; null clears it; stays as it is where it is left out.',
+    'Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.',
   additionalProperties: true,
   examples: [propertiesExample],
 })
@@ -65,18 +66,19 @@ export const UserGroupBody = Type.Object(
 )
 export type UserGroupBody = Static<typeof UserGroupBody>
 
-/** Its checksum is wrong, so that no secret scanner takes it for a real one. */
+/** Has a wrong checksum, so that secret scanners do not report it. */
 export const tokenExample = 'ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy'
 
 export const RotationBody = Type.Object(
   {
     current_token: Type.String({
-      description: 'The current token of the user group whose token is replaced.',
+      description: 'The current token of the user group.',
       examples: [tokenExample],
     }),
     grace_period_seconds: Type.Optional(
       Type.Integer({
-        description: 'For how long the old token stays valid for viewing. It can never rotate again.',
+        description:
+          'Time for which the old token stays valid for viewing, in seconds. It cannot be rotated again.',
         minimum: 0,
         maximum: limits.gracePeriodSeconds,
         default: 0,
@@ -88,17 +90,17 @@ export const RotationBody = Type.Object(
 )
 export type RotationBody = Static<typeof RotationBody>
 
-export const success = Type.Literal(1, { description: '1: the call succeeded.' })
+export const success = Type.Literal(1, { description: '1: the request succeeded.' })
 const newUserGroup = (description: string) => Type.Boolean({ description, examples: [false] })
 
 export const identity = {
   team_id: Type.Integer({
-    description: 'Internal id of the user group. There is no need to record it.',
+    description: 'Internal id of the user group. You do not need to store it.',
     minimum: 1,
     examples: [1],
   }),
   token: Type.String({
-    description: 'The user group token to store, and to render embedded dashboards with.',
+    description: 'The user group token. Store it and use it to render embedded dashboards.',
     pattern: '^ugt_(customer|testing)_[0-9A-Za-z]{38}$',
     examples: [tokenExample],
   }),
@@ -108,13 +110,13 @@ export const identity = {
 
 export const properties = Type.Unsafe<Record<string, unknown> | null>({
   type: ['object', 'null'],
-  description: 'The properties, as they were sent; null where there are none.',
+  description: 'The properties as sent; null if there are none.',
   additionalProperties: true,
   examples: [propertiesExample],
 })
 
 export const environmentTag = Type.Enum([...environments], {
-  description: 'The environment of the user group: that of the API token that created it.',
+  description: 'The environment of the user group, which is that of the API token that created it.',
   examples: ['Customer'],
 })
 
@@ -123,7 +125,7 @@ export const response = <T extends Parameters<typeof Type.Object>[0]>(members: T
 
 export const GetOrCreateResponse = response({
   success,
-  new_user_group: newUserGroup('Whether this call created the user group.'),
+  new_user_group: newUserGroup('True if this request created the user group.'),
   user_group: response({ ...identity, properties }),
 })
 
@@ -144,7 +146,7 @@ export const IntrospectionBody = Type.Object({
     description: 'The user group token that a dashboard was opened with.',
     examples: [tokenExample],
   }),
-  token_type_hint: Type.Optional(Type.String({ description: 'Is not looked at.', examples: ['user_group'] })),
+  token_type_hint: Type.Optional(Type.String({ description: 'Ignored.', examples: ['user_group'] })),
 })
 
 const seconds = (description: string, example: number) =>
@@ -156,10 +158,8 @@ export const IntrospectionResponse = Type.Union([
     active: Type.Literal(true),
     token_type: Type.Literal('user_group'),
     sub: Type.String({ description: 'The user_group_id.', examples: ['customer-42'] }),
-    iat: seconds('When the token was made', 1_790_000_000),
-    exp: Type.Optional(
-      seconds('When the token stops; only where it was replaced, with a grace period', 1_790_000_600),
-    ),
+    iat: seconds('Time when the token was issued', 1_790_000_000),
+    exp: Type.Optional(seconds('End of the grace period; only for a superseded token', 1_790_000_600)),
     team_id: identity.team_id,
     name: identity.name,
     api_environment_tag: environmentTag,
@@ -173,10 +173,12 @@ export const IntrospectionResponse = Type.Union([
       }),
       {
         description:
-          'By the keys of the mapping, those entries that name a registered schema and data source.',
+          'The registered data sources by mapping key. Entries that name no registered schema and data source are missing.',
       },
     ),
     properties,
   }),
-  response({ active: Type.Literal(false, { description: 'Whatever the reason.' }) }),
+  response({
+    active: Type.Literal(false, { description: 'The token is not valid for viewing, for any reason.' }),
+  }),
 ])

@@ -42,7 +42,7 @@ export interface Page<Item> {
 }
 
 /** A user group with its resolved mapping, last introspection and latest versions. */
-export interface UserGroupView {
+export interface UserGroupDetails {
   readonly userGroup: TokenlessUserGroup
   readonly entries: readonly (ResolvedEntry & { readonly dataSourceKey: string })[]
   /** Rounded down to the minute; null if there was none. */
@@ -238,7 +238,7 @@ export class UserGroupManagement {
   }
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
-  async view(tenantScope: TenantScope, teamId: number): Promise<UserGroupView> {
+  async view(tenantScope: TenantScope, teamId: number): Promise<UserGroupDetails> {
     const userGroup = await this.find(tenantScope, teamId)
     const [entries, lastIntrospectedAt, versions] = await Promise.all([
       this.#resolve(tenantScope, userGroup.mapping),
@@ -411,7 +411,7 @@ export class UserGroupManagement {
     return version
   }
 
-  async #resolve(tenantScope: TenantScope, mapping: JsonText | null): Promise<UserGroupView['entries']> {
+  async #resolve(tenantScope: TenantScope, mapping: JsonText | null): Promise<UserGroupDetails['entries']> {
     const entries = mappingEntries(mapping)
     if (entries.length === 0) return []
     const resolved = await this.#store.dataSources.resolveEntries(

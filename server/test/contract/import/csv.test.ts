@@ -22,8 +22,8 @@ async function read(parts: readonly Buffer[], maxBytes = 10_000): Promise<Read[]
 const readWhole = (text: string, maxBytes?: number) => read([Buffer.from(text)], maxBytes)
 const bytewise = (text: string) => Array.from(Buffer.from(text), (byte) => Buffer.from([byte]))
 
-const more = 'has more after a closing quote; double the quotes within a field'
-const within = 'has a quote within a field; enclose the field in quotes, and double those within it'
+const more = 'has text after a closing quote; double the quotes within a field'
+const within = 'has a quote within a field; enclose the field in quotes and double the quotes within it'
 const unclosed = 'has a quote that is not closed'
 
 describe('CSV', () => {

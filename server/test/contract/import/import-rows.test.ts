@@ -79,12 +79,12 @@ const badRecords: readonly (readonly [
   code: string,
   message: RegExp,
 ])[] = [
-  ['a column too many', 'bad,A,,,', 'validation_failed', /^The row has 5 columns, and line 1 has 4$/],
-  ['columns too few', 'bad', 'validation_failed', /^The row has 1 columns, and line 1 has 4$/],
+  ['a column too many', 'bad,A,,,', 'validation_failed', /^The row has 5 columns, but line 1 has 4$/],
+  ['columns too few', 'bad', 'validation_failed', /^The row has 1 columns, but line 1 has 4$/],
   ['nothing but commas', ',,,', 'validation_failed', /^user_group_id: is required/],
   ['a quote within a field', 'bad,A"B,,', 'validation_failed', /^The row has a quote within a field/],
-  ['more after a quote', '"bad"x,A,,', 'validation_failed', /^The row has more after a closing quote/],
-  ['a quote that is not closed', 'bad,"A,,', 'validation_failed', /^The row has more after a closing quote/],
+  ['more after a quote', '"bad"x,A,,', 'validation_failed', /^The row has text after a closing quote/],
+  ['a quote that is not closed', 'bad,"A,,', 'validation_failed', /^The row has text after a closing quote/],
   [
     'not UTF-8',
     Buffer.from('6261642cff2c2c', 'hex'),
@@ -95,7 +95,7 @@ const badRecords: readonly (readonly [
     'a mapping that is not JSON',
     'bad,A,{,',
     'malformed_json',
-    /^The column mapping is not JSON: it ends too early, at line LINE, /,
+    /^The column mapping is not JSON: unexpected end at line LINE, /,
   ],
   ['properties with more after them', 'bad,A,,{} {}', 'malformed_json', /^The column properties is not JSON/],
   [
@@ -190,13 +190,13 @@ describe('CSV rows', () => {
   for (const [what, line, message] of [
     ['an unknown column', 'user_group_id,Name', /it has "Name"$/],
     ['white space in a column', 'user_group_id, name', /it has " name"$/],
-    ['a column twice', 'user_group_id,name,name', /it has one of them twice$/],
+    ['a column twice', 'user_group_id,name,name', /it names a column twice$/],
     ['no id', 'name,mapping', /it lacks user_group_id$/],
     ['semicolons', 'user_group_id;name', /it has "user_group_id;name"$/],
-    ['a quote that is wrong', 'user_group_id,"name"x', /it has more after a closing quote/],
+    ['a quote that is wrong', 'user_group_id,"name"x', /it has text after a closing quote/],
     ['what is not UTF-8', Buffer.from('757365725f67726f75705f69642cff', 'hex'), /it has "\ufffd"$/],
     ['a control character, which is shown escaped', 'user_group_id,\u001b[31m', /it has "\\u001b\[31m"$/],
-    ['nothing but blank lines', '\n\n', /with commas between them$/],
+    ['nothing but blank lines', '\n\n', /properties\)$/],
   ] as const) {
     it(`are none without a first line that names the columns: ${what}`, async () => {
       await assert.rejects(
@@ -205,7 +205,7 @@ describe('CSV rows', () => {
           assert.equal((error as { code?: string }).code, 'validation_failed')
           assert.match(
             (error as Error).message,
-            /^Line 1 must name the columns, of user_group_id, name, mapping, properties, with commas/,
+            /^Line 1 must name the columns, separated by commas \(user_group_id, name, mapping, properties\)/,
           )
           assert.match((error as Error).message, message)
           return true

@@ -6,7 +6,7 @@ import type {
   UserGroupContent,
   UserGroupVersion,
 } from '../../../domain/user-group/user-group.ts'
-import type { UserGroupView } from '../../../domain/user-group/user-group-management.ts'
+import type { UserGroupDetails } from '../../../domain/user-group/user-group-management.ts'
 
 const contentOf = ({ name, mapping, properties }: UserGroupContent): Members => ({
   name: json(name),
@@ -51,7 +51,7 @@ export function versionJson(version: UserGroupVersion): string {
 export const registeredJson = (dataSource: ResolvedEntry['dataSource']) =>
   json(dataSource && { id: dataSource.id, provided_id: dataSource.providedId, name: dataSource.name })
 
-export function viewResponse({ userGroup, entries, lastIntrospectedAt, versions }: UserGroupView): string {
+export function viewResponse({ userGroup, entries, lastIntrospectedAt, versions }: UserGroupDetails): string {
   return successful({
     user_group: userGroupJson(userGroup),
     variables: object({
