@@ -1,26 +1,32 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { RequestObserver, CompletedRequest } from '../http/server/request-observer.ts'
 
-/** Logs a line for this share of all calls, from 0 to 1, and for every one that failed on our side. */
-export function accessLog({ logger, share }: { logger: Pick<FastifyBaseLogger, 'info'>; share: number }): RequestObserver {
-  const end = (call: CompletedRequest) => {
-    const { status, apiToken, duration } = call
+/** Logs the given share of all requests, from 0 to 1, and every request that failed with 5xx. */
+export function accessLog({
+  logger,
+  share,
+}: {
+  logger: Pick<FastifyBaseLogger, 'info'>
+  share: number
+}): RequestObserver {
+  const end = (request: CompletedRequest) => {
+    const { status, apiToken, duration } = request
     if (Math.random() >= share && (status ?? 0) < 500) return
     logger.info(
       {
-        request_id: call.requestId,
-        method: call.method,
-        path: call.path,
-        operation: call.operation,
+        request_id: request.requestId,
+        method: request.method,
+        path: request.path,
+        operation: request.operation,
         status,
-        code: call.code,
+        code: request.code,
         api_token_id: apiToken?.id ?? null,
         workspace_id: apiToken?.workspaceId ?? null,
         environment: apiToken?.environment ?? null,
         duration_ms: duration === null ? null : Math.round(duration * 1000) / 1000,
-        bytes: call.bytes,
-        ...(call.isCutOff && { cut_off: true }),
-        ...call.traceIds,
+        bytes: request.bytes,
+        ...(request.isCutOff && { cut_off: true }),
+        ...request.traceIds,
       },
       'request',
     )

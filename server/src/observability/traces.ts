@@ -25,38 +25,38 @@ import type { BatchObserver } from '../store/batch-observer.ts'
 export interface TracesOptions {
   readonly version: string
   readonly storeKind: keyof typeof stores
-  /** Told at most once a minute that spans could not be sent. */
+  /** Called at most once a minute if spans cannot be sent. */
   readonly onLoss: () => void
 }
 
 export interface Traces {
-  readonly calls: RequestTracer
+  readonly requests: RequestTracer
   readonly batches: BatchObserver
-  /** Sends what has not been sent, for as long at most, in milliseconds. */
+  /** Sends the remaining spans, for `timeoutMs` at most. */
   close(timeoutMs: number): Promise<void>
 }
 
 const lossPauseMs = 60_000
 
-/** The names that OpenTelemetry has for them. What runs in this process is no client of anything. */
+/** OpenTelemetry's names for the stores. SQLite runs in this process, so its spans are not those of a client. */
 const stores = {
   sqlite: { system: 'sqlite', spanKind: SpanKind.INTERNAL },
   postgres: { system: 'postgresql', spanKind: SpanKind.CLIENT },
 } as const
 const ignore = () => undefined
-const ofHeaders: TextMapGetter<IncomingHttpHeaders> = {
+const headerGetter: TextMapGetter<IncomingHttpHeaders> = {
   get: (headers, name) => headers[name],
   keys: (headers) => Object.keys(headers),
 }
 
 /**
- * Sends spans of calls, and of the batches of the store that they share, to a collector (OTLP over HTTP). Where to, which calls,
- * and the like is in OpenTelemetry's own environment variables, which its packages read.
+ * Sends spans of requests and of the store's batches to a collector (OTLP over HTTP). OpenTelemetry's packages read the
+ * `OTEL_*` environment variables for endpoint, sampling and limits.
  */
 export function startTraces({ version, storeKind, onLoss }: TracesOptions): Traces {
   const store = stores[storeKind]
   let lastLoss = -Infinity
-  // What went wrong may hold an address, or what a collector answered.
+  // The error itself may hold an address or a collector's response.
   setGlobalErrorHandler(() => {
     if (performance.now() - lastLoss < lossPauseMs) return
     lastLoss = performance.now()
@@ -76,37 +76,37 @@ export function startTraces({ version, storeKind, onLoss }: TracesOptions): Trac
   })
   const tracer = provider.getTracer('user-group-service', version)
   const propagator = new W3CTraceContextPropagator()
-  /** The span of the call that is being worked for, where it is followed. */
+  /** Span of the current request, if it is sampled. */
   const current = new AsyncLocalStorage<Span>()
-  let followed = 0
+  let tracedRequests = 0
   return {
-    calls: {
+    requests: {
       begin: ({ method = '', headers }) => {
         const parent =
           headers.traceparent === undefined
             ? ROOT_CONTEXT
-            : propagator.extract(ROOT_CONTEXT, headers, ofHeaders)
+            : propagator.extract(ROOT_CONTEXT, headers, headerGetter)
         const span = tracer.startSpan(method, { kind: SpanKind.SERVER }, parent)
         if (!span.isRecording()) return null
         const { traceId, spanId } = span.spanContext()
         return {
           ids: { trace_id: traceId, span_id: spanId },
           run: (work) => {
-            followed++
+            tracedRequests++
             current.run(span, work)
           },
-          end: (call) => {
-            endSpan(span, call)
-            // Before Node.js 24 it makes every promise of the process dearer, those of calls that are not followed too.
-            if (--followed === 0) current.disable()
+          end: (request) => {
+            endSpan(span, request)
+            // Before Node.js 24 an active AsyncLocalStorage slows down every promise of the process.
+            if (--tracedRequests === 0) current.disable()
           },
         }
       },
     },
     batches: {
       requestContext: () => current.getStore(),
-      begin: (kind, calls) => {
-        const spans = [...new Set(calls as readonly (Span | undefined)[])].filter(
+      begin: (kind, contexts) => {
+        const spans = [...new Set(contexts as readonly (Span | undefined)[])].filter(
           (span) => span !== undefined,
         )
         const [first, ...others] = spans
@@ -119,7 +119,7 @@ export function startTraces({ version, storeKind, onLoss }: TracesOptions): Trac
             attributes: {
               'db.system.name': store.system,
               'ugs.batch.kind': kind,
-              'ugs.batch.size': calls.length,
+              'ugs.batch.size': contexts.length,
             },
           },
           trace.setSpan(ROOT_CONTEXT, first),
@@ -136,18 +136,18 @@ export function startTraces({ version, storeKind, onLoss }: TracesOptions): Trac
   }
 }
 
-/** By OpenTelemetry's names for HTTP. Nothing in it is secret: of the path it tells the route. */
-function endSpan(span: Span, call: CompletedRequest): void {
-  const { method, path, status, code, apiToken } = call
+/** Sets OpenTelemetry's HTTP attributes. Paths are those of routes, so that no attribute is secret. */
+function endSpan(span: Span, request: CompletedRequest): void {
+  const { method, path, status, code, apiToken } = request
   const attributes: Attributes = {
     'http.request.method': method ?? undefined,
     'http.route': path ?? undefined,
     'url.path': path ?? undefined,
     'url.scheme': 'http',
     'http.response.status_code': status ?? undefined,
-    'http.response.body.size': call.bytes ?? undefined,
-    'ugs.request_id': call.requestId,
-    'ugs.operation': call.operation ?? undefined,
+    'http.response.body.size': request.bytes ?? undefined,
+    'ugs.request_id': request.requestId,
+    'ugs.operation': request.operation ?? undefined,
     'ugs.api_token_id': apiToken?.id,
     'ugs.workspace_id': apiToken?.workspaceId,
     'ugs.environment': apiToken?.environment,
@@ -155,7 +155,7 @@ function endSpan(span: Span, call: CompletedRequest): void {
   }
   span.setAttributes(attributes)
   if (path !== null) span.updateName(`${method} ${path}`)
-  // RFC 9110 and OpenTelemetry alike: 4xx is the caller's failure.
+  // A 4xx is the client's error, for RFC 9110 and OpenTelemetry.
   if (status !== null && status >= 500) {
     span.setAttribute('error.type', code ?? String(status))
     span.setStatus({ code: SpanStatusCode.ERROR })

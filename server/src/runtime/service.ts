@@ -1,62 +1,53 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { lookup } from 'node:dns/promises'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
-import { buildApp } from '../app.ts'
+import type { Logger } from 'pino'
+import { buildApp, type AppDependencies } from '../app.ts'
+import { openKeyring } from '../config/secret-keys.ts'
 import type { Config } from '../config/settings.ts'
-import type { ApiToken } from '../domain/api-token/api-token.ts'
-import { systemClock } from '../domain/util/clock.ts'
-import { sessionIdleMs } from '../domain/session/console-sessions.ts'
-import { Fault } from '../domain/fault.ts'
-import type { Keyring } from '../domain/secret-key/keyring.ts'
-import { RateLimiter, sharingIntervalMs } from '../domain/api-token/rate-limit.ts'
 import { checkReadiness } from '../domain/readiness.ts'
-import { countEncryptedTokens } from '../domain/secret-key/secret-key-management.ts'
-import type { Store } from '../domain/store.ts'
-import { deleteExpired } from '../domain/expiry.ts'
-import { LastUsedTracker } from '../domain/api-token/last-used-tracker.ts'
-import { restorableMs, type TokenlessUserGroup } from '../domain/user-group/user-group.ts'
-import { prepareFirstCall } from './first-start.ts'
+import { systemClock } from '../domain/util/clock.ts'
 import { listeningUrl } from '../http/server/listening-url.ts'
 import { createAccessLogger, createLogger } from '../observability/logger.ts'
 import { serveMetrics } from '../observability/metrics/metrics-server.ts'
 import type { Metrics, Snapshot } from '../observability/metrics/metrics.ts'
-import { openConfiguredStore, userGroupServiceOf } from './configured-store.ts'
-import { areSecretKeysExposed, openKeyring, SecretKeyError, watchSecretKeys } from '../config/secret-keys.ts'
 import { version } from '../version.ts'
-
-const minuteMs = 60 * 1000
-const hourMs = 60 * minuteMs
+import { logSecretKeys, startBackgroundJobs } from './background-jobs.ts'
+import { openConfiguredStore, userGroupServiceOf } from './configured-store.ts'
+import { prepareFirstCall } from './first-start.ts'
+import { UsageRecording } from './usage-recording.ts'
+import { warningsOf } from './warnings.ts'
 
 /** A running service. */
 export interface Service {
-  /** Where it listens, for example `http://127.0.0.1:8080`. */
+  /** URL of the service, for example `http://127.0.0.1:8080`. */
   readonly origin: string
-  /** What to tell the person who started it; may hold API tokens, so that it belongs on no log. */
+  /** Notes for the person who started the service. They may hold API tokens and must not be logged. */
   readonly notes: string
   /**
-   * Stops: `/readyz` fails, after `drainMs` nothing new is taken, what is under way is finished within
-   * `UGS_CLOSE_TIMEOUT_MS`, and the store is closed.
+   * Stops the service: `/readyz` fails, after `drainMs` the service stops listening, requests in flight have
+   * `UGS_CLOSE_TIMEOUT_MS` to complete, and the store closes.
    */
   stop(drainMs: number): Promise<void>
-  /** Where it serves metrics, where it does. */
+  /** URL of the metrics, if this process serves them. */
   readonly metricsUrl?: string | undefined
-  /** Where anything is measured. */
+  /** Set if this process has metrics. */
   readonly readMetrics?: () => Promise<Snapshot>
 }
 
-/** What a process does besides answering calls. */
+/** Tasks of a process besides serving requests. */
 interface Role {
-  /** Whoever supervises this process serves its metrics. */
+  /** True if a supervisor serves the metrics of this process. */
   readonly isSupervised: boolean
-  /** It does, now and then, what one process does for all that share the store. */
+  /** True if this process runs the maintenance for all processes of the store. */
   readonly runsMaintenance: boolean
 }
 
 /**
- * Starts the service: configuration, store, application, listener; before all of it the metrics, which end last.
- * @throws MetricsServerError, StoreError, SecretKeyError, or the system's error where it cannot listen
+ * Starts the service. Metrics start first and stop last, so that they show starts and stops.
+ * @throws MetricsServerError, StoreError, SecretKeyError, or a system error if the service cannot listen
  */
 export async function serve(
   config: Config,
@@ -66,7 +57,7 @@ export async function serve(
   if (port === undefined) return start(config, runsMaintenance)
   let service: StartedService | undefined
   const isReady = () => service?.isReady() ?? Promise.resolve(false)
-  // As with traces: loaded where it is asked for.
+  // Loading prom-client takes time and memory.
   const { Metrics } = await import('../observability/metrics/metrics.ts')
   const metrics = new Metrics({ version, store: config.storeLocation.kind, isReady })
   const server = isSupervised ? undefined : await serveMetrics({ host, port, read: () => metrics.text() })
@@ -95,56 +86,25 @@ export async function serve(
 }
 
 interface StartedService extends Service {
-  /** What `/readyz` tells. */
   readonly isReady: () => Promise<boolean>
 }
 
 async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics): Promise<StartedService> {
   const logger = createLogger(config.LOG_LEVEL)
-  const accessLog =
-    config.UGS_ACCESS_LOG === undefined
-      ? null
-      : { ...createAccessLogger(logger), share: config.UGS_ACCESS_LOG }
-  const traces =
-    config.UGS_TRACES === 'on'
-      ? // Loading OpenTelemetry takes time and memory, which most do without.
-        (await import('../observability/traces.ts')).startTraces({
-          version,
-          storeKind: config.storeLocation.kind,
-          onLoss: () => logger.warn('spans could not be sent: is the collector there?'),
-        })
-      : null
+  const { accessLog, traces } = await openLogs(config, logger)
   const store = await openConfiguredStore(config, {
     observers: [metrics?.store, traces?.batches],
     watchPool: metrics?.store.watchPool,
   })
-  const warn = (message: string) => (error: unknown) => logger.warn({ reason: reasonOf(error) }, message)
-  const introspections = new LastUsedTracker<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>({
-    clock: systemClock,
-    idOf: ({ teamId }) => teamId,
-    record: (uses) =>
-      store.introspections.record(uses.map(({ of, usedAt }) => ({ ...of, introspectedAt: usedAt }))),
-    onLoss: warn('the times of introspections could not be written'),
-  })
-  const lastUsedTracker = new LastUsedTracker<Pick<ApiToken, 'id'>>({
-    clock: systemClock,
-    idOf: ({ id }) => id,
-    record: (uses) => store.apiTokens.recordUses(uses.map(({ of, usedAt }) => ({ id: of.id, usedAt }))),
-    onLoss: warn('the times of uses of API tokens could not be written'),
-  })
-  const rateLimiter = new RateLimiter(config.UGS_RATE_LIMIT, systemClock)
-  const warnOfLimits = warn('the use of API tokens could not be told to other processes')
-  const shareLimits = () =>
-    rateLimiter.share((usageReports) => store.apiTokens.reportUsage(usageReports)).catch(warnOfLimits)
-  const writeUses = () => Promise.all([introspections.write(), lastUsedTracker.write()])
+  const usage = new UsageRecording(store, config.UGS_RATE_LIMIT, warningsOf(logger))
   let app: FastifyInstance | undefined
   const close = async () => {
     const deadline = performance.now() + config.UGS_CLOSE_TIMEOUT_MS
     try {
       await app?.close()
     } finally {
-      await writeUses()
-      await shareLimits()
+      await usage.writeLastUses()
+      await usage.shareRateLimits()
       await store.close()
       await accessLog?.close()
       await traces?.close(Math.max(0, deadline - performance.now()))
@@ -154,136 +114,75 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
     let draining = false
     const isDraining = () => draining
     const keyring = await openKeyring(config, store)
-    const tellOfKeys = (message: string) => {
-      logger.info({ sealing_key_id: keyring.sealingKeyId }, message)
-      if (areSecretKeysExposed(config))
-        logger.warn(
-          { file: config.secretKeyFile },
-          'others than its owner may read the file of secret keys, and open all tokens: run `chmod 600` on it',
-        )
-    }
-    tellOfKeys('the secret keys were read')
-    const listening = await buildApp({
-      store,
+    logSecretKeys(config, keyring, logger, 'the secret keys were read')
+    const { introspections, lastUsedTracker, rateLimiter } = usage
+    app = await buildApp({
+      ...{ store, introspections, lastUsedTracker, rateLimiter, logger, accessLog, isDraining, version },
       userGroups: userGroupServiceOf(config, store, keyring),
-      introspections,
-      lastUsedTracker,
-      rateLimiter,
       clock: systemClock,
-      logger,
-      accessLog,
-      tracer: traces?.calls ?? null,
-      isDraining,
-      limits: {
-        maxBody: config.UGS_MAX_BODY_BYTES,
-        maxHeader: config.UGS_MAX_HEADER_BYTES,
-        headersTimeout: config.UGS_HEADERS_TIMEOUT_MS,
-        requestTimeout: config.UGS_REQUEST_TIMEOUT_MS,
-        keepAliveTimeout: config.UGS_KEEP_ALIVE_TIMEOUT_MS,
-        apiTokenCache: config.UGS_API_TOKEN_CACHE_MS,
-        responseCache: config.UGS_RESPONSE_CACHE_MB * 1024 * 1024,
-      },
-      version,
+      tracer: traces?.requests ?? null,
+      limits: limitsOf(config),
       consoleFolder: config.UGS_CONSOLE === 'on' ? findConsole() : null,
       requestObserver: metrics?.http ?? null,
     })
-    app = listening
-    // One address: for a name with several, Fastify makes more servers, and those lack what is set on the first.
-    const { address: host } = await lookup(config.HOST)
-    await listening.listen({ host, port: config.PORT, backlog: 4096 })
-    const { server } = listening
-    const origin = listeningUrl(server.address() as AddressInfo)
+    const origin = await listen(app, config)
     const notes = await prepareFirstCall(config, store, origin)
-    const housekeeping = runsMaintenance
-      ? runMaintenance(store, warn('what has expired could not be removed'))
-      : undefined
-    const writing = setInterval(() => void writeUses(), minuteMs)
-    const sharing = setInterval(() => void shareLimits(), sharingIntervalMs)
-    const counting = countEncryptedTokensHourly(
-      { store, keyring, metrics: runsMaintenance ? metrics : undefined },
-      warn('the sealed tokens could not be counted'),
-    )
-    const stopWatching = watchSecretKeys(
-      config,
-      { store, keyring },
-      {
-        onChange: () => tellOfKeys('the secret keys were read anew'),
-        onFailure: (error) =>
-          logger.error(
-            { reason: error instanceof SecretKeyError ? error.message : reasonOf(error) },
-            'the secret keys were changed, and cannot be used; those before stay in use',
-          ),
-      },
-    )
-    return {
-      origin,
-      notes,
-      isReady: () =>
-        checkReadiness({ store, isDraining }).then(
-          () => true,
-          () => false,
-        ),
-      stop: async (drainMs) => {
-        draining = true
-        logger.info({ drain_ms: drainMs }, 'stopping')
-        await sleep(drainMs)
-        clearInterval(housekeeping)
-        clearInterval(writing)
-        clearInterval(sharing)
-        counting.abort()
-        stopWatching()
-        // A connection whose answer is still under way closes right after it, and not when it has been idle for long.
-        server.keepAliveTimeout = 1
-        const deadline = setTimeout(() => server.closeAllConnections(), config.UGS_CLOSE_TIMEOUT_MS)
-        await close()
-        clearTimeout(deadline)
-        logger.info('stopped')
-      },
+    const stopJobs = startBackgroundJobs({ config, store, keyring, usage, metrics, logger, runsMaintenance })
+    const { server } = app
+    const stop = async (drainMs: number) => {
+      draining = true
+      logger.info({ drain_ms: drainMs }, 'stopping')
+      await sleep(drainMs)
+      stopJobs()
+      // Connections close after their current response, instead of waiting for another request.
+      server.keepAliveTimeout = 1
+      const deadline = setTimeout(() => server.closeAllConnections(), config.UGS_CLOSE_TIMEOUT_MS)
+      await close()
+      clearTimeout(deadline)
+      logger.info('stopped')
     }
+    const isReady = () => checkReadiness({ store, isDraining }).then(yes, no)
+    return { origin, notes, isReady, stop }
   } catch (error) {
     await close()
     throw error
   }
 }
 
-function reasonOf(error: unknown): string | undefined {
-  return error instanceof Fault ? error.reason : undefined
+const yes = () => true
+const no = () => false
+
+async function openLogs(config: Config, logger: Logger) {
+  const share = config.UGS_ACCESS_LOG
+  const accessLog = share === undefined ? null : { ...createAccessLogger(logger), share }
+  if (config.UGS_TRACES === 'off') return { accessLog, traces: null }
+  // Loading OpenTelemetry takes time and memory.
+  const { startTraces } = await import('../observability/traces.ts')
+  const onLoss = () => logger.warn('spans could not be sent: is the collector running?')
+  return { accessLog, traces: startTraces({ version, storeKind: config.storeLocation.kind, onLoss }) }
 }
 
-/** The built files of the console. Without it, they need not be there. */
+function limitsOf(config: Config): AppDependencies['limits'] {
+  return {
+    maxBody: config.UGS_MAX_BODY_BYTES,
+    maxHeader: config.UGS_MAX_HEADER_BYTES,
+    headersTimeout: config.UGS_HEADERS_TIMEOUT_MS,
+    requestTimeout: config.UGS_REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: config.UGS_KEEP_ALIVE_TIMEOUT_MS,
+    apiTokenCache: config.UGS_API_TOKEN_CACHE_MS,
+    responseCache: config.UGS_RESPONSE_CACHE_MB * 1024 * 1024,
+  }
+}
+
+/** Listens and returns the service's URL. */
+async function listen(app: FastifyInstance, config: Config): Promise<string> {
+  // For a name with several addresses, Fastify would create more servers, which lack the pipeline's connection events.
+  const { address: host } = await lookup(config.HOST)
+  await app.listen({ host, port: config.PORT, backlog: 4096 })
+  return listeningUrl(app.server.address() as AddressInfo)
+}
+
+/** Returns the folder of the console's built files. With `UGS_CONSOLE=off` the package may be absent. */
 function findConsole(): string {
   return fileURLToPath(new URL('dist/', import.meta.resolve('@user-group-service/console/package.json')))
-}
-
-/** Removes what has expired, now and every hour. */
-function runMaintenance(store: Store, onFailure: (error: unknown) => void): NodeJS.Timeout {
-  const forget = () => {
-    const now = systemClock.now()
-    const expiry = { now, deletedBefore: now - restorableMs, usedBefore: now - sessionIdleMs }
-    deleteExpired(store, expiry).catch(onFailure)
-  }
-  forget()
-  return setInterval(forget, hourMs)
-}
-
-/** Tells the metrics, where there are any, now and every hour. It reads all that is sealed, some at a time. */
-function countEncryptedTokensHourly(
-  { store, keyring, metrics }: { store: Store; keyring: Keyring; metrics: Metrics | undefined },
-  onFailure: (error: unknown) => void,
-): AbortController {
-  const over = new AbortController()
-  const { signal } = over
-  if (metrics === undefined) return over
-  const none = () => keyring.keyIds.map((id) => [id, 0] as const)
-  const count = async () => {
-    try {
-      metrics.setEncryptedTokens(new Map([...none(), ...(await countEncryptedTokens(store, signal))]))
-    } catch (error) {
-      if (!signal.aborted) onFailure(error)
-    }
-  }
-  void count()
-  const timer = setInterval(() => void count(), hourMs)
-  signal.addEventListener('abort', () => clearInterval(timer))
-  return over
 }

@@ -80,7 +80,7 @@ describe('a secret key is replaced beside a running service', () => {
     const { id } = JSON.parse(await runCommand(service, 'secret-key', 'add', '--json')) as { id: string }
     assert.deepEqual(idsOf(readFileSync(keyFile(service), 'utf8')), [id, 'k1'])
     assert.equal(statSync(keyFile(service)).mode, mode)
-    await service.logged('the secret keys were read anew')
+    await service.logged('the secret keys were read again')
     await tokenOf(service, 'sealed with the new key')
     const added = await listed(service)
     assert.deepEqual(
@@ -173,7 +173,7 @@ describe('a secret key is replaced beside a running service', () => {
     assert.equal(await tokenOf(service, 'a'), before)
     await tokenOf(service, 'b')
     write(`${rubbish},${own}`)
-    await service.logged('the secret keys were read anew')
+    await service.logged('the secret keys were read again')
     assert.equal(await tokenOf(service, 'a'), before)
     assert.ok(![own.slice(3, 20), rubbish.slice(6, 20)].some((key) => service.stderr().includes(key)))
   })

@@ -4,13 +4,13 @@ export interface GaugeOptions {
   readonly name: string
   readonly help: string
   readonly labels?: Readonly<Record<string, string>>
-  /** Undefined where there is nothing to tell. */
+  /** Returns undefined if there is no value. */
   readonly read: () => number | undefined | Promise<number>
-  /** What it comes to over several processes; by default their sum. */
+  /** Combines the values of several workers. Default is the sum. */
   readonly aggregator?: Aggregator
 }
 
-/** Adds a gauge that is read when it is asked for. */
+/** Adds a gauge whose value is read at each scrape. */
 export function addGauge(registry: Registry, options: GaugeOptions): void {
   const { name, help, labels = {}, read, aggregator = 'sum' } = options
   new Gauge({

@@ -1,9 +1,9 @@
 import type { Metric, Registry } from 'prom-client'
 
-/** The tenth part of each decade, rounded (the series R10 of ISO 3): a percentile is never off by more than a quarter. */
+/** Ten bounds per decade (series R10 of ISO 3): percentiles are off by a quarter at most. */
 const tenths = [1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8]
 
-/** Bounds of durations, in seconds: ten in each decade, from one to the other. */
+/** Returns bucket bounds for durations in seconds, ten per decade. */
 export function durationBounds(from: number, to: number): number[] {
   const bounds: number[] = []
   for (let power = Math.floor(Math.log10(from)); 10 ** power <= to; power++) {
@@ -14,7 +14,7 @@ export function durationBounds(from: number, to: number): number[] {
 
 type Labels = Readonly<Record<string, string>>
 
-/** The values of a histogram that have the same labels. */
+/** The values of a histogram with the same labels. */
 export class Series {
   readonly labels: Labels
   readonly #bounds: readonly number[]
@@ -40,7 +40,7 @@ export class Series {
     this.#sum += value
   }
 
-  /** As prom-client wants them: buckets that hold all that is below their bound, the sum, and the count. */
+  /** Returns cumulative buckets, the sum and the count, in the format of prom-client. */
   values(name: string) {
     let count = 0
     const buckets = this.#counts.map((own, i) => ({
@@ -59,12 +59,12 @@ export class Series {
 export interface HistogramOptions {
   readonly name: string
   readonly help: string
-  /** In order, from the lowest. */
+  /** Upper bounds of the buckets, in ascending order. */
   readonly bounds: readonly number[]
   readonly registry: Registry
 }
 
-/** In place of prom-client's own, which makes a text of the labels for each value: 1.1 µs in place of 0.05 µs (decision 0017). */
+/** Replaces prom-client's histogram, which builds a label text for each value: 0.9 µs instead of 0.07 µs (decision 0017). */
 export class Histogram {
   readonly name: string
   readonly #help: string
@@ -75,11 +75,11 @@ export class Histogram {
     this.name = name
     this.#help = help
     this.#bounds = bounds
-    // Of a metric the registry uses the name and `get`; the type wants all that a metric of prom-client has.
+    // The registry uses only the name and `get` of a metric; its type requires more.
     registry.registerMetric(this as unknown as Metric)
   }
 
-  /** To be kept by the caller, and asked for once: there is no looking up. */
+  /** Adds a series. The caller keeps it and adds each set of labels once. */
   addSeries(labels: Labels = {}): Series {
     const series = new Series(labels, this.#bounds)
     this.#series.push(series)

@@ -4,10 +4,10 @@ import type { RequestObserver, CompletedRequest } from '../../http/server/reques
 import { addGauge } from './gauge.ts'
 import { durationBounds, Histogram, type Series } from './histogram.ts'
 
-/** What was called. Of a request that is not, or not yet, an authenticated call it is where it went, or `none`. */
+/** Value of the label `operation`. Requests that are not authenticated have an area instead, or `none`. */
 type ObservedOperation = Operation | 'health' | 'docs' | 'console' | 'none'
 
-/** Of the requests. */
+/** Metrics of requests. */
 export class HttpMetrics implements RequestObserver {
   readonly #durations: Histogram
   readonly #durationsOf = new Map<ObservedOperation, Map<number, Series>>()
@@ -18,25 +18,25 @@ export class HttpMetrics implements RequestObserver {
   constructor(registry: Registry) {
     this.#durations = new Histogram({
       name: 'ugs_http_request_duration_seconds',
-      help: 'Time from the arrival of a request to the end of its answer.',
+      help: 'Time from the arrival of a request to the end of its response.',
       bounds: durationBounds(0.00025, 10),
       registry,
     })
     this.#errors = new Counter({
       name: 'ugs_http_errors_total',
-      help: 'Error answers, by the code in them.',
+      help: 'Error responses, by code.',
       labelNames: ['operation', 'code'],
       registers: [registry],
     })
     this.#unanswered = new Counter({
       name: 'ugs_http_requests_unanswered_total',
-      help: 'Requests whose connection was closed before their answer was out.',
+      help: 'Requests whose client disconnected before the end of the response.',
       labelNames: ['operation'],
       registers: [registry],
     })
     addGauge(registry, {
       name: 'ugs_http_requests_in_flight',
-      help: 'Requests that have arrived and are not answered yet.',
+      help: 'Requests that have arrived and have no complete response yet.',
       read: () => this.#inFlight,
     })
   }
@@ -46,14 +46,14 @@ export class HttpMetrics implements RequestObserver {
   }
 
   end({ operation, path, status, code, duration, isCutOff }: CompletedRequest): void {
-    const called = operation ?? placeOf(path)
-    if (code !== null) this.#errors.inc({ operation: called, code })
-    // It had not begun.
+    const observed = operation ?? areaOf(path)
+    if (code !== null) this.#errors.inc({ operation: observed, code })
+    // Its headers were refused, so that it never counted as in flight.
     if (duration === null) return
     this.#inFlight--
-    if (status === null || isCutOff) this.#unanswered.inc({ operation: called })
+    if (status === null || isCutOff) this.#unanswered.inc({ operation: observed })
     else {
-      const series = this.#durationsOf.get(called)?.get(status) ?? this.#addSeries(called, status)
+      const series = this.#durationsOf.get(observed)?.get(status) ?? this.#addSeries(observed, status)
       series.observe(duration / 1000)
     }
   }
@@ -67,8 +67,8 @@ export class HttpMetrics implements RequestObserver {
   }
 }
 
-/** By the path of a route. */
-function placeOf(path: string | null): ObservedOperation {
+/** Returns the area of a route. */
+function areaOf(path: string | null): ObservedOperation {
   if (path === '/healthz' || path === '/readyz') return 'health'
   if (path === '/openapi.json' || path?.startsWith('/docs')) return 'docs'
   return path?.startsWith('/console') ? 'console' : 'none'

@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { listeningUrl } from '../../http/server/listening-url.ts'
 import { errorCodeOf } from '../../domain/util/error-code.ts'
 
-/** The metrics cannot be served there. For the operator. */
+/** The metrics cannot be served at the configured address. The message is for the operator. */
 export class MetricsServerError extends Error {
   override readonly name = 'MetricsServerError'
 }
 
 export interface MetricsServer {
-  /** Where the metrics are, for example `http://127.0.0.1:9464/metrics`. */
+  /** URL of the metrics, for example `http://127.0.0.1:9464/metrics`. */
   readonly url: string
   readonly close: () => Promise<void>
 }
@@ -19,22 +19,22 @@ export interface MetricsServer {
 export interface MetricsServerOptions {
   readonly host: string
   readonly port: number
-  /** In Prometheus' text format. */
+  /** Returns the metrics in Prometheus' text format. */
   readonly read: () => Promise<string>
 }
 
-/** Whoever asks is near and asks for little: what takes longer, in milliseconds, is cut off. */
+/** Maximum time for a request to arrive, in milliseconds. */
 const requestTimeoutMs = 5000
 
 /**
- * Serves metrics on a port of their own: who may have them is decided apart from who may call, and they are there while the
- * service starts and stops.
+ * Serves metrics on a separate port: they have another audience than the API, and are available while the service starts and
+ * stops.
  * @throws MetricsServerError
  */
 export async function serveMetrics({ host, port, read }: MetricsServerOptions): Promise<MetricsServer> {
   const timeouts = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs }
   const server = createServer(timeouts, ({ url, method }, response) => {
-    const answer = (status: number, text: string, headers: Record<string, string> = {}) => {
+    const send = (status: number, text: string, headers: Record<string, string> = {}) => {
       response
         .writeHead(status, {
           'content-type': 'text/plain; charset=utf-8',
@@ -43,13 +43,13 @@ export async function serveMetrics({ host, port, read }: MetricsServerOptions): 
         })
         .end(text)
     }
-    if (url?.replace(/\?.*/s, '') !== '/metrics') answer(404, 'The metrics are at /metrics.\n')
+    if (url?.replace(/\?.*/s, '') !== '/metrics') send(404, 'The metrics are at /metrics.\n')
     else if (method !== 'GET' && method !== 'HEAD') {
-      answer(405, 'This path allows GET, HEAD.\n', { allow: 'GET, HEAD' })
+      send(405, 'This path allows GET, HEAD.\n', { allow: 'GET, HEAD' })
     } else {
       read().then(
-        (text) => answer(200, text, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
-        () => answer(500, 'The metrics cannot be read.\n'),
+        (text) => send(200, text, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
+        () => send(500, 'The metrics cannot be read.\n'),
       )
     }
   })
@@ -74,5 +74,5 @@ function errorMessageOf(error: unknown): string {
   const code = errorCodeOf(error) ?? 'unknown'
   return code === 'EADDRINUSE'
     ? 'UGS_METRICS_PORT: the address is already in use; name another port'
-    : `UGS_METRICS_HOST: cannot listen there (${code}); check it and UGS_METRICS_PORT`
+    : `UGS_METRICS_HOST: cannot listen at this address (${code}); check it and UGS_METRICS_PORT`
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { Gauge, Registry } from 'prom-client'
 import { addGauge } from './gauge.ts'
 import { HttpMetrics } from './http-metrics.ts'
@@ -8,14 +8,14 @@ import { StoreMetrics } from './store-metrics.ts'
 export interface MetricsDependencies {
   readonly version: string
   readonly store: string
-  /** As `/readyz` has it. */
+  /** Returns true if `/readyz` would return 200. */
   readonly isReady: () => Promise<boolean>
 }
 
-/** The metrics of one process as they stand, so that they can be sent to another. */
+/** The current metrics of one process, in a form that can be sent to another. */
 export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
-/** All that a process measures of itself (docs/operations.md). */
+/** All metrics of a process (docs/operations.md lists them). */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #stopMeasuring: () => void
@@ -27,38 +27,38 @@ export class Metrics {
     this.#stopMeasuring = addProcessMetrics(this.#registry)
     this.#encryptedTokens = new Gauge({
       name: 'ugs_sealed_tokens',
-      help: 'User group tokens that are sealed with a secret key, as they were counted within the last hour.',
+      help: 'User group tokens of the whole store encrypted with this secret key, counted within the last hour.',
       labelNames: ['secret_key'],
       registers: [this.#registry],
-      // Of one store, which all of them count.
+      // All workers count the same store.
       aggregator: 'max',
     })
     addGauge(this.#registry, {
       name: 'ugs_ready',
-      help: '1 where /readyz would answer 200, else 0.',
+      help: '1 if /readyz would return 200, else 0.',
       read: async () => {
-        // The other metrics are read first: they would see this one asking the store.
-        await nextTurn()
+        // Other metrics are read first, as the readiness check uses the store.
+        await nextTick()
         return Number(await isReady())
       },
       aggregator: 'min',
     })
     addGauge(this.#registry, {
       name: 'ugs_build_info',
-      help: 'Always 1; what runs is in the labels.',
+      help: 'Always 1. The labels have the versions.',
       labels: { version, node: process.versions.node, store },
       read: () => 1,
       aggregator: 'first',
     })
   }
 
-  /** By the ids of the secret keys. */
+  /** Sets the number of encrypted tokens by secret key id. */
   setEncryptedTokens(counts: ReadonlyMap<string, number>): void {
     this.#encryptedTokens.reset()
     for (const [id, count] of counts) this.#encryptedTokens.set({ secret_key: id }, count)
   }
 
-  /** In Prometheus' text format. */
+  /** Returns the metrics in Prometheus' text format. */
   text(): Promise<string> {
     return this.#registry.metrics()
   }

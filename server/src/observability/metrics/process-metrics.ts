@@ -4,19 +4,19 @@ import { Counter, type Registry } from 'prom-client'
 import { addGauge } from './gauge.ts'
 import { Histogram, type Series } from './histogram.ts'
 
-/** How often the event loop is to come by, in milliseconds. */
+/** Interval of the timer whose delay is measured, in milliseconds. */
 const intervalMs = 20
 const delayBounds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10]
 const collectionBounds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
 
 /**
- * Of the process, under the names that Prometheus' own libraries and prom-client gave them.
- * @returns what stops the measuring
+ * Adds metrics of the process, with the names that Prometheus' client libraries use.
+ * @returns a function that stops measuring
  */
 export function addProcessMetrics(registry: Registry): () => void {
   new Counter({
     name: 'process_cpu_seconds_total',
-    help: 'CPU time, of all threads.',
+    help: 'CPU time of all threads.',
     registers: [registry],
     collect() {
       const { user, system } = process.cpuUsage()
@@ -27,28 +27,28 @@ export function addProcessMetrics(registry: Registry): () => void {
   const startedAt = performance.timeOrigin / 1000
   addGauge(registry, {
     name: 'process_start_time_seconds',
-    help: 'When the process started, in seconds since 1970; of several, the last.',
+    help: 'Start of the process, in seconds since 1970. Latest of the workers.',
     read: () => startedAt,
     aggregator: 'max',
   })
   addGauge(registry, {
     name: 'process_resident_memory_bytes',
-    help: 'Memory that the process holds.',
+    help: 'Resident memory.',
     read: () => process.memoryUsage.rss(),
   })
   addGauge(registry, {
     name: 'nodejs_heap_size_used_bytes',
-    help: "Of V8's heap, what is in use.",
+    help: "Used part of V8's heap.",
     read: () => process.memoryUsage().heapUsed,
   })
   addGauge(registry, {
     name: 'process_open_fds',
-    help: 'Open files and connections, on Linux.',
+    help: 'Open files and connections (Linux).',
     read: () => onLinux(() => readdirSync('/proc/self/fd').length),
   })
   addGauge(registry, {
     name: 'process_max_fds',
-    help: 'How many there may be, on Linux.',
+    help: 'Maximum number of open files (Linux).',
     read: () => onLinux(maxOpenFiles),
   })
   const stops = [measureDelays(registry), measureCollections(registry)]
@@ -68,11 +68,11 @@ function maxOpenFiles(): number | undefined {
   return limit === undefined ? undefined : Number(limit)
 }
 
-/** By how much a timer is late. `monitorEventLoopDelay` of Node.js cannot be added up over time, nor over processes. */
+/** Measures the delay of a timer. The percentiles of Node.js's `monitorEventLoopDelay` do not add up over time or processes. */
 function measureDelays(registry: Registry): () => void {
   const delays = new Histogram({
     name: 'ugs_event_loop_delay_seconds',
-    help: 'By how much the event loop came late to a timer that is due every 20 ms.',
+    help: 'Delay of a timer that is due every 20 ms.',
     bounds: delayBounds,
     registry,
   }).addSeries()
@@ -85,13 +85,13 @@ function measureDelays(registry: Registry): () => void {
   return () => clearInterval(timer)
 }
 
-/** What Node.js tells of a garbage collection. */
+/** A garbage collection, as Node.js reports it. */
 type Collection = PerformanceEntry & { readonly detail: { readonly kind: number } }
 
 function measureCollections(registry: Registry): () => void {
   const durations = new Histogram({
     name: 'nodejs_gc_duration_seconds',
-    help: 'Time that garbage collections took, by their kind.',
+    help: 'Duration of garbage collections.',
     bounds: collectionBounds,
     registry,
   })

@@ -1,8 +1,15 @@
 import { Counter, type Registry } from 'prom-client'
 import type { BatchObserver } from '../../store/batch-observer.ts'
-import type { PoolState } from '../../store/postgres/primary-pool.ts'
 import { addGauge } from './gauge.ts'
 import { durationBounds, Histogram, type Series } from './histogram.ts'
+
+/** Connections of a pool. */
+export interface PoolState {
+  readonly total: number
+  readonly idle: number
+  readonly waiting: number
+  readonly max: number
+}
 
 interface SeriesOfKind {
   readonly sizes: Series
@@ -10,10 +17,10 @@ interface SeriesOfKind {
   readonly durations: Series
 }
 
-/** A batch is a thousand calls at most with PostgreSQL, and with SQLite what one turn of the event loop brings. */
+/** Batches have at most 1,000 requests with PostgreSQL; with SQLite, those of one event-loop iteration. */
 const sizeBounds = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024]
 
-/** Of the store's batches, and of the connections to PostgreSQL. */
+/** Metrics of the store's batches and of the connections to PostgreSQL. */
 export class StoreMetrics implements BatchObserver {
   readonly #registry: Registry
   readonly #sizes: Histogram
@@ -26,25 +33,25 @@ export class StoreMetrics implements BatchObserver {
     this.#registry = registry
     this.#sizes = new Histogram({
       name: 'ugs_store_batch_size',
-      help: 'Calls that share a transaction of SQLite, or a statement of PostgreSQL.',
+      help: 'Requests that share a SQLite transaction or a PostgreSQL statement.',
       bounds: sizeBounds,
       registry,
     })
     this.#waits = new Histogram({
       name: 'ugs_store_batch_wait_seconds',
-      help: "Time that the first call of a batch waited until the batch began, with SQLite for another process's lock too.",
+      help: "Wait of a batch's first request until the batch began, including SQLite's lock.",
       bounds: durationBounds(0.0001, 10),
       registry,
     })
     this.#durations = new Histogram({
       name: 'ugs_store_batch_duration_seconds',
-      help: 'Time that a batch took, with PostgreSQL waiting for a connection or a lock included.',
+      help: 'Duration of a batch, including waits for a PostgreSQL connection or lock.',
       bounds: durationBounds(0.0001, 10),
       registry,
     })
     this.#failures = new Counter({
       name: 'ugs_store_batch_failures_total',
-      help: 'Batches that failed. Their calls are tried again, or each in a batch of its own.',
+      help: 'Failed batches. Their requests are retried, or run in separate batches.',
       labelNames: ['kind'],
       registers: [registry],
     })
@@ -54,23 +61,23 @@ export class StoreMetrics implements BatchObserver {
     return performance.now()
   }
 
-  begin(kind: string, calls: readonly unknown[]): (failed: boolean) => void {
+  begin(kind: string, arrivals: readonly unknown[]): (failed: boolean) => void {
     const { sizes, waits, durations } = this.#ofKind.get(kind) ?? this.#addKind(kind)
     const began = performance.now()
-    sizes.observe(calls.length)
-    waits.observe((began - (calls[0] as number)) / 1000)
+    sizes.observe(arrivals.length)
+    waits.observe((began - (arrivals[0] as number)) / 1000)
     return (failed) => {
       durations.observe((performance.now() - began) / 1000)
       if (failed) this.#failures.inc({ kind })
     }
   }
 
-  /** To be called with what tells of the connections to PostgreSQL. */
+  /** Adds metrics of the connections to PostgreSQL. */
   readonly watchPool = (read: () => PoolState): void => {
     const gauges = {
       ugs_postgres_connections: ['Connections to PostgreSQL.', ({ total }: PoolState) => total],
-      ugs_postgres_connections_idle: ['Those of them that nothing uses.', ({ idle }: PoolState) => idle],
-      ugs_postgres_connections_max: ['How many there may be.', ({ max }: PoolState) => max],
+      ugs_postgres_connections_idle: ['Idle connections.', ({ idle }: PoolState) => idle],
+      ugs_postgres_connections_max: ['Maximum number of connections.', ({ max }: PoolState) => max],
       ugs_postgres_connection_waiters: [
         'Statements and transactions that wait for a connection.',
         ({ waiting }: PoolState) => waiting,

@@ -3,7 +3,7 @@ import { AggregatorRegistry, Counter, Registry, type PrometheusContentType } fro
 import { addGauge } from './gauge.ts'
 import type { Snapshot } from './metrics.ts'
 
-/** What a worker is asked for; the answer has the same number. */
+/** Asks a worker for its metrics. The response has the same number. */
 interface MetricsRequest {
   readonly metricsRequest: number
 }
@@ -12,59 +12,59 @@ interface MetricsResponse extends MetricsRequest {
   readonly snapshot: Snapshot
 }
 
-/** How long a worker is waited for, in milliseconds: it takes a second to find that its store is away. */
-const patienceMs = 3000
+/** Maximum wait for a worker, in milliseconds. A worker needs a second to notice that its store is unreachable. */
+const responseTimeoutMs = 3000
 
 /**
- * The metrics of all workers as those of one service, in the process that supervises them. What a worker had counted when it was
- * last asked still counts when it has died: a sum that falls looks like a restart of all, and what is left of it like a burst.
+ * Adds up the metrics of all workers, in the process that supervises them. The counts of dead workers stay: Prometheus reads a
+ * falling sum as a restart, and the rest of the sum as a burst.
  */
 export class WorkerMetrics {
   readonly #registry = new Registry()
   readonly #deaths: Counter
-  /** Of the workers that live, as each last answered. */
+  /** Last response of each running worker. */
   readonly #snapshots = new Map<Worker, Snapshot>()
-  #ofTheDead: Snapshot = []
+  #deadWorkers: Snapshot = []
   #requests = 0
 
   constructor() {
     addGauge(this.#registry, {
       name: 'ugs_workers',
-      help: 'Workers that listen, with --workers.',
+      help: 'Listening workers, with --workers.',
       read: () => this.#snapshots.size,
     })
     this.#deaths = new Counter({
       name: 'ugs_worker_deaths_total',
-      help: 'Workers that ended before they were told to, with --workers.',
+      help: 'Workers that ended unexpectedly, with --workers.',
       registers: [this.#registry],
     })
   }
 
-  /** Asks this worker too from now on: it listens. */
+  /** Adds a listening worker. */
   add(worker: Worker): void {
     this.#snapshots.set(worker, [])
     worker.once('exit', (code) => {
       const last = this.#snapshots.get(worker) ?? []
       this.#snapshots.delete(worker)
       if (code !== 0) this.#deaths.inc()
-      this.#bury(last)
+      this.#keepCounts(last)
     })
   }
 
-  /** In Prometheus' text format. */
+  /** Returns the metrics in Prometheus' text format. */
   async text(): Promise<string> {
     const workers = [...this.#snapshots.keys()]
     await Promise.all(workers.map((worker) => this.#ask(worker)))
     const own = await this.#registry.getMetricsAsJSON()
-    return aggregate([own, ...this.#snapshots.values(), this.#ofTheDead]).metrics()
+    return aggregate([own, ...this.#snapshots.values(), this.#deadWorkers]).metrics()
   }
 
-  /** Where it does not answer, what it answered before stands. */
+  /** Updates the snapshot of a worker. If it does not respond, the previous snapshot stays. */
   #ask(worker: Worker): Promise<void> {
     const metricsRequest = ++this.#requests
     return new Promise((resolve) => {
       const settle = () => {
-        clearTimeout(patience)
+        clearTimeout(timeout)
         worker.off('message', take).off('exit', settle)
         resolve()
       }
@@ -73,21 +73,21 @@ export class WorkerMetrics {
         if (this.#snapshots.has(worker)) this.#snapshots.set(worker, response.snapshot)
         settle()
       }
-      const patience = setTimeout(settle, patienceMs)
+      const timeout = setTimeout(settle, responseTimeoutMs)
       worker.on('message', take).once('exit', settle)
-      // It may be dying.
+      // Sending fails if the worker is ending.
       worker.send({ metricsRequest } satisfies MetricsRequest, (error) => error && settle())
     })
   }
 
-  #bury(last: Snapshot): void {
+  #keepCounts(last: Snapshot): void {
     const counted = last.filter(({ type }) => ['counter', 'histogram'].includes(String(type)))
-    // What was aggregated has its values beside the rest, which the type does not tell.
-    this.#ofTheDead = aggregate([this.#ofTheDead, counted]).getMetricsAsArray() as Snapshot
+    // The type of aggregated metrics lacks their values.
+    this.#deadWorkers = aggregate([this.#deadWorkers, counted]).getMetricsAsArray() as Snapshot
   }
 }
 
-/** In a worker: answers the process that supervises it. */
+/** Responds to the supervising process. Call this in a worker. */
 export function respondToSupervisor(read: () => Promise<Snapshot>): void {
   process.on('message', (message: object) => {
     if (!('metricsRequest' in message)) return

@@ -1,0 +1,98 @@
+import type { Logger } from 'pino'
+import type { Config } from '../config/settings.ts'
+import { areSecretKeysExposed, SecretKeyError, watchSecretKeys } from '../config/secret-keys.ts'
+import { sharingIntervalMs } from '../domain/api-token/rate-limiter.ts'
+import { deleteExpired } from '../domain/expiry.ts'
+import type { Keyring } from '../domain/secret-key/keyring.ts'
+import { countEncryptedTokens } from '../domain/secret-key/secret-key-management.ts'
+import { sessionIdleMs } from '../domain/session/console-sessions.ts'
+import type { Store } from '../domain/store.ts'
+import { restorableMs } from '../domain/user-group/user-group.ts'
+import { systemClock } from '../domain/util/clock.ts'
+import type { Metrics } from '../observability/metrics/metrics.ts'
+import type { UsageRecording } from './usage-recording.ts'
+import { reasonOf, warningsOf } from './warnings.ts'
+
+const minuteMs = 60 * 1000
+const hourMs = 60 * minuteMs
+
+export interface BackgroundJobsDependencies {
+  readonly config: Config
+  readonly store: Store
+  readonly keyring: Keyring
+  readonly usage: UsageRecording
+  readonly metrics: Metrics | undefined
+  readonly logger: Logger
+  /** True if this process runs the maintenance for all processes of the store. */
+  readonly runsMaintenance: boolean
+}
+
+/** Starts everything that runs periodically. Returns a function that stops it. */
+export function startBackgroundJobs(dependencies: BackgroundJobsDependencies): () => void {
+  const { config, store, keyring, usage, metrics, logger, runsMaintenance } = dependencies
+  const warn = warningsOf(logger)
+  const writing = setInterval(() => void usage.writeLastUses(), minuteMs)
+  const sharing = setInterval(() => void usage.shareRateLimits(), sharingIntervalMs)
+  const stops = [
+    () => clearInterval(writing),
+    () => clearInterval(sharing),
+    watchSecretKeys(
+      config,
+      { store, keyring },
+      {
+        onChange: () => logSecretKeys(config, keyring, logger, 'the secret keys were read again'),
+        onFailure: (error) =>
+          logger.error(
+            { reason: error instanceof SecretKeyError ? error.message : reasonOf(error) },
+            'the secret keys have changed and cannot be used; the previous ones stay in use',
+          ),
+      },
+    ),
+  ]
+  if (runsMaintenance) {
+    stops.push(runHourly(() => deleteAllExpired(store), warn('Expired rows could not be deleted')))
+    if (metrics !== undefined)
+      stops.push(
+        runHourly(async (signal) => {
+          const counts = await countEncryptedTokens(store, signal)
+          metrics.setEncryptedTokens(new Map([...keyring.keyIds.map((id) => [id, 0] as const), ...counts]))
+        }, warn('Encrypted tokens could not be counted')),
+      )
+  }
+  return () => stops.forEach((stop) => stop())
+}
+
+/** Logs which secret key encrypts, and warns if other users of the machine can read it. */
+export function logSecretKeys(config: Config, keyring: Keyring, logger: Logger, message: string): void {
+  logger.info({ sealing_key_id: keyring.sealingKeyId }, message)
+  if (areSecretKeysExposed(config))
+    logger.warn(
+      { file: config.secretKeyFile },
+      'others than its owner can read the file of secret keys and decrypt all tokens: run `chmod 600` on it',
+    )
+}
+
+/** Runs a job now and every hour. Returns a function that stops it. */
+function runHourly(
+  job: (signal: AbortSignal) => Promise<unknown>,
+  onFailure: (error: unknown) => void,
+): () => void {
+  const controller = new AbortController()
+  const { signal } = controller
+  const run = () => {
+    job(signal).catch((error: unknown) => {
+      if (!signal.aborted) onFailure(error)
+    })
+  }
+  run()
+  const timer = setInterval(run, hourMs)
+  return () => {
+    clearInterval(timer)
+    controller.abort()
+  }
+}
+
+function deleteAllExpired(store: Store): Promise<number> {
+  const now = systemClock.now()
+  return deleteExpired(store, { now, deletedBefore: now - restorableMs, usedBefore: now - sessionIdleMs })
+}
