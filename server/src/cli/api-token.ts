@@ -38,46 +38,26 @@ interface CreateOptions {
 export function addApiTokenCommands(program: Command): void {
   const apiToken = program
     .command('api-token')
-    .description('Make, list, replace, limit and revoke API tokens.')
+    .description('Create, list, rotate, limit and revoke API tokens.')
 
-  apiToken
-    .command('create')
-    .description('Make an API token. Standard output gets the token and nothing else; it is shown this once.')
-    .addOption(environmentOption())
-    .requiredOption('--name <name>', 'what it is for', parseName)
-    .option('--scopes <scopes>', `what it may do: ${scopes.join(', ')}; comma separated`, parseScopes, [
-      'write',
-    ] as Scope[])
-    .option(
-      '--expires-in <duration>',
-      'for how long it is valid: 30s, 15m, 12h, 90d, 2w (default: for good)',
-      parseDuration,
-    )
-    .option(
-      '--rate-limit <limit>',
-      'how many calls it may make, a second and at once: 500:2000 (default: UGS_RATE_LIMIT)',
-      parseLimit,
-    )
-    .addOption(workspaceOption())
-    .addOption(jsonOption())
-    .action(create)
+  addCreateCommand(apiToken)
 
   apiToken
     .command('list')
-    .description('List the API tokens of all workspaces. A token itself is never kept, and so not shown.')
+    .description('List the API tokens of all workspaces. The tokens themselves are not stored.')
     .addOption(jsonOption())
     .action(list)
 
   apiToken
     .command('rotate')
     .description(
-      'Make an API token in the place of another, with its name, scopes and lifetime, and show it this once. The old one works on for a while.',
+      'Issue a new API token with the same name, scopes and lifetime, and print it. It is shown only once. The old token keeps working during the overlap.',
     )
-    .argument('<id>', 'its id, as `ugs api-token list` shows it', parseCount)
+    .argument('<id>', 'id from `ugs api-token list`', parseCount)
     .addOption(
       new Option(
         '--overlap <duration>',
-        'for how long the old one works on: 30s, 15m, 12h, 7d; 0, it stops at once',
+        'time for which the old token keeps working: 30s, 15m, 12h or 7d; 0 stops it at once',
       )
         .argParser(parseOverlap)
         .default(defaultOverlapMs, '24h'),
@@ -88,12 +68,12 @@ export function addApiTokenCommands(program: Command): void {
   apiToken
     .command('limit')
     .description(
-      'Change how many calls an API token may make. A running service takes note within UGS_API_TOKEN_CACHE_MS.',
+      'Set the rate limit of an API token. Running services apply it within UGS_API_TOKEN_CACHE_MS.',
     )
-    .argument('<id>', 'its id, as `ugs api-token list` shows it', parseCount)
+    .argument('<id>', 'id from `ugs api-token list`', parseCount)
     .argument(
       '<limit>',
-      'calls a second and at once: 500:2000; or default, for UGS_RATE_LIMIT',
+      'requests per second and burst, such as 500:2000, or default for UGS_RATE_LIMIT',
       (text: string) => (text === 'default' ? null : parseLimit(text)),
     )
     .addOption(jsonOption())
@@ -101,15 +81,39 @@ export function addApiTokenCommands(program: Command): void {
 
   apiToken
     .command('revoke')
-    .description('Revoke an API token for good. A running service takes note within UGS_API_TOKEN_CACHE_MS.')
-    .argument('<id>', 'its id, as `ugs api-token list` shows it', parseCount)
+    .description('Revoke an API token permanently. Running services apply it within UGS_API_TOKEN_CACHE_MS.')
+    .argument('<id>', 'id from `ugs api-token list`', parseCount)
     .addOption(jsonOption())
     .action(revoke)
 }
 
+function addCreateCommand(apiToken: Command): void {
+  apiToken
+    .command('create')
+    .description('Create an API token and print it to standard output. It is shown only once.')
+    .addOption(environmentOption())
+    .requiredOption('--name <name>', 'purpose of the token', parseName)
+    .option('--scopes <scopes>', `comma-separated permissions: ${scopes.join(', ')}`, parseScopes, [
+      'write',
+    ] as Scope[])
+    .option(
+      '--expires-in <duration>',
+      'lifetime: 30s, 15m, 12h, 90d or 2w (default: never expires)',
+      parseDuration,
+    )
+    .option(
+      '--rate-limit <limit>',
+      'requests per second and burst, such as 500:2000 (default: UGS_RATE_LIMIT)',
+      parseLimit,
+    )
+    .addOption(workspaceOption())
+    .addOption(jsonOption())
+    .action(create)
+}
+
 async function create(options: CreateOptions): Promise<void> {
   const now = Date.now()
-  const { apiToken: made, token } = await withStore(async (store) => {
+  const { apiToken, token } = await withStore(async (store) => {
     return createApiToken(store, {
       ...(await callerOf(store, options)),
       name: options.name,
@@ -120,23 +124,24 @@ async function create(options: CreateOptions): Promise<void> {
     })
   })
   if (options.json) {
-    printJson({ ...shown(made, options.workspace), token })
+    printJson({ ...fieldsOf(apiToken, options.workspace), token })
     return
   }
   printLine(token)
   console.error(
-    `Made API token ${made.id} "${made.name}" for ${made.environment} in the workspace "${options.workspace}", ` +
-      `scopes ${made.scopes.join(', ')}, ${made.expiresAt === null ? 'without end' : `until ${formatTime(made.expiresAt)}`}. ` +
-      'It is shown this once.',
+    `Created API token ${apiToken.id} "${apiToken.name}" for ${apiToken.environment} in workspace "${options.workspace}" ` +
+      `(${apiToken.scopes.length === 1 ? 'scope' : 'scopes'}: ${apiToken.scopes.join(', ')}, ` +
+      `${apiToken.expiresAt === null ? 'never expires' : `expires at ${formatTime(apiToken.expiresAt)}`}). ` +
+      'It is shown only once.',
   )
 }
 
 async function list({ json }: { json?: boolean }): Promise<void> {
   const now = Date.now()
   const apiTokens = await withStore(async (store) => {
-    const names = await namesOfWorkspaces(store)
+    const names = await readWorkspaceNames(store)
     return (await store.apiTokens.list()).map((apiToken) => ({
-      ...shown(apiToken, names.get(apiToken.workspaceId) ?? ''),
+      ...fieldsOf(apiToken, names.get(apiToken.workspaceId) ?? ''),
       state: stateOf(apiToken, now),
     }))
   })
@@ -177,7 +182,7 @@ async function list({ json }: { json?: boolean }): Promise<void> {
 async function rotate(id: number, { overlap, json }: { overlap: number; json?: boolean }): Promise<void> {
   const now = Date.now()
   const { names, result } = await withStore(async (store) => {
-    const names = await namesOfWorkspaces(store)
+    const names = await readWorkspaceNames(store)
     const old = (await store.apiTokens.list()).find((apiToken) => apiToken.id === id)
     if (old === undefined) throw noSuchApiToken(id)
     const command = { id, ...operator(), oldTokenValidUntil: now + overlap, now }
@@ -185,52 +190,54 @@ async function rotate(id: number, { overlap, json }: { overlap: number; json?: b
   })
   if (result.outcome === 'not_found') throw noSuchApiToken(id)
   if (result.outcome === 'superseded')
-    throw new CommandError(`API token ${id} was already replaced, by ${result.replacedBy}; rotate that one`)
+    throw new CommandError(`API token ${id} was already replaced by ${result.replacedBy}; rotate that one`)
   if (result.outcome === 'unusable')
-    throw new CommandError(`API token ${id} has ended; \`ugs api-token create\` makes another one`)
+    throw new CommandError(
+      `API token ${id} has expired or is revoked; create a new one with \`ugs api-token create\``,
+    )
   const { apiToken, oldApiToken, token } = result
   const workspace = names.get(apiToken.workspaceId) ?? ''
   if (json) {
-    printJson({ ...shown(apiToken, workspace), token, replaces: shown(oldApiToken, workspace) })
+    printJson({ ...fieldsOf(apiToken, workspace), token, replaces: fieldsOf(oldApiToken, workspace) })
     return
   }
   printLine(token)
   console.error(
-    `Made API token ${apiToken.id} "${apiToken.name}" in the place of ${id}, which works until ${formatTime(oldApiToken.expiresAt)}. ` +
-      'It is shown this once.',
+    `Created API token ${apiToken.id} "${apiToken.name}" to replace ${id}, which works until ${formatTime(oldApiToken.expiresAt)}. ` +
+      'It is shown only once.',
   )
 }
 
 async function limit(id: number, rateLimit: RateLimit | null, { json }: { json?: boolean }): Promise<void> {
-  const limited = await withStore((store) =>
+  const apiToken = await withStore((store) =>
     store.apiTokens.limit({ id, rateLimit, ...operator(), now: Date.now() }),
   )
-  if (limited === null) throw noSuchApiToken(id)
-  const text = limited.rateLimit && rateLimitText(limited.rateLimit)
-  if (json) printJson({ id: limited.id, name: limited.name, rate_limit: text })
+  if (apiToken === null) throw noSuchApiToken(id)
+  const text = apiToken.rateLimit && rateLimitText(apiToken.rateLimit)
+  if (json) printJson({ id: apiToken.id, name: apiToken.name, rate_limit: text })
   else {
     console.error(
-      `API token ${limited.id} "${limited.name}" may make ${text === null ? 'as many calls as UGS_RATE_LIMIT says' : `${text} calls, a second and at once`}.`,
+      `API token ${apiToken.id} "${apiToken.name}" has the rate limit ${text ?? 'of UGS_RATE_LIMIT'}.`,
     )
   }
 }
 
 async function revoke(id: number, { json }: { json?: boolean }): Promise<void> {
-  const revoked = await withStore((store) => store.apiTokens.revoke({ id, ...operator(), now: Date.now() }))
-  if (revoked === null) throw noSuchApiToken(id)
-  if (json) printJson({ id: revoked.id, name: revoked.name, revoked_at: formatTime(revoked.revokedAt) })
-  else console.error(`API token ${revoked.id} "${revoked.name}" is revoked.`)
+  const apiToken = await withStore((store) => store.apiTokens.revoke({ id, ...operator(), now: Date.now() }))
+  if (apiToken === null) throw noSuchApiToken(id)
+  if (json) printJson({ id: apiToken.id, name: apiToken.name, revoked_at: formatTime(apiToken.revokedAt) })
+  else console.error(`Revoked API token ${apiToken.id} "${apiToken.name}".`)
 }
 
 function noSuchApiToken(id: number): CommandError {
-  return new CommandError(`there is no API token ${id}; \`ugs api-token list\` shows those there are`)
+  return new CommandError(`there is no API token ${id}; see \`ugs api-token list\``)
 }
 
-async function namesOfWorkspaces(store: Store): Promise<ReadonlyMap<number, string>> {
+async function readWorkspaceNames(store: Store): Promise<ReadonlyMap<number, string>> {
   return new Map((await store.workspaces.list()).map(({ id, name }) => [id, name]))
 }
 
-function shown(apiToken: ApiToken, workspace: string) {
+function fieldsOf(apiToken: ApiToken, workspace: string) {
   return {
     id: apiToken.id,
     workspace,
@@ -262,14 +269,14 @@ function parseLimit(text: string): RateLimit {
 function parseOverlap(text: string): number {
   if (text === '0') return 0
   const overlap = parseDuration(text)
-  if (overlap > maxOverlapMs) throw new InvalidArgumentError('It must be 30d at most.')
+  if (overlap > maxOverlapMs) throw new InvalidArgumentError('It must be at most 30d.')
   return overlap
 }
 
 function parseScopes(text: string): Scope[] {
   const names = text.split(/[\s,]+/).filter((name) => name !== '')
   if (names.length === 0 || !names.every(isScope)) {
-    throw new InvalidArgumentError(`Allowed are ${scopes.join(', ')}; comma separated.`)
+    throw new InvalidArgumentError(`It must be a comma-separated list of ${scopes.join(', ')}.`)
   }
   return [...new Set(names)]
 }

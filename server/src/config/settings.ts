@@ -12,147 +12,144 @@ const tracesModes = ['off', 'on'] as const
 const migrateModes = ['auto', 'check'] as const satisfies readonly MigrateMode[]
 
 interface Setting<T> {
-  readonly meaning: string
-  /** As it would be written in the environment; `undefined` where the setting is unset by default. */
+  readonly description: string
+  /** Default text. `undefined` if the setting is unset by default. */
   readonly default: string | undefined
-  /** @throws RangeError whose message follows the name of the setting. */
+  /** @throws RangeError with a message that continues the name of the setting */
   readonly parse: (text: string) => T
 }
 
 /**
- * All settings, each by its environment variable. The table in `docs/configuration.md` and `ugs serve --help` say the
- * same, and a test holds them to it.
+ * All settings, by their environment variables. A test compares the table in `docs/configuration.md` and
+ * `ugs serve --help` with this object.
  */
 export const settings = {
   HOST: text('Address to listen on.', '127.0.0.1'),
-  PORT: integer('Port to listen on; 0 picks a free one.', { default: 8080, min: 0, max: 65_535 }),
+  PORT: integer('Port to listen on. 0 picks a free port.', { default: 8080, min: 0, max: 65_535 }),
   UGS_METRICS_PORT: optional(
-    'Port on which Prometheus finds the metrics, at /metrics; 0 picks a free one. Unset, nothing is measured.',
+    'Port of the Prometheus metrics at /metrics. 0 picks a free port. If unset, no metrics are collected.',
     wholeNumber({ min: 0, max: 65_535 }),
   ),
-  UGS_METRICS_HOST: text('Address of UGS_METRICS_PORT.', '127.0.0.1'),
+  UGS_METRICS_HOST: text('Address of the metrics port.', '127.0.0.1'),
   UGS_DATA_DIR: text(
-    'Folder of what the service keeps on its own: the database and the secret key, where they are not set.',
+    'Folder of the database and the secret keys, unless other settings provide them.',
     './data',
   ),
   DATABASE_URL: optional(
-    'Where the store is: sqlite:PATH, or postgres://USER:PASSWORD@HOST:PORT/DATABASE. Unset, it is ugs.db in the data folder.',
+    'URL of the store: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE. Default is ugs.db in the data folder.',
     parseDatabaseUrl,
   ),
   UGS_SECRET_KEYS: optional(
-    'Keys that user group tokens are sealed with: id:base64 of 32 bytes, comma separated; the first seals, all open. Unset, one is made and kept in the data folder.',
+    'Secret keys, a comma-separated list of id:base64 of 32 bytes. The first key encrypts; all keys decrypt. Default is a generated key in the data folder.',
     parseSecretKeys,
   ),
   UGS_SECRET_KEYS_FILE: optional(
-    'File that holds the same, in the place of UGS_SECRET_KEYS; a running service takes note of a change within a second or so.',
+    'File with the secret keys, instead of UGS_SECRET_KEYS. Running services apply changes within about a second.',
     (path) => resolve(path),
   ),
   UGS_MIGRATE: choice(
-    'Whether a start brings the tables of the store up to date (auto), or refuses to go on where they are not (check).',
+    'Bring the tables up to date at the start (auto), or refuse to start with outdated tables (check).',
     migrateModes,
     'auto',
   ),
   UGS_MAPPING: choice(
-    'What mappings may hold: any strings (free), or only schemas and data sources that are registered (registered).',
+    'Entries that mappings may have: any strings (free), or only registered schemas and data sources (registered).',
     mappingModes,
     'free',
   ),
-  UGS_CONSOLE: choice('Whether the web console is served at /console.', consoleModes, 'on'),
+  UGS_CONSOLE: choice('Web console at /console.', consoleModes, 'on'),
   LOG_LEVEL: choice(
-    `What is logged to standard error, besides the access log: ${logLevels.join(', ')}.`,
+    `Lowest level of log messages on standard error: ${logLevels.join(', ')}.`,
     logLevels,
     'info',
   ),
   UGS_ACCESS_LOG: {
-    meaning:
-      'Which calls are logged to standard error: none (off), all (full), or this share of them and all that fail with 5xx.',
+    description:
+      'Access log on standard error: no requests (off), all requests (full), or a share of them plus every 5xx.',
     default: 'off',
     parse: parseAccessLog,
   },
   UGS_TRACES: choice(
-    'Whether traces of calls are sent to an OpenTelemetry collector, which the variables OTEL_* name.',
+    'Request traces, sent to the OpenTelemetry collector that the variables OTEL_* configure.',
     tracesModes,
     'off',
   ),
   UGS_RATE_LIMIT: {
-    meaning:
-      'How many calls an API token may make, unless it has a limit of its own: a second, and after a colon how many at once; or none (off).',
+    description:
+      'Default rate limit of an API token: requests per second, a colon and the burst; or no limit (off).',
     default: '100000:200000',
     parse: parseDefaultRateLimit,
   },
-  UGS_MAX_BODY_BYTES: integer('Size of a body, at most.', {
+  UGS_MAX_BODY_BYTES: integer('Maximum size of a request body.', {
     default: 1_048_576,
     min: 1024,
     max: 1_048_576,
   }),
-  UGS_MAX_HEADER_BYTES: integer("Size of a request's line and headers, at most.", {
+  UGS_MAX_HEADER_BYTES: integer('Maximum size of the request line and headers.', {
     default: 16_384,
     min: 4096,
     max: 131_072,
   }),
-  UGS_HEADERS_TIMEOUT_MS: integer('Time for the headers of a request to arrive.', {
+  UGS_HEADERS_TIMEOUT_MS: integer('Time limit for the headers of a request to arrive.', {
     default: 10_000,
     min: 100,
     max: 28_000,
   }),
   UGS_REQUEST_TIMEOUT_MS: integer(
-    'Time for the body of a request to arrive; of an import, the longest pause in it.',
+    'Time limit for the body of a request to arrive. For an import, the longest pause.',
     {
       default: 20_000,
       min: 100,
       max: 28_000,
     },
   ),
-  UGS_KEEP_ALIVE_TIMEOUT_MS: integer('Time that an idle connection is kept for the next request.', {
+  UGS_KEEP_ALIVE_TIMEOUT_MS: integer('Time after which an idle connection is closed.', {
     default: 20_000,
     min: 1,
     max: 28_000,
   }),
   UGS_DRAIN_MS: integer(
-    'Time between SIGTERM and the end of listening, in which /readyz answers 503 so that a load balancer moves on.',
+    'Time between SIGTERM and the end of listening. Meanwhile /readyz responds with 503, so that load balancers send no new requests.',
     { default: 1000, min: 0, max: 600_000 },
   ),
-  UGS_CLOSE_TIMEOUT_MS: integer('Time for requests under way to finish when the service stops.', {
+  UGS_CLOSE_TIMEOUT_MS: integer('Time limit for requests in flight during shutdown.', {
     default: 10_000,
     min: 0,
     max: 600_000,
   }),
   UGS_LOCK_TIMEOUT_MS: integer(
-    "Time to wait for another process's lock: on the whole database with SQLite, where changes wait and reads do not, on a row with PostgreSQL.",
+    'Time limit for waiting on a lock of another process: for writes on SQLite, on a row on PostgreSQL.',
     { default: 2000, min: 0, max: 20_000 },
   ),
-  UGS_POSTGRES_POOL_SIZE: integer('Connections to PostgreSQL, at most, of each process.', {
+  UGS_POSTGRES_POOL_SIZE: integer('Maximum number of PostgreSQL connections per process.', {
     default: 10,
     min: 2,
     max: 1000,
   }),
   UGS_POSTGRES_CONNECT_TIMEOUT_MS: integer(
-    'Time for a connection to PostgreSQL to be made, or to become free.',
+    'Time limit for opening a PostgreSQL connection or waiting for a free one.',
     {
       default: 2000,
       min: 100,
       max: 20_000,
     },
   ),
-  UGS_POSTGRES_STATEMENT_TIMEOUT_MS: integer('Time for PostgreSQL to run one statement.', {
+  UGS_POSTGRES_STATEMENT_TIMEOUT_MS: integer('Time limit for one PostgreSQL statement.', {
     default: 5000,
     min: 100,
     max: 20_000,
   }),
-  UGS_POSTGRES_IDLE_TIMEOUT_MS: integer(
-    'Time after which a connection to PostgreSQL that is not used is closed.',
-    {
-      default: 30_000,
-      min: 1000,
-      max: 3_600_000,
-    },
-  ),
+  UGS_POSTGRES_IDLE_TIMEOUT_MS: integer('Time after which an unused PostgreSQL connection is closed.', {
+    default: 30_000,
+    min: 1000,
+    max: 3_600_000,
+  }),
   UGS_POSTGRES_DEADLINE_MS: integer(
-    'Time for which a call is tried again while PostgreSQL cannot be reached; then it is answered 503.',
+    'Time for which a request is retried while PostgreSQL is unavailable, before it gets a 503.',
     { default: 5000, min: 100, max: 20_000 },
   ),
   UGS_API_TOKEN_CACHE_MS: integer(
-    'Time for which a looked-up API token is trusted: a revoked one may go on working for as long.',
+    'Time for which an API token is cached. A revoked API token may work for that long.',
     { default: 1000, min: 0, max: 5000 },
   ),
   UGS_RESPONSE_CACHE_MB: integer('Maximum size of the response cache, in MB; 0 turns it off.', {
@@ -164,17 +161,17 @@ export const settings = {
 
 type Settings = typeof settings
 
-/** The settings, read: by the names of their environment variables. */
+/** Values of the settings, by the names of their environment variables. */
 export type Config = {
   readonly [Name in keyof Settings]: Settings[Name] extends Setting<infer T> ? T : never
 } & {
-  /** Where the store is, whether or not `DATABASE_URL` says so. */
+  /** Location of the store: `DATABASE_URL` or the default. */
   readonly storeLocation: StoreLocation
-  /** Where the secret keys are, unless `UGS_SECRET_KEYS` brings them. */
+  /** File of the secret keys, used unless `UGS_SECRET_KEYS` is set. */
   readonly secretKeyFile: string
 }
 
-/** The environment does not make a configuration; `problems` lists everything that is wrong with it. */
+/** The environment has invalid settings. `problems` lists all of them. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly string[]
@@ -186,8 +183,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration from the environment; an empty variable counts as unset.
- * @throws ConfigError with every problem at once.
+ * Reads the configuration from the environment. An empty variable counts as unset.
+ * @throws ConfigError with all problems at once
  */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const problems: string[] = []
@@ -203,7 +200,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   })
   const config = Object.fromEntries(entries) as Omit<Config, 'storeLocation' | 'secretKeyFile'>
   if (config.UGS_SECRET_KEYS !== undefined && config.UGS_SECRET_KEYS_FILE !== undefined)
-    problems.push('UGS_SECRET_KEYS_FILE: UGS_SECRET_KEYS is set too; leave one of them out')
+    problems.push('UGS_SECRET_KEYS_FILE: UGS_SECRET_KEYS is also set; remove one of them')
   if (problems.length > 0) throw new ConfigError(problems)
   const embedded = { kind: 'sqlite', path: resolve(config.UGS_DATA_DIR, 'ugs.db') } as const
   return Object.freeze({
@@ -213,17 +210,17 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   })
 }
 
-function text(meaning: string, byDefault: string): Setting<string> {
-  return { meaning, default: byDefault, parse: (text) => text }
+function text(description: string, byDefault: string): Setting<string> {
+  return { description, default: byDefault, parse: (text) => text }
 }
 
-function optional<T>(meaning: string, parse: (text: string) => T): Setting<T | undefined> {
-  return { meaning, default: undefined, parse }
+function optional<T>(description: string, parse: (text: string) => T): Setting<T | undefined> {
+  return { description, default: undefined, parse }
 }
 
-function choice<T extends string>(meaning: string, values: readonly T[], byDefault: T): Setting<T> {
+function choice<T extends string>(description: string, values: readonly T[], byDefault: T): Setting<T> {
   return {
-    meaning,
+    description,
     default: byDefault,
     parse: (text) => {
       const value = values.find((candidate) => candidate === text)
@@ -233,13 +230,13 @@ function choice<T extends string>(meaning: string, values: readonly T[], byDefau
   }
 }
 
-/** The share of calls to log; undefined where there is no access log. */
+/** Returns the share of requests to log, or undefined for no access log. */
 function parseAccessLog(text: string): number | undefined {
   if (text === 'off') return undefined
   if (text === 'full') return 1
   const share = Number(text)
   if (/^\d*\.?\d+$/.test(text) && share <= 1) return share
-  throw new RangeError('must be off, full, or a share, 0 to 1')
+  throw new RangeError('must be off, full, or a share from 0 to 1')
 }
 
 function parseDefaultRateLimit(text: string): RateLimit | null {
@@ -251,8 +248,8 @@ function parseDefaultRateLimit(text: string): RateLimit | null {
   }
 }
 
-function integer(meaning: string, range: Range & { default: number }): Setting<number> {
-  return { meaning, default: String(range.default), parse: wholeNumber(range) }
+function integer(description: string, range: Range & { default: number }): Setting<number> {
+  return { description, default: String(range.default), parse: wholeNumber(range) }
 }
 
 interface Range {

@@ -1,6 +1,6 @@
 import type { Actor } from '../audit/audit-event.ts'
 import type { ApiToken } from './api-token.ts'
-import type { SharedUsage, UsageReport } from './rate-limit.ts'
+import type { SharedUsage, UsageReport } from './rate-limiter.ts'
 
 /** API tokens, found by the SHA-256 of the token. */
 export interface ApiTokenStore {

@@ -1,6 +1,6 @@
 import { introspectionResponse } from '../../contract/user/responses.ts'
 import { validationFailed } from '../../domain/fault.ts'
-import type { RateLimiter } from '../../domain/api-token/rate-limit.ts'
+import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
 import type { ChangeStamp, TokenOwner } from '../../domain/user-group/user-group-store.ts'
 import type { LastUsedRecorder } from '../../domain/api-token/last-used-tracker.ts'
 import type { TokenlessUserGroup } from '../../domain/user-group/user-group.ts'

@@ -4,7 +4,7 @@ import { readRotationBody, readUserGroupBody } from '../../contract/user/bodies.
 import { limits } from '../../contract/limits.ts'
 import type { ApiToken } from '../../domain/api-token/api-token.ts'
 import { Fault } from '../../domain/fault.ts'
-import type { RateLimiter } from '../../domain/api-token/rate-limit.ts'
+import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
 import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
 import { checkBodyHeaders, withBody } from '../request-body.ts'

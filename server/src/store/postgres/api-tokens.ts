@@ -1,6 +1,6 @@
 import { isScope, isUsable, renewedExpiry, type ApiToken } from '../../domain/api-token/api-token.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { UsageReport, SharedUsage } from '../../domain/api-token/rate-limit.ts'
+import type { UsageReport, SharedUsage } from '../../domain/api-token/rate-limiter.ts'
 import type {
   ApiTokenStore,
   ApiTokenUse,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
 import fc from 'fast-check'
+import { parseRateLimit } from '../../../src/domain/api-token/rate-limit.ts'
 import {
-  parseRateLimit,
   RateLimiter,
   type UsageReport,
   type SharedUsage,
-} from '../../../src/domain/api-token/rate-limit.ts'
+} from '../../../src/domain/api-token/rate-limiter.ts'
 import { maxAheadMs } from '../../../src/store/api-token-row.ts'
 
 const tokenOf = (rateLimit: string | null = null, id = 1) => ({
