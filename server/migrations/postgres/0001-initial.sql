@@ -1,6 +1,6 @@
--- Every primary and unique key but those of what is small and global (workspace, api_token, secret_key_check) starts with
--- workspace_id, so that the tables can be distributed by it (docs/scaling.md). Keys that are text sort by code point, in
--- whatever locale the database was made: COLLATE "C".
+-- All primary and unique keys start with workspace_id, so that the tables can be distributed by it (docs/scaling.md), except those
+-- of small global tables (workspace, api_token, secret_key_check). COLLATE "C" makes text keys sort by code point, regardless of the
+-- locale of the database.
 
 CREATE TABLE workspace (
   workspace_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -22,8 +22,8 @@ CREATE TABLE api_token (
   revoked_at   bigint
 );
 
--- The id of a deleted user group is never given to another: a sequence does not go back.
--- No foreign key to workspace: all creations of a workspace would lock its one row, and no workspace is ever deleted.
+-- The id of a deleted user group is never used again, because a sequence never decreases.
+-- No foreign key to workspace: every creation would lock the row of its workspace. Workspaces are never deleted.
 CREATE TABLE user_group (
   workspace_id    bigint NOT NULL,
   team_id         bigint GENERATED ALWAYS AS IDENTITY,
@@ -43,7 +43,7 @@ CREATE TABLE user_group (
   UNIQUE (workspace_id, token_hash)
 );
 
--- A replaced token is remembered for as long as its user group, so that rotating it again is told apart from a typo.
+-- Superseded tokens are kept as long as their user group, so that rotating one again is not mistaken for an unknown token.
 CREATE TABLE superseded_token (
   workspace_id  bigint NOT NULL,
   team_id       bigint NOT NULL,
@@ -57,7 +57,7 @@ CREATE TABLE superseded_token (
 
 CREATE INDEX superseded_token_by_user_group ON superseded_token (workspace_id, team_id);
 
--- The first answer to a rotation that had an Idempotency-Key, its token sealed for the same user group.
+-- The first response to each rotation with an Idempotency-Key. Its token is encrypted for the same user group.
 CREATE TABLE idempotency_key (
   workspace_id bigint NOT NULL,
   team_id      bigint NOT NULL,

@@ -21,8 +21,8 @@ CREATE TABLE data_source (
   FOREIGN KEY (workspace_id, schema_id) REFERENCES schema (workspace_id, schema_id)
 );
 
--- What says whether a workspace's and environment's schemas and data sources are still those that were looked up: drawn
--- anew by each change of one, never counted, so that none returns after a failover that lost some.
+-- The version of the schemas and data sources of a workspace and environment. Each change sets a new random value. A counter could
+-- repeat a value after a failover that lost changes.
 CREATE TABLE registry (
   workspace_id bigint NOT NULL,
   environment  text   NOT NULL COLLATE "C",
@@ -30,9 +30,9 @@ CREATE TABLE registry (
   PRIMARY KEY (workspace_id, environment)
 );
 
--- The mappings of the user groups, entry by entry, to find those that a data source is mapped by. One with U+0000 or
--- U+FFFF can name none, and is not kept. There is no foreign key to user_group: each creation would pay for it, and the
--- statements that change user_group keep both in step, but for entries too many where two change one user group at once.
+-- The entries of all mappings, to find the user groups of a data source. Entries with U+0000 or U+FFFF cannot name a data source
+-- and are left out. No foreign key to user_group: each creation would pay for it. Statements that change a user group also
+-- change its entries; concurrent changes of one user group can leave extra entries.
 CREATE TABLE mapping_entry (
   workspace_id    bigint NOT NULL,
   team_id         bigint NOT NULL,
@@ -42,8 +42,8 @@ CREATE TABLE mapping_entry (
   PRIMARY KEY (workspace_id, environment, schema_key, data_source_key, team_id)
 );
 
--- U+0000, which no text can hold, is read as U+FFFF. No JSON text has U+0001 as it is: it keeps the place of an escaped
--- backslash.
+-- Replaces U+0000, which a PostgreSQL text cannot contain, with U+FFFF. Escaped backslashes become U+0001 in between, because no JSON
+-- text contains it unescaped.
 INSERT INTO mapping_entry (workspace_id, team_id, environment, schema_key, data_source_key)
 SELECT workspace_id, team_id, environment, entry.key, entry.value
 FROM user_group CROSS JOIN LATERAL json_each_text(

@@ -1,4 +1,4 @@
--- Who is signed in to the console. What is kept of a session is the SHA-256 of its secret.
+-- The sessions of the web console. Only the SHA-256 of a session's secret is stored.
 CREATE TABLE console_session (
   session_hash bytea  NOT NULL PRIMARY KEY,
   api_token_id bigint NOT NULL REFERENCES api_token (api_token_id),

@@ -18,7 +18,7 @@ CREATE TABLE api_token (
   revoked_at   INTEGER
 ) STRICT;
 
--- AUTOINCREMENT: the id of a deleted user group is never given to another.
+-- AUTOINCREMENT: the id of a deleted user group is never used again.
 CREATE TABLE user_group (
   team_id         INTEGER PRIMARY KEY AUTOINCREMENT,
   workspace_id    INTEGER NOT NULL REFERENCES workspace (workspace_id),
@@ -37,7 +37,7 @@ CREATE TABLE user_group (
   UNIQUE (workspace_id, token_hash)
 ) STRICT;
 
--- A replaced token is remembered for as long as its user group, so that rotating it again is told apart from a typo.
+-- Superseded tokens are kept as long as their user group, so that rotating one again is not mistaken for an unknown token.
 CREATE TABLE superseded_token (
   workspace_id  INTEGER NOT NULL,
   token_hash    BLOB    NOT NULL,
@@ -50,7 +50,7 @@ CREATE TABLE superseded_token (
 
 CREATE INDEX superseded_token_by_user_group ON superseded_token (team_id);
 
--- The first answer to a rotation that had an Idempotency-Key, its token sealed for the same user group.
+-- The first response to each rotation with an Idempotency-Key. Its token is encrypted for the same user group.
 CREATE TABLE idempotency_key (
   workspace_id INTEGER NOT NULL,
   environment  TEXT    NOT NULL,

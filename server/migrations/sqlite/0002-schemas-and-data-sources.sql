@@ -1,4 +1,4 @@
--- AUTOINCREMENT: an id stands in mappings, and is never given to another.
+-- AUTOINCREMENT: mappings contain ids, so the id of a deleted row is never used again.
 CREATE TABLE schema (
   schema_id    INTEGER PRIMARY KEY AUTOINCREMENT,
   workspace_id INTEGER NOT NULL REFERENCES workspace (workspace_id),
@@ -19,8 +19,8 @@ CREATE TABLE data_source (
   UNIQUE (schema_id, provided_id)
 ) STRICT;
 
--- What says whether a workspace's and environment's schemas and data sources are still those that were looked up: drawn
--- anew by each change of one, never counted, so that none returns after a restored backup.
+-- The version of the schemas and data sources of a workspace and environment. Each change sets a new random value. A counter could
+-- repeat a value after a backup is restored.
 CREATE TABLE registry (
   workspace_id INTEGER NOT NULL REFERENCES workspace (workspace_id),
   environment  TEXT    NOT NULL,
@@ -28,8 +28,8 @@ CREATE TABLE registry (
   PRIMARY KEY (workspace_id, environment)
 ) STRICT, WITHOUT ROWID;
 
--- The mappings of the user groups, entry by entry, to find those that a data source is mapped by. One with U+0000 or
--- U+FFFF can name none, and is not kept.
+-- The entries of all mappings, to find the user groups of a data source. Entries with U+0000 or U+FFFF cannot name a data source
+-- and are left out.
 CREATE TABLE mapping_entry (
   workspace_id    INTEGER NOT NULL,
   environment     TEXT    NOT NULL,

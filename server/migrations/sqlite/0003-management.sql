@@ -1,13 +1,13 @@
--- `revision` goes up with each change of the row; `updated_by` is whose call set name, mapping and properties, and null
--- where that was before this migration.
+-- `revision` increases with each change of the row. `updated_by` is the author of the last change of name, mapping and properties;
+-- null if that was before this migration.
 ALTER TABLE user_group ADD COLUMN revision INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE user_group ADD COLUMN updated_by TEXT;
 ALTER TABLE user_group ADD COLUMN suspended_at INTEGER;
 
 CREATE INDEX user_group_suspended ON user_group (workspace_id, environment, team_id) WHERE suspended_at IS NOT NULL;
 
--- What a user group was at earlier revisions, up to the last one at which it was so. There is no foreign key: a deleted
--- user group keeps its versions for as long as it may be restored.
+-- Earlier states of user groups. `revision` is the last one with that state. No foreign key: a deleted user group keeps its
+-- versions as long as it can be restored.
 CREATE TABLE user_group_version (
   workspace_id INTEGER NOT NULL,
   team_id      INTEGER NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE user_group_version (
   PRIMARY KEY (workspace_id, team_id, revision)
 ) STRICT, WITHOUT ROWID;
 
--- As they were when they were deleted, for as long as they may be restored.
+-- Deleted user groups, kept as long as they can be restored.
 CREATE TABLE deleted_user_group (
   workspace_id    INTEGER NOT NULL,
   team_id         INTEGER NOT NULL,
@@ -45,7 +45,7 @@ CREATE TABLE deleted_user_group (
 
 CREATE INDEX deleted_user_group_by_expiry ON deleted_user_group (deleted_at);
 
--- When a renderer last asked about a user group, to the minute.
+-- The last introspection of each user group, rounded down to the minute.
 CREATE TABLE last_introspection (
   workspace_id    INTEGER NOT NULL,
   team_id         INTEGER NOT NULL,

@@ -1,5 +1,5 @@
--- What was changed, when, and by whom: one row for each change, written with it. The time is in the id, a UUID of
--- version 7 (RFC 9562), so that the key is in the order of time.
+-- The audit log: one row per change, written in the same transaction. The id is a version 7 UUID (RFC 9562), which contains the
+-- time, so that the primary key sorts by time.
 CREATE TABLE audit_event (
   workspace_id INTEGER NOT NULL,
   environment  TEXT    NOT NULL,
@@ -13,6 +13,6 @@ CREATE TABLE audit_event (
   PRIMARY KEY (workspace_id, environment, event_id)
 ) STRICT, WITHOUT ROWID;
 
--- The creation of a user group, which most events are, is found by the time when it was created.
+-- Excludes creations, the most frequent event: they are found by the creation time of the user group.
 CREATE INDEX audit_event_by_user_group ON audit_event (workspace_id, team_id, event_id)
 WHERE team_id IS NOT NULL AND action <> 'user_group.created';

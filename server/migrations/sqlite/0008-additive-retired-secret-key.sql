@@ -1,4 +1,4 @@
--- A secret key that seals nothing more: what is sealed with it is refused where it is written.
+-- Retired secret keys. The store refuses to write a token that was encrypted with one of them.
 CREATE TABLE retired_secret_key (
   key_id TEXT NOT NULL PRIMARY KEY
 ) STRICT, WITHOUT ROWID;

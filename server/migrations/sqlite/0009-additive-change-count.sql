@@ -1,11 +1,12 @@
--- How many changes there were that may be in an answer. A process that finds another one to have written learns by it whether what it remembers
--- still counts: most of what is written changes no answer, such as when an API token was last used.
+-- Counts the changes that can affect a cached response. A process that notices another process's write checks this count to find
+-- out whether its cache is still valid. Most writes, such as an API token's last use, do not change it.
 CREATE TABLE change_count (
   count INTEGER NOT NULL
 ) STRICT;
 INSERT INTO change_count VALUES (0);
 
--- A user group that is made anew was deleted before. A schema or data source is not changed without the version of its registry.
+-- Insertions of user groups need no trigger: no response is cached before one exists, or after its deletion. Each change of a
+-- schema or data source also changes the registry version.
 CREATE TRIGGER user_group_update_counted AFTER UPDATE ON user_group BEGIN UPDATE change_count SET count = count + 1; END;
 CREATE TRIGGER user_group_delete_counted AFTER DELETE ON user_group BEGIN UPDATE change_count SET count = count + 1; END;
 CREATE TRIGGER registry_insert_counted AFTER INSERT ON registry BEGIN UPDATE change_count SET count = count + 1; END;
