@@ -177,7 +177,7 @@ describe('API tokens page', () => {
     const store = await openStore(parseDatabaseUrl(url), defaults)
     t.after(() => store.close())
     const usedAt = Date.now() - 5 * 3_600_000
-    await store.recordApiTokenUses([{ id: (await listed('used'))?.id ?? 0, usedAt }])
+    await store.apiTokens.recordUses([{ id: (await listed('used'))?.id ?? 0, usedAt }])
     const page = await open(t, { path })
     if (page === undefined) return
     const cell = (name: string, text: string) =>
