@@ -10,21 +10,21 @@ export interface AuthenticationDependencies {
   readonly store: { readonly apiTokens: Pick<ApiTokenStore, 'find'> }
   readonly clock: Clock
   readonly lastUsedTracker: LastUsedRecorder<Pick<ApiToken, 'id'>>
-  /** For how long, in milliseconds, a looked-up API token is trusted, and so may outlive its revocation. */
+  /** Time that a looked-up API token is trusted, in milliseconds. A revoked token may work for that long. */
   readonly cacheMs: number
 }
 
-/** More API tokens than any service has. */
+/** Maximum number of cached API tokens, more than a service has. */
 const cacheSize = 5_000
-/** Far longer than any API token with its user name; what is longer is looked up each time. */
-const maxKeptMs = 512
+/** Maximum length of a cached `Authorization` header, in characters. */
+const maxHeaderLength = 512
 
-/** How a request may carry its API token. */
+/** Extracts the API token from the credentials of each scheme. */
 const readers = {
   Token: (credentials: string) => credentials,
   /** RFC 6750. */
   Bearer: (credentials: string) => credentials,
-  /** RFC 7617: any user name, and the API token as the password, which OAuth clients encode (RFC 6749, section 2.3.1). */
+  /** RFC 7617: any user name, and the API token as the password. OAuth clients encode both (RFC 6749, section 2.3.1). */
   Basic: (credentials: string) =>
     decoded(/^[^:]*:(.*)$/s.exec(Buffer.from(credentials, 'base64').toString('latin1'))?.[1] ?? ''),
 }
@@ -39,19 +39,19 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** Finds out which API token a request carries (specification 5, contract "Who may call"). */
+/** Authenticates requests by their API token (specification 5, contract "Who may call"). */
 export class Authentication {
   readonly #schemes: readonly AuthenticationScheme[]
-  readonly #parts: AuthenticationDependencies
-  /** By the header as it was sent. Only what names an API token of the store is kept. */
+  readonly #dependencies: AuthenticationDependencies
+  /** API tokens of the store by the `Authorization` header. */
   readonly #cache = new Cache<{ readonly apiToken: ApiToken; readonly until: number }>(cacheSize)
 
-  constructor(schemes: readonly AuthenticationScheme[], parts: AuthenticationDependencies) {
+  constructor(schemes: readonly AuthenticationScheme[], dependencies: AuthenticationDependencies) {
     this.#schemes = schemes
-    this.#parts = parts
+    this.#dependencies = dependencies
   }
 
-  /** What `WWW-Authenticate` says of it (RFC 9110, section 11.6.1). */
+  /** Value of `WWW-Authenticate` (RFC 9110, section 11.6.1). */
   get challenge(): string {
     return this.#schemes
       .map((scheme) => (scheme === 'Token' ? scheme : `${scheme} realm="User Group Service"`))
@@ -59,26 +59,26 @@ export class Authentication {
   }
 
   /**
-   * Answers at once where the API token was looked up lately.
+   * Returns the API token, synchronously if it is cached.
    * @throws Fault `unauthenticated`, `unavailable`
    */
   authenticate(authorization = ''): ApiToken | Promise<ApiToken> {
-    const { clock } = this.#parts
-    const known = this.#cache.get(authorization)
-    return known !== undefined && clock.monotonic() < known.until
-      ? this.#usable(known.apiToken, clock.now())
+    const { clock } = this.#dependencies
+    const cached = this.#cache.get(authorization)
+    return cached !== undefined && clock.monotonic() < cached.until
+      ? this.#usable(cached.apiToken, clock.now())
       : this.#lookUp(authorization)
   }
 
   async #lookUp(authorization: string): Promise<ApiToken> {
-    const { store, clock, cacheMs } = this.#parts
+    const { store, clock, cacheMs } = this.#dependencies
     const token = this.#tokenOf(authorization)
     if (token === undefined || !isWellFormedToken('api', token)) throw this.#unauthenticated()
-    // What is revoked while it is looked up is not trusted for longer.
+    // Set before the lookup, so that a token that is revoked meanwhile is not trusted for longer.
     const until = clock.monotonic() + cacheMs
     const apiToken = await store.apiTokens.find(hashToken(token))
     if (apiToken === null) throw this.#unauthenticated()
-    if (authorization.length <= maxKeptMs) this.#cache.set(authorization, { apiToken, until })
+    if (authorization.length <= maxHeaderLength) this.#cache.set(authorization, { apiToken, until })
     return this.#usable(apiToken, clock.now())
   }
 
@@ -90,11 +90,11 @@ export class Authentication {
 
   #usable(apiToken: ApiToken, now: number): ApiToken {
     if (!isUsable(apiToken, now)) throw this.#unauthenticated()
-    this.#parts.lastUsedTracker.note(apiToken)
+    this.#dependencies.lastUsedTracker.note(apiToken)
     return apiToken
   }
 
-  /** One answer for all causes: it tells a stranger nothing of which tokens exist. */
+  /** Returns the same fault for all causes, so that strangers cannot find out which tokens exist. */
   #unauthenticated(): Fault {
     const [last, ...others] = [...this.#schemes].reverse().map((scheme) => `"${scheme}"`)
     const schemes = others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`

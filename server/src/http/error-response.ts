@@ -29,7 +29,7 @@ export function sendRefusal(context: RequestContext, fault: Fault): void {
   context.send(status, json)
 }
 
-/** Turns an error into a response, and logs it if the service is at fault. */
+/** Turns an error into a response, and logs it if it is an error of the service. */
 export function failureResponse(
   error: unknown,
   context: RequestContext,

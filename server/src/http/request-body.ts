@@ -123,7 +123,7 @@ export async function* readUpload(request: IncomingMessage): AsyncGenerator<Buff
   if (isEmpty) throw bodyRequired(request)
 }
 
-/** Makes Fastify leave bodies to the routes: it would not read the body of a GET, and has other limits than `withBody`. */
+/** Makes Fastify leave bodies to the routes: Fastify would not read the body of a GET, and does not apply the limits of `withBody`. */
 export function leaveBodiesUnread(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))

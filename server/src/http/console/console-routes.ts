@@ -18,24 +18,24 @@ import { dropSecret, findSession, keepSecret, secretOf } from './console-session
 export interface ConsoleRoutesDependencies {
   readonly sessions: ConsoleSessions
   readonly apiTokens: ApiTokenManagement
-  /** Where its built files are. */
+  /** Folder of the built files. */
   readonly folder: string
 }
 
-/** Far more than an API token takes. */
+/** Maximum size of the body of a sign-in, far more than an API token needs. */
 const maxSignInBytes = 16 * 1024
-/** Stands in the page for a nonce that each answer has its own of. */
+/** Placeholder in the page for the nonce of each response. */
 const noncePlaceholder = 'CSP_NONCE'
 
 const validateSignIn: (value: unknown) => asserts value is SignInBody = compileValidator(SignInBody)
 
-/** The web console: its files, its pages, and who is signed in to it. */
+/** Adds the web console: its session, its files and its pages. */
 export async function addConsoleRoutes(
   app: FastifyInstance,
   { sessions, apiTokens, folder }: ConsoleRoutesDependencies,
 ): Promise<void> {
   const page = await readFile(join(folder, 'index.html'), 'utf8')
-  const answer = async (session: OpenSession) => {
+  const respond = async (session: OpenSession) => {
     const [workspace] = await apiTokens.findWorkspaces(session.apiToken)
     if (workspace === undefined) throw new Fault('unauthenticated', 'The session is over; sign in again')
     return sessionResponse(session, workspace)
@@ -58,7 +58,7 @@ export async function addConsoleRoutes(
         const { value } = readStrictJson(body)
         validateSignIn(value)
         const session = await sessions.signIn(value.api_token, request.id)
-        return { secret: session.secret, json: await answer(session) }
+        return { secret: session.secret, json: await respond(session) }
       })
       keepSecret(request, reply, secret)
       return sendJson(reply, 200, json)
@@ -67,7 +67,7 @@ export async function addConsoleRoutes(
   app.get('/console/session', {
     config: { challenge: 'Token' },
     handler: async (request, reply) => {
-      const json = await contextOf(request.raw).permit.during(async () => answer(await signedIn(request)))
+      const json = await contextOf(request.raw).permit.during(async () => respond(await signedIn(request)))
       return sendJson(reply, 200, json)
     },
   })
@@ -83,7 +83,7 @@ export async function addConsoleRoutes(
     },
   })
 
-  // Their names change with what is in them.
+  // File names contain a hash of the content.
   await app.register(fastifyStatic, {
     root: join(folder, 'assets'),
     prefix: '/console/assets/',
@@ -107,7 +107,7 @@ export async function addConsoleRoutes(
   }
 }
 
-/** Nothing but what the service itself serves; styles that a component library adds by script, by their nonce. */
+/** Allows only what the service itself serves. A component library adds styles by script, which need the nonce. */
 function contentSecurityPolicy(nonce: string): string {
   return [
     "default-src 'none'",

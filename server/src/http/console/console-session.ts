@@ -10,7 +10,7 @@ import { Fault } from '../../domain/fault.ts'
 const cookieName = 'ugs_session'
 const secretPattern = /^[\w-]{43}$/
 
-/** The secret of the session that a request's cookie holds. */
+/** Returns the session secret in a request's cookie. */
 export function secretOf({ raw }: FastifyRequest): string | undefined {
   const cookies = raw.headers.cookie?.split(';').map((cookie) => cookie.trim().split('=', 2)) ?? []
   const secret = cookies.find(([name]) => name === cookieName)?.[1]
@@ -18,7 +18,7 @@ export function secretOf({ raw }: FastifyRequest): string | undefined {
 }
 
 /**
- * The session that a request is made in; null where it has none, or says by itself who calls.
+ * Returns the session of a request; null if it has none or has an `Authorization` header.
  * @throws Fault `unauthenticated` (the session is over), `forbidden` (a change without the session's CSRF token), `unavailable`
  */
 export async function findSession(
@@ -30,19 +30,19 @@ export async function findSession(
   if (secret === undefined) return null
   const session = await sessions.find(secret)
   if (session === null) throw new Fault('unauthenticated', 'The session is over; sign in again')
-  // The cookie is SameSite=Strict, but a site is more than an origin.
+  // The cookie is SameSite=Strict, but a site has several origins.
   if (request.method !== 'GET' && !isSame(headers['x-csrf-token'], session.csrfToken))
     throw new Fault('forbidden', 'X-CSRF-Token: must be the csrf_token of the session')
   return session
 }
 
-/** Takes as long for whatever was sent: it is no way to find out a token piece by piece. */
+/** Compares in constant time, so that response times reveal nothing about the token. */
 function isSame(sent: unknown, expected: string): boolean {
   const digest = (text: string) => hash('sha256', text, 'buffer')
   return typeof sent === 'string' && timingSafeEqual(digest(sent), digest(expected))
 }
 
-/** Has the browser hold the secret, out of the reach of scripts and of other sites. */
+/** Stores the secret in a cookie that scripts and other sites cannot read. */
 export function keepSecret(request: FastifyRequest, reply: FastifyReply, secret: string): void {
   setCookie(request, reply, secret, sessionMaxMs / 1000)
 }
@@ -52,7 +52,7 @@ export function dropSecret(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 function setCookie({ headers }: FastifyRequest, reply: FastifyReply, value: string, maxAge: number): void {
-  // By what the browser says of itself: a proxy before the service may speak TLS for it.
+  // The browser's origin decides, as a proxy may terminate TLS.
   const secure = headers.origin?.startsWith('https:') === true ? '; Secure' : ''
   reply.header(
     'set-cookie',

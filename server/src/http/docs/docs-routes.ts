@@ -3,11 +3,11 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
 import { sendJson } from '../response.ts'
 
-// The page's script sets styles of its own, and its icons are data URLs.
+// The page's script sets inline styles, and its icons are data URLs.
 const contentSecurityPolicy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-/** From where the page is, with and without a slash at the end of its path. */
+/** @param files path of the static files, relative to the page */
 const page = (files: string) => `<!doctype html>
 <html lang="en">
 <head>
@@ -18,7 +18,7 @@ const page = (files: string) => `<!doctype html>
 <link rel="stylesheet" href="${files}/swagger-ui.css">
 <style>
 body { margin: 0 }
-/* Without a try-it-out there is nothing to authorize, and a field for a token would invite one to be pasted. */
+/* The page sends no requests, and a field for a token would invite people to paste one. */
 .swagger-ui .auth-wrapper, .swagger-ui .authorization__btn { display: none }
 </style>
 </head>
@@ -34,14 +34,14 @@ const script = `SwaggerUIBundle({
   url: new URL('../openapi.json', document.currentScript.src).href,
   dom_id: '#swagger-ui',
   deepLinking: true,
-  // A page cannot send a GET with a body, nor should an API token be pasted into one.
+  // Browsers cannot send a GET with a body, and API tokens do not belong in a page.
   supportedSubmitMethods: [],
-  // By default it asks a public service whether the document is valid.
+  // The default is a public service that validates the document.
   validatorUrl: null,
 })
 `
 
-/** The OpenAPI document, for programs and as a page; the page fetches nothing from elsewhere. */
+/** Adds the OpenAPI document as JSON and as a page. The page loads nothing from other servers. */
 export async function addDocsRoutes(app: FastifyInstance, document: object): Promise<void> {
   const json = JSON.stringify(document)
   app.route({
@@ -50,7 +50,7 @@ export async function addDocsRoutes(app: FastifyInstance, document: object): Pro
     handler: (_request, reply) => sendJson(reply, 200, json),
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    // The page's files come with a header of their own, which every answer's rule goes before.
+    // Replaces the value that the static files come with.
     reply.header('cache-control', 'no-store')
     reply.header('content-security-policy', contentSecurityPolicy)
     done()

@@ -21,7 +21,7 @@ const minPerTick = 64
 const shareOfRefusals = 0.2
 /** Maximum queue wait, in milliseconds. Requests beyond it get a 503. */
 const maxWaitMs = 70
-/** Bounds of the queue length, whatever `maxWaitMs` would allow. */
+/** Bounds of the queue length. In between, `maxWaitMs` determines it. */
 const minWaiting = 256
 const maxWaiting = 1000
 /** Weight of the last iteration in the average service time. */

@@ -79,7 +79,7 @@ export class ProtocolErrors implements Stage {
     finished.add(socket)
     const current = socket._httpMessage
     if (current?.req.complete) current.once('finish', () => this.#send(final, socket))
-    // The request at fault got a response before its body was complete.
+    // The invalid request got a response before its body was complete.
     else if (current?.headersSent) socket.destroy()
     else this.#write(final, socket)
   }

@@ -106,7 +106,7 @@ class RequestRecord implements CompletedRequest {
 
   get isCutOff(): boolean {
     const { replacement, raw, response } = this.#context
-    // Node.js reports a response as finished even if its request broke off and nobody reads it.
+    // Node.js reports a response as finished even if its request broke off.
     return replacement === undefined && !(raw.complete && response.writableFinished)
   }
 

@@ -23,17 +23,17 @@ export interface IntrospectionRouteDependencies {
   readonly bodyLimit: number
 }
 
-/** Whose token a dashboard was opened with (RFC 7662): what the renderer asks of every view. */
+/** Returns the route of token introspection (RFC 7662), which the renderer calls for every view of a dashboard. */
 export function introspectionRoute({
-  authentication: parts,
+  authentication: dependencies,
   rateLimiter,
   userGroups,
   responses,
   introspections,
   bodyLimit,
 }: IntrospectionRouteDependencies): FastPathRoute {
-  // Resource servers and gateways send what they were made to send: a bearer token, or a client id and its secret.
-  const authentication = new Authentication(['Token', 'Bearer', 'Basic'], parts)
+  // OAuth resource servers and gateways send a bearer token, or a client id and secret.
+  const authentication = new Authentication(['Token', 'Bearer', 'Basic'], dependencies)
   return {
     methods: ['POST'],
     url: '/oauth2/introspect',
@@ -61,18 +61,18 @@ export function introspectionRoute({
   }
 }
 
-/** A grace period ends without a change. */
+/** Returns no stamp for a token in its grace period, which ends without a change of the user group. */
 function stampOf(owner: TokenOwner | null): ChangeStamp | undefined {
   return owner?.validUntil === null ? owner.stamp : undefined
 }
 
 /**
- * Parameters that are not known are ignored, one without a value is none, and none may be given twice (RFC 6749, section
- * 3.2, as RFC 7662 has it).
+ * Reads the token. Unknown parameters are ignored, empty ones count as absent, and none may occur twice (RFC 6749, section 3.2,
+ * to which RFC 7662 refers).
  * @throws Fault `validation_failed`
  */
 function tokenOf(body: Buffer): string {
-  // A "?" at the start would be taken for that of a URL.
+  // URLSearchParams drops a "?" at the start.
   const form = new URLSearchParams(`&${body.toString('latin1')}`)
   for (const name of ['token', 'token_type_hint']) {
     if (form.getAll(name).length > 1) {

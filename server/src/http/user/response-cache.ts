@@ -19,7 +19,7 @@ export interface CacheableResponse {
 export const maxEntryBytes = 32 * 1024
 /** Memory per entry besides its texts. */
 const entryOverheadBytes = 250
-/** Number of requests remembered as seen: four bytes each. */
+/** Number of recent requests whose checksums are kept, four bytes each. */
 const seenSlots = 2 ** 17
 
 /**
@@ -64,7 +64,7 @@ export class ResponseCache {
     return response
   }
 
-  /** Returns true if the request has been seen before, and remembers it. */
+  /** Returns true if the request has been seen before, and records it. */
   #isRepeated(key: string): boolean {
     const checksum = crc32(key) | 0
     const slot = checksum & (seenSlots - 1)

@@ -23,17 +23,18 @@ export interface UserRouteDependencies {
   readonly bodyLimit: number
 }
 
-/** What answers a call, given its body. */
+/** Handles a request of one operation, and resolves with the JSON of the response. */
 type Handler = (context: RequestContext, apiToken: ApiToken, body: Buffer) => Promise<string>
 
+/** Returns the route of `/api/user`. */
 export function userRoute({
-  authentication: parts,
+  authentication: dependencies,
   rateLimiter,
   userGroups,
   responses,
   bodyLimit,
 }: UserRouteDependencies): FastPathRoute {
-  const authentication = new Authentication(['Token'], parts)
+  const authentication = new Authentication(['Token'], dependencies)
   const handlers: Record<UserOperation, Handler> = {
     getOrCreate: async (context, apiToken, body) => {
       const { json } = await responses.get('getOrCreate', apiToken, body, async () => {
@@ -69,7 +70,7 @@ export function userRoute({
     methods: ['GET', 'POST', 'PUT'],
     url: '/api/user',
     challenge: authentication.challenge,
-    // Who calls, what for, and whether it may: all of it is judged before the body is read.
+    // Checks everything that the headers decide, then reads the body.
     serve: async (context) => {
       const { raw } = context
       const apiToken = await context.permit.during(() =>
