@@ -34,7 +34,7 @@ const importRule = {
     packages: ['fastify', 'pino'],
   },
   cli: {
-    parts: ['config', 'contract', 'domain', 'http', 'observability', 'runtime', 'store', 'version.ts'],
+    parts: ['config', 'contract', 'domain', 'http/admin', 'observability', 'runtime', 'store', 'version.ts'],
     packages: ['cli-progress', 'commander'],
   },
   'main.ts': { parts: ['cli'] },
@@ -56,7 +56,13 @@ for (const part of readdirSync(new URL('server/src/', import.meta.url))) {
 function importsOf([part, { parts: open = [], packages = [], types = [] }]) {
   const closed = parts.filter((other) => other !== part && !open.includes(other))
   const isFolder = !part.endsWith('.ts')
-  const pathTo = (/** @type {string} */ other) => `^\\.{1,2}/(\\.\\./)*${other.replace('.', '\\.')}(/|$)`
+  const pathTo = (/** @type {string} */ other) => {
+    const openFolders = open
+      .filter((path) => path.startsWith(`${other}/`))
+      .map((path) => path.slice(other.length + 1))
+    const closedFolder = openFolders.length === 0 ? '/' : `/(?!(${openFolders.join('|')})/)`
+    return `^\\.{1,2}/(\\.\\./)*${other.replace('.', '\\.')}(${closedFolder}|$)`
+  }
   const patterns = [
     ...closed
       .filter((other) => !types.includes(other))
