@@ -5,7 +5,7 @@ import { readCsv } from '../../../src/contract/import/csv.ts'
 
 type Read = readonly [line: number, fields: readonly string[] | string]
 
-/** What is read of a text that comes in these parts. */
+/** Returns the records of a text that arrives in these parts. */
 async function read(parts: readonly Buffer[], maxBytes = 10_000): Promise<Read[]> {
   // eslint-disable-next-line @typescript-eslint/require-await
   async function* chunks() {
@@ -193,14 +193,14 @@ describe('CSV', () => {
       ],
     ],
   ] as const) {
-    it(`is read with ${what}, as a whole and byte by byte`, async () => {
+    it(`reads ${what}, as a whole and byte by byte`, async () => {
       assert.deepEqual(await readWhole(text), records)
-      // A mark is looked for in the first part alone.
+      // The reader looks for a byte order mark in the first chunk only.
       if (!text.startsWith('\ufeff')) assert.deepEqual(await read(bytewise(text)), records)
     })
   }
 
-  it('is read up to the size of a record that is allowed, however it comes', async () => {
+  it('reads records up to the maximum size, however they are cut', async () => {
     const tooLong = 'is longer than 10 bytes, or a quote is not closed'
     for (const [record, isAllowed] of [
       ['123456789\n', true],
@@ -226,7 +226,7 @@ describe('CSV', () => {
     }
   })
 
-  it('keeps no more of a quote that is not closed than a record may have', async () => {
+  it('buffers at most one maximum record of an unclosed quote', async () => {
     const line = Buffer.from('x'.repeat(99) + '\n')
     let largest = 0
     async function* chunks() {
@@ -242,7 +242,7 @@ describe('CSV', () => {
     assert.ok(largest <= 12, `${largest} records at once`)
   })
 
-  // The characters that mean something, and few others, so that they meet.
+  // Mostly special characters, so that they occur next to each other.
   const oddText = fc
     .array(fc.constantFrom('"', '""', ',', '\n', '\r\n', '\r', 'a', 'é', ' '), { maxLength: 40 })
     .map((parts) => parts.join(''))
@@ -254,7 +254,7 @@ describe('CSV', () => {
     return ends.slice(1).map((end, i) => bytes.subarray(ends[i], end))
   }
 
-  it('is the same however it is cut', async () => {
+  it('reads the same records however the input is cut', async () => {
     const cut = oddText.chain((text) => {
       const bytes = Buffer.from(text)
       return fc.tuple(fc.constant(bytes), cuts(bytes.length))
@@ -267,7 +267,7 @@ describe('CSV', () => {
     )
   })
 
-  it('gives back what was written, with the lines that it stands on', async () => {
+  it('returns the written fields with their line numbers', async () => {
     const field = fc
       .array(fc.constantFrom('"', ',', '\n', '\r\n', 'a', 'é', ' '), { maxLength: 6 })
       .map((parts) => parts.join(''))

@@ -6,7 +6,7 @@ import { badRows, readRows, type ReadRow } from '../../support/bulk.ts'
 
 const good = (line: number, id = `g${line}`): ReadRow => [line, id, { name: 'G' }]
 
-/** A body whose odd rows are good, and whose even ones are these. */
+/** Returns a body in which the odd rows are valid and the even rows are the given ones. */
 function between(rows: readonly (string | Buffer)[], end: string): Buffer {
   const goodRow = (line: number) => `{"user_group_id":"g${line}","name":"G"}${end}`
   return Buffer.concat([
@@ -20,7 +20,7 @@ describe('NDJSON', () => {
     ['line feeds', '\n'],
     ['carriage returns', '\r\n'],
   ] as const) {
-    it(`is refused in exactly the rows that are bad, with ${name}`, async () => {
+    it(`refuses exactly the invalid rows, with ${name}`, async () => {
       const rows = await readRows(
         'ndjson',
         between(
@@ -43,7 +43,7 @@ describe('NDJSON', () => {
     })
   }
 
-  it('tells the id of a row that is refused, where it is one', async () => {
+  it('returns the id of a refused row if it has one', async () => {
     const rows = await readRows(
       'ndjson',
       '{"user_group_id":"known","name":1}\n{"user_group_id":1}\n{"user_group_id":{}}\n[]\n{"user_group_id":"a\\nb"}',
@@ -54,18 +54,18 @@ describe('NDJSON', () => {
     )
   })
 
-  it('has no rows in blank lines, and counts them', async () => {
+  it('skips blank lines and counts them', async () => {
     const body = '\n \t\n{"user_group_id":"g3","name":"G"}\r\n\r\n\n{"user_group_id":"g6","name":"G"}\n\n'
     assert.deepEqual(await readRows('ndjson', body), [good(3), good(6)])
     assert.deepEqual(await readRows('ndjson', '\n\n'), [])
     assert.deepEqual(await readRows('ndjson', ''), [])
   })
 
-  it('needs no end of the last line', async () => {
+  it('does not need a line feed at the end', async () => {
     assert.deepEqual(await readRows('ndjson', '{"user_group_id":"g1","name":"G"}'), [good(1)])
   })
 
-  it('takes a row of exactly the greatest size', async () => {
+  it('accepts a row of exactly the maximum size', async () => {
     const row = '{"user_group_id":"g1","name":"G"}'
     const padded = row.replace('}', `${' '.repeat(1024 * 1024 - row.length)}}`)
     assert.deepEqual(await readRows('ndjson', `${padded}\n`), [good(1)])
@@ -132,7 +132,7 @@ const head = 'user_group_id,name,mapping,properties'
 
 describe('CSV rows', () => {
   for (const end of ['\n', '\r\n']) {
-    it(`are refused in exactly those that are bad, with ${JSON.stringify(end)}`, async () => {
+    it(`are refused if and only if they are invalid, with ${JSON.stringify(end)}`, async () => {
       const goodRow = (line: number) => `"g${line}",G,,${end}`
       const body = Buffer.concat([
         Buffer.from(`${head}${end}${goodRow(2)}`),
@@ -153,7 +153,7 @@ describe('CSV rows', () => {
     })
   }
 
-  it('stand on the line that they start on, after fields of several lines too', async () => {
+  it('have the number of their first line, also after fields with several lines', async () => {
     const body = `${head}\na,A,"{\n""x"":\n""y""}",\n\nb,B,,"{\n""p"":\n!}"\n"c\nd",C,,\ne,E,,\n`
     const rows = await readRows('csv', body)
     assert.deepEqual(
@@ -170,7 +170,7 @@ describe('CSV rows', () => {
     assert.deepEqual(rows[3]?.[2], { name: 'E' })
   })
 
-  it('may have the columns in any order, and leave some out', async () => {
+  it('may have the columns in any order, and omit some', async () => {
     assert.deepEqual(await readRows('csv', 'properties,user_group_id\n{},a\n,b\nnull,c\n'), [
       [2, 'a', { properties: '{}' }],
       [3, 'b', {}],
@@ -179,7 +179,7 @@ describe('CSV rows', () => {
     assert.deepEqual(await readRows('csv', 'user_group_id\na'), [[2, 'a', {}]])
   })
 
-  it('come after a byte order mark and blank lines', async () => {
+  it('may follow a byte order mark and blank lines', async () => {
     for (const start of ['\ufeff', '\ufeff\r\n', '\n\n'])
       assert.deepEqual(
         (await readRows('csv', `${start}"user_group_id","name"\r\n\r\ng,G\r\n`)).map(([, id]) => id),
@@ -198,7 +198,7 @@ describe('CSV rows', () => {
     ['a control character, which is shown escaped', 'user_group_id,\u001b[31m', /it has "\\u001b\[31m"$/],
     ['nothing but blank lines', '\n\n', /properties\)$/],
   ] as const) {
-    it(`are none without a first line that names the columns: ${what}`, async () => {
+    it(`need a first line that names the columns: ${what}`, async () => {
       await assert.rejects(
         readRows('csv', what.startsWith('nothing') ? line : [line, '\na,A\n']),
         (error) => {
@@ -216,16 +216,17 @@ describe('CSV rows', () => {
 })
 
 describe('a body', () => {
-  // Pieces of 65,536 bytes are read at once: what comes before has a piece end at the cut.
-  const filler = Buffer.alloc(65_536, '\n')
+  // The reader joins chunks to 65,536 bytes. The filler makes a chunk end at the cut.
+  const fillers = { ndjson: `${' '.repeat(65_535)}\n`, csv: '\r\n'.repeat(32_768) }
   const bodies = {
     ndjson:
       '{"user_group_id":"é","name":"😀"}\r\n\n{"user_group_id":"b",}\n[]\n{"user_group_id":"c","properties":{"a":1}}',
     csv: `${head}\r\né,😀,,\r\n\n"a ""b""","C,\nD",,"{""a"":""\u00fc""}"\r\nx"y,,,\n"x"y,,,\n\nb,B,null,\n,,,\n"c",C,,`,
   }
   for (const format of ['ndjson', 'csv'] as const) {
-    it(`of ${format} is the same, wherever it is cut`, async () => {
+    it(`of ${format} gives the same rows wherever it is cut`, async () => {
       const bytes = Buffer.from(bodies[format])
+      const filler = Buffer.from(fillers[format])
       const whole = await readRows(format, Buffer.concat([filler, bytes]))
       assert.ok(whole.length >= 4)
       for (let cut = 0; cut <= bytes.length; cut++) {
@@ -242,7 +243,7 @@ describe('a body', () => {
     })
   }
 
-  it('in small parts is not copied anew with each of them', async (t) => {
+  it('in small parts is not copied again for each part', async (t) => {
     let copied = 0
     const concat = Buffer.concat.bind(Buffer)
     t.mock.method(Buffer, 'concat', (parts: Buffer[]) => {
@@ -285,7 +286,7 @@ describe('a body', () => {
     ),
   })
 
-  it('that was exported says in either form what was exported', async () => {
+  it('of an export gives the exported user groups in both formats', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(userGroup, { maxLength: 8 }), async (userGroups) => {
         for (const format of ['ndjson', 'csv'] as const) {

@@ -14,16 +14,16 @@ const inexact = [
   '3e-324', '36028797018963969', '18446744073709551615', '0.1000000000000000055511151231257827021181583404541015624', '0.1000000000000000055511151231257827', '1.00000000000000000001', '123456789.123456789123456789', '1e999999999999999999', '1e-999999999', '1e-999999999999999999',
 ] // prettier-ignore
 
-describe('a number that a double holds', () => {
+describe('a number that a double represents exactly', () => {
   for (const text of exact) it(`is ${text}`, () => assert.ok(isExactNumber(text)))
   for (const text of inexact) it(`is not ${text}`, () => assert.ok(!isExactNumber(text)))
 
-  it('is told of a number of a million digits', () => {
+  it('is recognized in linear time, with a million digits', () => {
     assert.ok(!isExactNumber(`0.1${'0'.repeat(1_000_000)}1`))
     assert.ok(isExactNumber(`0.1${'0'.repeat(1_000_000)}`))
   })
 
-  it('is every double, as JSON writes it and as others do', () => {
+  it('is every double, in any notation', () => {
     const view = new DataView(new ArrayBuffer(8))
     let state = 1
     for (let i = 0; i < 20_000; i++) {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { syntaxErrorOffset } from '../../../src/contract/json/json-syntax.ts'
 
-describe('where a text stops being JSON', () => {
-  // A bar stands before the place.
+describe('the offset of a syntax error', () => {
+  // A bar marks the offset.
   const cases = [
     '|', ' |', '|abc', '{|', '{"a|', '{"a"|', '{"a":|', '{"a":1|', '[1,2|', '[1,|]', '[|,1]', '{|,}', '{"a":1,|}', '{"a":1,|"b"', '{|a:1}',
     '{"a" |1}', '{"a": |x}', '{"a":1}|}', '[1] |2', '|01', '|1.', '|-', '|+1', '|.5', '|1e', '|tru', '|nulls', '|True', '|NaN', "{|'a':1}",
@@ -11,7 +11,7 @@ describe('where a text stops being JSON', () => {
   ] // prettier-ignore
   for (const marked of cases) {
     const text = marked.replace('|', '')
-    // What ends too early has its place at the end, and what is left out cannot be told from what is cut.
+    // The offset of an unexpected end is the end of the text. A missing token cannot be distinguished from a truncated text.
     const expected = marked.includes('|') ? marked.indexOf('|') : 0
     it(JSON.stringify(marked), () => {
       const offset = syntaxErrorOffset(text)
@@ -24,7 +24,7 @@ describe('where a text stops being JSON', () => {
     })
   }
 
-  it('is nowhere in what JSON.parse accepts', () => {
+  it('is the end of a valid text', () => {
     for (const text of [
       '{}',
       ' [ ] ',

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { readStrictJson } from '../../../src/contract/json/strict-json.ts'
 
-// Reading looks for quotes and backslashes in what may be a mebibyte of them. That it looks at each place a few times at most,
-// and not at all the rest from each, is counted here: time would tell it too, but not the same on every machine.
+// The reader searches for quotes and backslashes in up to 1 MiB. These tests check that the search takes linear time. They count
+// characters, because measured times differ between machines.
 
-/** How many characters `indexOf` went over while this was done. */
+/** Returns the number of characters that `indexOf` searched during the work. */
 function charactersSearched(work: () => void): number {
   // eslint-disable-next-line @typescript-eslint/unbound-method -- it is called with what it is called on
   const { indexOf } = String.prototype
@@ -37,9 +37,9 @@ const texts: Record<string, string> = {
   'one long string': `["${'x'.repeat(length)}"]`,
 }
 
-describe('what reading a text looks at', () => {
+describe('the search for quotes and backslashes', () => {
   for (const [what, text] of Object.entries(texts)) {
-    it(`is a few times its length at most: ${what}`, () => {
+    it(`passes each character a few times at most: ${what}`, () => {
       const count = charactersSearched(() => readStrictJson(Buffer.from(text)))
       assert.ok(count <= 4 * text.length, `${count} of ${text.length}`)
     })

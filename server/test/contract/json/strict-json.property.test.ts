@@ -7,7 +7,7 @@ import { Fault } from '../../../src/domain/fault.ts'
 import { asBytes, numberText, valueText } from '../../support/json-texts.ts'
 import { depthOf, memberOf, readSlowly, stringsIn, type SlowValue } from '../../support/slow-json.ts'
 
-/** `npm run test:hostile` sets more. */
+/** `npm run test:hostile` sets a larger number. */
 const numRuns = Number(process.env.HOSTILE_CASES ?? 3000)
 const seed = process.env.HOSTILE_SEED === undefined ? {} : { seed: Number(process.env.HOSTILE_SEED) }
 
@@ -43,7 +43,7 @@ function assertRead({ value, members }: JsonDocument, slow: SlowValue): void {
   }
 }
 
-it('JSON is read, or refused, as the contract says and as JSON.parse reads it', () => {
+it('JSON is read or refused by the contract, with the values of JSON.parse', () => {
   const counts = { value: 0, malformed: 0, broken: 0 }
   fc.assert(
     fc.property(asBytes(valueText, 40), (bytes) => {
@@ -66,18 +66,18 @@ it('JSON is read, or refused, as the contract says and as JSON.parse reads it', 
           paths.length === 1 && slow.paths.includes(paths[0] as string),
           `${paths.join()} of ${slow.paths.join()}`,
         )
-      // What is no JSON for JSON.parse is none here, and the other way round: but for the mark, and what is no UTF-8.
+      // JSON.parse accepts the same texts, except those with a byte order mark or invalid UTF-8.
       if (bytes.equals(Buffer.from(bytes.toString())) && !bytes.toString().startsWith('\ufeff')) {
         assert.equal(parsed(bytes.toString()) === undefined, slow.kind === 'malformed')
       }
     }),
     { numRuns, ...seed },
   )
-  // Each kind is a good share, or the texts are no test.
+  // The test needs a good share of each kind.
   for (const [kind, count] of Object.entries(counts)) assert.ok(count > numRuns / 50, `${kind}: ${count}`)
 })
 
-it('a number is kept or refused by its exact value', () => {
+it('a number is accepted or refused by its exact value', () => {
   const counts = { value: 0, broken: 0 }
   fc.assert(
     fc.property(numberText, (text) => {

@@ -37,7 +37,7 @@ const userGroup = {
 const common = { team_id: 7, token: userGroup.token, name: userGroup.name, provided_id: userGroup.providedId }
 const properties = { a: 1, b: ['é'] }
 
-describe('the spliced answers are what their schemas say', () => {
+describe('response bodies match their schemas', () => {
   const cases = {
     'get or create': {
       schema: GetOrCreateResponse,
@@ -144,7 +144,7 @@ describe('the spliced answers are what their schemas say', () => {
     })
   }
 
-  it('a fault quotes no token', () => {
+  it('an error message contains no token', () => {
     const token = generateToken('api', 'Customer')
     const text = errorBody(
       new Fault('validation_failed', `${token}: no`, { fields: [{ path: `/${token}`, message: token }] }),

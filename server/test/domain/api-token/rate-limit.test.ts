@@ -14,17 +14,18 @@ const tokenOf = (rateLimit: string | null = null, id = 1) => ({
   rateLimit: rateLimit === null ? null : parseRateLimit(rateLimit),
 })
 
-/** A limiter by a clock that the test sets, and how many of so many calls it lets through. */
+/** A limiter with a test clock. `allowed` returns how many of a number of requests it allows. */
 function limiterOf(limit: string | null, time = { now: 0 }) {
   const limiter = new RateLimiter(limit === null ? null : parseRateLimit(limit), {
     monotonic: () => time.now,
   })
-  const allowed = (calls: number, token = tokenOf()) =>
-    Array.from({ length: calls }, () => limiter.take(token)).filter((one) => one?.isAllowed !== false).length
+  const allowed = (requests: number, token = tokenOf()) =>
+    Array.from({ length: requests }, () => limiter.take(token)).filter((one) => one?.isAllowed !== false)
+      .length
   return { limiter, time, allowed }
 }
 
-/** What the store does, for one API token and several processes. */
+/** A store that shares usage reports, for one API token and several processes. */
 function sharedStore(time: { now: number }) {
   const usedUntil = new Map<number, number>()
   return (usageReports: readonly UsageReport[]): Promise<SharedUsage[]> =>
@@ -47,7 +48,7 @@ describe('a rate limit as text', () => {
     '1000000:10000000': { perSecond: 1_000_000, burst: 10_000_000 },
   }
   for (const [text, limit] of Object.entries(good)) {
-    it(`"${text}" is one`, () => assert.deepEqual(parseRateLimit(text), limit))
+    it(`"${text}" is valid`, () => assert.deepEqual(parseRateLimit(text), limit))
   }
   for (const text of [
     '',
@@ -64,11 +65,11 @@ describe('a rate limit as text', () => {
     '5:6:7',
     ' 5',
   ]) {
-    it(`"${text}" is none`, () => assert.throws(() => parseRateLimit(text), RangeError))
+    it(`"${text}" is invalid`, () => assert.throws(() => parseRateLimit(text), RangeError))
   }
 })
 
-test('a burst at once, then so many a second, and after a pause the burst again', () => {
+test('allows a burst at once, then the rate, and after a pause the burst again', () => {
   const { time, allowed } = limiterOf('10:30')
   assert.equal(allowed(100), 30)
   time.now += 1000
@@ -81,7 +82,7 @@ test('a burst at once, then so many a second, and after a pause the burst again'
   assert.equal(allowed(100), 30)
 })
 
-test('a call that is refused counts for nothing', () => {
+test('does not count a refused request', () => {
   const { time, allowed } = limiterOf('10:10')
   assert.equal(allowed(10), 10)
   for (let i = 0; i < 10; i++) {
@@ -90,7 +91,7 @@ test('a call that is refused counts for nothing', () => {
   }
 })
 
-test('says how many calls are left, and when there are more', () => {
+test('returns the remaining requests and the time until more are available', () => {
   const { limiter, time } = limiterOf('10:30')
   const limit = { perSecond: 10, burst: 30 }
   const take = () => limiter.take(tokenOf())
@@ -101,7 +102,7 @@ test('says how many calls are left, and when there are more', () => {
   assert.deepEqual(take(), { limit, isAllowed: false, remaining: 0, fullInMs: 2940, retryInMs: 40 })
 })
 
-test('an API token has the limit of its own, or else that of all, each to itself', () => {
+test('limits each API token separately, by its own limit or the default', () => {
   const { allowed } = limiterOf('10:10')
   assert.deepEqual(
     [allowed(50), allowed(50, tokenOf('20:30', 2)), allowed(50, tokenOf(null, 3))],
@@ -111,10 +112,10 @@ test('an API token has the limit of its own, or else that of all, each to itself
   assert.deepEqual([unlimited.allowed(50), unlimited.allowed(50, tokenOf('20:30', 2))], [50, 30])
 })
 
-test('a limit that is changed counts from now on', () => {
+test('a changed limit applies from now on', () => {
   const { time, allowed } = limiterOf(null)
   assert.equal(allowed(5000, tokenOf('10:1000')), 1000)
-  // What was used up of the old one takes a whole burst of the new one at most.
+  // The usage under the old limit costs at most one burst of the new one.
   assert.equal(allowed(5000, tokenOf('1000:2000')), 0)
   time.now += 1000
   assert.equal(allowed(5000, tokenOf('1000:2000')), 1000)
@@ -124,28 +125,30 @@ test('a limit that is changed counts from now on', () => {
   assert.equal(allowed(5000, tokenOf('10:10')), 10)
 })
 
-test('what one process let through, the others do without', async () => {
+test('requests that one process allows reduce the limit of the others', async () => {
   const time = { now: 0 }
   const reportUsage = sharedStore(time)
   const [a, b] = [limiterOf('10:100', time), limiterOf('10:100', time)]
   assert.equal(a.allowed(60), 60)
   await a.limiter.share(reportUsage)
-  // It learns of others as it tells of itself.
+  // A process receives the usage of the others when it reports its own.
   assert.equal(b.allowed(1), 1)
   await b.limiter.share(reportUsage)
   assert.equal(b.allowed(100), 39)
   await b.limiter.share(reportUsage)
-  // What came in while it told stands after it.
-  const telling = a.limiter.share((bookings) => (assert.equal(a.allowed(1), 1), reportUsage(bookings)))
-  await telling
+  // Requests that arrived during the report are added to the result.
+  const sharing = a.limiter.share(
+    (usageReports) => (assert.equal(a.allowed(1), 1), reportUsage(usageReports)),
+  )
+  await sharing
   assert.equal(a.allowed(1), 1)
   await a.limiter.share(reportUsage)
   assert.equal(a.allowed(100), 0)
 })
 
-test('what could not be told is told the next time', async () => {
+test('usage that could not be reported is reported the next time', async () => {
   const time = { now: 0 }
-  const book = sharedStore(time)
+  const reportUsage = sharedStore(time)
   const [a, b] = [limiterOf('10:100', time), limiterOf('10:100', time)]
   assert.equal(a.allowed(60), 60)
   const failing = a.limiter.share(() => {
@@ -154,33 +157,33 @@ test('what could not be told is told the next time', async () => {
   })
   await assert.rejects(failing, /lost/)
   assert.equal(b.allowed(1), 1)
-  await a.limiter.share(book)
-  await b.limiter.share(book)
+  await a.limiter.share(reportUsage)
+  await b.limiter.share(reportUsage)
   assert.equal(b.allowed(100), 19)
 })
 
-test('tells once at a time', async () => {
+test('sends one report at a time', async () => {
   const { limiter, allowed } = limiterOf('10:100')
-  let told = 0
+  let reportCount = 0
   let finish: (shared: SharedUsage[]) => void = () => undefined
-  const book = () => {
-    told++
+  const reportUsage = () => {
+    reportCount++
     return new Promise<SharedUsage[]>((resolve) => (finish = resolve))
   }
   allowed(5)
-  const first = limiter.share(book)
+  const first = limiter.share(reportUsage)
   allowed(5)
-  await limiter.share(book)
-  assert.equal(told, 1)
+  await limiter.share(reportUsage)
+  assert.equal(reportCount, 1)
   finish([])
   await first
-  const second = limiter.share(book)
-  assert.equal(told, 2)
+  const second = limiter.share(reportUsage)
+  assert.equal(reportCount, 2)
   finish([])
   await second
 })
 
-test('what could not be told for long counts as one burst', async () => {
+test('usage from a long outage counts at most one burst', async () => {
   const time = { now: 0 }
   const { limiter, allowed } = limiterOf('10:20', time)
   for (let i = 0; i < 600; i++) {
@@ -189,37 +192,37 @@ test('what could not be told for long counts as one burst', async () => {
     await assert.rejects(limiter.share(() => Promise.reject(new Error('lost'))))
   }
   let costMs = 0
-  await limiter.share((bookings) => {
-    costMs = bookings[0]?.costMs ?? 0
+  await limiter.share((usageReports) => {
+    costMs = usageReports[0]?.costMs ?? 0
     return Promise.resolve([])
   })
   assert.equal(costMs, 4000)
 })
 
-test('little use is not told at once', async () => {
+test('light use is not reported immediately', async () => {
   const { limiter, time, allowed } = limiterOf('640:640')
-  const told: UsageReport[] = []
-  const share = () => limiter.share((bookings) => (told.push(...bookings), Promise.resolve([])))
+  const reported: UsageReport[] = []
+  const share = () => limiter.share((usageReports) => (reported.push(...usageReports), Promise.resolve([])))
   allowed(9)
   await share()
-  assert.deepEqual(told, [])
+  assert.deepEqual(reported, [])
   time.now += 60_000
   allowed(1)
   await share()
   await share()
   assert.deepEqual(
-    told.map(({ costMs, fullMs }) => ({ costMs, fullMs })),
+    reported.map(({ costMs, fullMs }) => ({ costMs, fullMs })),
     [{ costMs: 10 * (1000 / 640), fullMs: 1000 }],
   )
 })
 
 const rate = fc.integer({ min: 1, max: 50 })
-/** Up to 50 seconds' worth: far more than the second or so that telling takes. */
-const bursts = fc.integer({ min: 0, max: 2500 })
+/** Up to 50 seconds of requests: far more than the reporting delay of about a second. */
+const extraBursts = fc.integer({ min: 0, max: 2500 })
 const event = fc.oneof(
   {
     arbitrary: fc.record({
-      kind: fc.constant('calls' as const),
+      kind: fc.constant('requests' as const),
       by: fc.nat(3),
       count: fc.integer({ min: 1, max: 60 }),
     }),
@@ -231,26 +234,26 @@ const event = fc.oneof(
   },
 )
 
-test('all processes together let through no more than the bound, and one alone exactly its bucket', async () => {
+test('all processes together allow at most the documented bound, and one process exactly its bucket', async () => {
   await fc.assert(
     fc.asyncProperty(
       rate,
-      bursts,
+      extraBursts,
       fc.integer({ min: 1, max: 4 }),
       fc.array(event, { maxLength: 60 }),
-      async (perSecond, more, processes, events) => {
-        const burst = perSecond + more
+      async (perSecond, extraBurst, processes, events) => {
+        const burst = perSecond + extraBurst
         const time = { now: 0 }
-        const book = sharedStore(time)
+        const reportUsage = sharedStore(time)
         const all = Array.from({ length: processes }, () => limiterOf(`${perSecond}:${burst}`, time))
-        const passed: { at: number; count: number }[] = []
+        const allowedRequests: { at: number; count: number }[] = []
         let bucket = burst
         let last = 0
         const advance = async (to: number) => {
-          // Each tells the others every second.
+          // Each process reports every second.
           for (let next = Math.floor(time.now / 1000) * 1000 + 1000; next <= to; next += 1000) {
             time.now = next
-            for (const { limiter } of all) await limiter.share(book)
+            for (const { limiter } of all) await limiter.share(reportUsage)
           }
           time.now = to
         }
@@ -258,7 +261,7 @@ test('all processes together let through no more than the bound, and one alone e
           if (one.kind === 'pause') await advance(time.now + one.ms)
           else {
             const count = all[one.by % processes]?.allowed(one.count) ?? 0
-            passed.push({ at: time.now, count })
+            allowedRequests.push({ at: time.now, count })
             if (processes === 1) {
               bucket = Math.min(burst, bucket + ((time.now - last) * perSecond) / 1000)
               last = time.now
@@ -267,9 +270,9 @@ test('all processes together let through no more than the bound, and one alone e
             }
           }
         }
-        for (const [i, { at: from }] of passed.entries()) {
+        for (const [i, { at: from }] of allowedRequests.entries()) {
           let total = 0
-          for (const { at, count } of passed.slice(i)) {
+          for (const { at, count } of allowedRequests.slice(i)) {
             total += count
             const bound = (perSecond * (at - from)) / 1000 + burst + (processes - 1) * (burst + perSecond)
             assert.ok(total <= bound + 1, `${total} > ${bound}`)

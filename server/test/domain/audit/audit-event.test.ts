@@ -5,7 +5,7 @@ import { firstEventId, isEventId, newEventId, timeOfEvent } from '../../../src/d
 const times = [0, 1, 4095, 65_536, 1_000_000, 1_763_756_153_123, 2 ** 48 - 1]
 
 describe('the id of an event', () => {
-  it('is a UUID of version 7, and has the time in it', () => {
+  it('is a version 7 UUID that contains the time', () => {
     for (const time of times) {
       const id = newEventId(time)
       assert.match(id, /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
@@ -16,7 +16,7 @@ describe('the id of an event', () => {
     }
   })
 
-  it('is another one each time, in the order in which they were made, thousands in a millisecond', () => {
+  it('is unique and in order of creation, for thousands in one millisecond', () => {
     const ids = Array.from({ length: 4096 }, () => newEventId(7000))
     assert.deepEqual([...ids].sort(), ids)
     const more = Array.from({ length: 5000 }, () => newEventId(7000))
@@ -24,13 +24,13 @@ describe('the id of an event', () => {
     for (const id of more) assert.equal(timeOfEvent(id), 7000)
   })
 
-  it('is in that order where times come and go', () => {
+  it('is in order of creation per millisecond if times alternate', () => {
     const ids = new Map<number, string[]>([8, 9, 10, 11].map((time) => [time, []]))
     for (let i = 0; i < 200; i++) for (const [time, list] of ids) list.push(newEventId(time))
     for (const list of ids.values()) assert.deepEqual([...list].sort(), list)
   })
 
-  it('is told from what is none', () => {
+  it('is distinguished from other texts', () => {
     const id = newEventId(1)
     for (const text of [
       '',
@@ -47,7 +47,7 @@ describe('the id of an event', () => {
 })
 
 describe('the first id of a time', () => {
-  it('is after all of earlier ones, and before all of its own', () => {
+  it('is above all earlier ids and below all ids of that time', () => {
     for (const time of times) {
       const first = firstEventId(time)
       assert.ok(isEventId(first))
@@ -59,7 +59,7 @@ describe('the first id of a time', () => {
     }
   })
 
-  it('is of the first time, or the last, where a time is before or after all', () => {
+  it('is clamped to the first or last representable time', () => {
     assert.equal(firstEventId(-1), firstEventId(0))
     assert.equal(firstEventId(-Infinity), firstEventId(0))
     assert.equal(firstEventId(Infinity), firstEventId(2 ** 48 - 1))

@@ -12,14 +12,14 @@ import type { Store } from '../../../src/domain/store.ts'
 
 const tenantScope = { workspaceId: 3, environment: 'Testing' } as const
 
-/** An event; of user group 7, "seven", unless another is given. */
+/** Returns an event, by default of user group 7, "seven". */
 const event = (time: number, over: Partial<AuditEvent> = {}): AuditEvent => ({
   ...{ ...tenantScope, eventId: newEventId(time), action: 'user_group.updated', author: 'api_token:1' },
   ...{ requestId: `request-${time}`, userGroup: { teamId: 7, providedId: 'seven' }, details: null },
   ...over,
 })
 
-/** A log over these events, by a clock that goes on by `callMs` with each call of the store. */
+/** Returns a log over these events, with a clock that advances by `callMs` with each call of the store. */
 function logOf(
   events: readonly AuditEvent[],
   { callMs = 0, teamIds = {} }: { callMs?: number; teamIds?: Record<string, number> } = {},
@@ -56,7 +56,7 @@ function logOf(
   })
   const list = (filter: AuditFilter = {}, limit = 50, position: string | null = null) =>
     auditLog.list(tenantScope, filter, { position, limit })
-  /** All pages, and how many there were. */
+  /** Reads all pages, and counts them. */
   const all = async (filter: AuditFilter, limit: number) => {
     const items: AuditEvent[] = []
     let position: string | null = null
@@ -77,7 +77,7 @@ const timesOf = (items: readonly AuditEvent[]) => items.map(({ eventId }) => tim
 const range = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, i) => from - i)
 
 describe('the audit log', () => {
-  it('asks the store for no more than a page where every event matches', async () => {
+  it('reads only one page from the store if every event matches', async () => {
     const { list, calls } = logOf([event(1), event(2), event(3)])
     const page = await list({ since: 1, until: 3 }, 2)
     assert.deepEqual([timesOf(page.items), page.position], [[2, 1], page.items[1]?.eventId])
@@ -86,7 +86,7 @@ describe('the audit log', () => {
     assert.ok(!('teamId' in rest))
   })
 
-  it('says that there is no more where there is none', async () => {
+  it('returns no position on the last page', async () => {
     const { list } = logOf([event(1), event(2)])
     assert.equal((await list({}, 3)).position, null)
     assert.equal((await list({ since: 3 })).position, null)
@@ -94,7 +94,7 @@ describe('the audit log', () => {
     assert.equal((await list({ action: 'user_group.updated' }, 3)).position, null)
   })
 
-  it('has `since` and not `until`', async () => {
+  it('includes `since` and excludes `until`', async () => {
     const { list } = logOf([1, 2, 3, 4].map((time) => event(time)))
     assert.deepEqual(timesOf((await list({ since: 2, until: 4 })).items), [3, 2])
     assert.deepEqual(timesOf((await list({ since: 3, until: 3 })).items), [])
@@ -130,7 +130,7 @@ describe('the audit log', () => {
     [{ author: 'cli:ROOT' }, () => false],
   ]
   for (const [filter, matches] of filters) {
-    it(`has what matches ${JSON.stringify(filter)}, without a gap or a repetition, whatever the time`, async () => {
+    it(`returns exactly the matches of ${JSON.stringify(filter)}, for any duration of a call`, async () => {
       for (const callMs of [0, 60, 1000]) {
         const { all } = logOf(mixed, { callMs })
         for (const limit of [7, 200, 5000]) {
@@ -141,17 +141,17 @@ describe('the audit log', () => {
     })
   }
 
-  it('answers after its time with what it has found, and goes on from there', async () => {
+  it('returns an incomplete page after its time and continues from there', async () => {
     const { list, calls } = logOf(mixed, { callMs: 60 })
     const page = await list({ author: 'cli:nobody' })
-    // 0 and 60 ms are within the 100; 120 are not.
+    // 0 and 60 ms are below the limit of 100 ms; 120 ms are not.
     assert.deepEqual([page.items, calls.length], [[], 2])
     assert.equal(page.position && timeOfEvent(page.position), 1000)
     const next = await list({ author: 'cli:nobody' }, 50, page.position)
     assert.deepEqual([next.items, next.position], [[], null])
   })
 
-  it('looks at a bounded number at once, and at no more than it needs', async () => {
+  it('reads events in bounded batches, and no more than it needs', async () => {
     const { list, calls } = logOf(mixed)
     const page = await list({ author: 'cli:root' }, 3)
     assert.deepEqual(timesOf(page.items), [2995, 2990, 2985])
@@ -159,7 +159,7 @@ describe('the audit log', () => {
     assert.ok((calls[0]?.limit ?? Infinity) <= 1000)
   })
 
-  it('of an id takes the user group that has it now, and not those that had it', async () => {
+  it('filters by the user group that has an id now, not by those that had it', async () => {
     const events = [
       event(1, { userGroup: { teamId: 4, providedId: 'one' } }),
       event(2, { userGroup: { teamId: 5, providedId: 'one' } }),

@@ -7,10 +7,10 @@ const parse = (text: string): unknown => JSON.parse(text)
 describe('the difference of two JSON values', () => {
   const same = ['null', '1', '""', '[]', '{}', '{"a":{"b":[1,{"c":null}]}}', '{"__proto__":{"a":1}}']
   for (const text of same) {
-    it(`of ${text} and itself is none`, () => assert.deepEqual(jsonDiff(parse(text), parse(text)), []))
+    it(`of ${text} and itself is empty`, () => assert.deepEqual(jsonDiff(parse(text), parse(text)), []))
   }
 
-  it('is none where only the order of members or the way of writing differs', () => {
+  it('is empty if only the order of members or the notation differs', () => {
     assert.deepEqual(jsonDiff(parse('{"a":1,"b":1.0}'), parse('{"b":10e-1,"a":1}')), [])
   })
 
@@ -22,7 +22,7 @@ describe('the difference of two JSON values', () => {
     ['{"a":null}', '{}', [{ path: '/a', before: null }]],
     ['{}', '{"a":null}', [{ path: '/a', after: null }]],
     ['{"a":{"b":{"c":1,"d":2}}}', '{"a":{"b":{"c":1,"d":3}}}', [{ path: '/a/b/d', before: 2, after: 3 }]],
-    // Anything but objects as a whole: places in an array have no names that last.
+    // Arrays are compared as a whole, because their indexes are not stable names.
     ['{"a":[1,2]}', '{"a":[1,3]}', [{ path: '/a', before: [1, 2], after: [1, 3] }]],
     ['{"a":[]}', '{"a":{}}', [{ path: '/a', before: [], after: {} }]],
     ['{"a":null}', '{"a":{"b":1}}', [{ path: '/a', before: null, after: { b: 1 } }]],
@@ -45,7 +45,7 @@ describe('the difference of two JSON values', () => {
     })
   }
 
-  it('takes names that objects have already for what they are here', () => {
+  it('treats names of built-in object properties as ordinary members', () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       const sent = parse(`{"${name}":{"a":1}}`)
       assert.deepEqual(jsonDiff({}, sent), [{ path: `/${name}`, after: { a: 1 } }])
@@ -56,13 +56,13 @@ describe('the difference of two JSON values', () => {
     }
   })
 
-  it('takes its time for many members', () => {
+  it('takes linear time for many members', () => {
     const wide = (value: number) =>
       Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, { value }]))
     assert.equal(jsonDiff(wide(1), wide(2)).length, 1000)
   })
 
-  it('tells long names apart', () => {
+  it('distinguishes long names', () => {
     const key = 'k'.repeat(100)
     const [first, second] = jsonDiff({}, { [`${key}1`]: 1, [`${key}2`]: 2 })
     assert.deepEqual([first?.path, second?.path], [`/${key}1`, `/${key}2`])

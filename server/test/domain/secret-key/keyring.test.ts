@@ -14,7 +14,7 @@ import {
 
 const repository = new URL('../../../../', import.meta.url)
 
-/** Whatever an operator may copy a key from. */
+/** Files from which an operator may copy a key. */
 function documents(): string[] {
   return ['README.md', 'docs/', 'deploy/']
     .flatMap((path) => {
@@ -30,72 +30,74 @@ function documents(): string[] {
 const [a, b] = [generateSecretKey('a'), generateSecretKey('b')]
 
 describe('the keyring', () => {
-  it('opens what it sealed, with the first key', () => {
+  it('decrypts its own ciphertext, made with the first key', () => {
     const keyring = new Keyring([a, b])
-    const sealed = keyring.seal('a secret', 'context')
-    assert.equal(sealed.keyId, 'a')
-    assert.equal(keyring.open(sealed, 'context'), 'a secret')
-    assert.ok(!Buffer.from(sealed.sealed).includes('secret'))
+    const encrypted = keyring.seal('a secret', 'context')
+    assert.equal(encrypted.keyId, 'a')
+    assert.equal(keyring.open(encrypted, 'context'), 'a secret')
+    assert.ok(!Buffer.from(encrypted.sealed).includes('secret'))
   })
 
-  it('opens what any of its keys sealed', () => {
-    const sealed = new Keyring([b]).seal('a secret', 'context')
-    assert.equal(new Keyring([a, b]).open(sealed, 'context'), 'a secret')
+  it('decrypts with any of its keys', () => {
+    const encrypted = new Keyring([b]).seal('a secret', 'context')
+    assert.equal(new Keyring([a, b]).open(encrypted, 'context'), 'a secret')
   })
 
-  it('seals the same text differently each time', () => {
+  it('encrypts the same text differently each time', () => {
     const keyring = new Keyring([a])
     const texts = Array.from({ length: 50 }, () => Buffer.from(keyring.seal('x', 'c').sealed).toString('hex'))
     assert.equal(new Set(texts).size, 50)
   })
 
-  it('does not open what was sealed in another context, with another key, or was altered', () => {
+  it('refuses a ciphertext of another context or key, and an altered one', () => {
     const keyring = new Keyring([a])
-    const sealed = keyring.seal('a secret', 'one user group')
+    const encrypted = keyring.seal('a secret', 'one user group')
     const fails = (open: () => string) => assert.throws(open, DecryptionError)
-    fails(() => keyring.open(sealed, 'another user group'))
-    fails(() => new Keyring([b]).open(sealed, 'one user group'))
-    fails(() => new Keyring([{ ...b, id: 'a' }]).open(sealed, 'one user group'))
-    for (const [i, byte] of sealed.sealed.entries()) {
-      const altered = Buffer.from(sealed.sealed)
+    fails(() => keyring.open(encrypted, 'another user group'))
+    fails(() => new Keyring([b]).open(encrypted, 'one user group'))
+    fails(() => new Keyring([{ ...b, id: 'a' }]).open(encrypted, 'one user group'))
+    for (const [i, byte] of encrypted.sealed.entries()) {
+      const altered = Buffer.from(encrypted.sealed)
       altered[i] = byte ^ 1
-      fails(() => keyring.open({ ...sealed, sealed: altered }, 'one user group'))
+      fails(() => keyring.open({ ...encrypted, sealed: altered }, 'one user group'))
     }
     for (const length of [0, 12, 15, 28]) {
-      fails(() => keyring.open({ ...sealed, sealed: sealed.sealed.subarray(0, length) }, 'one user group'))
+      fails(() =>
+        keyring.open({ ...encrypted, sealed: encrypted.sealed.subarray(0, length) }, 'one user group'),
+      )
     }
   })
 })
 
-describe('a keyring that is given other keys', () => {
-  it('seals with the first of them, and still opens what it opens', () => {
+describe('a keyring with replaced keys', () => {
+  it('encrypts with the new first key and still decrypts old texts', () => {
     const keyring = new Keyring([a])
-    const sealed = keyring.seal('a secret', 'context')
+    const encrypted = keyring.seal('a secret', 'context')
     keyring.replace([b, a])
     assert.equal(keyring.seal('x', 'context').keyId, 'b')
     assert.deepEqual([keyring.sealingKeyId, keyring.keyIds], ['b', ['b', 'a']])
-    assert.equal(keyring.open(sealed, 'context'), 'a secret')
+    assert.equal(keyring.open(encrypted, 'context'), 'a secret')
   })
 
-  it('stays as it was where they are none, or two have one id', () => {
+  it('stays unchanged if there is no key or two have the same id', () => {
     const keyring = new Keyring([a])
     for (const keys of [[], [b, b]]) assert.throws(() => keyring.replace(keys), RangeError)
     assert.deepEqual(keyring.keyIds, ['a'])
   })
 
-  it('opens with a key that it lacked, without sealing with it', () => {
-    const sealed = new Keyring([b]).seal('a secret', 'context')
+  it('decrypts with a key that it read again, without encrypting with it', () => {
+    const encrypted = new Keyring([b]).seal('a secret', 'context')
     let readable: SecretKey[] = [a]
     const keyring = new Keyring([a], () => readable)
-    assert.throws(() => keyring.open(sealed, 'context'), DecryptionError)
+    assert.throws(() => keyring.open(encrypted, 'context'), DecryptionError)
     readable = [b, a]
-    assert.equal(keyring.open(sealed, 'context'), 'a secret')
+    assert.equal(keyring.open(encrypted, 'context'), 'a secret')
     assert.equal(keyring.seal('x', 'context').keyId, 'a')
   })
 })
 
 describe('secret keys as text', () => {
-  it('read what was written', () => {
+  it('are parsed as formatted', () => {
     const text = [a, b].map(formatSecretKey).join(', ')
     assert.deepEqual(parseSecretKeys(text), [a, b])
     assert.deepEqual(parseSecretKeys(formatSecretKey(a).replace(/=+$/, '')), [a])
@@ -126,7 +128,7 @@ describe('secret keys as text', () => {
     'a text of two lines': Buffer.from('not at all\nrandom but all there\n'),
   }
   for (const [what, key] of Object.entries(guessable)) {
-    it(`are refused to seal where the key is ${what}, and may open`, () => {
+    it(`are refused as the first key, but accepted later, if the key is ${what}`, () => {
       const weak = { id: 'weak', key }
       assert.throws(
         () => parseSecretKeys(formatSecretKey(weak)),
@@ -136,18 +138,18 @@ describe('secret keys as text', () => {
     })
   }
 
-  it('are taken where they are random', () => {
+  it('are accepted if they are random', () => {
     for (let i = 0; i < 20_000; i++) parseSecretKeys(formatSecretKey(generateSecretKey('a')))
   })
 
-  it('are refused where they stand in the documentation', () => {
+  it('are refused if they appear in the documentation', () => {
     const examples = documents().flatMap((text) => text.match(/(?<![\w+/])[\w+/]{43}=(?!=)/g) ?? [])
     assert.ok(examples.length > 0)
     for (const example of examples) assert.throws(() => parseSecretKeys(`a:${example}`), /is an example/)
   })
 
   for (const [text, message] of Object.entries(refused)) {
-    it(`are refused, without a word of the key: ${text.replaceAll(bytes, '…')}`, () => {
+    it(`are refused with a message that contains no key: ${text.replaceAll(bytes, '…')}`, () => {
       assert.throws(
         () => parseSecretKeys(text),
         (error) => {

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../support/service.ts'
 
 const caller = { workspaceId: 1, environment: 'Testing', author: 'api_token:1', requestId: null } as const
 const settled = () => Promise.resolve()
-const [old, lost, sealing] = ['old', 'lost', 'sealing'].map(generateSecretKey) as [Key, Key, Key]
+const [old, lost, current] = ['old', 'lost', 'current'].map(generateSecretKey) as [Key, Key, Key]
 type Key = ReturnType<typeof generateSecretKey>
 
 async function freshStore() {
@@ -33,79 +33,74 @@ async function freshStore() {
   return { store, tokenWith }
 }
 
-describe('sealing anew', () => {
-  it('leaves what the keys do not open as it is, and tells of it', async () => {
+describe('re-encryption', () => {
+  it('leaves and reports tokens that it cannot decrypt', async () => {
     const { store, tokenWith } = await freshStore()
     const token = await tokenWith([old], 'a')
     await tokenWith([lost], 'b')
-    const keyring = new Keyring([sealing, old])
+    const keyring = new Keyring([current, old])
     const { reencrypted, undecryptable } = await reencryptTokens(store, keyring, () => undefined, settled)
     assert.deepEqual([reencrypted, undecryptable.map(({ userGroup }) => userGroup.providedId)], [1, ['b']])
     assert.deepEqual(
       await countEncryptedTokens(store),
       new Map([
-        ['sealing', 1],
+        ['current', 1],
         ['lost', 1],
       ]),
     )
-    assert.equal(await tokenWith([sealing], 'a'), token)
+    assert.equal(await tokenWith([current], 'a'), token)
     await tokenWith([lost], 'b')
   })
 
-  it('takes along what a service seals behind it with the old key, and tells how far it is', async () => {
+  it('also re-encrypts tokens that a service encrypts with the old key meanwhile, and reports progress', async () => {
     const { store, tokenWith } = await freshStore()
     for (let i = 0; i < 450; i++) await tokenWith([old], `group ${i}`)
-    let sealedBehind = false
+    let hasEncrypted = false
     const progress: [number, number][] = []
-    const over = {
+    const encryptedTokens = {
       ...store.encryptedTokens,
       replace: async (...tokens: Parameters<typeof store.encryptedTokens.replace>) => {
-        if (!sealedBehind) await tokenWith([old], 'group')
-        sealedBehind = true
+        if (!hasEncrypted) await tokenWith([old], 'group')
+        hasEncrypted = true
         return store.encryptedTokens.replace(...tokens)
       },
     }
     const report = (done: number, pass: number) => void progress.push([pass, done])
     const { reencrypted, encryptedMeanwhile } = await reencryptTokens(
-      { encryptedTokens: over },
-      new Keyring([sealing, old]),
+      { encryptedTokens },
+      new Keyring([current, old]),
       report,
       settled,
     )
     assert.deepEqual([reencrypted, encryptedMeanwhile], [451, 0])
-    assert.deepEqual(await countEncryptedTokens(store), new Map([['sealing', 451]]))
+    assert.deepEqual(await countEncryptedTokens(store), new Map([['current', 451]]))
     assert.deepEqual(progress.filter(([pass]) => pass === 2).at(-1), [2, 451])
   })
 
-  it('ends, and tells of it, where a process goes on sealing with the old key', async () => {
+  it('ends and reports it if a process keeps encrypting with the old key', async () => {
     const { store, tokenWith } = await freshStore()
-    let made = 0
+    let created = 0
     let passes = 0
-    const over = {
+    const encryptedTokens = {
       ...store.encryptedTokens,
       list: async (...query: Parameters<typeof store.encryptedTokens.list>) => {
-        await tokenWith([old], `group ${made++}`)
+        await tokenWith([old], `group ${created++}`)
         return store.encryptedTokens.list(...query)
       },
     }
     const report = (_done: number, pass: number) => void (passes = pass)
-    const outcome = await reencryptTokens(
-      { encryptedTokens: over },
-      new Keyring([sealing, old]),
-      report,
-      settled,
-    )
+    const outcome = await reencryptTokens({ encryptedTokens }, new Keyring([current, old]), report, settled)
     assert.ok(outcome.encryptedMeanwhile > 0)
     assert.equal(passes, 4)
-    assert.equal((await countEncryptedTokens(store)).get('sealing'), outcome.reencrypted)
+    assert.equal((await countEncryptedTokens(store)).get('current'), outcome.reencrypted)
   })
 
-  it('looks again only once every process is to seal with the same key', async () => {
+  it('starts the second pass only after all processes use the same key', async () => {
     const { store, tokenWith } = await freshStore()
     await tokenWith([old], 'before')
     const { reencrypted } = await reencryptTokens(
       store,
-      new Keyring([sealing, old]),
+      new Keyring([current, old]),
       () => undefined,
       async () => {
         await tokenWith([old], 'meanwhile')

@@ -34,14 +34,14 @@ describe('tokens', () => {
     }
     assert.equal(counts.size, 62)
     const expected = (rounds * 32) / 62
-    // Eight standard deviations: a biased draw (byte % 62) is off by a quarter, which is eleven.
+    // Eight standard deviations. A biased generator (byte % 62) differs by a quarter, which is eleven.
     const tolerance = 8 * Math.sqrt(expected)
     for (const [char, count] of counts) {
       assert.ok(Math.abs(count - expected) < tolerance, `${char} came ${count} times, not about ${expected}`)
     }
   })
 
-  it('are not well formed with any one character changed, cut or added', () => {
+  it('are invalid with any one character changed, removed or added', () => {
     const token = generateToken('userGroup', 'Customer')
     for (let i = 0; i < token.length; i++) {
       const other = token[i] === 'x' ? 'y' : 'x'
@@ -51,7 +51,7 @@ describe('tokens', () => {
     }
   })
 
-  it('are told apart by their kind', () => {
+  it('are distinguished by their kind', () => {
     assert.equal(isWellFormedToken('api', generateToken('userGroup', 'Customer')), false)
     assert.equal(isWellFormedToken('userGroup', generateToken('api', 'Customer')), false)
   })

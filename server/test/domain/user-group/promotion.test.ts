@@ -16,7 +16,7 @@ const keyring = new Keyring([generateSecretKey('k1')])
 const testing = { workspaceId: 1, environment: 'Testing', author: 'api_token:1', requestId: null } as const
 const customer = { workspaceId: 1, environment: 'Customer', author: 'api_token:2', requestId: null } as const
 
-/** A promotion over the store as it is but for what is replaced. */
+/** Returns a promotion over the store with some methods replaced. */
 function promotionOver(replaced: Partial<Store['userGroups']>) {
   const over = { ...store, userGroups: { ...store.userGroups, ...replaced } }
   const userGroups = new UserGroupService({
@@ -35,21 +35,21 @@ const outcomes = async (ids: string[], isDryRun = false) =>
   (await promotion.promote(customer, ids, isDryRun)).map(({ outcome }) => outcome)
 
 describe('a promotion', () => {
-  it('is for callers of Customer alone, and asks the store for nothing before', async () => {
+  it('is refused without a store access for callers of another environment', async () => {
     await create(testing, 'refused', 'Name')
     const untouched = promotionOver({ find: () => assert.fail('the store was asked') })
     for (const isDryRun of [true, false])
       await assert.rejects(untouched.promotion.promote(testing, ['refused'], isDryRun), { code: 'forbidden' })
   })
 
-  it('stays within the workspace of the caller', async () => {
+  it("stays within the caller's workspace", async () => {
     await create(testing, 'of another', 'Name')
     const other = { ...customer, workspaceId: 2 }
     const [result] = await promotion.promote(other, ['of another'], false)
     assert.equal(result?.outcome, 'not_found')
   })
 
-  it('says the same in a dry run, which changes nothing', async () => {
+  it('returns the same result in a dry run, which changes nothing', async () => {
     await create(testing, 'new', 'Name')
     await create(testing, 'changed', 'New')
     await create(customer, 'changed', 'Old')
@@ -61,7 +61,7 @@ describe('a promotion', () => {
     assert.deepEqual(await outcomes(ids), ['unchanged', 'unchanged', 'not_found'])
   })
 
-  it('does each on its own: what one is refused for does not stop the next', async () => {
+  it('continues after a refused user group', async () => {
     const free = new UserGroupService({ store, keyring, clock: { now: () => 1 }, mappingMode: 'free' })
     await free.getOrCreate(testing, 'unregistered', { name: 'Name', mapping: '{"a":"b"}' }, true)
     await create(testing, 'fine', 'Name')
@@ -77,7 +77,7 @@ describe('a promotion', () => {
     }
   })
 
-  it('does not take a store that is away for a refusal', async () => {
+  it('does not report an unavailable store as a refusal', async () => {
     await create(testing, 'away', 'Name')
     const away = promotionOver({
       getOrCreate: () => Promise.reject(new Fault('unavailable', 'The store is away')),

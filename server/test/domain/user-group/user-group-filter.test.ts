@@ -24,7 +24,7 @@ describe('the end of a prefix', () => {
     it(`${JSON.stringify(prefix)} is ${JSON.stringify(end)}`, () => assert.equal(endOfPrefix(prefix), end))
   }
 
-  it('comes after all that has the prefix and before all else that comes after it, in the order of UTF-8', () => {
+  it('comes after all texts with the prefix and before all later texts, in the order of UTF-8', () => {
     const texts = [
       '',
       'a',
@@ -49,10 +49,10 @@ describe('the end of a prefix', () => {
   })
 })
 
-describe('a number', () => {
+describe('a JSON number', () => {
   const spelt: Record<string, number> = { '0': 0, '-0': -0, '5': 5, '5.0': 5, '1e3': 1000, '-1.5E-2': -0.015 }
   for (const [text, value] of Object.entries(spelt)) {
-    it(`is spelt by ${text}`, () => assert.equal(numberOf(text), value))
+    it(`is parsed from ${text}`, () => assert.equal(numberOf(text), value))
   }
   for (const text of [
     '',
@@ -70,7 +70,7 @@ describe('a number', () => {
     '٣',
     '5\n',
   ]) {
-    it(`is not spelt by ${JSON.stringify(text)}`, () => assert.equal(numberOf(text), undefined))
+    it(`is not parsed from ${JSON.stringify(text)}`, () => assert.equal(numberOf(text), undefined))
   }
 })
 
@@ -127,7 +127,7 @@ describe('a property', () => {
     it(`at ${path.join('/')} is not ${value}`, () => assert.ok(!hasProperty(properties, path, value)))
   }
 
-  it('is nowhere where there are none', () => assert.ok(!hasProperty(null, ['plan'], 'gold')))
+  it('is missing without properties', () => assert.ok(!hasProperty(null, ['plan'], 'gold')))
   it('may have any name', () => assert.ok(hasProperty('{"__proto__":{"a":"b"}}', ['__proto__', 'a'], 'b')))
 })
 
@@ -139,5 +139,5 @@ describe('without case', () => {
   ] as const) {
     it(`${a} is ${b}`, () => assert.equal(withoutCase(a), withoutCase(b)))
   }
-  it('an accent still counts', () => assert.notEqual(withoutCase('é'), withoutCase('e')))
+  it('accents still count', () => assert.notEqual(withoutCase('é'), withoutCase('e')))
 })

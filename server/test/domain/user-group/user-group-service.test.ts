@@ -20,7 +20,7 @@ const tenantScope = {
   requestId: null,
 } as const
 
-/** A service whose clock stands at `time.now` milliseconds. */
+/** Returns a service whose clock is at `time.now` milliseconds. */
 const time = { now: 1_000_000 }
 const userGroups = new UserGroupService({
   store,
@@ -33,8 +33,8 @@ async function create(id: string) {
   return (await userGroups.getOrCreate(tenantScope, id, { name: 'A' }, true)).userGroup
 }
 
-describe('the operations on user groups, by the clock', () => {
-  it('keep an old token valid for its grace period, in seconds, and no longer', async () => {
+describe('time limits of the operations on user groups', () => {
+  it('keep a superseded token valid for exactly its grace period', async () => {
     const { token } = await create('grace')
     await userGroups.rotate(tenantScope, { target: { currentToken: token }, gracePeriodSeconds: 60 })
     const find = () => store.userGroups.findByToken(1, 'Customer', hashToken(token), time.now)
@@ -44,7 +44,7 @@ describe('the operations on user groups, by the clock', () => {
     assert.equal(await find(), null)
   })
 
-  it('give the first answer again for 24 hours, and no longer', async () => {
+  it('return the first response to a retry for exactly 24 hours', async () => {
     const { token } = await create('retry')
     const rotation = {
       target: { currentToken: token },
@@ -58,7 +58,7 @@ describe('the operations on user groups, by the clock', () => {
     await assert.rejects(userGroups.rotate(tenantScope, rotation), { code: 'token_superseded' })
   })
 
-  it('open a sealed token for its own user group alone', async () => {
+  it('decrypt a token only for its own user group', async () => {
     await create('owner')
     await create('thief')
     const database = new BetterSqlite3(path)

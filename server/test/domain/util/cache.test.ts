@@ -3,14 +3,14 @@ import { describe, it } from 'node:test'
 import { Cache } from '../../../src/domain/util/cache.ts'
 
 describe('the cache', () => {
-  it('gives what was set, and nothing for another key', () => {
+  it('returns the value that was set, and nothing for another key', () => {
     const cache = new Cache<number>(2)
     cache.set('a', 1)
     assert.equal(cache.get('a'), 1)
     assert.equal(cache.get('b'), undefined)
   })
 
-  it('gives what was set last', () => {
+  it('returns the last value', () => {
     const cache = new Cache<number>(1)
     for (const [key, value] of [
       ['a', 1],
@@ -22,7 +22,7 @@ describe('the cache', () => {
     assert.equal(cache.get('a'), 3)
   })
 
-  it('keeps what is asked for, and drops what is not', () => {
+  it('keeps used entries and drops others', () => {
     const cache = new Cache<number>(10)
     cache.set('kept', 0)
     cache.set('dropped', 0)

@@ -15,8 +15,8 @@ function jumping() {
   return { time, now, pass }
 }
 
-describe('a clock that is set anew', () => {
-  it('goes on evenly where it is set back by an hour, until that is made up for', () => {
+describe('a steady clock', () => {
+  it('continues evenly while the system clock is behind by an hour', () => {
     const { time, now, pass } = jumping()
     const began = now()
     time.now -= hour
@@ -24,14 +24,14 @@ describe('a clock that is set anew', () => {
       pass(passed)
       assert.equal(now() - began, time.monotonic - 5000.25)
     }
-    // Set forward again, as if nothing had been.
+    // The clock is set forward again.
     time.now += hour
     assert.equal(now(), time.now)
     pass(1)
     assert.equal(now(), time.now)
   })
 
-  it('is followed where it is set forward, and where it is set back by more than two hours', () => {
+  it('follows steps forward, and steps back of more than two hours', () => {
     const { time, now, pass } = jumping()
     now()
     time.now += 24 * hour
@@ -41,7 +41,7 @@ describe('a clock that is set anew', () => {
     assert.equal(now(), time.now)
   })
 
-  it('never differs from the other while that is not set anew', () => {
+  it('equals the system clock as long as that is not changed', () => {
     const { time, now, pass } = jumping()
     for (let i = 0; i < 1000; i++) {
       pass(i % 7)
