@@ -30,7 +30,8 @@ function workClock(): WorkClock {
 const realTime: WorkClock = {
   monotonic: () => systemClock.monotonic(),
   work: (ms) => {
-    for (const end = performance.now() + ms; performance.now() < end;);
+    const end = performance.now() + ms
+    while (performance.now() < end);
   },
 }
 
@@ -174,7 +175,10 @@ describe('more requests than the service can respond to soon', () => {
 describe('connections that arrive together with requests', () => {
   /** Returns how many requests were handled between the first and the last of 50 new connections, while 20 others send requests. */
   async function handledMeanwhile(t: Scope, clock: Pick<Clock, 'monotonic'>) {
-    const { server, origin, connections, get, handled } = await start(t, 0, { ...clock, work: () => undefined })
+    const { server, origin, connections, get, handled } = await start(t, 0, {
+      ...clock,
+      work: () => undefined,
+    })
     const before: number[] = []
     const requests = connections.slice(0, 20).map(async (connection) => {
       while (before.length < 50) await connection.send(get('/request')).response()
