@@ -38,7 +38,7 @@ const { Customer, Testing } = service.tokens
 const reader = await createApiToken(service, 'Testing', '--scopes', 'read')
 const admin = await createApiToken(service, 'Customer', '--scopes', 'admin')
 const api = userApi(service.origin, Testing)
-/** The tokens of the first start may have come in either order; the others are 3 and 4. */
+/** The tokens of the first start have the ids 1 and 2 in either order; the others are 3 and 4. */
 const testingId = Number(/^(\d+) .*Testing/m.exec(await runCommand(service, 'api-token', 'list'))?.[1])
 
 function linesOf({ stderr }: Pick<RunningService, 'stderr'>): Line[] {
@@ -49,7 +49,7 @@ function linesOf({ stderr }: Pick<RunningService, 'stderr'>): Line[] {
     .filter(({ msg }) => msg === 'request')
 }
 
-/** The one line of the call that had this answer. */
+/** Returns the only log line of the request with this response. */
 async function lineOf({ headers }: HttpResponse, of = service): Promise<Line> {
   const id = headers['x-request-id']
   await of.logged(`"request_id":"${id}"`)
@@ -59,22 +59,22 @@ async function lineOf({ headers }: HttpResponse, of = service): Promise<Line> {
   return line
 }
 
-/** How a call is logged, but for what differs from one to the next. */
-async function shown(response: HttpResponse): Promise<unknown[]> {
+/** Returns the predictable fields of a request's log line. */
+async function loggedFields(response: HttpResponse): Promise<unknown[]> {
   const { method, path, operation, status, code, api_token_id } = await lineOf(response)
   assert.equal(status, response.status)
   return [method, path, operation, code, api_token_id]
 }
 
-test('a call is a line', async () => {
-  const answer = await api.get({ user_group_id: 'line', name: 'Name' })
-  const { duration_ms, ...line } = await lineOf(answer)
+test('logs a request as one line', async () => {
+  const response = await api.get({ user_group_id: 'line', name: 'Name' })
+  const { duration_ms, ...line } = await lineOf(response)
   assert.ok(duration_ms !== null && duration_ms > 0 && duration_ms < 60_000)
   assert.ok('time' in line && Math.abs(Number(line.time) - Date.now()) < 60_000)
   assert.deepEqual(line, {
     level: 30,
     time: line.time,
-    request_id: answer.headers['x-request-id'],
+    request_id: response.headers['x-request-id'],
     method: 'GET',
     path: '/api/user',
     operation: 'getOrCreate',
@@ -83,12 +83,12 @@ test('a call is a line', async () => {
     api_token_id: testingId,
     workspace_id: 1,
     environment: 'Testing',
-    bytes: Buffer.byteLength(answer.text),
+    bytes: Buffer.byteLength(response.text),
     msg: 'request',
   })
 })
 
-const inEveryWay: Record<string, [make: () => Promise<HttpResponse>, logged: unknown[]]> = {
+const loggedRequests: Record<string, [send: () => Promise<HttpResponse>, logged: unknown[]]> = {
   'an update': [
     () => api.put({ user_group_id: 'line', name: 'Name' }),
     ['PUT', '/api/user', 'update', null, testingId],
@@ -97,19 +97,19 @@ const inEveryWay: Record<string, [make: () => Promise<HttpResponse>, logged: unk
     () => api.post({ current_token: 'none' }),
     ['POST', '/api/user', 'rotate', 'token_not_found', testingId],
   ],
-  'a GET sent as a POST': [
+  'a GET sent as POST': [
     () => api.post({ user_group_id: 'line' }, { 'x-http-method-override': 'GET' }),
     ['POST', '/api/user', 'getOrCreate', null, testingId],
   ],
-  'one without an API token': [
+  'a request without an API token': [
     () => userApi(service.origin).get({}),
     ['GET', '/api/user', null, 'unauthenticated', null],
   ],
-  'one that the API token may not make': [
+  'one that the API token may not send': [
     () => userApi(service.origin, reader).put({}),
     ['PUT', '/api/user', 'update', 'forbidden', 3],
   ],
-  'one of the management API': [
+  'a management request': [
     () => call(service.origin, { path: '/admin/v1/user-groups/7/versions?x=1', token: admin }),
     ['GET', '/admin/v1/user-groups/{team_id}/versions', 'listUserGroupVersions', 'validation_failed', 4],
   ],
@@ -121,30 +121,30 @@ const inEveryWay: Record<string, [make: () => Promise<HttpResponse>, logged: unk
     () => call(service.origin, { path: '/console/user-groups' }),
     ['GET', '/console/*', null, null, null],
   ],
-  'one of a method that the path lacks': [
+  'a method that the path does not support': [
     () => call(service.origin, { method: 'DELETE', token: Testing }),
     ['DELETE', null, null, 'method_not_allowed', null],
   ],
-  'one of nothing': [
+  'an unknown path': [
     () => call(service.origin, { path: `/api/user/${Testing}` }),
     ['GET', null, null, 'not_found', null],
   ],
-  'one of a path that cannot be decoded': [
+  'a path that cannot be decoded': [
     () => call(service.origin, { path: '/%zz' }),
     ['GET', null, null, 'malformed_request', null],
   ],
 }
-for (const [what, [make, expected]] of Object.entries(inEveryWay)) {
-  test(`${what} is a line`, async () => assert.deepEqual(await shown(await make()), expected))
+for (const [what, [send, expected]] of Object.entries(loggedRequests)) {
+  test(`logs one line for ${what}`, async () => assert.deepEqual(await loggedFields(await send()), expected))
 }
 
 const refused: Record<string, [sent: string, logged: unknown[]]> = {
-  'what is no request': ['none\r\n\r\n', [null, null, null, 'malformed_request', null]],
+  'text that is not HTTP': ['none\r\n\r\n', [null, null, null, 'malformed_request', null]],
   'headers that are too large': [
     requestText({ token: Testing, headers: [`X-Header: ${'x'.repeat(20_000)}`] }),
     [null, null, null, 'headers_too_large', null],
   ],
-  'a method that there is not': [
+  'an unknown method': [
     requestText({ token: Testing, method: 'NONE' }),
     [null, null, null, 'method_not_allowed', null],
   ],
@@ -152,30 +152,30 @@ const refused: Record<string, [sent: string, logged: unknown[]]> = {
     'CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\n\r\n',
     [null, null, null, 'method_not_allowed', null],
   ],
-  'a body that breaks': [
+  'a body with an invalid chunk': [
     requestText({ token: Testing, headers: ['Transfer-Encoding: chunked'], body: 'x\r\n{}\r\n' }),
     ['GET', '/api/user', 'getOrCreate', 'malformed_request', testingId],
   ],
-  'a body that is late': [
+  'a body that never arrives': [
     requestText({ token: Testing, headers: ['Content-Length: 20'], body: '{' }),
     ['GET', '/api/user', 'getOrCreate', 'request_timeout', testingId],
   ],
 }
 for (const [what, [sent, expected]] of Object.entries(refused)) {
-  test(`${what}, answered before there is a call, is a line`, async () => {
-    const [answer] = await answersTo(service.origin, sent)
-    assert.ok(answer !== undefined)
-    assert.deepEqual(await shown(answer), expected)
-    const { duration_ms, bytes } = await lineOf(answer)
-    assert.equal(bytes, Buffer.byteLength(answer.text))
+  test(`logs one line for ${what}, refused before its body was read`, async () => {
+    const [response] = await answersTo(service.origin, sent)
+    assert.ok(response !== undefined)
+    assert.deepEqual(await loggedFields(response), expected)
+    const { duration_ms, bytes } = await lineOf(response)
+    assert.equal(bytes, Buffer.byteLength(response.text))
     assert.equal(duration_ms === null, expected[0] === null)
   })
 }
 
-describe('a client that leaves', () => {
-  it('in its body: its call is a line that says so', async () => {
+describe('a client that disconnects', () => {
+  it('while it sends the body: its request is logged as cut off', async () => {
     const { hostname, port } = new URL(service.origin)
-    // From here on its API token is known, and need not be looked up.
+    // Send one request first, so that the API token is cached.
     await answersTo(
       service.origin,
       requestText({ token: Testing, headers: ['Connection: close'], body: '{}' }),
@@ -183,7 +183,7 @@ describe('a client that leaves', () => {
     const socket = connect(Number(port), hostname)
     const headers = ['Expect: 100-continue', 'Content-Length: 20']
     socket.write(requestText({ token: Testing, headers }))
-    // So it is being handled.
+    // The service is handling the request.
     assert.match(String(await once(socket, 'data')), / 100 Continue/)
     socket.resetAndDestroy()
     await service.logged('"cut_off":true')
@@ -195,26 +195,26 @@ describe('a client that leaves', () => {
     )
   })
 
-  it('without waiting for what it has asked for: each of its calls is a line', async (t) => {
-    const left = await startService(t, { UGS_ACCESS_LOG: 'full' })
-    const token = left.tokens.Testing
+  it('without waiting for its responses: each of its requests is logged once', async (t) => {
+    const instance = await startService(t, { UGS_ACCESS_LOG: 'full' })
+    const token = instance.tokens.Testing
     for (let i = 0; i < 20; i++) {
-      const connection = await RawConnection.open(left.origin)
+      const connection = await RawConnection.open(instance.origin)
       const body = JSON.stringify({ user_group_id: `left ${i}`, name: 'Name' })
       connection.send(requestText({ token, body }).repeat(12))
-      // The first has been handled, and the others are being so.
+      // The first request was handled, and the others are in flight.
       await connection.response()
       connection.close()
     }
-    await left.stop()
-    await left.logged('"msg":"stopped"')
-    const ids = linesOf(left).map(({ request_id }) => request_id)
+    await instance.stop()
+    await instance.logged('"msg":"stopped"')
+    const ids = linesOf(instance).map(({ request_id }) => request_id)
     assert.equal(ids.length, 20 * 12)
     assert.equal(new Set(ids).size, ids.length)
   })
 })
 
-/** The lines of this many calls that go well, and of one that fails on our side. */
+/** Returns the log lines of 400 successful requests and one server error. */
 async function sampled(t: Parameters<typeof startService>[0], environment: Record<string, string>) {
   const one = await startService(t, environment)
   const responses = await Promise.all(
@@ -233,11 +233,11 @@ async function sampled(t: Parameters<typeof startService>[0], environment: Recor
 }
 
 describe('UGS_ACCESS_LOG', () => {
-  it('unset, logs no call, whatever the level', async (t) => {
+  it('unset, logs no request at any log level', async (t) => {
     assert.deepEqual((await sampled(t, { LOG_LEVEL: 'trace' })).lines, [])
   })
 
-  it('0 logs calls that fail on our side', async (t) => {
+  it('0 logs only server errors', async (t) => {
     const { lines } = await sampled(t, { UGS_ACCESS_LOG: '0' })
     assert.deepEqual(
       lines.map(({ status, code }) => [status, code]),
@@ -245,30 +245,30 @@ describe('UGS_ACCESS_LOG', () => {
     )
   })
 
-  it('0.5 logs half of the calls, and all that fail on our side', async (t) => {
+  it('0.5 logs half of the requests and all server errors', async (t) => {
     const { lines, good } = await sampled(t, { UGS_ACCESS_LOG: '0.5' })
-    // Ten standard deviations to either side.
+    // Ten standard deviations in either direction.
     assert.ok(good.length > 100 && good.length < 300, `${good.length}`)
     assert.equal(lines.length, good.length + 1)
   })
 })
 
-test('each of several workers logs its calls, in whole lines', async (t) => {
+test('several workers log their requests as whole lines', async (t) => {
   const several = await startService(t, { UGS_ACCESS_LOG: 'full', LOG_LEVEL: 'fatal' }, ['--workers', '2'])
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 200 }, () => call(several.origin, { path: '/healthz' })),
   )
-  for (const answer of answers) assert.equal((await lineOf(answer, several)).status, 200)
+  for (const response of responses) assert.equal((await lineOf(response, several)).status, 200)
 })
 
-test('no call waits for who reads the log', async (t) => {
+test('requests do not wait for the reader of the log', async (t) => {
   const environment = { PATH: process.env.PATH, PORT: '0', UGS_ACCESS_LOG: 'full' }
   const settings = { ...environment, UGS_DATA_DIR: join(temporaryFolder(t), 'data'), UGS_DRAIN_MS: '0' }
   const child = spawn(process.execPath, [ugsFile, 'serve'], { env: settings })
   t.after(() => child.kill('SIGKILL'))
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
   const origin = / (http:\S+)/.exec(line)?.[1] ?? ''
-  // Far more than a pipe holds.
+  // Far more than the buffer of a pipe.
   const calls = 2000
   for (let i = 0; i < calls; i += 100)
     await Promise.all(Array.from({ length: 100 }, () => call(origin, { path: '/healthz' })))
@@ -279,7 +279,7 @@ test('no call waits for who reads the log', async (t) => {
   assert.equal(linesOf({ stderr: () => log }).length, calls)
 })
 
-test('nothing of what a call holds is in the log', async () => {
+test('the log contains no secrets or contents of requests', async () => {
   const secrets = [Customer, Testing, reader, admin]
   secrets.push(tokenIn(await api.get({ user_group_id: 'id-of-it', name: 'name-of-it' })))
   assertSuccess(await api.get({ user_group_id: 'id-of-it', properties: { a: 'value-of-it' } }))
@@ -300,8 +300,8 @@ test('nothing of what a call holds is in the log', async () => {
         await lineOf(await call(service.origin, { path, token, body: { current_token: secret } }))
     }
     await lineOf(await api.post({ current_token: `${secret}x` }, { 'idempotency-key': secret }))
-    const [answer] = await answersTo(service.origin, `${secret} /api/user HTTP/1.1\r\n${secret}\r\n\r\n`)
-    await lineOf(answer as HttpResponse)
+    const [response] = await answersTo(service.origin, `${secret} /api/user HTTP/1.1\r\n${secret}\r\n\r\n`)
+    await lineOf(response as HttpResponse)
   }
   const log = service.stderr()
   for (const secret of secrets) {

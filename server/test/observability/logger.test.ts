@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
 
-test('an access log that is not read is lost in part, and says how much', async (t) => {
+test('an access log without a reader drops lines and reports how many', async (t) => {
   const lines = 100_000
   const program = `
     import { writeSync } from 'node:fs'

@@ -17,11 +17,11 @@ import { readPage, readTable } from '../docs/support.ts'
 const isOnPostgres = process.env.UGS_TEST_STORE === 'postgres'
 const measured = { UGS_METRICS_PORT: '0' }
 
-const times = async (count: number, make: () => Promise<unknown>) => {
-  for (let i = 0; i < count; i++) await make()
+const times = async (count: number, send: () => Promise<unknown>) => {
+  for (let i = 0; i < count; i++) await send()
 }
 
-/** Once these have values: the service learns that a client has left when it does, and counts what is sealed beside the calls. */
+/** Waits for asynchronous values: a disconnected client, and the counts of encrypted tokens. */
 async function scrapeOnce(service: RunningService, ...metrics: string[]): Promise<Scrape> {
   for (;;) {
     const scraped = await scrape(service)
@@ -29,7 +29,7 @@ async function scrapeOnce(service: RunningService, ...metrics: string[]): Promis
   }
 }
 
-test('the counters agree with the calls, by operation, status and code', async (t) => {
+test('the counters match the requests by operation, status and code', async (t) => {
   const service = await startService(t, { ...measured, UGS_HEADERS_TIMEOUT_MS: '5000' })
   const { origin, tokens } = service
   const api = userApi(origin, tokens.Testing)
@@ -59,7 +59,7 @@ test('the counters agree with the calls, by operation, status and code', async (
   await answerTo(origin, 'NOT HTTP\r\n\r\n')
   await answerTo(origin, requestText({ headers: [`X-Header: ${'x'.repeat(20_000)}`] }))
   await answerTo(origin, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
-  // Its headers never end.
+  // A request whose headers never end.
   await answerTo(origin, 'GET /healthz HTTP/1.1\r\nHost: a\r\n')
 
   const now = await scrape(service)
@@ -89,7 +89,7 @@ test('the counters agree with the calls, by operation, status and code', async (
     'none unauthenticated': 4,
     'searchUserGroups forbidden': 1,
     'none not_found': 1,
-    // /%zz, and what is not HTTP
+    // /%zz, and a request that is not HTTP
     'none malformed_request': 2,
     // DELETE and CONNECT
     'none method_not_allowed': 2,
@@ -98,9 +98,9 @@ test('the counters agree with the calls, by operation, status and code', async (
   })
   assert.deepEqual(now.values('ugs_http_requests_unanswered_total'), {})
 
-  // Looked up just now, so that the next request is known for what it is by the time that its body is asked for.
+  // Send one request first, so that the API token is cached.
   await api.get({ user_group_id: 'secret-id' })
-  // Its body never comes.
+  // A request whose body never arrives.
   const leaving = await RawConnection.open(origin)
   leaving.send(requestText({ token: tokens.Testing, headers: ['Expect: 100-continue', 'Content-Length: 9'] }))
   await leaving.response()
@@ -113,7 +113,7 @@ test('the counters agree with the calls, by operation, status and code', async (
   }
 })
 
-test('the durations and the batches are those of the calls', async (t) => {
+test('the durations and batches match the requests', async (t) => {
   const service = await startService(t, measured)
   const api = userApi(service.origin, service.tokens.Testing)
   const before = await scrape(service)
@@ -144,7 +144,7 @@ test('the durations and the batches are those of the calls', async (t) => {
 
   const kind = isOnPostgres ? 'create' : 'transaction'
   const callsIn = (name: string) => (now.value(name, { kind }) ?? 0) - (before.value(name, { kind }) ?? 0)
-  // On SQLite the API token is looked up too, and `ugs_ready` asks the store.
+  // On SQLite, also the lookup of the API token and the ping for `ugs_ready`.
   const calls = callsIn('ugs_store_batch_size_sum')
   assert.ok(isOnPostgres ? calls === 50 : calls > 50, `${calls} calls`)
   assert.ok(callsIn('ugs_store_batch_size_count') < calls)
@@ -158,7 +158,7 @@ test('the durations and the batches are those of the calls', async (t) => {
   }
 })
 
-test('docs/operations.md lists the metrics, and those that there are are listed', async (t) => {
+test('docs/operations.md lists all metrics with their labels', async (t) => {
   const listed = readTable(readPage('docs/operations.md'), '## Metrics').map(
     ([name = '', type = '', labels = '']) => ({
       name: name.replaceAll('`', ''),
@@ -196,7 +196,7 @@ test('docs/operations.md lists the metrics, and those that there are are listed'
   }
 })
 
-test('the tokens that each secret key has sealed are counted', async (t) => {
+test('counts the tokens that each secret key encrypts', async (t) => {
   const first = await startService(t)
   const api = userApi(first.origin, first.tokens.Testing)
   await times(3, () => api.get({ user_group_id: 'a', name: 'Name' }))
@@ -213,7 +213,7 @@ test('the tokens that each secret key has sealed are counted', async (t) => {
   assert.equal(scraped.value('ugs_sealed_tokens', { secret_key: 'new' }), 0)
 })
 
-test('build info tells what runs', async (t) => {
+test('build info contains the versions', async (t) => {
   const service = await startService(t, measured)
   const { version } = JSON.parse(readPage('server/package.json')) as { version: string }
   const store = isOnPostgres ? 'postgres' : 'sqlite'
@@ -221,7 +221,7 @@ test('build info tells what runs', async (t) => {
   assert.equal((await scrape(service)).value('ugs_build_info', labels), 1)
 })
 
-test('nothing but GET and HEAD of /metrics is answered there, and /metrics nowhere else', async (t) => {
+test('the metrics server serves only GET and HEAD of /metrics, and the API no metrics', async (t) => {
   const service = await startService(t, measured)
   const { origin } = metricsUrlOf(service)
   const get = await call(origin, { path: '/metrics?x=1' })
@@ -236,12 +236,12 @@ test('nothing but GET and HEAD of /metrics is answered there, and /metrics nowhe
   assert.equal((await call(service.origin, { path: '/metrics' })).status, 404)
 })
 
-test('without UGS_METRICS_PORT there are none', async (t) => {
+test('without UGS_METRICS_PORT there is no metrics server', async (t) => {
   const service = await startService(t)
   assert.doesNotMatch(service.stdout(), /Metrics/)
 })
 
-test('a drain can be watched to its end', async (t) => {
+test('a drain is visible until its end', async (t) => {
   const service = await startService(t, { ...measured, UGS_DRAIN_MS: '1000' })
   const { origin } = metricsUrlOf(service)
   assert.equal((await scrape(service)).value('ugs_ready'), 1)
@@ -252,7 +252,7 @@ test('a drain can be watched to its end', async (t) => {
 })
 
 for (const args of [[], ['--workers', '2']]) {
-  test(`a port that is taken is said before anything is done${args.length > 0 ? ', with workers' : ''}`, async (t) => {
+  test(`a port in use is reported before anything is created${args.length > 0 ? ', with workers' : ''}`, async (t) => {
     const other = createServer().listen(0, '127.0.0.1')
     t.after(() => other.close())
     await once(other, 'listening')

@@ -16,7 +16,7 @@ const service = await startService(
   { after },
   {
     ...collector.settings,
-    // Those that come without a trace are not followed.
+    // Requests without a trace context are not sampled.
     OTEL_TRACES_SAMPLER: 'parentbased_always_off',
     OTEL_EXPORTER_OTLP_HEADERS: 'x-collector=let-me-in',
     UGS_ACCESS_LOG: 'full',
@@ -26,22 +26,23 @@ const { Customer, Testing } = service.tokens
 const api = userApi(service.origin, Testing)
 
 let count = 0
-/** The header of a trace of its own, which its first span follows or not. */
-function newTrace(isFollowed = true) {
+/** Returns a new trace context, sampled or not. */
+function newTrace(isSampled = true) {
   const traceId = (++count).toString(16).padStart(32, 'a')
   const parentId = 'b'.repeat(16)
-  return { traceId, parentId, header: `00-${traceId}-${parentId}-0${isFollowed ? 1 : 0}` }
+  return { traceId, parentId, header: `00-${traceId}-${parentId}-0${isSampled ? 1 : 0}` }
 }
 
-const spanOfCall = (traceId: string) => collector.until((span) => span.kind === 2 && span.traceId === traceId)
+const spanOfRequest = (traceId: string) =>
+  collector.until((span) => span.kind === 2 && span.traceId === traceId)
 const isBatch = ({ attributes }: ReceivedSpan) => 'ugs.batch.size' in attributes
 
-test('a call is a span of the trace that it came with', async () => {
+test('a request is a span of its trace context', async () => {
   const { traceId, parentId, header } = newTrace()
   const headers = { traceparent: header, tracestate: 'vendor=value' }
   const response = await api.get({ user_group_id: 'span', name: 'Name' }, headers)
   assertSuccess(response)
-  const span = await spanOfCall(traceId)
+  const span = await spanOfRequest(traceId)
   assert.deepEqual(
     [span.name, span.parentSpanId, span.traceState, span.status ?? 0],
     ['GET /api/user', parentId, 'vendor=value', 0],
@@ -64,10 +65,10 @@ test('a call is a span of the trace that it came with', async () => {
   assert.ok(collector.received().includes('let-me-in'))
 })
 
-test('the line of a call names its span', async () => {
+test('the log line of a request has its span id', async () => {
   const { traceId, header } = newTrace()
   const { headers } = await call(service.origin, { path: '/healthz', headers: { traceparent: header } })
-  const { spanId } = await spanOfCall(traceId)
+  const { spanId } = await spanOfRequest(traceId)
   const id = `"request_id":"${headers['x-request-id']}"`
   await service.logged(id)
   const line = service
@@ -78,10 +79,10 @@ test('the line of a call names its span', async () => {
   assert.deepEqual([trace_id, span_id], [traceId, spanId])
 })
 
-test('what the store does for a call is a child of its span', async () => {
+test("a store operation is a child of its request's span", async () => {
   const { traceId, header } = newTrace()
   assertSuccess(await api.get({ user_group_id: 'child', name: 'Name' }, { traceparent: header }))
-  const parent = await spanOfCall(traceId)
+  const parent = await spanOfRequest(traceId)
   const span = await collector.until((one) => isBatch(one) && one.traceId === traceId)
   assert.equal(span.parentSpanId, parent.spanId)
   assert.equal(span.kind, isPostgres ? 3 : 1)
@@ -90,7 +91,7 @@ test('what the store does for a call is a child of its span', async () => {
   assert.equal(span.name, `${span.attributes['db.system.name']} ${String(span.attributes['ugs.batch.kind'])}`)
 })
 
-test('a batch is a child of its first call, and is linked to the others', async () => {
+test('a batch is a child of its first request and linked to the others', async () => {
   assertSuccess(await api.get({ user_group_id: 'batch', name: 'Name' }))
   const traces = Array.from({ length: 8 }, () => newTrace())
   const body = JSON.stringify({ user_group_id: 'batch' })
@@ -102,13 +103,13 @@ test('a batch is a child of its first call, and is linked to the others', async 
   )
   for (const { traceId } of traces) assert.ok(assertSuccess(await connection.response()), traceId)
   connection.close()
-  for (const { traceId } of traces) await spanOfCall(traceId)
+  for (const { traceId } of traces) await spanOfRequest(traceId)
   const shared = await collector.until(
     (span) =>
       isBatch(span) && traces.some(({ traceId }) => traceId === span.traceId) && span.links.length > 0,
   )
   assert.ok(Number(shared.attributes['ugs.batch.size']) > shared.links.length)
-  const calls = await Promise.all(traces.map(({ traceId }) => spanOfCall(traceId)))
+  const calls = await Promise.all(traces.map(({ traceId }) => spanOfRequest(traceId)))
   for (const { spanId, traceId } of calls) {
     await collector.until(
       (span) =>
@@ -122,16 +123,16 @@ test('a batch is a child of its first call, and is linked to the others', async 
   }
 })
 
-test('a call that is not followed leaves nothing, beside those that are', async () => {
+test('an unsampled request leaves no span, next to sampled ones', async () => {
   const traces = Array.from({ length: 12 }, (_, i) => newTrace(i % 2 === 0))
   const connection = await RawConnection.open(service.origin)
   const requestOf = ({ header }: { header: string }, i: number) =>
     requestText({
       token: Testing,
-      body: JSON.stringify({ user_group_id: `followed ${i}`, name: 'Name' }),
+      body: JSON.stringify({ user_group_id: `sampled ${i}`, name: 'Name' }),
       headers: [`traceparent: ${header}`],
     })
-  // One after another, and then all at once.
+  // First one after another, then all at once.
   for (const [i, trace] of traces.entries()) {
     connection.send(requestOf(trace, i))
     assertSuccess(await connection.response())
@@ -141,30 +142,30 @@ test('a call that is not followed leaves nothing, beside those that are', async 
   connection.close()
   const last = newTrace()
   await call(service.origin, { path: '/healthz', headers: { traceparent: last.header } })
-  await spanOfCall(last.traceId)
+  await spanOfRequest(last.traceId)
   for (const [i, { traceId }] of traces.entries()) {
-    const ofIt = collector.spans.filter((span) => span.traceId === traceId)
-    assert.equal(ofIt.filter(({ kind }) => kind === 2).length, i % 2 === 0 ? 2 : 0)
-    if (i % 2 === 1) assert.deepEqual(ofIt, [])
+    const ownSpans = collector.spans.filter((span) => span.traceId === traceId)
+    assert.equal(ownSpans.filter(({ kind }) => kind === 2).length, i % 2 === 0 ? 2 : 0)
+    if (i % 2 === 1) assert.deepEqual(ownSpans, [])
     assert.equal(service.stderr().includes(traceId), i % 2 === 0)
   }
-  // One that begins here is not followed either.
-  assertSuccess(await api.get({ user_group_id: 'followed 0' }))
+  // A request without a trace context is not sampled either.
+  assertSuccess(await api.get({ user_group_id: 'sampled 0' }))
   assert.ok(collector.spans.every(({ parentSpanId }) => parentSpanId !== undefined))
 })
 
-test('a call that fails on our side is told as failed, and one that its caller is to blame for is not', async () => {
+test('a server error sets the status of the span, and a client error does not', async () => {
   const ours = newTrace()
   const headers = [`traceparent: ${ours.header}`, 'Transfer-Encoding: gzip']
   await answersTo(service.origin, requestText({ token: Testing, headers }))
-  const failed = await spanOfCall(ours.traceId)
+  const failed = await spanOfRequest(ours.traceId)
   assert.deepEqual(
     [failed.status, failed.attributes['error.type'], failed.attributes['http.response.status_code']],
     [2, 'not_implemented', 501],
   )
   const theirs = newTrace()
   await api.post({ current_token: 'none' }, { traceparent: theirs.header })
-  const { status, attributes } = await spanOfCall(theirs.traceId)
+  const { status, attributes } = await spanOfRequest(theirs.traceId)
   assert.deepEqual(
     [status ?? 0, attributes['error.type'], attributes['ugs.error_code']],
     [0, undefined, 'token_not_found'],
@@ -177,10 +178,10 @@ for (const header of [
   `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`,
   `ff-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
 ]) {
-  test(`traceparent: "${header}" is none`, async () => {
-    const answer = await api.get({ user_group_id: 'none', name: 'Name' }, { traceparent: header })
-    assertSuccess(answer)
-    const id = `"request_id":"${answer.headers['x-request-id']}"`
+  test(`traceparent "${header}" is ignored`, async () => {
+    const response = await api.get({ user_group_id: 'none', name: 'Name' }, { traceparent: header })
+    assertSuccess(response)
+    const id = `"request_id":"${response.headers['x-request-id']}"`
     await service.logged(id)
     const line = service
       .stderr()
@@ -190,7 +191,7 @@ for (const header of [
   })
 }
 
-test('nothing of what a call holds is sent', async () => {
+test('spans contain no secrets or contents of requests', async () => {
   const { header } = newTrace()
   const headers = { traceparent: header }
   const secrets = [Customer, Testing]
@@ -207,13 +208,13 @@ test('nothing of what a call holds is sent', async () => {
   }
   const last = newTrace()
   await call(service.origin, { path: '/healthz', headers: { traceparent: last.header } })
-  await spanOfCall(last.traceId)
+  await spanOfRequest(last.traceId)
   const sent = collector.received()
   for (const secret of secrets) assert.ok(!sent.includes(randomPartOf(secret).slice(0, 12)))
   assert.doesNotMatch(sent, /ug[at]_|-of-it/)
 })
 
-/** The files that a process has loaded by its end. */
+/** Returns the source coverage of a process, which lists all files that it loaded. */
 async function loadedWith(t: TestContext, settings: Record<string, string>): Promise<string> {
   const folder = temporaryFolder(t)
   const one = await startService(t, { ...settings, NODE_V8_COVERAGE: folder })
@@ -225,7 +226,7 @@ async function loadedWith(t: TestContext, settings: Record<string, string>): Pro
 }
 
 describe('UGS_TRACES', () => {
-  it('off, as it is by default, loads nothing of OpenTelemetry', async (t) => {
+  it('off, the default, loads no file of OpenTelemetry', async (t) => {
     const { UGS_TRACES, ...others } = collector.settings
     assert.equal(UGS_TRACES, 'on')
     const before = collector.received().length
@@ -234,7 +235,7 @@ describe('UGS_TRACES', () => {
     assert.ok((await loadedWith(t, collector.settings)).includes('@opentelemetry'), 'it is not loaded')
   })
 
-  it('on, follows every call, and sends what it has when it stops', async (t) => {
+  it('on, traces every request and sends the remaining spans at shutdown', async (t) => {
     const own = await startCollector(t)
     const settings = { ...own.settings, OTEL_BSP_SCHEDULE_DELAY: '600000', OTEL_SERVICE_NAME: 'mine' }
     const one = await startService(t, settings)
@@ -248,7 +249,7 @@ describe('UGS_TRACES', () => {
     )
   })
 
-  it('on, with several workers, has each send its own', async (t) => {
+  it('on with several workers, sends the spans of each', async (t) => {
     const own = await startCollector(t)
     const one = await startService(t, own.settings, ['--workers', '2'])
     await Promise.all(Array.from({ length: 40 }, () => call(one.origin, { path: '/healthz' })))
@@ -260,7 +261,7 @@ describe('UGS_TRACES', () => {
 })
 
 describe('a collector', () => {
-  it('that is not there costs no call, and is told once', async (t) => {
+  it('that is unreachable affects no request and is logged once', async (t) => {
     const one = await startService(t, {
       UGS_TRACES: 'on',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
@@ -279,7 +280,7 @@ describe('a collector', () => {
     assert.doesNotMatch(one.stderr(), /ECONNREFUSED|127\.0\.0\.1:1\b|"stack"/)
   })
 
-  it('that never answers keeps the service from nothing, its end included', async (t) => {
+  it('that never responds does not delay requests or the shutdown', async (t) => {
     const silent = createServer(() => undefined)
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     t.after(() => silent.close())

@@ -19,7 +19,7 @@ interface Registered {
   readonly created_at: string
 }
 
-/** Without their last uses, which are written down when there is time. */
+/** Lists API tokens without their last use, which is written asynchronously. */
 const apiTokens = async (api = admin) =>
   assertAnswers<{ api_tokens: ApiTokenView[] }>(await api.listApiTokens(), 'listApiTokens').api_tokens.map(
     (apiToken) => ({ ...apiToken, last_used_at: null }),
@@ -31,7 +31,7 @@ const createApiToken = async (body: object) =>
     'createApiToken',
   )
 
-test('an API token is made for this environment, works, is listed without itself, and is revoked', async () => {
+test('creates, lists and revokes an API token of this environment', async () => {
   const { api_token, token } = await createApiToken({ name: 'backend', scopes: ['write', 'read'] })
   const { id, created_at, ...rest } = api_token
   assert.deepEqual(rest, {
@@ -84,7 +84,7 @@ const works = async (token: string) =>
   (await userApi(service.origin, token).get({ user_group_id: 'rotated', name: 'Name' })).status === 200
 const ms = (from: string, to: string | null) => Date.parse(to ?? '') - Date.parse(from)
 
-test('an API token takes the place of another, which works on for as long as was asked for', async () => {
+test('a rotated API token works until the end of the overlap', async () => {
   const fields = { name: 'backend', scopes: ['write'], expires_in_seconds: 3600 }
   const old = await createApiToken(fields)
   const { api_token, token, replaces } = await rotated(old.api_token.id, { overlap_seconds: 600 })
@@ -101,7 +101,7 @@ test('an API token takes the place of another, which works on for as long as was
   assert.deepEqual([await works(token), await works(old.token)], [true, true])
 })
 
-test('an API token that is replaced without an overlap stops at once, and without a word on it after a day', async () => {
+test('without an overlap a rotated API token stops immediately, and by default after a day', async () => {
   const old = await createApiToken({ name: 'backend', scopes: ['write'] })
   const second = await rotated(old.api_token.id, { overlap_seconds: 0 })
   assert.equal(second.api_token.expires_at, null)
@@ -111,13 +111,13 @@ test('an API token that is replaced without an overlap stops at once, and withou
   assert.deepEqual([await works(second.token), await works(third.token)], [true, true])
 })
 
-test('an API token that ends within the overlap ends when it would have', async () => {
+test('an API token that expires within the overlap keeps its expiry', async () => {
   const old = await createApiToken({ name: 'backend', scopes: ['write'], expires_in_seconds: 60 })
   const { replaces } = await rotated(old.api_token.id, { overlap_seconds: 2_592_000 })
   assert.equal(replaces.expires_at, old.api_token.expires_at)
 })
 
-test('an API token is replaced once, by whoever is first', async () => {
+test('of concurrent rotations of an API token only the first succeeds', async () => {
   const { api_token: old } = await createApiToken({ name: 'backend', scopes: ['write'] })
   const responses = await Promise.all(
     [0, 60, 600].map((overlap_seconds) => rotate(old.id, { overlap_seconds })),
@@ -128,7 +128,7 @@ test('an API token is replaced once, by whoever is first', async () => {
   assert.equal((await rotated(replaced?.replaced_by ?? 0, {})).api_token.name, 'backend')
 })
 
-test('an API token that is revoked, over or not there is not replaced', async () => {
+test('revoked and unknown API tokens cannot be rotated', async () => {
   const { api_token: revoked } = await createApiToken({ name: 'backend', scopes: ['write'] })
   await admin.revokeApiToken({ params: { id: revoked.id } })
   const count = (await apiTokens()).length
@@ -136,20 +136,20 @@ test('an API token that is revoked, over or not there is not replaced', async ()
   assert.equal((await apiTokens()).length, count)
 })
 
-test('an API token may replace itself', async () => {
+test('an API token can rotate itself', async () => {
   const { api_token, token } = await createApiToken({ name: 'own', scopes: ['admin'] })
-  const made = await rotated(api_token.id, { overlap_seconds: 0 }, adminApi(service.origin, token))
+  const created = await rotated(api_token.id, { overlap_seconds: 0 }, adminApi(service.origin, token))
   assertRefused(await adminApi(service.origin, token).listApiTokens(), 'listApiTokens', 'unauthenticated')
-  assertAnswers(await adminApi(service.origin, made.token).listApiTokens(), 'listApiTokens')
+  assertAnswers(await adminApi(service.origin, created.token).listApiTokens(), 'listApiTokens')
 })
 
-test('an API token may have an end', async () => {
+test('an API token can have an expiry', async () => {
   const body = { name: 'for a day', scopes: ['introspect'], expires_in_seconds: 86_400 }
   const { created_at, expires_at } = (await createApiToken(body)).api_token
   assert.equal(Date.parse(expires_at ?? '') - Date.parse(created_at), 86_400_000)
 })
 
-test('a workspace comes with an API token that sees it alone', async () => {
+test('a new workspace has an API token that sees only this workspace', async () => {
   const response = await admin.createWorkspace({ body: { name: 'second' } })
   const { workspace, api_token, token } = assertAnswers<{
     workspace: Registered
@@ -185,7 +185,7 @@ test('a workspace comes with an API token that sees it alone', async () => {
   }
 })
 
-test('schemas and data sources are registered, listed and removed, unless they are in use', async () => {
+test('schemas and data sources are registered, listed and deleted unless they are in use', async () => {
   const { schema } = assertAnswers<{ schema: Registered }>(
     await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales 😀' } }),
     'createSchema',
@@ -210,7 +210,7 @@ test('schemas and data sources are registered, listed and removed, unless they a
   assertRefused(await admin.createSchema({ body: taken }), 'createSchema', 'already_exists')
   assertRefused(await admin.createDataSource({ body }), 'createDataSource', 'already_exists')
 
-  // What the ids name by now must not come to name others.
+  // A new provided id must not change the meaning of an id in a mapping.
   const mapped = await create('mapped', { mapping: { [schema.id]: String(data_source.id) } })
   const schemaOfId = { provided_id: String(schema.id), name: 'x' }
   assertRefused(await admin.createSchema({ body: schemaOfId }), 'createSchema', 'in_use')
@@ -231,7 +231,7 @@ test('schemas and data sources are registered, listed and removed, unless they a
   assert.deepEqual(await lists(), [[], []])
 })
 
-test('the last thing that an API token may do is revoke itself', async () => {
+test('an API token can revoke itself', async () => {
   const { api_token, token } = await createApiToken({ name: 'own', scopes: ['admin'] })
   const own = adminApi(service.origin, token)
   assertAnswers(await own.revokeApiToken({ params: { id: api_token.id } }), 'revokeApiToken')

@@ -28,7 +28,7 @@ async function pages(limit?: number, api: AdminApi = admin): Promise<Page[]> {
   return all
 }
 
-/** In short: what, and whose. */
+/** Returns findings in short form: kind, entry and user groups. */
 async function findings(limit?: number): Promise<string[]> {
   return (await pages(limit)).flatMap((page) =>
     page.findings.map(
@@ -52,17 +52,17 @@ const addSource = async (schema_id: number, provided_id: string) =>
 
 const one = await create('one', { mapping: { a: 'x', b: 'own' } })
 
-test('one user group alone has none', async () => {
+test('a single user group has no findings', async () => {
   assert.deepEqual(await findings(), [])
 })
 
-test('with nothing registered, what several user groups have in common is shared', async () => {
+test('without a registry, entries that several user groups share are findings', async () => {
   await create('two', { mapping: { a: 'x' } })
   await create('three', { mapping: { c: 'y' } })
   assert.deepEqual(await findings(), ['shared a=x -: one two'])
 })
 
-test('with a registry, what names nothing is unresolved, and a data source is shared by whatever names', async () => {
+test('with a registry, unresolved entries and shared data sources are findings, by any of their ids', async () => {
   const sales = await register('sales')
   const eu = await addSource(sales, 'eu')
   await addSource(sales, 'us')
@@ -78,13 +78,13 @@ test('with a registry, what names nothing is unresolved, and a data source is sh
   assert.deepEqual(await findings(1), expected)
   assert.deepEqual(await findings(2), expected)
 
-  // One that names the data source twice shares it with nobody.
+  // A user group that names the data source twice does not share it.
   const six = await create('six', { mapping: { sales: 'us' } })
   await admin.patchUserGroup({ ...of(six), body: { mapping: null } })
   assert.deepEqual(await findings(), expected)
 })
 
-test('what is mended is no finding any more', async () => {
+test('a corrected mapping is no longer a finding', async () => {
   await admin.patchUserGroup({ ...of(one), body: { mapping: { sales: 'us' } } })
   assert.deepEqual(await findings(), [
     'shared sales=eu Name of eu: four five',
@@ -94,14 +94,14 @@ test('what is mended is no finding any more', async () => {
   ])
 })
 
-test('what is deleted is no finding, and one again once it is restored', async () => {
+test('a deleted user group has no findings until it is restored', async () => {
   await admin.deleteUserGroup(of(one))
   assert.ok(!(await findings()).some((finding) => finding.includes('one')))
   await admin.restoreDeletedUserGroup(of(one))
   assert.ok((await findings()).includes('shared sales=us Name of us: one five'))
 })
 
-test('a word that names one thing is not taken for the id of another', async () => {
+test('a provided id is not mistaken for the id of another data source', async () => {
   const first = await register('first')
   const named = await register(String(first + 2))
   const byId = await register('by id')
@@ -115,7 +115,7 @@ test('a word that names one thing is not taken for the id of another', async () 
   for (const group of groups) await admin.deleteUserGroup(of(group))
 })
 
-test('a finding names ten user groups at most', async () => {
+test('a finding lists ten user groups at most', async () => {
   for (let i = 0; i < 12; i++) await create(`many ${i}`, { mapping: { many: 'same' } })
   const found = (await pages()).flatMap((page) => page.findings).find(({ schema }) => schema === 'many')
   assert.deepEqual(
@@ -124,11 +124,11 @@ test('a finding names ten user groups at most', async () => {
   )
 })
 
-test('a page has no more than its limit', async () => {
+test('a page has at most its limit', async () => {
   for (const { findings } of await pages(1)) assert.ok(findings.length <= 1, JSON.stringify(findings))
 })
 
-test('however long what mappings say is, the cursor leads on', async () => {
+test('a cursor works for mapping entries of any length', async () => {
   const long = ['\u0001', '"', '😀'].map((character) => character.repeat(255))
   const mapping = Object.fromEntries(long.map((text) => [text, text]))
   const { team_id } = await create('long', { mapping })
@@ -139,7 +139,7 @@ test('however long what mappings say is, the cursor leads on', async () => {
   await admin.deleteUserGroup(of({ team_id }))
 })
 
-test('of the parameters, limit is held to what it may be', async () => {
+test('refuses an invalid limit', async () => {
   for (const limit of ['0', '201', 'x', '']) {
     const response = await admin.listIsolationFindings({ query: { limit } })
     assertRefused(response, 'listIsolationFindings', 'validation_failed', ['/limit'])

@@ -12,7 +12,7 @@ import { assertActive, assertInactive } from '../../support/introspection.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault, assertSuccess, tokenIn } from '../../support/user-api.ts'
 
-// What a support engineer does, from the question to the answer.
+// Typical tasks of a support engineer.
 
 const { service, admin, user, introspect, create } = await startManaged({ after })
 
@@ -31,7 +31,7 @@ const report = async (token: string, rotate?: boolean) =>
 const currentToken = async (group: { team_id: number }) =>
   assertAnswers<{ token: string }>(await admin.getUserGroupToken(of(group)), 'getUserGroupToken').token
 
-test('a customer whose dashboard is empty: found, seen why, mended, undone', async () => {
+test('an empty dashboard: find the customer, see the reason, correct it, revert it', async () => {
   assertAnswers(await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }), 'createSchema')
   const eu = { schema_id: 1, provided_id: 'warehouse-eu', name: 'Warehouse EU' }
   assertAnswers(await admin.createDataSource({ body: eu }), 'createDataSource')
@@ -77,79 +77,85 @@ test('a customer whose dashboard is empty: found, seen why, mended, undone', asy
   assert.equal(await currentToken(found), token)
 })
 
-test('a token that leaked: whose it is, and replaced in the same call', async () => {
-  const made = await create('leaked', { name: 'Leaked' })
-  const asked = await report(made.token)
+test('a leaked user group token is identified and replaced in one request', async () => {
+  const created = await create('leaked', { name: 'Leaked' })
+  const identified = await report(created.token)
   assert.deepEqual(
-    [asked.kind, asked.works, asked.valid_until, asked.rotated, asked.user_group?.provided_id],
+    [
+      identified.kind,
+      identified.works,
+      identified.valid_until,
+      identified.rotated,
+      identified.user_group?.provided_id,
+    ],
     ['user_group_token', true, null, false, 'leaked'],
   )
-  assertActive(await introspect(made.token))
+  assertActive(await introspect(created.token))
 
-  const told = await report(made.token, true)
-  assert.deepEqual([told.works, told.rotated], [true, true])
-  assertInactive(await introspect(made.token))
-  const next = await currentToken(made)
-  assert.notEqual(next, made.token)
+  const reported = await report(created.token, true)
+  assert.deepEqual([reported.works, reported.rotated], [true, true])
+  assertInactive(await introspect(created.token))
+  const next = await currentToken(created)
+  assert.notEqual(next, created.token)
   assertActive(await introspect(next))
   assert.equal(tokenIn(await user.get({ user_group_id: 'leaked' })), next)
 
-  const again = await report(made.token)
+  const again = await report(created.token)
   assert.deepEqual([again.works, again.rotated], [false, false])
   assert.ok(Date.parse(again.valid_until ?? '') <= Date.now())
   assert.equal(again.user_group?.provided_id, 'leaked')
 })
 
-test('a token that was replaced still works in its grace period, and the report says until when', async () => {
-  const made = await create('in grace')
-  await admin.rotateTokenOfUserGroup({ ...of(made), body: { grace_period_seconds: 3600 } })
-  const { works, valid_until } = await report(made.token)
+test('a superseded token works during its grace period, and the report returns its end', async () => {
+  const created = await create('in grace')
+  await admin.rotateTokenOfUserGroup({ ...of(created), body: { grace_period_seconds: 3600 } })
+  const { works, valid_until } = await report(created.token)
   assert.equal(works, true)
   assert.equal(Date.parse(valid_until ?? '') > Date.now(), true)
 })
 
-test('a token that leaked in its grace period stops at once, and the current one goes on', async () => {
-  const made = await create('leaked in grace')
-  await admin.rotateTokenOfUserGroup({ ...of(made), body: { grace_period_seconds: 3600 } })
-  const told = await report(made.token, true)
-  assert.deepEqual([told.works, told.rotated], [true, false])
-  assertInactive(await introspect(made.token))
-  assertActive(await introspect(await currentToken(made)))
-  assert.equal((await report(made.token)).works, false)
+test('a leaked superseded token stops immediately, and the current one keeps working', async () => {
+  const created = await create('leaked in grace')
+  await admin.rotateTokenOfUserGroup({ ...of(created), body: { grace_period_seconds: 3600 } })
+  const reported = await report(created.token, true)
+  assert.deepEqual([reported.works, reported.rotated], [true, false])
+  assertInactive(await introspect(created.token))
+  assertActive(await introspect(await currentToken(created)))
+  assert.equal((await report(created.token)).works, false)
 })
 
-test('an API token that leaked: which one, and revoked in the same call', async () => {
-  const made = assertAnswers<{ token: string; api_token: { id: number } }>(
+test('a leaked API token is identified and revoked in one request', async () => {
+  const created = assertAnswers<{ token: string; api_token: { id: number } }>(
     await admin.createApiToken({ body: { name: 'leaked', scopes: ['write'] } }),
     'createApiToken',
   )
   const ask = async (rotate: boolean) => {
     const { api_token, ...rest } = assertAnswers<{ api_token: { id: number; revoked_at: string | null } }>(
-      await admin.reportLeakedToken({ body: { token: made.token, rotate } }),
+      await admin.reportLeakedToken({ body: { token: created.token, rotate } }),
       'reportLeakedToken',
     )
     return { ...rest, id: api_token.id, isRevoked: api_token.revoked_at !== null }
   }
-  const told = { success: 1, kind: 'api_token', id: made.api_token.id }
-  assert.deepEqual(await ask(false), { ...told, works: true, isRevoked: false })
-  assert.deepEqual(await ask(true), { ...told, works: true, isRevoked: true })
-  assert.deepEqual(await ask(false), { ...told, works: false, isRevoked: true })
-  assert.deepEqual(await ask(true), { ...told, works: false, isRevoked: true })
+  const reported = { success: 1, kind: 'api_token', id: created.api_token.id }
+  assert.deepEqual(await ask(false), { ...reported, works: true, isRevoked: false })
+  assert.deepEqual(await ask(true), { ...reported, works: true, isRevoked: true })
+  assert.deepEqual(await ask(false), { ...reported, works: false, isRevoked: true })
+  assert.deepEqual(await ask(true), { ...reported, works: false, isRevoked: true })
 })
 
-test('what was never a token is unknown', async () => {
+test('a text that was never a token is unknown', async () => {
   const { token } = await create('known')
   for (const text of ['x', token.slice(0, -1), `${token}0`, token.replace('ugt', 'uga'), ' ', '\u0000'])
     assert.deepEqual(await report(text, true), { success: 1, kind: 'unknown', works: false })
   assertActive(await introspect(token))
 })
 
-test('a user group that is suspended: inactive at once, /api/user goes on, and it resumes', async () => {
-  const made = await create('suspended')
-  const old = made.token
-  await admin.rotateTokenOfUserGroup({ ...of(made), body: { grace_period_seconds: 3600 } })
-  const token = await currentToken(made)
-  const suspended = managedIn(await admin.suspendUserGroup(of(made)), 'suspendUserGroup')
+test('a suspended user group is inactive immediately, works in /api/user, and can be resumed', async () => {
+  const created = await create('suspended')
+  const old = created.token
+  await admin.rotateTokenOfUserGroup({ ...of(created), body: { grace_period_seconds: 3600 } })
+  const token = await currentToken(created)
+  const suspended = managedIn(await admin.suspendUserGroup(of(created)), 'suspendUserGroup')
   assert.ok(Math.abs(Date.now() - Date.parse(suspended.suspended_at ?? '')) < 60_000)
   for (const one of [token, old]) assertInactive(await introspect(one))
   assert.equal(tokenIn(await user.get({ user_group_id: 'suspended' })), token)
@@ -158,39 +164,39 @@ test('a user group that is suspended: inactive at once, /api/user goes on, and i
   assertInactive(await introspect(next))
   assert.equal((await report(next)).works, false)
   const view = assertAnswers<{ token: { active: boolean } }>(
-    await admin.viewUserGroup(of(made)),
+    await admin.viewUserGroup(of(created)),
     'viewUserGroup',
   )
   assert.equal(view.token.active, false)
 
-  const again = managedIn(await admin.suspendUserGroup(of(made)), 'suspendUserGroup')
+  const again = managedIn(await admin.suspendUserGroup(of(created)), 'suspendUserGroup')
   assert.equal(again.suspended_at, suspended.suspended_at)
-  const resumed = managedIn(await admin.resumeUserGroup(of(made)), 'resumeUserGroup')
+  const resumed = managedIn(await admin.resumeUserGroup(of(created)), 'resumeUserGroup')
   assert.deepEqual([resumed.suspended_at, resumed.name], [null, 'New'])
   for (const one of [next, old]) assertActive(await introspect(one))
   assertInactive(await introspect(token))
-  const last = managedIn(await admin.resumeUserGroup(of(made)), 'resumeUserGroup')
+  const last = managedIn(await admin.resumeUserGroup(of(created)), 'resumeUserGroup')
   assert.equal(last.revision, resumed.revision)
 })
 
-test('a user group that is deleted: inactive at once, and as it was once it is restored', async () => {
-  const made = await create('gone', { mapping: { a: 'b' }, properties: { a: 1 } })
-  const old = made.token
-  await admin.patchUserGroup({ ...of(made), body: { name: 'Renamed' } })
-  await admin.rotateTokenOfUserGroup({ ...of(made), body: { grace_period_seconds: 3600 } })
-  const token = await currentToken(made)
-  await admin.deleteUserGroup(of(made))
+test('a deleted user group is inactive immediately and can be restored with its token and versions', async () => {
+  const created = await create('gone', { mapping: { a: 'b' }, properties: { a: 1 } })
+  const old = created.token
+  await admin.patchUserGroup({ ...of(created), body: { name: 'Renamed' } })
+  await admin.rotateTokenOfUserGroup({ ...of(created), body: { grace_period_seconds: 3600 } })
+  const token = await currentToken(created)
+  await admin.deleteUserGroup(of(created))
   for (const one of [token, old]) {
     assertInactive(await introspect(one))
     assert.equal((await report(one)).kind, 'unknown')
     assertFault(await user.post({ current_token: one }), 'token_not_found')
   }
-  managedIn(await admin.restoreDeletedUserGroup(of(made)), 'restoreDeletedUserGroup')
-  assert.equal(assertActive(await introspect(token)).team_id, made.team_id)
+  managedIn(await admin.restoreDeletedUserGroup(of(created)), 'restoreDeletedUserGroup')
+  assert.equal(assertActive(await introspect(token)).team_id, created.team_id)
   assertInactive(await introspect(old))
   assert.equal(tokenIn(await user.get({ user_group_id: 'gone' })), token)
   const { versions } = assertAnswers<{ versions: { name: string }[] }>(
-    await admin.listUserGroupVersions(of(made)),
+    await admin.listUserGroupVersions(of(created)),
     'listUserGroupVersions',
   )
   assert.deepEqual(
@@ -199,17 +205,17 @@ test('a user group that is deleted: inactive at once, and as it was once it is r
   )
 })
 
-test('one that was suspended when it was deleted comes back suspended', async () => {
-  const made = await create('suspended and gone')
-  await admin.suspendUserGroup(of(made))
-  await admin.deleteUserGroup(of(made))
-  const restored = managedIn(await admin.restoreDeletedUserGroup(of(made)), 'restoreDeletedUserGroup')
+test('a user group that was suspended before its deletion is restored as suspended', async () => {
+  const created = await create('suspended and gone')
+  await admin.suspendUserGroup(of(created))
+  await admin.deleteUserGroup(of(created))
+  const restored = managedIn(await admin.restoreDeletedUserGroup(of(created)), 'restoreDeletedUserGroup')
   assert.notEqual(restored.suspended_at, null)
-  assertInactive(await introspect(made.token))
+  assertInactive(await introspect(created.token))
 })
 
-test('when a renderer asked last is kept to the minute, and over a restart', async (t) => {
-  const made = await create('looked at')
+test('the last introspection is kept to the minute and survives a restart', async (t) => {
+  const created = await create('looked at')
   const lastOf = async (api: typeof admin, group: { team_id: number }) =>
     assertAnswers<{ last_introspected_at: string | null }>(
       await api.viewUserGroup(of(group)),
@@ -217,8 +223,8 @@ test('when a renderer asked last is kept to the minute, and over a restart', asy
     ).last_introspected_at
   const unseen = await create('never looked at')
   const minute = Math.floor(Date.now() / 60_000) * 60_000
-  assertActive(await introspect(made.token))
-  const { team_id } = made
+  assertActive(await introspect(created.token))
+  const { team_id } = created
   assert.equal(await service.stop(), 0)
 
   const { dataFolder } = service

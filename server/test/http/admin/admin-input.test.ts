@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { AdminOperationId } from '../../../src/contract/admin/admin-operations.ts'
+import type { AdminOperationId } from '../../../src/http/admin/operations.ts'
 import {
   adminPath,
   assertAnswers,
@@ -15,23 +15,23 @@ import { call } from '../../support/http.ts'
 import { assertFault } from '../../support/user-api.ts'
 
 const { service, admin, adminToken, create } = await startManaged({ after })
-const made = await create('known', { properties: { a: 1 } })
+const created = await create('known', { properties: { a: 1 } })
 const { origin } = service
 
-// Of rows, each is judged on its own: the tests of the import have them.
+// Operations with rows are tested in import.test.ts, because each row is validated separately.
 const withBody = operationIds.filter((id) => operationOf(id).body !== undefined && !operationOf(id).takesRows)
 const paths = new Set(operationIds.map((id) => operationOf(id).path))
 
 for (const path of paths) {
   const ids = operationIds.filter((id) => operationOf(id).path === path)
   const methods = ids.map((id) => operationOf(id).method)
-  test(`any other method on ${path} is 405 and says what is allowed`, async () => {
-    const url = adminPath(ids[0] as AdminOperationId, { params: { ...of(made).params } })
+  test(`${path} refuses any other method with 405 and lists the allowed ones`, async () => {
+    const url = adminPath(ids[0] as AdminOperationId, { params: { ...of(created).params } })
     for (const method of ['GET', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'].filter(
       (method) => !(methods as string[]).includes(method),
     )) {
       for (const suffix of ['', '/', '?limit=1']) {
-        // It is told to anybody: the path and the method come first.
+        // The path and method are checked before the API token.
         for (const token of [adminToken, undefined]) {
           const response = await call(origin, { method, path: url + suffix, token, body: {} })
           assertFault(response, 'method_not_allowed')
@@ -42,15 +42,15 @@ for (const path of paths) {
   })
 }
 
-test('HEAD is 405 as well', async () => {
+test('refuses HEAD with 405', async () => {
   for (const id of operationIds) {
-    const answer = await call(origin, { method: 'HEAD', path: adminPath(id), token: adminToken })
-    assert.deepEqual([answer.status, answer.text], [405, ''])
+    const response = await call(origin, { method: 'HEAD', path: adminPath(id), token: adminToken })
+    assert.deepEqual([response.status, response.text], [405, ''])
   }
 })
 
-test('a trailing slash is the same path', async () => {
-  const path = `/admin/v1/user-groups/${made.team_id}/?`
+test('accepts a trailing slash', async () => {
+  const path = `/admin/v1/user-groups/${created.team_id}/?`
   assert.equal(managedIn(await call(origin, { path, token: adminToken }), 'getUserGroup').name, 'known')
 })
 
@@ -62,13 +62,13 @@ for (const path of [
   '/User-Groups',
   '/user-groups/1//view',
 ]) {
-  test(`there is nothing at /admin/v1${path}`, async () => {
-    const answer = await call(origin, { path: `/admin/v1${path}`, token: adminToken })
-    assertFault(answer, 'not_found')
+  test(`/admin/v1${path} is unknown`, async () => {
+    const response = await call(origin, { path: `/admin/v1${path}`, token: adminToken })
+    assertFault(response, 'not_found')
   })
 }
 
-const noIds = [
+const invalidIds = [
   '0',
   '01',
   '-1',
@@ -84,16 +84,16 @@ const noIds = [
   '9'.repeat(99),
 ]
 for (const id of operationIds.filter((id) => operationOf(id).path.includes('{'))) {
-  test(`${id} finds nothing at a path with what is no id`, async () => {
+  test(`${id} returns 404 for an invalid id in the path`, async () => {
     const names = [...operationOf(id).path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
     for (const name of names) {
-      for (const text of noIds) {
-        const params = { ...of(made).params, revision: 1, [name]: encodeURI(text).replace('%25', '%') }
-        const answer = await admin[id]({ params, ...(operationOf(id).body && { body: {} }) })
+      for (const text of invalidIds) {
+        const params = { ...of(created).params, revision: 1, [name]: encodeURI(text).replace('%25', '%') }
+        const response = await admin[id]({ params, ...(operationOf(id).body && { body: {} }) })
         assert.deepEqual(
-          [answer.status, answer.body.error.code],
+          [response.status, response.body.error.code],
           [404, 'not_found'],
-          `${text}: ${answer.text}`,
+          `${text}: ${response.text}`,
         )
       }
     }
@@ -103,9 +103,9 @@ for (const id of operationIds.filter((id) => operationOf(id).path.includes('{'))
 }
 
 for (const id of operationIds) {
-  test(`${id} takes no query parameter but its own, and each once`, async () => {
+  test(`${id} accepts only its own query parameters, each once`, async () => {
     const own = Object.keys((operationOf(id).query as { properties?: object } | undefined)?.properties ?? {})
-    const input = { params: { ...of(made).params, revision: 1 }, body: operationOf(id).body && {} }
+    const input = { params: { ...of(created).params, revision: 1 }, body: operationOf(id).body && {} }
     for (const [query, field] of [
       ['nonsense=1', '/nonsense'],
       ['Limit=1', '/Limit'],
@@ -137,8 +137,8 @@ const malformed: readonly [body: string | Buffer, ...fields: string[]][] = [
 ]
 
 for (const id of withBody) {
-  const input = { params: of(made).params }
-  test(`${id} reads its body as strictly as /api/user does`, async () => {
+  const input = { params: of(created).params }
+  test(`${id} reads its body as strictly as /api/user`, async () => {
     const type = { 'content-type': 'application/json' }
     assertRefused(await admin[id](input), id, 'body_required')
     assertRefused(await admin[id]({ ...input, body: '', headers: type }), id, 'body_required')
@@ -169,8 +169,8 @@ for (const id of withBody) {
   })
 }
 
-/** Bodies with one thing wrong, and the path of it. */
-const wrong: Partial<Record<AdminOperationId, readonly [body: unknown, ...fields: string[]][]>> = {
+/** Invalid bodies and the paths of their invalid fields. */
+const invalidBodies: Partial<Record<AdminOperationId, readonly [body: unknown, ...fields: string[]][]>> = {
   patchUserGroup: [
     [{ name: null }, '/name'],
     [{ name: '' }, '/name'],
@@ -252,28 +252,28 @@ const wrong: Partial<Record<AdminOperationId, readonly [body: unknown, ...fields
 }
 
 for (const id of withBody) {
-  test(`${id} names each field that is wrong, and changes nothing`, async () => {
-    const cases = wrong[id] ?? []
+  test(`${id} lists each invalid field and changes nothing`, async () => {
+    const cases = invalidBodies[id] ?? []
     assert.ok(cases.length > 0, `${id} has no case`)
     const lists = ['listApiTokens', 'listSchemas', 'listDataSources', 'searchUserGroups'] as const
-    // When an API token was last used is written down when there is time.
+    // The last use of an API token is written asynchronously.
     const state = () =>
       Promise.all(
         lists.map(async (list) => (await admin[list]()).text.replaceAll(/"last_used_at":[^,]+/g, '')),
       )
     const before = await state()
     for (const [body, ...fields] of cases)
-      assertRefused(await admin[id]({ params: of(made).params, body }), id, 'validation_failed', fields)
+      assertRefused(await admin[id]({ params: of(created).params, body }), id, 'validation_failed', fields)
     assert.deepEqual(await state(), before)
   })
 }
 
-test('operations without a body take no notice of one', async () => {
-  const answer = await admin.suspendUserGroup({ ...of(made), body: '{"nonsense"' })
-  assertAnswers(answer, 'suspendUserGroup')
-  assertAnswers(await admin.getUserGroup({ ...of(made), body: 'x'.repeat(2_000_000) }), 'getUserGroup')
+test('operations without a body ignore one', async () => {
+  const response = await admin.suspendUserGroup({ ...of(created), body: '{"nonsense"' })
+  assertAnswers(response, 'suspendUserGroup')
+  assertAnswers(await admin.getUserGroup({ ...of(created), body: 'x'.repeat(2_000_000) }), 'getUserGroup')
 })
 
-test('nothing of all that was a defect of the service', () => {
+test('these requests caused no error in the log', () => {
   assert.doesNotMatch(service.stderr(), /"level":[56]0/)
 })

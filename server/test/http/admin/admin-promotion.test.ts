@@ -36,25 +36,25 @@ const promote = async (
     .results
 }
 
-/** A dry run changes nothing and says what is then done; returns that. */
-async function promoteAsTold(to: typeof customer, ids: readonly string[]): Promise<Result[]> {
-  const told = await writingNothing(to.service, () => promote(to, ids, true))
+/** Checks that a dry run changes nothing and returns the same results as the promotion that follows. */
+async function promoteAsPreviewed(to: typeof customer, ids: readonly string[]): Promise<Result[]> {
+  const preview = await writingNothing(to.service, () => promote(to, ids, true))
   const done = await promote(to, ids)
-  // Only what is made has no id before.
+  // A user group that does not exist yet has no id in the dry run.
   const comparable = (results: Result[]) =>
     results.map((result) => (result.outcome === 'created' ? { ...result, team_id: null } : result))
-  assert.deepEqual(comparable(told), comparable(done))
+  assert.deepEqual(comparable(preview), comparable(done))
   return done
 }
 
-test('each outcome is told, in the order of the ids', async () => {
+test('returns each outcome in the order of the ids', async () => {
   const fields = { name: 'Name', mapping: { a: 'b' }, properties: { plan: 'gold', limits: { rows: 5 } } }
   for (const id of ['new', 'other', 'same']) await testing.create(id, fields)
   const other = await customer.create('other', { name: 'Old', properties: { plan: 'gold', limits: {} } })
   const same = await customer.create('same', fields)
   await customer.create('of Customer alone')
-  const results = await promoteAsTold(customer, ['same', 'nobody', 'new', 'of Customer alone', 'other'])
-  const made = managedIn(
+  const results = await promoteAsPreviewed(customer, ['same', 'nobody', 'new', 'of Customer alone', 'other'])
+  const created = managedIn(
     await customer.admin.getUserGroup(of({ team_id: results[2]?.team_id ?? 0 })),
     'getUserGroup',
   )
@@ -70,7 +70,7 @@ test('each outcome is told, in the order of the ids', async () => {
         { path: '/mapping', after: { a: 'b' } },
         { path: '/properties', after: fields.properties },
       ],
-      team_id: made.team_id,
+      team_id: created.team_id,
       message: null,
     },
     { ...none, provided_id: 'of Customer alone', outcome: 'not_found' },
@@ -86,19 +86,19 @@ test('each outcome is told, in the order of the ids', async () => {
       message: null,
     },
   ])
-  const { provided_id, api_environment_tag, name, mapping, properties, revision, updated_by } = made
+  const { provided_id, api_environment_tag, name, mapping, properties, revision, updated_by } = created
   assert.deepEqual(
     { provided_id, api_environment_tag, name, mapping, properties, revision },
     { provided_id: 'new', api_environment_tag: 'Customer', ...fields, revision: 1 },
   )
   assert.match(updated_by ?? '', /^api_token:\d+$/)
   assert.deepEqual(
-    (await promoteAsTold(customer, ['new', 'other', 'same'])).map(({ outcome }) => outcome),
+    (await promoteAsPreviewed(customer, ['new', 'other', 'same'])).map(({ outcome }) => outcome),
     ['unchanged', 'unchanged', 'unchanged'],
   )
 })
 
-test('the token in Customer is its own: fresh where the user group is new, and kept where it is not', async () => {
+test('a promoted user group has its own token in Customer, which later promotions keep', async () => {
   const tested = await testing.create('tokens')
   await promote(customer, ['tokens'])
   const token = tokenIn(await customer.user.get({ user_group_id: 'tokens' }))
@@ -114,7 +114,7 @@ test('the token in Customer is its own: fresh where the user group is new, and k
   assert.equal(tokenIn(await customer.user.get({ user_group_id: 'tokens' })), token)
 })
 
-test('properties and mapping arrive byte for byte', async () => {
+test('properties and mapping are promoted byte for byte', async () => {
   const properties = '{"b":1.0,"a":123e45,"__proto__":{}}'
   await testing.user.get(`{"user_group_id":"bytes","name":"Bytes","properties":${properties}}`)
   const [result] = await promote(customer, ['bytes'])
@@ -122,7 +122,7 @@ test('properties and mapping arrive byte for byte', async () => {
   assert.ok(text.includes(`"properties":${properties}`), text)
 })
 
-test('what was promoted can be undone', async () => {
+test('a promotion can be reverted', async () => {
   await testing.create('undone', { name: 'Of Testing' })
   const { team_id } = await customer.create('undone', { name: 'Of Customer' })
   await promote(customer, ['undone'])
@@ -130,14 +130,14 @@ test('what was promoted can be undone', async () => {
   assert.equal(managedIn(response, 'restoreUserGroupVersion').name, 'Of Customer')
 })
 
-test('whether it is suspended is not promoted', async () => {
+test('a suspension is not promoted', async () => {
   await testing.admin.suspendUserGroup(of(await testing.create('asleep', { name: 'New' })))
   const awake = await customer.create('asleep', { name: 'Old' })
   await promote(customer, ['asleep'])
   assertActive(await customer.introspect(awake.token))
 })
 
-test('an API token of Testing promotes nothing', async () => {
+test('an API token of Testing cannot promote', async () => {
   await testing.create('kept back')
   for (const dry_run of [true, false]) {
     const body = { user_group_ids: ['kept back'], dry_run }
@@ -151,7 +151,7 @@ test('an API token of Testing promotes nothing', async () => {
   assertFault(await customer.user.put({ user_group_id: 'kept back' }), 'user_group_not_found')
 })
 
-test('two hundred are promoted in one call', async () => {
+test('promotes two hundred user groups in one request', async () => {
   const ids = Array.from({ length: 200 }, (_, i) => `many ${i}`)
   await Promise.all(ids.map((id) => testing.create(id)))
   const results = await promote(customer, ids)
@@ -170,7 +170,7 @@ async function register({ admin }: ManagedEnvironment, providedId: string): Prom
   assertAnswers(await admin.createDataSource({ body }), 'createDataSource')
 }
 
-test('with UGS_MAPPING=registered, what Customer has not registered is refused, and the rest goes on', async () => {
+test('with UGS_MAPPING=registered, mappings that are not registered in Customer are refused, and others promoted', async () => {
   for (const environment of [strict, strictTesting]) await register(environment, 'sales')
   await register(strictTesting, 'only in Testing')
   await strictTesting.create('fine', { mapping: { sales: 'eu' } })
@@ -178,7 +178,7 @@ test('with UGS_MAPPING=registered, what Customer has not registered is refused, 
   await strictTesting.create('refused too', { name: 'New', mapping: { 'only in Testing': 'eu' } })
   await strictTesting.create('without')
   const old = await strict.create('refused too', { name: 'Old' })
-  const results = await promoteAsTold(strict, ['refused', 'fine', 'refused too', 'without'])
+  const results = await promoteAsPreviewed(strict, ['refused', 'fine', 'refused too', 'without'])
   assert.deepEqual(
     results.map(({ provided_id, outcome }) => [provided_id, outcome]),
     [
@@ -199,6 +199,6 @@ test('with UGS_MAPPING=registered, what Customer has not registered is refused, 
   assertFault(await strict.user.put({ user_group_id: 'refused' }), 'user_group_not_found')
 })
 
-test('nothing of all that was a defect of the service', () => {
+test('these requests caused no error in the log', () => {
   for (const { service } of [customer, strict]) assert.doesNotMatch(service.stderr(), /"level":[56]0/)
 })

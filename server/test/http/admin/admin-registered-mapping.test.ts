@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { assertAnswers, assertRefused, managedIn, of, startManaged } from '../../support/admin-api.ts'
 import { assertActive } from '../../support/introspection.ts'
 
-// With UGS_MAPPING=registered, a mapping may name nothing but what is registered: by whatever way it is written.
+// With UGS_MAPPING=registered, each way to change a mapping refuses unregistered entries.
 
 const { service, admin, introspect, create } = await startManaged({ after }, { UGS_MAPPING: 'registered' })
 
@@ -21,48 +21,48 @@ const register = async (provided_id: string, dataSource: string) => {
 const eu = await register('sales', 'eu')
 const us = await register('support', 'us')
 
-test('PATCH takes what is registered, by either id', async () => {
-  const made = await create('patched')
+test('PATCH accepts registered entries by provided id or id', async () => {
+  const created = await create('patched')
   for (const mapping of [{ sales: 'eu' }, { sales: String(eu), support: 'us' }, {}, null])
-    managedIn(await admin.patchUserGroup({ ...of(made), body: { mapping } }), 'patchUserGroup')
+    managedIn(await admin.patchUserGroup({ ...of(created), body: { mapping } }), 'patchUserGroup')
 })
 
-test('PATCH refuses what is not registered, names each entry, and changes nothing', async () => {
-  const made = await create('refused', { mapping: { sales: 'eu' } })
-  const before = (await admin.getUserGroup(of(made))).text
+test('PATCH refuses unregistered entries, lists each, and changes nothing', async () => {
+  const created = await create('refused', { mapping: { sales: 'eu' } })
+  const before = (await admin.getUserGroup(of(created))).text
   const body = { name: 'New', mapping: { nowhere: 'eu', sales: 'us', support: 'us', 'a/b': 'c' } }
   const { message } = assertRefused(
-    await admin.patchUserGroup({ ...of(made), body }),
+    await admin.patchUserGroup({ ...of(created), body }),
     'patchUserGroup',
     'validation_failed',
     ['/mapping/nowhere', '/mapping/sales', '/mapping/a~1b'],
   )
   assert.match(message, /is no registered schema.*is no registered data source of this schema/)
-  assert.equal((await admin.getUserGroup(of(made))).text, before)
+  assert.equal((await admin.getUserGroup(of(created))).text, before)
 })
 
-test('a PATCH of a user group that has been changed since is 412, whatever its mapping is', async () => {
-  const made = await create('changed')
-  const input = { ...of(made), body: { mapping: { x: 'y' } }, headers: { 'if-match': '"1.999"' } }
+test('a PATCH with an outdated ETag is 412 for any mapping', async () => {
+  const created = await create('changed')
+  const input = { ...of(created), body: { mapping: { x: 'y' } }, headers: { 'if-match': '"1.999"' } }
   assertRefused(await admin.patchUserGroup(input), 'patchUserGroup', 'revision_mismatch')
 })
 
-test('a version whose mapping names what was removed since is not restored', async () => {
-  const made = await create('restored', { mapping: { support: 'us' } })
-  await admin.patchUserGroup({ ...of(made), body: { name: 'Second', mapping: { sales: 'eu' } } })
+test('a version with a deleted data source in its mapping is not restored', async () => {
+  const created = await create('restored', { mapping: { support: 'us' } })
+  await admin.patchUserGroup({ ...of(created), body: { name: 'Second', mapping: { sales: 'eu' } } })
   assertAnswers(await admin.deleteDataSource({ params: { id: us } }), 'deleteDataSource')
-  const before = (await admin.getUserGroup(of(made))).text
+  const before = (await admin.getUserGroup(of(created))).text
   const restore = (revision: number) =>
-    admin.restoreUserGroupVersion({ params: { ...of(made).params, revision } })
+    admin.restoreUserGroupVersion({ params: { ...of(created).params, revision } })
   assertRefused(await restore(1), 'restoreUserGroupVersion', 'validation_failed', ['/mapping/support'])
-  assert.equal((await admin.getUserGroup(of(made))).text, before)
+  assert.equal((await admin.getUserGroup(of(created))).text, before)
 
-  await admin.patchUserGroup({ ...of(made), body: { mapping: null } })
+  await admin.patchUserGroup({ ...of(created), body: { mapping: null } })
   const response = await restore(2)
   assert.deepEqual(managedIn(response, 'restoreUserGroupVersion').mapping, { sales: 'eu' })
-  assert.deepEqual(Object.keys(assertActive(await introspect(made.token)).data_sources), ['sales'])
+  assert.deepEqual(Object.keys(assertActive(await introspect(created.token)).data_sources), ['sales'])
 })
 
-test('nothing of all that was a defect of the service', () => {
+test('these requests caused no error in the log', () => {
   assert.doesNotMatch(service.stderr(), /"level":[56]0/)
 })

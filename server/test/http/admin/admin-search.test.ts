@@ -21,7 +21,7 @@ interface Page {
 const search = async (query: AdminInput['query'], api: AdminApi = admin) =>
   assertAnswers<Page>(await api.searchUserGroups({ query: query ?? '' }), 'searchUserGroups')
 
-/** All pages, the ids of each. */
+/** Returns the ids of each page. */
 async function pages(query: Record<string, string | number>, api = admin): Promise<string[][]> {
   const found: string[][] = []
   let cursor: string | null = null
@@ -49,14 +49,14 @@ before(async () => {
   const body = { schema_id: 1, provided_id: 'eu', name: 'EU' }
   assertAnswers(await admin.createDataSource({ body }), 'createDataSource')
   for (const [id, fields] of Object.entries(groups)) {
-    const made = await create(id, fields)
-    if (id === 'acme-1') await admin.suspendUserGroup(of(made))
+    const created = await create(id, fields)
+    if (id === 'acme-1') await admin.suspendUserGroup(of(created))
     await testing.create(id, { name: 'Of Testing' })
   }
 })
 
 describe('a search', () => {
-  test('without parameters lists all, in the order of team ids', async () => {
+  test('without parameters lists all user groups by team id', async () => {
     assert.deepEqual(await ids({}), inOrder)
     const { user_groups, next_cursor } = await search('')
     assert.equal(next_cursor, null)
@@ -89,7 +89,7 @@ describe('a search', () => {
     [{ property: '/acme-1', property_value: '' }, ['bee-😀']],
     [{ property: '/constructor/name', property_value: 'Object' }, []],
     [{ property: '/__proto__', property_value: '' }, []],
-    // However it is named.
+    // By provided id or id.
     [{ schema: 'sales', data_source: 'eu' }, ['bee-😀', 'bee-\uffee']],
     [{ schema: '1', data_source: '1' }, ['bee-😀', 'bee-\uffee']],
     [{ schema: 'sales', data_source: 'us' }, ['bee-z']],
@@ -107,14 +107,14 @@ describe('a search', () => {
   for (const [query, found] of cases) {
     test(`by ${JSON.stringify(query)} finds ${found.length === 0 ? 'none' : found.join(', ')}`, async () => {
       assert.deepEqual(await ids(query), found)
-      // One a page finds the same.
+      // Pages of one user group have the same results.
       const single = await pages({ ...query, limit: 1 })
       assert.deepEqual(single.flat(), found)
       assert.ok(single.every((page) => page.length <= 1))
     })
   }
 
-  test('does not find what is deleted, and finds it again once it is restored', async () => {
+  test('does not find a deleted user group until it is restored', async () => {
     const { team_id } = (await search({ user_group_id_prefix: 'bee-z' })).user_groups[0] ?? { team_id: 0 }
     await admin.deleteUserGroup(of({ team_id }))
     const query = { schema: 'sales', data_source: 'us' }
@@ -160,7 +160,7 @@ describe('a page', () => {
     })
   }
 
-  test('has 50 unless a limit is given, 200 at most, and no one twice', async () => {
+  test('has 50 user groups by default and 200 at most, without duplicates', async () => {
     const wanted = Array.from({ length: 205 }, (_, i) => `page-${String(i).padStart(3, '0')}`)
     await Promise.all(wanted.map((id) => create(id)))
     const query = { user_group_id_prefix: 'page-' }
@@ -174,7 +174,7 @@ describe('a page', () => {
     assert.deepEqual((await ids({ name: 'page-' })).sort(), wanted)
   })
 
-  test('goes on where the one before ended, whatever comes and goes meanwhile', async () => {
+  test('continues after the last user group of the previous page, even if that is deleted', async () => {
     for (const id of ['flow-b', 'flow-d', 'flow-f']) await create(id)
     const query = { user_group_id_prefix: 'flow-', limit: 1 }
     const first = await search(query)
@@ -188,13 +188,13 @@ describe('a page', () => {
 
   const cursorOf = (text: string) => Buffer.from(text).toString('base64url')
 
-  test('is refused with a query that is not UTF-8, encoded as in a URL', async () => {
+  test('is refused with a query that is not valid UTF-8 in URL encoding', async () => {
     for (const query of ['name=%FF', 'name=%', 'name=%zz', '%C3=1', 'limit=%ED%A0%80'])
       assertRefused(await admin.searchUserGroups({ query }), 'searchUserGroups', 'validation_failed', [''])
   })
 
-  test('is refused with a cursor that no answer had', async () => {
-    const madeUp = [
+  test('is refused with an invalid cursor', async () => {
+    const invalidCursors = [
       'x',
       '!!!',
       'MQ==',
@@ -202,7 +202,7 @@ describe('a page', () => {
       'a b',
       ...['-1', 'x', '1.5', '', '\0', '1234567890123456'].map(cursorOf),
     ]
-    for (const cursor of madeUp) {
+    for (const cursor of invalidCursors) {
       for (const id of ['searchUserGroups', 'listDeletedUserGroups', 'listIsolationFindings'] as const)
         assertRefused(await admin[id]({ query: { cursor } }), id, 'validation_failed', ['/cursor'])
     }
@@ -226,7 +226,7 @@ describe('a page', () => {
     }
   })
 
-  test('with the cursor of another search shows nothing that this search would not', async () => {
+  test('with the cursor of another search returns only matches of this search', async () => {
     const { next_cursor } = await search({ user_group_id_prefix: 'acme', limit: 1 })
     assertRefused(
       await admin.searchUserGroups({ query: { cursor: next_cursor ?? '' } }),
@@ -234,7 +234,7 @@ describe('a page', () => {
       'validation_failed',
       ['/cursor'],
     )
-    // Before, within and after what has the prefix.
+    // Positions before, within and after the range of the prefix.
     for (const [position, found] of [
       ['', ['acme-1', 'acme-2']],
       ['A', ['acme-1', 'acme-2']],
@@ -250,7 +250,7 @@ describe('a page', () => {
     }
   })
 
-  test("with the cursor of another environment shows one's own alone", async () => {
+  test('with the cursor of another environment returns only user groups of the own environment', async () => {
     for (const query of [{ limit: 1 }, { limit: 1, user_group_id_prefix: 'acme-' }]) {
       const { next_cursor } = await search(query, testing.admin)
       const { user_groups } = await search({ ...query, cursor: next_cursor ?? '' })
@@ -259,10 +259,10 @@ describe('a page', () => {
     }
   })
 
-  test('of what was deleted is in the order of team ids', async () => {
-    const made = []
-    for (const id of ['gone-c', 'gone-a', 'gone-b']) made.push(await create(id))
-    for (const group of made.toReversed()) await admin.deleteUserGroup(of(group))
+  test('of deleted user groups is sorted by team id', async () => {
+    const created = []
+    for (const id of ['gone-c', 'gone-a', 'gone-b']) created.push(await create(id))
+    for (const group of created.toReversed()) await admin.deleteUserGroup(of(group))
     const found: number[] = []
     let cursor: string | null = null
     do {
@@ -272,7 +272,7 @@ describe('a page', () => {
       found.push(...page.user_groups.map(({ team_id }) => team_id))
       cursor = page.next_cursor
     } while (cursor !== null)
-    const wanted = made.map(({ team_id }) => team_id)
+    const wanted = created.map(({ team_id }) => team_id)
     assert.deepEqual(
       found.filter((id) => wanted.includes(id)),
       wanted,
@@ -283,7 +283,7 @@ describe('a page', () => {
     )
   })
 
-  test('costs no defect of the service', () => {
+  test('causes no error in the log', () => {
     assert.doesNotMatch(service.stderr(), /"level":[56]0/)
   })
 })

@@ -6,7 +6,7 @@ import { assertFault, assertSuccess, tokenIn } from '../../support/user-api.ts'
 
 const { service, admin, user, introspect, create } = await startManaged({ after })
 
-/** The id of the API token that calls. */
+/** Returns the author name of the calling API token. */
 const me = async () => {
   const { api_tokens } = assertAnswers<{ api_tokens: { id: number; scopes: string[] }[] }>(
     await admin.listApiTokens(),
@@ -21,19 +21,19 @@ const isRecent = (time: string | null) => {
   assert.ok(age >= 0 && age < 60_000, String(time))
 }
 
-test('a user group is shown as it was made, without its token', async () => {
-  const made = await create('shown', {
+test('a user group is returned as created, without its token', async () => {
+  const created = await create('shown', {
     name: 'Ärger & Söhne 😀',
     mapping: { '40': '213' },
     properties: { plan: 'gold', n: 1.5 },
   })
-  const response = await admin.getUserGroup(of(made))
+  const response = await admin.getUserGroup(of(created))
   const { created_at, updated_at, token_issued_at, updated_by, ...shown } = managedIn(
     response,
     'getUserGroup',
   )
   assert.deepEqual(shown, {
-    team_id: made.team_id,
+    team_id: created.team_id,
     provided_id: 'shown',
     api_environment_tag: 'Customer',
     name: 'Ärger & Söhne 😀',
@@ -46,78 +46,84 @@ test('a user group is shown as it was made, without its token', async () => {
   assert.notEqual(updated_by, author)
   assert.deepEqual([updated_at, token_issued_at], [created_at, created_at])
   isRecent(created_at)
-  assert.equal(response.headers.etag, `"${made.team_id}.1"`)
+  assert.equal(response.headers.etag, `"${created.team_id}.1"`)
 })
 
-test('the token is shown by the operation for it alone', async () => {
-  const made = await create('token')
-  const answer = await admin.getUserGroupToken(of(made))
-  assert.deepEqual(assertAnswers(answer, 'getUserGroupToken'), { success: 1, token: made.token })
-  assert.equal(answer.headers.etag, `"${made.team_id}.1"`)
+test('the token is returned only by its own operation', async () => {
+  const created = await create('token')
+  const response = await admin.getUserGroupToken(of(created))
+  assert.deepEqual(assertAnswers(response, 'getUserGroupToken'), { success: 1, token: created.token })
+  assert.equal(response.headers.etag, `"${created.team_id}.1"`)
 })
 
-test('PATCH changes what is sent, and /api/user and the renderer see it', async () => {
-  const made = await create('patched', { mapping: { a: 'b' }, properties: { a: 1 } })
-  const answer = await admin.patchUserGroup({ ...of(made), body: { name: 'New', properties: { b: [2] } } })
-  const patched = managedIn(answer, 'patchUserGroup')
+test('PATCH changes the given fields, for /api/user and the renderer too', async () => {
+  const created = await create('patched', { mapping: { a: 'b' }, properties: { a: 1 } })
+  const response = await admin.patchUserGroup({
+    ...of(created),
+    body: { name: 'New', properties: { b: [2] } },
+  })
+  const patched = managedIn(response, 'patchUserGroup')
   assert.deepEqual(
     [patched.name, patched.mapping, patched.properties, patched.revision, patched.updated_by],
     ['New', { a: 'b' }, { b: [2] }, 2, author],
   )
   assert.ok(patched.updated_at > patched.created_at)
   assert.equal(patched.token_issued_at, patched.created_at)
-  assert.equal(answer.headers.etag, `"${made.team_id}.2"`)
+  assert.equal(response.headers.etag, `"${created.team_id}.2"`)
   assert.deepEqual(assertSuccess(await user.get({ user_group_id: 'patched' })).user_group, {
-    ...made,
+    ...created,
     name: 'New',
     properties: { b: [2] },
   })
-  assert.deepEqual(assertActive(await introspect(made.token)).properties, { b: [2] })
+  assert.deepEqual(assertActive(await introspect(created.token)).properties, { b: [2] })
 
   const cleared = managedIn(
-    await admin.patchUserGroup({ ...of(made), body: { mapping: {}, properties: null } }),
+    await admin.patchUserGroup({ ...of(created), body: { mapping: {}, properties: null } }),
     'patchUserGroup',
   )
   assert.deepEqual([cleared.mapping, cleared.properties, cleared.revision], [null, null, 3])
 })
 
-test('a PATCH that changes nothing leaves revision, time and author', async () => {
-  const made = await create('unchanged', { mapping: { a: 'b' }, properties: { a: 1, b: 2 } })
-  const before = managedIn(await admin.getUserGroup(of(made)), 'getUserGroup')
+test('a PATCH that changes nothing keeps revision, time and author', async () => {
+  const created = await create('unchanged', { mapping: { a: 'b' }, properties: { a: 1, b: 2 } })
+  const before = managedIn(await admin.getUserGroup(of(created)), 'getUserGroup')
   for (const body of [{}, { name: 'unchanged' }, '{"properties":{"b":2.0,"a":1},"mapping":{"a":"b"}}'])
-    assert.deepEqual(managedIn(await admin.patchUserGroup({ ...of(made), body }), 'patchUserGroup'), before)
-  const { versions } = assertAnswers(await admin.listUserGroupVersions(of(made)), 'listUserGroupVersions')
+    assert.deepEqual(
+      managedIn(await admin.patchUserGroup({ ...of(created), body }), 'patchUserGroup'),
+      before,
+    )
+  const { versions } = assertAnswers(await admin.listUserGroupVersions(of(created)), 'listUserGroupVersions')
   assert.deepEqual(versions, [])
 })
 
-test('properties and mapping come back byte for byte, wherever they are answered', async () => {
-  const made = await create('bytes')
+test('properties and mapping are returned byte for byte by every operation', async () => {
+  const created = await create('bytes')
   const properties = '{"z":1.0,"a":-0,"e":123e45,"u":"\\u00e9/\\/","__proto__":{"constructor":[]},"":0.10}'
   const mapping = '{"2":"b","1":"a","__proto__":"\\ud83d\\ude00"}'
   const body = `{ "properties" : ${properties} , "mapping" : ${mapping} }`
-  const change = await admin.patchUserGroup({ ...of(made), body })
+  const change = await admin.patchUserGroup({ ...of(created), body })
   managedIn(change, 'patchUserGroup')
-  const view = await admin.viewUserGroup(of(made))
+  const view = await admin.viewUserGroup(of(created))
   assertAnswers(view, 'viewUserGroup')
-  await admin.patchUserGroup({ ...of(made), body: { properties: null, mapping: null } })
-  const versions = await admin.listUserGroupVersions(of(made))
-  const restored = await admin.restoreUserGroupVersion({ params: { ...of(made).params, revision: 2 } })
+  await admin.patchUserGroup({ ...of(created), body: { properties: null, mapping: null } })
+  const versions = await admin.listUserGroupVersions(of(created))
+  const restored = await admin.restoreUserGroupVersion({ params: { ...of(created).params, revision: 2 } })
   const search = await admin.searchUserGroups({ query: { user_group_id_prefix: 'bytes' } })
-  for (const { text } of [change, view, versions, restored, search, await admin.getUserGroup(of(made))]) {
+  for (const { text } of [change, view, versions, restored, search, await admin.getUserGroup(of(created))]) {
     assert.ok(text.includes(`"properties":${properties}`), text)
     assert.ok(text.includes(`"mapping":${mapping}`), text)
   }
 })
 
-test('a rotation answers the new token; the old one stops at once, or after its grace period', async () => {
-  const made = await create('rotated')
+test('a rotation returns the new token and stops the old one after its grace period', async () => {
+  const created = await create('rotated')
   const rotate = async (body: object) => {
-    const answer = await admin.rotateTokenOfUserGroup({ ...of(made), body })
-    return assertAnswers<{ token: string }>(answer, 'rotateTokenOfUserGroup').token
+    const response = await admin.rotateTokenOfUserGroup({ ...of(created), body })
+    return assertAnswers<{ token: string }>(response, 'rotateTokenOfUserGroup').token
   }
   const second = await rotate({})
-  assert.notEqual(second, made.token)
-  assertInactive(await introspect(made.token))
+  assert.notEqual(second, created.token)
+  assertInactive(await introspect(created.token))
   assertActive(await introspect(second))
   const third = await rotate({ grace_period_seconds: 3600 })
   assert.equal(typeof assertActive(await introspect(second)).exp, 'number')
@@ -125,27 +131,30 @@ test('a rotation answers the new token; the old one stops at once, or after its 
   assert.equal(tokenIn(await user.get({ user_group_id: 'rotated' })), third)
   assertFault(await user.post({ current_token: second }), 'token_superseded')
 
-  const shown = managedIn(await admin.getUserGroup(of(made)), 'getUserGroup')
+  const shown = managedIn(await admin.getUserGroup(of(created)), 'getUserGroup')
   assert.deepEqual([shown.revision, shown.updated_at], [3, shown.created_at])
   assert.ok(shown.token_issued_at > shown.created_at)
 })
 
-test('versions are told the newest first, compared and restored', async () => {
-  const made = await create('versions', { name: 'One', properties: { plan: 'gold', seats: 5 } })
-  const params = (revision: number) => ({ params: { ...of(made).params, revision } })
-  await admin.rotateTokenOfUserGroup({ ...of(made), body: {} })
-  await admin.patchUserGroup({ ...of(made), body: { name: 'Two', properties: { plan: 'silver', seats: 5 } } })
-  await admin.patchUserGroup({ ...of(made), body: { name: 'Three', mapping: { a: 'b' } } })
+test('versions are listed newest first, compared and restored', async () => {
+  const created = await create('versions', { name: 'One', properties: { plan: 'gold', seats: 5 } })
+  const params = (revision: number) => ({ params: { ...of(created).params, revision } })
+  await admin.rotateTokenOfUserGroup({ ...of(created), body: {} })
+  await admin.patchUserGroup({
+    ...of(created),
+    body: { name: 'Two', properties: { plan: 'silver', seats: 5 } },
+  })
+  await admin.patchUserGroup({ ...of(created), body: { name: 'Three', mapping: { a: 'b' } } })
 
   const { versions } = assertAnswers<{ versions: Record<string, unknown>[] }>(
-    await admin.listUserGroupVersions(of(made)),
+    await admin.listUserGroupVersions(of(created)),
     'listUserGroupVersions',
   )
   assert.deepEqual(
     versions.map(({ revision, name, mapping, properties }) => ({ revision, name, mapping, properties })),
     [
       { revision: 3, name: 'Two', mapping: null, properties: { plan: 'silver', seats: 5 } },
-      // The rotation is no change of what is kept here: it was so until revision 2.
+      // A rotation does not change the content, so revision 2 is the last one with it.
       { revision: 2, name: 'One', mapping: null, properties: { plan: 'gold', seats: 5 } },
     ],
   )
@@ -167,13 +176,13 @@ test('versions are told the newest first, compared and restored', async () => {
   ])
   assert.deepEqual(await diff(4), [])
 
-  const answer = await admin.restoreUserGroupVersion(params(2))
-  const restored = managedIn(answer, 'restoreUserGroupVersion')
+  const response = await admin.restoreUserGroupVersion(params(2))
+  const restored = managedIn(response, 'restoreUserGroupVersion')
   assert.deepEqual(
     [restored.name, restored.mapping, restored.properties, restored.revision, restored.updated_by],
     ['One', null, { plan: 'gold', seats: 5 }, 5, author],
   )
-  assert.equal(answer.headers.etag, `"${made.team_id}.5"`)
+  assert.equal(response.headers.etag, `"${created.team_id}.5"`)
   assert.deepEqual(await diff(2), [])
   assert.equal(
     managedIn(await admin.restoreUserGroupVersion(params(4)), 'restoreUserGroupVersion').name,
@@ -194,7 +203,7 @@ test('versions are told the newest first, compared and restored', async () => {
   }
 })
 
-test('the view has all that a dashboard is shown by', async () => {
+test('the view contains everything that a dashboard depends on', async () => {
   const { schema } = assertAnswers<{ schema: { id: number } }>(
     await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }),
     'createSchema',
@@ -204,14 +213,14 @@ test('the view has all that a dashboard is shown by', async () => {
     'createDataSource',
   )
   const mapping = { sales: 'eu', [schema.id]: String(data_source.id), sales2: 'eu' }
-  const made = await create('viewed', {
+  const created = await create('viewed', {
     mapping: { ...mapping, [`0${schema.id}`]: 'x' },
     properties: { a: 1 },
   })
-  await admin.patchUserGroup({ ...of(made), body: { mapping: { ...mapping, sales: 'us' } } })
-  const answer = await admin.viewUserGroup(of(made))
-  const { versions, user_group, data_sources, ...view } = assertAnswers(answer, 'viewUserGroup')
-  assert.deepEqual(user_group, managedIn(await admin.getUserGroup(of(made)), 'getUserGroup'))
+  await admin.patchUserGroup({ ...of(created), body: { mapping: { ...mapping, sales: 'us' } } })
+  const response = await admin.viewUserGroup(of(created))
+  const { versions, user_group, data_sources, ...view } = assertAnswers(response, 'viewUserGroup')
+  assert.deepEqual(user_group, managedIn(await admin.getUserGroup(of(created)), 'getUserGroup'))
   assert.deepEqual(view, {
     success: 1,
     variables: { provided_id: 'viewed', name: 'viewed', properties: { a: 1 } },
@@ -233,23 +242,23 @@ test('the view has all that a dashboard is shown by', async () => {
   )
 })
 
-test('a view has the last ten versions, the list of them a hundred', async () => {
-  const made = await create('often')
-  for (let i = 0; i < 12; i++) await admin.patchUserGroup({ ...of(made), body: { name: `Name ${i}` } })
+test('a view has the last ten versions, the list of versions up to a hundred', async () => {
+  const created = await create('often')
+  for (let i = 0; i < 12; i++) await admin.patchUserGroup({ ...of(created), body: { name: `Name ${i}` } })
   const view = assertAnswers<{ versions: { revision: number }[] }>(
-    await admin.viewUserGroup(of(made)),
+    await admin.viewUserGroup(of(created)),
     'viewUserGroup',
   )
   const revisions = view.versions.map(({ revision }) => revision)
   assert.deepEqual(revisions, [12, 11, 10, 9, 8, 7, 6, 5, 4, 3])
-  const all = assertAnswers(await admin.listUserGroupVersions(of(made)), 'listUserGroupVersions')
+  const all = assertAnswers(await admin.listUserGroupVersions(of(created)), 'listUserGroupVersions')
   assert.equal((all.versions as unknown[]).length, 12)
 })
 
-test('what is deleted is listed, restorable while its id is free, and unknown elsewhere', async () => {
-  const made = await create('deleted', { properties: { a: 1 } })
-  const shown = managedIn(await admin.getUserGroup(of(made)), 'getUserGroup')
-  const deletion = await admin.deleteUserGroup(of(made))
+test('a deleted user group is listed, can be restored while its id is free, and is unknown elsewhere', async () => {
+  const created = await create('deleted', { properties: { a: 1 } })
+  const shown = managedIn(await admin.getUserGroup(of(created)), 'getUserGroup')
+  const deletion = await admin.deleteUserGroup(of(created))
   assert.deepEqual(assertAnswers(deletion, 'deleteUserGroup'), { success: 1, deleted: true })
   const { user_groups } = assertAnswers<{ user_groups: Record<string, unknown>[] }>(
     await admin.listDeletedUserGroups(),
@@ -258,7 +267,7 @@ test('what is deleted is listed, restorable while its id is free, and unknown el
   const [listed] = user_groups.filter(({ provided_id }) => provided_id === 'deleted')
   const { deleted_at, ...rest } = listed ?? {}
   assert.deepEqual(rest, {
-    team_id: made.team_id,
+    team_id: created.team_id,
     provided_id: 'deleted',
     name: 'deleted',
     deleted_by: author,
@@ -267,17 +276,17 @@ test('what is deleted is listed, restorable while its id is free, and unknown el
   assertFault(await user.put({ user_group_id: 'deleted' }), 'user_group_not_found')
 
   const other = await create('deleted')
-  assert.notEqual(other.team_id, made.team_id)
-  assertRefused(await admin.restoreDeletedUserGroup(of(made)), 'restoreDeletedUserGroup', 'already_exists')
+  assert.notEqual(other.team_id, created.team_id)
+  assertRefused(await admin.restoreDeletedUserGroup(of(created)), 'restoreDeletedUserGroup', 'already_exists')
   await admin.deleteUserGroup(of(other))
-  const answer = await admin.restoreDeletedUserGroup(of(made))
-  const { revision, ...restored } = managedIn(answer, 'restoreDeletedUserGroup')
+  const response = await admin.restoreDeletedUserGroup(of(created))
+  const { revision, ...restored } = managedIn(response, 'restoreDeletedUserGroup')
   const { revision: before, ...wanted } = shown
   assert.deepEqual(restored, wanted)
   assert.ok(revision > before)
-  assert.equal(answer.headers.etag, `"${made.team_id}.${revision}"`)
+  assert.equal(response.headers.etag, `"${created.team_id}.${revision}"`)
   assertRefused(
-    await admin.restoreDeletedUserGroup(of(made)),
+    await admin.restoreDeletedUserGroup(of(created)),
     'restoreDeletedUserGroup',
     'user_group_not_found',
   )

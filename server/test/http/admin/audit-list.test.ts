@@ -35,7 +35,7 @@ const list = async (query: Query = {}, api?: AdminApi) => {
 const actions = (events: readonly EventView[]) =>
   events.map(({ action }) => action.replace('user_group.', ''))
 
-// Two that have the same id after each other, and a third that is deleted.
+// Two user groups that had the same id one after the other, and a third that is deleted.
 const first = await create('taken')
 await admin.suspendUserGroup(of(first))
 await admin.deleteUserGroup(of(first))
@@ -48,14 +48,14 @@ const requestId = headers['x-request-id'] ?? ''
 const all = await list()
 
 describe('the audit log', () => {
-  test('has the newest first', () => {
+  test('is sorted newest first', () => {
     const ids = all.map(({ event_id }) => event_id)
     assert.deepEqual([...ids].sort().reverse(), ids)
     assert.equal(actions(all)[0], 'suspended')
     assert.ok(all.length >= 11)
   })
 
-  test('has pages of any size, without a gap or a repetition', async () => {
+  test('has pages of any size, without gaps or duplicates', async () => {
     for (const limit of [1, 3, 200]) {
       for (const filter of [{}, { user_group_id: 'gone' }, { team_id: second.team_id }]) {
         const seen: EventView[] = []
@@ -71,14 +71,14 @@ describe('the audit log', () => {
     }
   })
 
-  test('takes a team_id, also of a deleted user group', async () => {
+  test('filters by team_id, also of a deleted user group', async () => {
     assert.deepEqual(actions(await list({ team_id: first.team_id })), ['deleted', 'suspended', 'created'])
     assert.deepEqual(actions(await list({ team_id: second.team_id })), ['suspended', 'updated', 'created'])
     assert.deepEqual(actions(await list({ team_id: gone.team_id })), ['deleted', 'created'])
     assert.deepEqual(await list({ team_id: 999_999_999 }), [])
   })
 
-  test('takes a user_group_id: of who has it, else of those that had it', async () => {
+  test('filters by user_group_id: its current user group, or all that had it', async () => {
     const ofSecond = await list({ team_id: second.team_id })
     assert.deepEqual(await list({ user_group_id: 'taken' }), ofSecond)
     assert.deepEqual(actions(await list({ user_group_id: 'gone' })), ['deleted', 'created'])
@@ -88,7 +88,7 @@ describe('the audit log', () => {
     assert.deepEqual(await list({ user_group_id: 'gone', team_id: first.team_id }), [])
   })
 
-  test('takes an action, an author and a request', async () => {
+  test('filters by action, author and request', async () => {
     const deleted = await list({ action: 'user_group.deleted' })
     assert.deepEqual(
       deleted.map(({ user_group }) => user_group?.provided_id),
@@ -108,7 +108,7 @@ describe('the audit log', () => {
     assert.deepEqual(await list({ author, action: 'user_group.created', request_id: requestId }), [])
   })
 
-  test('takes times: from then on, and before then', async () => {
+  test('filters by time: since is inclusive, until exclusive', async () => {
     for (const { occurred_at } of all) {
       const [since, before] = await Promise.all([list({ since: occurred_at }), list({ until: occurred_at })])
       const isBefore = (event: EventView) => event.occurred_at < occurred_at
@@ -127,7 +127,7 @@ describe('the audit log', () => {
     assert.deepEqual(await list({ since: '9999-12-31T23:59:59Z' }), [])
   })
 
-  test('has 50 in a page unless it is asked for others', async () => {
+  test('has 50 events per page by default', async () => {
     const rows = Array.from({ length: 60 }, (_, i) =>
       JSON.stringify({ user_group_id: `row ${i}`, name: 'A' }),
     )
@@ -137,7 +137,7 @@ describe('the audit log', () => {
   })
 })
 
-describe('of the audit log, what is asked wrongly is named:', () => {
+describe('the audit log refuses', () => {
   const noTimes = [
     '',
     'yesterday',
@@ -172,14 +172,14 @@ describe('of the audit log, what is asked wrongly is named:', () => {
     })
   }
 
-  test('all of it at once', async () => {
+  test('several invalid parameters at once', async () => {
     const query = { team_id: 'x', action: 'x', since: 'x', nonsense: 1 }
     const fields = ['/team_id', '/action', '/since', '/nonsense']
     assertRefused(await admin.listAuditEvents({ query }), 'listAuditEvents', 'validation_failed', fields)
   })
 })
 
-test('the audit log of another environment or workspace has none of it, whatever it is asked', async () => {
+test('another environment or workspace sees none of the audit log', async () => {
   await runCommand(service, 'workspace', 'create', 'second')
   const { author = '' } = all[0] ?? {}
   for (const stranger of [
@@ -197,7 +197,7 @@ test('the audit log of another environment or workspace has none of it, whatever
       all.filter(({ event_id }) => ids.has(event_id)),
       [],
     )
-    // A cursor is a place in time: it opens nothing.
+    // A cursor is only a position in time and gives no access.
     const { next_cursor } = await page({ limit: 1 })
     const others = await page({ limit: 200, cursor: next_cursor ?? '' }, stranger.admin)
     assert.ok(others.audit_events.every(({ event_id }) => ids.has(event_id)))

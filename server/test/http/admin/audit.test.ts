@@ -29,43 +29,43 @@ interface EventView {
   readonly details: Record<string, unknown> | null
 }
 
-/** All answers that were ever given here. */
+/** All responses of this test file. */
 const responses: HttpResponse[] = []
-const told = <T extends HttpResponse>(response: T): T => {
+const record = <T extends HttpResponse>(response: T): T => {
   responses.push(response)
   return response
 }
-const called = new Set<string>()
-/** Keeps what it answers, and which operations were called. */
-const watched = (api: AdminApi): AdminApi =>
+const calledOperations = new Set<string>()
+/** Records the responses and the operations that were called. */
+const recording = (api: AdminApi): AdminApi =>
   Object.fromEntries(
     operationIds.map((id) => [
       id,
       async (input?: AdminInput) => {
-        called.add(id)
-        return told(await api[id](input))
+        calledOperations.add(id)
+        return record(await api[id](input))
       },
     ]),
   ) as AdminApi
 
 const managed = await startManaged({ after })
 const { origin } = managed.service
-interface Made {
+interface CreatedToken {
   readonly api_token: { readonly id: number }
   readonly token: string
 }
-const makeToken = async (api: AdminApi, scope: string) =>
-  assertAnswers<Made>(
-    told(await api.createApiToken({ body: { name: `for ${scope}`, scopes: [scope] } })),
+const createToken = async (api: AdminApi, scope: string) =>
+  assertAnswers<CreatedToken>(
+    record(await api.createApiToken({ body: { name: `for ${scope}`, scopes: [scope] } })),
     'createApiToken',
   )
 
-/** Whose calls are told of, each by its API token. */
-const adminToken = await makeToken(managed.admin, 'admin')
-const writeToken = await makeToken(managed.admin, 'write')
+/** The API tokens whose requests are audited. */
+const adminToken = await createToken(managed.admin, 'admin')
+const writeToken = await createToken(managed.admin, 'write')
 const author = `api_token:${adminToken.api_token.id}`
 const writer = `api_token:${writeToken.api_token.id}`
-const admin = watched(adminApi(origin, adminToken.token))
+const admin = recording(adminApi(origin, adminToken.token))
 const user = userApi(origin, writeToken.token)
 const testing = await manage(managed.service, 'Testing')
 
@@ -84,18 +84,18 @@ async function list(query: Record<string, string | number> = {}, api = managed.a
   return events
 }
 
-/** What each event of a request is to be, but for what all of them have. */
+/** An expected event, without the fields that all events of a request share. */
 type Expected = Partial<Pick<EventView, 'user_group' | 'details' | 'author'>> & { readonly action: string }
 
-/** That a call left these events, and no other, in its request and by its author. */
-async function assertTold(
-  make: () => Promise<HttpResponse>,
+/** Checks that a request causes exactly these events, with its request id and author. */
+async function assertRecorded(
+  send: () => Promise<HttpResponse>,
   status: number,
   ...expected: Expected[]
 ): Promise<HttpResponse> {
   const before = await list()
   const from = Date.now()
-  const response = told(await make())
+  const response = record(await send())
   const to = Date.now()
   assert.equal(response.status, status, response.text)
   const known = new Set(before.map(({ event_id }) => event_id))
@@ -122,85 +122,91 @@ const changed = (...changed_fields: string[]) => ({
   details: { changed_fields },
 })
 
-test('what is done by /api/user is told', async () => {
+test('operations of /api/user are recorded', async () => {
   const get = (body: object) => user.get({ user_group_id: 'a', ...body })
-  // Its id is known once it was made.
-  const made = told(await get({ name: 'A', properties: { p: 1 } }))
-  const { team_id, token } = userGroupIn(made)
-  const [created] = await list({ request_id: made.headers['x-request-id'] ?? '' })
+  // The id is known only after the creation.
+  const creation = record(await get({ name: 'A', properties: { p: 1 } }))
+  const { team_id, token } = userGroupIn(creation)
+  const [created] = await list({ request_id: creation.headers['x-request-id'] ?? '' })
   assert.deepEqual([created?.action, created?.author, created?.details], ['user_group.created', writer, null])
   const a = { ...subject('a', team_id), author: writer }
   assert.deepEqual(created?.user_group, a.user_group)
 
-  await assertTold(() => get({ name: 'A', properties: { p: 1 } }), 200)
-  await assertTold(() => get({ name: 'A', properties: { p: 2 } }), 200, { ...a, ...changed('properties') })
+  await assertRecorded(() => get({ name: 'A', properties: { p: 1 } }), 200)
+  await assertRecorded(() => get({ name: 'A', properties: { p: 2 } }), 200, {
+    ...a,
+    ...changed('properties'),
+  })
   const put = { user_group_id: 'a', name: 'B', mapping: { s: 'd' }, properties: { p: 2 } }
-  await assertTold(() => user.put(put), 200, { ...a, ...changed('name', 'mapping') })
-  await assertTold(() => user.put({ ...put, user_group_id: 'unknown' }), 404)
-  await assertTold(() => get({ name: 1 }), 400)
-  await assertTold(() => user.get('{'), 400)
-  await assertTold(() => userApi(origin, `${writeToken.token}x`).get(put), 401)
+  await assertRecorded(() => user.put(put), 200, { ...a, ...changed('name', 'mapping') })
+  await assertRecorded(() => user.put({ ...put, user_group_id: 'unknown' }), 404)
+  await assertRecorded(() => get({ name: 1 }), 400)
+  await assertRecorded(() => user.get('{'), 400)
+  await assertRecorded(() => userApi(origin, `${writeToken.token}x`).get(put), 401)
 
   const rotation = { current_token: token, grace_period_seconds: 60 }
   const rotated = { ...a, action: 'user_group.token_rotated', details: { grace_period_seconds: 60 } }
   const key = { 'idempotency-key': 'once' }
-  await assertTold(() => user.post(rotation, key), 200, rotated)
-  await assertTold(() => user.post(rotation, key), 200)
-  await assertTold(() => user.post({ current_token: token }, key), 422)
-  await assertTold(() => user.post({ current_token: token }), 409)
+  await assertRecorded(() => user.post(rotation, key), 200, rotated)
+  await assertRecorded(() => user.post(rotation, key), 200)
+  await assertRecorded(() => user.post({ current_token: token }, key), 422)
+  await assertRecorded(() => user.post({ current_token: token }), 409)
 })
 
-test('what is done to a user group by /admin/v1 is told', async () => {
-  const { team_id, token } = userGroupIn(told(await user.get({ user_group_id: 'b', name: 'A' })))
+test('operations of the management API on user groups are recorded', async () => {
+  const { team_id, token } = userGroupIn(record(await user.get({ user_group_id: 'b', name: 'A' })))
   const b = subject('b', team_id)
   const group = of({ team_id })
   const { headers } = await admin.getUserGroup(group)
   const etag = { 'if-match': headers.etag ?? '' }
   const patch = (body: object, headers = {}) => admin.patchUserGroup({ ...group, body, headers })
-  await assertTold(() => patch({ name: 'B', mapping: { s: 'd' } }, etag), 200, {
+  await assertRecorded(() => patch({ name: 'B', mapping: { s: 'd' } }, etag), 200, {
     ...b,
     ...changed('name', 'mapping'),
   })
-  await assertTold(() => patch({ name: 'C' }, etag), 412)
-  await assertTold(() => patch({ name: 'B' }), 200)
+  await assertRecorded(() => patch({ name: 'C' }, etag), 412)
+  await assertRecorded(() => patch({ name: 'B' }), 200)
   const restore = { params: { team_id, revision: 1 } }
-  await assertTold(() => admin.restoreUserGroupVersion(restore), 200, { ...b, ...changed('name', 'mapping') })
+  await assertRecorded(() => admin.restoreUserGroupVersion(restore), 200, {
+    ...b,
+    ...changed('name', 'mapping'),
+  })
   for (const read of ['getUserGroupToken', 'viewUserGroup', 'listUserGroupVersions'] as const)
-    await assertTold(() => admin[read](group), 200)
+    await assertRecorded(() => admin[read](group), 200)
 
   const rotated = (grace_period_seconds: number) => ({
     ...{ ...b, action: 'user_group.token_rotated', details: { grace_period_seconds } },
   })
   const rotate = { ...group, body: { grace_period_seconds: 3600 } }
-  await assertTold(() => admin.rotateTokenOfUserGroup(rotate), 200, rotated(3600))
-  await assertTold(() => admin.suspendUserGroup(group), 200, { ...b, action: 'user_group.suspended' })
-  await assertTold(() => admin.suspendUserGroup(group), 200)
-  await assertTold(() => admin.resumeUserGroup(group), 200, { ...b, action: 'user_group.resumed' })
-  await assertTold(() => admin.resumeUserGroup(group), 200)
+  await assertRecorded(() => admin.rotateTokenOfUserGroup(rotate), 200, rotated(3600))
+  await assertRecorded(() => admin.suspendUserGroup(group), 200, { ...b, action: 'user_group.suspended' })
+  await assertRecorded(() => admin.suspendUserGroup(group), 200)
+  await assertRecorded(() => admin.resumeUserGroup(group), 200, { ...b, action: 'user_group.resumed' })
+  await assertRecorded(() => admin.resumeUserGroup(group), 200)
 
   const leaked = (text: string, rotate: boolean) => admin.reportLeakedToken({ body: { token: text, rotate } })
-  await assertTold(() => leaked(token, false), 200)
-  await assertTold(() => leaked(token, true), 200, { ...b, action: 'user_group.grace_period_ended' })
-  await assertTold(() => leaked(token, true), 200)
+  await assertRecorded(() => leaked(token, false), 200)
+  await assertRecorded(() => leaked(token, true), 200, { ...b, action: 'user_group.grace_period_ended' })
+  await assertRecorded(() => leaked(token, true), 200)
   const { token: current } = (await admin.getUserGroupToken(group)).body as { token: string }
-  await assertTold(() => leaked(current, true), 200, rotated(0))
+  await assertRecorded(() => leaked(current, true), 200, rotated(0))
 
-  await assertTold(() => admin.deleteUserGroup(group), 200, { ...b, action: 'user_group.deleted' })
-  await assertTold(() => admin.deleteUserGroup(group), 404)
+  await assertRecorded(() => admin.deleteUserGroup(group), 200, { ...b, action: 'user_group.deleted' })
+  await assertRecorded(() => admin.deleteUserGroup(group), 404)
   const restored = { ...b, action: 'user_group.restored' }
-  await assertTold(() => admin.restoreDeletedUserGroup(group), 200, restored)
-  await assertTold(() => admin.restoreDeletedUserGroup(group), 404)
+  await assertRecorded(() => admin.restoreDeletedUserGroup(group), 200, restored)
+  await assertRecorded(() => admin.restoreDeletedUserGroup(group), 404)
 })
 
-test('an import is told row by row, all with its request', async () => {
-  const { team_id } = userGroupIn(told(await user.get({ user_group_id: 'import 1', name: 'A' })))
+test('an import is recorded row by row with its request id', async () => {
+  const { team_id } = userGroupIn(record(await user.get({ user_group_id: 'import 1', name: 'A' })))
   const rows = Array.from({ length: 1200 }, (_, i) => ({ user_group_id: `import ${i}`, name: 'N' }))
   const body = [...rows, { user_group_id: 'refused' }].map((row) => JSON.stringify(row)).join('\n')
-  await assertTold(() => admin.importUserGroups({ query: { dry_run: true }, body }), 200)
-  const answer = told(await admin.importUserGroups({ body }))
-  const results = rowsIn<{ provided_id?: string; team_id?: number; outcome?: string }>(answer)
+  await assertRecorded(() => admin.importUserGroups({ query: { dry_run: true }, body }), 200)
+  const response = record(await admin.importUserGroups({ body }))
+  const results = rowsIn<{ provided_id?: string; team_id?: number; outcome?: string }>(response)
   assert.equal(results.length, 1202)
-  const events = await list({ request_id: answer.headers['x-request-id'] ?? '' })
+  const events = await list({ request_id: response.headers['x-request-id'] ?? '' })
   const ids = (action: string) =>
     events.filter((event) => event.action === action).map(({ user_group }) => user_group?.provided_id)
   assert.deepEqual(ids('user_group.updated'), ['import 1'])
@@ -215,37 +221,37 @@ test('an import is told row by row, all with its request', async () => {
   for (const event of events) assert.equal(event.author, author)
   const [, updated] = await list({ team_id })
   assert.deepEqual(updated?.action, 'user_group.created')
-  await assertTold(() => admin.importUserGroups({ body }), 200)
+  await assertRecorded(() => admin.importUserGroups({ body }), 200)
 })
 
-test('a promotion is told in the environment that it changes', async () => {
+test('a promotion is recorded in the environment that it changes', async () => {
   await testing.create('promoted')
   const before = await list({}, testing.admin)
   const promote = { body: { user_group_ids: ['promoted', 'unknown'] } }
-  await assertTold(() => admin.promoteUserGroups({ body: { ...promote.body, dry_run: true } }), 200)
-  const answer = told(await admin.promoteUserGroups(promote))
-  const [event, ...others] = await list({ request_id: answer.headers['x-request-id'] ?? '' })
+  await assertRecorded(() => admin.promoteUserGroups({ body: { ...promote.body, dry_run: true } }), 200)
+  const response = record(await admin.promoteUserGroups(promote))
+  const [event, ...others] = await list({ request_id: response.headers['x-request-id'] ?? '' })
   assert.deepEqual([event?.action, event?.user_group?.provided_id], ['user_group.created', 'promoted'])
   assert.deepEqual([event?.author, others], [author, []])
   assert.deepEqual(await list({}, testing.admin), before)
 })
 
-test('API tokens and workspaces are told', async () => {
+test('changes of API tokens and workspaces are recorded', async () => {
   const create = () =>
     admin.createApiToken({ body: { name: 'x "y"', scopes: ['read', 'write'], expires_in_seconds: 3600 } })
   const known = await managed.admin.listApiTokens()
   const next =
     1 + Math.max(...(known.body as { api_tokens: { id: number }[] }).api_tokens.map(({ id }) => id))
-  const answer = told(await create())
-  const { api_token } = answer.body as { api_token: { id: number; expires_at: string } }
-  const [event] = await list({ request_id: answer.headers['x-request-id'] ?? '' })
+  const response = record(await create())
+  const { api_token } = response.body as { api_token: { id: number; expires_at: string } }
+  const [event] = await list({ request_id: response.headers['x-request-id'] ?? '' })
   assert.equal(event?.action, 'api_token.created')
   const { expires_at, ...details } = event.details ?? {}
   assert.deepEqual(details, { api_token_id: api_token.id, name: 'x "y"', scopes: ['read', 'write'] })
   assert.equal(String(expires_at).slice(0, 19), api_token.expires_at.slice(0, 19))
   assert.ok(api_token.id >= next)
 
-  const rotation = told(
+  const rotation = record(
     await admin.rotateApiToken({ params: { id: api_token.id }, body: { overlap_seconds: 60 } }),
   )
   const { api_token: newer } = rotation.body as {
@@ -265,18 +271,18 @@ test('API tokens and workspaces are told', async () => {
   )
   const revoke = { params: { id: api_token.id } }
   const revoked = { action: 'api_token.revoked', details: { api_token_id: api_token.id, name: 'x "y"' } }
-  await assertTold(() => admin.revokeApiToken(revoke), 200, revoked)
-  await assertTold(() => admin.revokeApiToken(revoke), 200)
-  await assertTold(() => admin.createApiToken({ body: { name: 'x', scopes: ['all'] } }), 400)
-  const leaked = await makeToken(admin, 'read')
-  await assertTold(() => admin.reportLeakedToken({ body: { token: leaked.token, rotate: true } }), 200, {
+  await assertRecorded(() => admin.revokeApiToken(revoke), 200, revoked)
+  await assertRecorded(() => admin.revokeApiToken(revoke), 200)
+  await assertRecorded(() => admin.createApiToken({ body: { name: 'x', scopes: ['all'] } }), 400)
+  const leaked = await createToken(admin, 'read')
+  await assertRecorded(() => admin.reportLeakedToken({ body: { token: leaked.token, rotate: true } }), 200, {
     ...{ action: 'api_token.revoked', details: { api_token_id: leaked.api_token.id, name: 'for read' } },
   })
 
-  // It is told where it belongs: in the new workspace.
-  const made = await assertTold(() => admin.createWorkspace({ body: { name: 'new' } }), 201)
-  await assertTold(() => admin.createWorkspace({ body: { name: 'new' } }), 409)
-  const workspace = made.body as Made & { workspace: { id: number } }
+  // The event belongs to the new workspace.
+  const creation = await assertRecorded(() => admin.createWorkspace({ body: { name: 'new' } }), 201)
+  await assertRecorded(() => admin.createWorkspace({ body: { name: 'new' } }), 409)
+  const workspace = creation.body as CreatedToken & { workspace: { id: number } }
   const events = await list({}, adminApi(origin, workspace.token))
   assert.deepEqual(
     events.map(({ action, details, request_id, ...rest }) => [action, details, request_id, rest.author]),
@@ -286,36 +292,36 @@ test('API tokens and workspaces are told', async () => {
         { api_token_id: workspace.api_token.id, name: 'admin', scopes: ['admin'], expires_at: null },
       ],
       ['workspace.created', { workspace_id: workspace.workspace.id, name: 'new' }],
-    ].map((of) => [...of, made.headers['x-request-id'], author]),
+    ].map((of) => [...of, creation.headers['x-request-id'], author]),
   )
 })
 
-test('schemas and data sources are told', async () => {
-  const made = told(await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }))
-  const { id } = (made.body as { schema: { id: number } }).schema
+test('changes of schemas and data sources are recorded', async () => {
+  const creation = record(await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }))
+  const { id } = (creation.body as { schema: { id: number } }).schema
   const ofSchema = { schema_id: id, provided_id: 'sales' }
-  const byRequest = async (answer: HttpResponse) =>
-    (await list({ request_id: answer.headers['x-request-id'] ?? '' })).map(({ action, details }) => [
+  const byRequest = async (response: HttpResponse) =>
+    (await list({ request_id: response.headers['x-request-id'] ?? '' })).map(({ action, details }) => [
       action,
       details,
     ])
-  assert.deepEqual(await byRequest(made), [['schema.created', ofSchema]])
-  await assertTold(() => admin.createSchema({ body: { provided_id: 'sales', name: 'x' } }), 409)
+  assert.deepEqual(await byRequest(creation), [['schema.created', ofSchema]])
+  await assertRecorded(() => admin.createSchema({ body: { provided_id: 'sales', name: 'x' } }), 409)
 
   const source = { schema_id: id, provided_id: 'eu', name: 'EU' }
-  const added = told(await admin.createDataSource({ body: source }))
+  const added = record(await admin.createDataSource({ body: source }))
   const { data_source } = added.body as { data_source: { id: number } }
   const ofSource = { data_source_id: data_source.id, schema_id: id, provided_id: 'eu' }
   assert.deepEqual(await byRequest(added), [['data_source.created', ofSource]])
-  await assertTold(() => admin.createDataSource({ body: source }), 409)
-  await assertTold(() => admin.deleteSchema({ params: { id } }), 409)
+  await assertRecorded(() => admin.createDataSource({ body: source }), 409)
+  await assertRecorded(() => admin.deleteSchema({ params: { id } }), 409)
   const gone = { params: { id: data_source.id } }
-  await assertTold(() => admin.deleteDataSource(gone), 200, {
+  await assertRecorded(() => admin.deleteDataSource(gone), 200, {
     action: 'data_source.deleted',
     details: ofSource,
   })
-  await assertTold(() => admin.deleteDataSource(gone), 404)
-  await assertTold(() => admin.deleteSchema({ params: { id } }), 200, {
+  await assertRecorded(() => admin.deleteDataSource(gone), 404)
+  await assertRecorded(() => admin.deleteSchema({ params: { id } }), 200, {
     action: 'schema.deleted',
     details: ofSchema,
   })
@@ -323,7 +329,7 @@ test('schemas and data sources are told', async () => {
 
 const secrets: string[] = []
 
-test('a sign-in to the console is an event of its API token, and so is what is done there', async () => {
+test('sign-ins to the console and changes creation there are recorded with their API token', async () => {
   const entered = await signIn(origin, adminToken.token)
   secrets.push(entered.cookie.split('=')[1] ?? '', entered.csrfToken)
   const request_id = entered.response.headers['x-request-id'] ?? ''
@@ -333,22 +339,26 @@ test('a sign-in to the console is an event of its API token, and so is what is d
     [['console_session.created', author, null, null]],
   )
   const headers = signed(entered)
-  const { team_id } = userGroupIn(told(await user.get({ user_group_id: 'a', name: 'B' })))
-  await assertTold(() => callOperation(origin, 'suspendUserGroup', { ...of({ team_id }), headers }), 200, {
-    ...subject('a', team_id),
-    action: 'user_group.suspended',
-  })
-  const answer = await call(origin, { method: 'DELETE', path: sessionPath, headers })
-  assert.ok(answer.status < 300, answer.text)
-  assert.deepEqual(await list({ request_id: answer.headers['x-request-id'] ?? '' }), [])
+  const { team_id } = userGroupIn(record(await user.get({ user_group_id: 'a', name: 'B' })))
+  await assertRecorded(
+    () => callOperation(origin, 'suspendUserGroup', { ...of({ team_id }), headers }),
+    200,
+    {
+      ...subject('a', team_id),
+      action: 'user_group.suspended',
+    },
+  )
+  const response = await call(origin, { method: 'DELETE', path: sessionPath, headers })
+  assert.ok(response.status < 300, response.text)
+  assert.deepEqual(await list({ request_id: response.headers['x-request-id'] ?? '' }), [])
   const refused = { method: 'POST', path: sessionPath, body: { api_token: writeToken.token } }
-  await assertTold(() => call(origin, refused), 403)
+  await assertRecorded(() => call(origin, refused), 403)
 })
 
-test('all that changes anything was done here, and told but for the removal of events', async () => {
+test('this file covers all operations that change something, and all actions except pruning', async () => {
   const changing = operationIds.filter((id) => operationOf(id).method !== 'GET')
   assert.deepEqual(
-    changing.filter((id) => !called.has(id)),
+    changing.filter((id) => !calledOperations.has(id)),
     [],
   )
   const seen = new Set((await list()).map(({ action }) => action))
@@ -359,7 +369,7 @@ test('all that changes anything was done here, and told but for the removal of e
   )
 })
 
-test('no event holds a secret', async () => {
+test('no event contains a secret', async () => {
   const shown = responses.flatMap(({ text }) => text.match(tokenPattern) ?? [])
   const all = [...new Set([...shown, ...secrets, managed.adminToken, writeToken.token])]
   assert.ok(all.length > 10)

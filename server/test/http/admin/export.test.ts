@@ -7,7 +7,7 @@ import { assertCommonHeaders } from '../../support/user-api.ts'
 
 const { service, admin, user } = await startManaged({ after })
 
-/** User groups whose data is easily changed on the way. */
+/** User groups with data that is easily altered. */
 const bodies = [
   '{"user_group_id":"b","name":"plain"}',
   '{"user_group_id":"a","name":"A, \\"quoted\\"","mapping":{"a,b":"c\\"d"},"properties":{}}',
@@ -29,7 +29,7 @@ interface Exported {
 const asCsv = { query: { format: 'csv' } }
 
 describe('an export', () => {
-  test('has all user groups in the order of ids, with these four fields and no others', async () => {
+  test('contains all user groups by id, with exactly four fields', async () => {
     const rows = assertAnswers<Exported[]>(await admin.exportUserGroups(), 'exportUserGroups')
     assert.deepEqual(
       rows.map(({ user_group_id }) => user_group_id),
@@ -50,13 +50,13 @@ describe('an export', () => {
     }
   })
 
-  test('keeps numbers as they were sent, and a line for each', async () => {
+  test('keeps numbers as sent, and one line per user group', async () => {
     const { text } = await admin.exportUserGroups()
     assert.ok(text.includes('"properties":{"n":[1.50,1E2,-0]}}\n'), text.slice(0, 500))
     assert.equal(text.split('\n').length, bodies.length + 1)
   })
 
-  test('is CSV where that is asked for', async () => {
+  test('is CSV on request', async () => {
     const response = await admin.exportUserGroups(asCsv)
     assert.deepEqual([response.status, response.headers['content-type']], [200, 'text/csv'])
     assertCommonHeaders(response)
@@ -73,7 +73,7 @@ describe('an export', () => {
     ['ndjson', 'application/x-ndjson'],
     ['csv', 'text/csv'],
   ] as const) {
-    test(`as ${format} changes nothing where it is imported again, and makes the same elsewhere`, async () => {
+    test(`as ${format} changes nothing when imported again, and creates the same user groups elsewhere`, async () => {
       const exported = await admin.exportUserGroups({ query: { format } })
       const headers = { 'content-type': contentType }
       const again = await writingNothing(service, () =>
@@ -83,9 +83,9 @@ describe('an export', () => {
       assert.deepEqual([summary.rows, summary.unchanged], [bodies.length, bodies.length])
 
       const other = await startManaged({ after })
-      const made = await other.admin.importUserGroups({ body: exported.text, headers })
+      const created = await other.admin.importUserGroups({ body: exported.text, headers })
       assert.equal(
-        importedIn(assertAnswers<unknown[]>(made, 'importUserGroups')).summary.created,
+        importedIn(assertAnswers<unknown[]>(created, 'importUserGroups')).summary.created,
         bodies.length,
       )
       const there = await other.admin.exportUserGroups({ query: { format } })
@@ -93,7 +93,7 @@ describe('an export', () => {
     })
   }
 
-  test('has every one of many, once', async () => {
+  test('contains each of many user groups once', async () => {
     const other = await startManaged({ after })
     const ids = Array.from({ length: 1001 }, (_, i) => `id ${i}`)
     const body = ids.map((id) => `{"user_group_id":"${id}","name":"A"}\n`).join('')
@@ -105,14 +105,14 @@ describe('an export', () => {
     )
   })
 
-  test('of nothing is empty, or the line with the columns', async () => {
+  test('of an empty environment is empty, or only the line with the columns', async () => {
     const { admin: empty } = await manage(service, 'Testing')
     assert.deepEqual(assertAnswers(await empty.exportUserGroups(), 'exportUserGroups'), [])
-    const answer = await empty.exportUserGroups(asCsv)
-    assert.deepEqual([answer.status, answer.text], [200, 'user_group_id,name,mapping,properties\r\n'])
+    const response = await empty.exportUserGroups(asCsv)
+    assert.deepEqual([response.status, response.text], [200, 'user_group_id,name,mapping,properties\r\n'])
   })
 
-  test('has neither what was deleted nor a token', async () => {
+  test('contains no deleted user groups and no tokens', async () => {
     const other = await startManaged({ after })
     const { team_id, token } = await other.create('deleted')
     await other.create('there')
@@ -122,7 +122,7 @@ describe('an export', () => {
     assert.ok(!text.includes(token))
   })
 
-  test('has two forms, and no other', async () => {
+  test('supports exactly two formats', async () => {
     for (const query of ['format=json', 'format=', 'format=CSV', 'format=csv&format=csv'])
       assertRefused(await admin.exportUserGroups({ query }), 'exportUserGroups', 'validation_failed', [
         '/format',

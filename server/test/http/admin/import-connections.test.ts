@@ -20,7 +20,7 @@ const { service, admin, adminToken } = await startManaged({ after }, { TMPDIR: t
 const path = '/admin/v1/user-groups/import'
 const rowOf = (id: string) => `{"user_group_id":"${id}","name":"Name of ${id}"}\n`
 
-/** The files in the service's temporary folder, those that no folder lists but that are open included. */
+/** Returns the files in the service's temporary folder, including open unlinked ones. */
 function temporaryFiles({ pid }: RunningService): string[] {
   const listed: string[] = readdirSync(temporary)
   const folder = `/proc/${pid}/fd`
@@ -29,7 +29,7 @@ function temporaryFiles({ pid }: RunningService): string[] {
     try {
       return [readlinkSync(join(folder, file))]
     } catch {
-      // It has been closed meanwhile.
+      // It was closed in the meantime.
       return []
     }
   })
@@ -44,7 +44,7 @@ const idsIn = async () =>
   rowsIn<{ user_group_id: string }>(await admin.exportUserGroups()).map(({ user_group_id }) => user_group_id)
 
 describe('an import', () => {
-  test('answers a client that reads nothing before it has sent everything', async () => {
+  test('responds to a client that reads nothing before it has sent everything', async () => {
     const { hostname, port } = new URL(service.origin)
     const socket = connect(Number(port), hostname).pause()
     const rows = 200_000
@@ -64,7 +64,7 @@ describe('an import', () => {
       .resume()
     await once(socket, 'close')
     assert.match(text, /^HTTP\/1\.1 200 OK\r\n/)
-    // The sizes of the chunks, which are cut anywhere.
+    // Removes the sizes of the chunks, which may be cut anywhere.
     text = text.replaceAll(/\r\n[0-9a-f]+\r\n/g, '')
     assert.match(
       text,
@@ -73,7 +73,7 @@ describe('an import', () => {
     assert.equal(text.match(/"outcome":"created"\}/g)?.length, rows)
   })
 
-  test('leaves nothing in the temporary folder, whatever becomes of it', async () => {
+  test('leaves no file in the temporary folder, with any outcome', async () => {
     assertAnswers(await admin.importUserGroups({ body: rowOf('temporary') }), 'importUserGroups')
     await untilNothingIsLeft()
     const headers = { 'content-type': 'text/csv' }
@@ -89,7 +89,7 @@ describe('an import', () => {
     await untilNothingIsLeft()
   })
 
-  test('whose answer nobody takes to its end leaves nothing there either', async () => {
+  test('with an unread response leaves no file either', async () => {
     const upload = new Upload(service.origin, adminToken, { path: `${path}?dry_run=true` })
     for (let i = 0; i < 50_000; i += 500) {
       await upload.send(Array.from({ length: 500 }, (_, k) => rowOf(`untaken ${i + k}`)).join(''))
@@ -99,30 +99,30 @@ describe('an import', () => {
     await untilNothingIsLeft()
   })
 
-  test('that is left in the middle has made whole rows only, in their order, and the service is well', async () => {
+  test('that is aborted has imported whole rows in order, and can be repeated', async () => {
     const ids = Array.from({ length: 3000 }, (_, i) => `left ${String(i).padStart(4, '0')}`)
     const upload = new Upload(service.origin, adminToken)
     await upload.send(ids.map(rowOf).join(''))
     await upload.send('{"user_group_id":"left half","name":"ha')
-    const made = async () => (await idsIn()).filter((id) => id.startsWith('left'))
-    // It has begun: what goes on from here is that nobody is there.
-    while ((await made()).length === 0);
+    const created = async () => (await idsIn()).filter((id) => id.startsWith('left'))
+    // The import has begun. The client disconnects now.
+    while ((await created()).length === 0);
     await upload.abandon()
     await untilNothingIsLeft()
-    const left = await made()
+    const left = await created()
     assert.deepEqual(left, ids.slice(0, left.length))
     const again = await admin.importUserGroups({ body: ids.map(rowOf).join('') })
     const { summary } = importedIn(assertAnswers<unknown[]>(again, 'importUserGroups'))
     assert.deepEqual([summary.unchanged, summary.created], [left.length, ids.length - left.length])
   })
 
-  test('that is refused at its start tells a client so that goes on sending', async () => {
+  test('that is refused early responds to a client that keeps sending', async () => {
     const body = `nonsense\n${'x'.repeat(5_000_000)}`
     const response = await admin.importUserGroups({ body, headers: { 'content-type': 'text/csv' } })
     assertRefused(response, 'importUserGroups', 'validation_failed')
   })
 
-  test('comes in chunks of any size', async () => {
+  test('accepts chunks of any size', async () => {
     const body = rowOf('chunks 1') + rowOf('chunks 2')
     const headers = ['Transfer-Encoding: chunked', 'Content-Type: text/csv']
     const refused = await answerTo(
@@ -143,7 +143,7 @@ describe('an import', () => {
   })
 })
 
-test('an import is 503 and changes nothing where the temporary folder cannot be written', async (t) => {
+test('an import is 503 and changes nothing if the temporary folder is not writable', async (t) => {
   const missing = join(temporaryFolder(t), 'missing')
   const other = await startManaged(t, { TMPDIR: missing })
   const body = rowOf('no room').repeat(20_000)
@@ -151,28 +151,28 @@ test('an import is 503 and changes nothing where the temporary folder cannot be 
   const refused = assertRefused(refusal, 'importUserGroups', 'unavailable')
   assert.equal(refused.message, 'The temporary folder of the service cannot be written')
   mkdirSync(missing)
-  const answer = await other.admin.importUserGroups({ body: rowOf('room') })
-  assert.equal(importedIn(assertAnswers<unknown[]>(answer, 'importUserGroups')).summary.created, 1)
+  const response = await other.admin.importUserGroups({ body: rowOf('room') })
+  assert.equal(importedIn(assertAnswers<unknown[]>(response, 'importUserGroups')).summary.created, 1)
 })
 
-describe('time', { concurrency: true }, () => {
-  test('is over for an upload that pauses for longer than a request may take', async (t) => {
+describe('the request timeout', { concurrency: true }, () => {
+  test('applies to a pause of an upload', async (t) => {
     const impatient = await startManaged(t, { UGS_REQUEST_TIMEOUT_MS: '300' })
     const connection = await RawConnection.open(impatient.service.origin)
     const headers = ['Transfer-Encoding: chunked', 'Content-Type: application/x-ndjson']
     const row = rowOf('pausing')
-    const [answer, ...more] = await connection
+    const [response, ...more] = await connection
       .send(requestText({ method: 'POST', path, token: impatient.adminToken, headers }))
       .send(`${row.length.toString(16)}\r\n${row}\r\n`)
       .answersUntilClosed()
-    assert.ok(answer !== undefined)
+    assert.ok(response !== undefined)
     assert.deepEqual(more, [])
-    assertFault(answer, 'request_timeout')
-    assert.equal(answer.headers.connection, 'close')
+    assertFault(response, 'request_timeout')
+    assert.equal(response.headers.connection, 'close')
     assert.deepEqual(rowsIn(await impatient.admin.exportUserGroups()), [])
   })
 
-  test('is not over for one that goes on, when it is twice for an ordinary request that does the same', async (t) => {
+  test('does not apply to an upload that continues, unlike other requests', async (t) => {
     const { service, adminToken } = await startManaged(t, { UGS_REQUEST_TIMEOUT_MS: '3000' })
     const upload = new Upload(service.origin, adminToken)
     let sent = 0
@@ -192,10 +192,10 @@ describe('time', { concurrency: true }, () => {
         }),
       )
       const poke = setInterval(() => connection.send(' '), 50)
-      const [answer] = await connection.answersUntilClosed()
+      const [response] = await connection.answersUntilClosed()
       clearInterval(poke)
-      assert.ok(answer !== undefined)
-      assertFault(answer, 'request_timeout')
+      assert.ok(response !== undefined)
+      assertFault(response, 'request_timeout')
     }
     dripping.abort()
     await drip

@@ -13,9 +13,9 @@ const collectGarbage = runInNewContext('gc') as () => void
 
 const { origin, createApiToken } = await startApp({ after }, systemClock)
 
-/** What is held in memory and in use, in bytes. */
+/** Returns the memory in use, in bytes. */
 function used(): number {
-  // The second waits until the buffers that the first one found are let go of; a thread does that.
+  // The second collection waits until a thread has released the buffers of the first one.
   collectGarbage()
   collectGarbage()
   const { heapUsed, external } = process.memoryUsage()
@@ -36,7 +36,7 @@ for (const [format, contentType, head, rowOf] of [
     (i: number, text: string) => `${i},A,"{""t"":""${text}""}"\n`,
   ],
 ] as const) {
-  test(`an import of ${format} takes no more memory for three times as many rows`, async () => {
+  test(`an import of ${format} needs no more memory for three times as many rows`, async () => {
     const [first, last] = [30_000, 90_000]
     const text = 'x'.repeat(2000)
     const measured: number[] = []
@@ -65,7 +65,7 @@ for (const [format, contentType, head, rowOf] of [
     assert.match(end, new RegExp(`\\{"summary":\\{"rows":${last},"created":${last},"updated":0,.*\\}\\}\n$`))
     assert.ok(length > last * 40)
     const [before = 0, grown = 0] = measured
-    // The rows in between are 120 MB, and the results of them 3 MB. Of each id 16 bytes or so are remembered.
+    // The additional rows are 120 MB and their results 3 MB. An import keeps about 16 bytes per id.
     assert.ok(grown - before < 30_000_000, `${before} bytes, and then ${grown}`)
   })
 }

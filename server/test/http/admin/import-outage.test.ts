@@ -12,7 +12,7 @@ import { Upload } from '../../support/upload.ts'
 const settings = { UGS_LOCK_TIMEOUT_MS: '300' }
 const { service, admin, adminToken } = await startManaged({ after }, settings)
 
-/** Has nothing be written until what it returns is called. */
+/** Blocks all writes until the returned function is called. */
 async function lock(t: Scope, { dataFolder, databaseUrl }: RunningService): Promise<() => Promise<void>> {
   if (databaseUrl !== undefined) {
     const session = await openSession(t, databaseUrl)
@@ -31,18 +31,19 @@ const rowOf = (id: string) => `{"user_group_id":"${id}","name":"Name"}\n`
 const exported = async () => (await admin.exportUserGroups()).text
 
 describe('an import whose store is lost', () => {
-  test('in the middle says up to where it is done, and the next one completes it', async (t) => {
+  test('in the middle reports the last imported line, and a second import completes it', async (t) => {
     const rows = Array.from({ length: 5000 }, (_, i) => rowOf(`lost ${String(i).padStart(4, '0')}`))
     const upload = new Upload(service.origin, adminToken)
     await upload.send(rows.slice(0, 3000).join(''))
-    // That the first rows are there says that it goes on from here without the store.
+    // The first rows are imported, so the outage begins in the middle.
     while (!(await exported()).includes('lost 0000'));
     const unlock = await lock(t, service)
     await upload.send(rows.slice(3000).join(''))
     const { message } = assertRefused(await upload.end(), 'importUserGroups', 'unavailable')
     await unlock()
     const [, line = ''] =
-      /; the rows before line (\d+) are imported; import the whole file again to continue$/.exec(message) ?? []
+      /; the rows before line (\d+) are imported; import the whole file again to continue$/.exec(message) ??
+      []
     const text = await exported()
     const done = rows.findIndex(
       (row) => !text.includes((JSON.parse(row) as { user_group_id: string }).user_group_id),
@@ -55,7 +56,7 @@ describe('an import whose store is lost', () => {
     assert.ok(summary.unchanged >= Number(line) - 1)
   })
 
-  test('from the start changes nothing, and says so', async (t) => {
+  test('from the start changes nothing and reports it', async (t) => {
     const unlock = await lock(t, service)
     const response = await admin.importUserGroups({ body: rowOf('never') })
     await unlock()

@@ -42,7 +42,7 @@ const versionsOf = async ({ team_id }: ManagedUserGroup) =>
   ).versions
 
 describe('an import', () => {
-  test('says of each row what became of it, and does it', async () => {
+  test('returns the outcome of each row', async () => {
     await create('o-updated', { mapping: { a: 'b' }, properties: { p: 1 } })
     await create('o-unchanged', { mapping: { a: 'b' }, properties: { p: 1 } })
     const body = lines(
@@ -85,7 +85,7 @@ describe('an import', () => {
     assert.equal(await find('o-refused'), undefined)
   })
 
-  test('is by the API token that asks, and leaves a version by whoever was before', async () => {
+  test('records the API token as author and keeps the previous version', async () => {
     await create('author')
     const before = await find('author')
     await importing(
@@ -95,18 +95,18 @@ describe('an import', () => {
       await admin.listApiTokens(),
       'listApiTokens',
     ).api_tokens.find(({ scopes }) => scopes.join() === 'admin')
-    const [changed, made] = [await find('author'), await find('author-new')]
+    const [changed, created] = [await find('author'), await find('author-new')]
     assert.equal(changed?.updated_by, `api_token:${own?.id}`)
-    assert.equal(made?.updated_by, `api_token:${own?.id}`)
+    assert.equal(created?.updated_by, `api_token:${own?.id}`)
     assert.notEqual(before?.updated_by, changed.updated_by)
     assert.deepEqual(
       (await versionsOf(changed)).map(({ name, updated_by, revision }) => [name, updated_by, revision]),
       [['author', before?.updated_by, 1]],
     )
-    assert.deepEqual(await versionsOf(made), [])
+    assert.deepEqual(await versionsOf(created), [])
   })
 
-  test('makes tokens that work, each its own, and leaves those that there were', async () => {
+  test('issues a token for each new user group and keeps existing ones', async () => {
     const { token } = await create('t-known')
     await importing(
       lines(
@@ -117,15 +117,15 @@ describe('an import', () => {
     )
     const tokenOf = async (id: string) => userGroupIn(await user.get({ user_group_id: id })).token
     assert.equal(await tokenOf('t-known'), token)
-    const made = [await tokenOf('t-1'), await tokenOf('t-2')]
-    assert.equal(new Set([token, ...made]).size, 3)
-    for (const [i, one] of made.entries()) {
+    const created = [await tokenOf('t-1'), await tokenOf('t-2')]
+    assert.equal(new Set([token, ...created]).size, 3)
+    for (const [i, one] of created.entries()) {
       const claims = assertActive(await introspect(one))
       assert.equal(claims.sub, `t-${i + 1}`)
     }
   })
 
-  test('changes nothing of another environment or workspace that has the same ids', async () => {
+  test('changes nothing in another environment or workspace with the same ids', async () => {
     await runCommand(service, 'workspace', 'create', 'elsewhere')
     const others = [await manage(service, 'Testing'), await manage(service, 'Customer', 'elsewhere')]
     const state = (api: typeof admin) => api.exportUserGroups().then(({ text }) => text)
@@ -137,7 +137,7 @@ describe('an import', () => {
     assert.doesNotMatch(await state(admin), /theirs/)
   })
 
-  test('of rows that are of every kind changes nothing as a dry run, and then does what that said', async () => {
+  test('with all kinds of rows changes nothing as a dry run, and then has the same results', async () => {
     await create('d-updated')
     await create('d-unchanged')
     const body = lines(
@@ -148,8 +148,8 @@ describe('an import', () => {
       { user_group_id: 'd-new', name: 'C' },
       { user_group_id: 1 },
     )
-    const told = await writingNothing(service, () => importing(body, dry))
-    assert.deepEqual(told.summary, {
+    const preview = await writingNothing(service, () => importing(body, dry))
+    assert.deepEqual(preview.summary, {
       rows: 6,
       created: 1,
       updated: 1,
@@ -158,12 +158,12 @@ describe('an import', () => {
       dry_run: true,
     })
     const done = await importing(body, { query: { dry_run: false } })
-    assert.deepEqual(done.results, told.results)
-    assert.deepEqual(done.summary, { ...told.summary, dry_run: false })
+    assert.deepEqual(done.results, preview.results)
+    assert.deepEqual(done.summary, { ...preview.summary, dry_run: false })
     assert.equal((await find('d-new'))?.name, 'A')
   })
 
-  test('writes nothing when it is run again', async () => {
+  test('writes nothing when it is repeated', async () => {
     const rows = Array.from({ length: 1300 }, (_, i) => ({
       ...{ user_group_id: `again ${i}`, name: `Name ${i}`, mapping: { a: String(i % 7) } },
       properties: i % 2 === 0 ? null : { i },
@@ -172,14 +172,13 @@ describe('an import', () => {
     assert.equal(first.summary.created, rows.length)
     const second = await writingNothing(service, () => importing(lines(...rows)))
     assert.equal(second.summary.unchanged, rows.length)
-    // With another name in each the second time, it would not be so.
     assert.deepEqual(
       first.results.map(({ line, user_group_id }) => [line, user_group_id]),
       rows.map(({ user_group_id }, i) => [i + 1, user_group_id]),
     )
   })
 
-  test('refuses an id that an earlier row has, and keeps to that one', async () => {
+  test('refuses an id of an earlier row and keeps the first', async () => {
     const far = Array.from({ length: 1200 }, (_, i) => ({ user_group_id: `far ${i}`, name: 'A' }))
     const { results, summary } = await importing(
       lines(
@@ -199,23 +198,23 @@ describe('an import', () => {
     assert.equal((await find('twice'))?.name, 'First')
   })
 
-  test('does not take a row that was refused for an earlier one with its id', async () => {
-    const body = '{"user_group_id":"mended","name":1}\n{"user_group_id":"mended","name":"A"}\n'
+  test('accepts an id again if its earlier row was refused', async () => {
+    const body = '{"user_group_id":"corrected","name":1}\n{"user_group_id":"corrected","name":"A"}\n'
     assert.deepEqual(outcomesOf((await importing(body)).results), [
       [1, 'validation_failed'],
       [2, 'created'],
     ])
   })
 
-  test('of a file with every kind of bad row refuses exactly those', async () => {
+  test('refuses exactly the invalid rows of a file with all kinds of them', async () => {
     const good = (i: number) => Buffer.from(`{"user_group_id":"good ${i}","name":"G"}\n`)
     const body = Buffer.concat([
       ...badRows.flatMap(([, row], i) => [good(i), Buffer.from(row), Buffer.from('\n')]),
       good(badRows.length),
     ])
-    const told = await importing(body, dry)
+    const preview = await importing(body, dry)
     const { results, summary } = await importing(body)
-    assert.deepEqual(told.results, results)
+    assert.deepEqual(preview.results, results)
     assert.deepEqual([summary.created, summary.refused], [badRows.length + 1, badRows.length])
     assert.deepEqual(outcomesOf(results), [
       ...badRows.flatMap(([, , code], i) => [
@@ -227,7 +226,7 @@ describe('an import', () => {
     assert.equal(await find('bad'), undefined)
   })
 
-  test('takes the same data as CSV, and finds nothing to change then', async () => {
+  test('accepts the same data as CSV and finds nothing to change', async () => {
     const rows = [
       {
         user_group_id: 'f-1',
@@ -258,7 +257,7 @@ describe('an import', () => {
   })
 })
 
-describe('an import is refused as a whole, and changes nothing,', () => {
+describe('an import is refused as a whole and changes nothing', () => {
   const row = lines({ user_group_id: 'whole', name: 'A' })
   const refusals: Record<string, [AdminInput, Parameters<typeof assertRefused>[2], ...string[]]> = {
     'without a body': [{}, 'body_required'],
@@ -294,12 +293,12 @@ describe('an import is refused as a whole, and changes nothing,', () => {
   }
   for (const [what, [input, code, ...fields]] of Object.entries(refusals)) {
     test(what, async () => {
-      const answer = await writingNothing(service, () => admin.importUserGroups(input))
-      assertRefused(answer, 'importUserGroups', code, fields)
+      const response = await writingNothing(service, () => admin.importUserGroups(input))
+      assertRefused(response, 'importUserGroups', code, fields)
     })
   }
 
-  test('whatever its parameters of the type are, it is taken in UTF-8', async () => {
+  test('accepts any parameters of the media type with UTF-8', async () => {
     for (const type of [
       'application/x-ndjson; charset=utf-8',
       'Application/X-NDJSON',
@@ -310,14 +309,14 @@ describe('an import is refused as a whole, and changes nothing,', () => {
     }
   })
 
-  test('for who may not, before a byte of its body is there', async () => {
+  test('without permission, before its body arrives', async () => {
     const writer = await createApiToken(service, 'Customer', '--scopes', 'read,write,introspect')
     for (const [token, code] of [
       [undefined, 'unauthenticated'],
       [`${adminToken}x`, 'unauthenticated'],
       [writer, 'forbidden'],
     ] as const) {
-      const answer = await call(service.origin, {
+      const response = await call(service.origin, {
         ...{ method: 'POST', path: '/admin/v1/user-groups/import', token },
         headers: {
           'content-type': 'application/x-ndjson',
@@ -325,7 +324,7 @@ describe('an import is refused as a whole, and changes nothing,', () => {
           expect: '100-continue',
         },
       }).catch((error: unknown) => error)
-      assertRefused(answer as Awaited<ReturnType<typeof call>>, 'importUserGroups', code)
+      assertRefused(response as Awaited<ReturnType<typeof call>>, 'importUserGroups', code)
       const all = await adminApi(service.origin, token).importUserGroups({ body: row.repeat(100_000) })
       assertRefused(all, 'importUserGroups', code)
     }
@@ -333,7 +332,7 @@ describe('an import is refused as a whole, and changes nothing,', () => {
   })
 })
 
-test('with UGS_MAPPING=registered, a row whose mapping names nothing is refused, in a dry run too', async (t) => {
+test('with UGS_MAPPING=registered, rows with unregistered entries are refused, also in a dry run', async (t) => {
   const strict = await startManaged(t, { UGS_MAPPING: 'registered' })
   const { schema } = assertAnswers<{ schema: { id: number } }>(
     await strict.admin.createSchema({ body: { provided_id: 'sales', name: 'S' } }),
@@ -348,8 +347,8 @@ test('with UGS_MAPPING=registered, a row whose mapping names nothing is refused,
     { user_group_id: 'd', name: 'A', mapping: {} },
   )
   for (const query of ['dry_run=true', '']) {
-    const answer = await strict.admin.importUserGroups({ body, query })
-    const { results } = importedIn(assertAnswers<unknown[]>(answer, 'importUserGroups'))
+    const response = await strict.admin.importUserGroups({ body, query })
+    const { results } = importedIn(assertAnswers<unknown[]>(response, 'importUserGroups'))
     assert.deepEqual(
       results.map(({ outcome, error }) => error?.fields ?? outcome),
       [
