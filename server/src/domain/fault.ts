@@ -59,7 +59,7 @@ export class Fault extends Error {
   }
 }
 
-/** Returns a fault that lists the invalid fields. An empty path stands for the body as a whole. */
+/** Returns a fault that lists the invalid fields. An empty path means the body as a whole. */
 export function validationFailed(fields: readonly FieldFault[]): Fault {
   const shown = fields
     .slice(0, 3)

@@ -68,7 +68,7 @@ export interface UserGroupChange {
   readonly properties?: JsonText | null
 }
 
-/** Returns true if the content already has all values of the change. */
+/** Returns true if the change would leave the content unchanged. */
 export function changesNothing(content: UserGroupContent, change: UserGroupChange): boolean {
   return (
     (change.name === undefined || change.name === content.name) &&
