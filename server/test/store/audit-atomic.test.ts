@@ -14,20 +14,20 @@ import { leaving } from './contract/audit-events.ts'
 import { changes } from './contract/audited-changes.ts'
 import { defaults } from './store-options.ts'
 
-interface WithToken {
+interface OpenedStore {
   readonly store: Store
-  /** Runs SQL past the store. */
+  /** Runs SQL on a second connection, past the store. */
   readonly run: (sql: string) => Promise<unknown>
   readonly rowsOf: (table: string) => Promise<unknown[]>
 }
 
 interface Dialect {
-  readonly open: (t: Scope) => Promise<WithToken>
-  /** Has the insertion of an event fail. */
-  readonly failAtOnce: string
-  /** Has the commit of an event fail. */
-  readonly failAtTheEnd: string
-  readonly failNoLonger: string
+  readonly open: (t: Scope) => Promise<OpenedStore>
+  /** SQL that makes every insert of an audit event fail. */
+  readonly failInsert: string
+  /** SQL that makes the commit of a transaction with an audit event fail. */
+  readonly failCommit: string
+  readonly removeFailure: string
 }
 
 const dialects: Record<string, Dialect> = {
@@ -46,11 +46,11 @@ const dialects: Record<string, Dialect> = {
         rowsOf: (table) => Promise.resolve(database.prepare(`SELECT * FROM ${table}`).all()),
       }
     },
-    failAtOnce: `CREATE TRIGGER gate AFTER INSERT ON audit_event BEGIN SELECT RAISE(ABORT, 'no event'); END`,
-    failAtTheEnd: `CREATE TABLE absent (id INTEGER PRIMARY KEY);
+    failInsert: `CREATE TRIGGER gate AFTER INSERT ON audit_event BEGIN SELECT RAISE(ABORT, 'no event'); END`,
+    failCommit: `CREATE TABLE absent (id INTEGER PRIMARY KEY);
       CREATE TABLE refers (id INTEGER REFERENCES absent (id) DEFERRABLE INITIALLY DEFERRED);
       CREATE TRIGGER gate AFTER INSERT ON audit_event BEGIN INSERT INTO refers VALUES (1); END`,
-    failNoLonger: 'DROP TRIGGER gate',
+    removeFailure: 'DROP TRIGGER gate',
   },
   PostgreSQL: {
     open: async (t) => {
@@ -68,30 +68,30 @@ const dialects: Record<string, Dialect> = {
           (await session.query<object>(`SELECT one::text FROM ${table} AS one ORDER BY 1`)).rows,
       }
     },
-    failAtOnce: 'CREATE TRIGGER gate AFTER INSERT ON audit_event FOR EACH ROW EXECUTE FUNCTION fail()',
-    failAtTheEnd: `CREATE CONSTRAINT TRIGGER gate AFTER INSERT ON audit_event DEFERRABLE INITIALLY DEFERRED
+    failInsert: 'CREATE TRIGGER gate AFTER INSERT ON audit_event FOR EACH ROW EXECUTE FUNCTION fail()',
+    failCommit: `CREATE CONSTRAINT TRIGGER gate AFTER INSERT ON audit_event DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW EXECUTE FUNCTION fail()`,
-    failNoLonger: 'DROP TRIGGER gate ON audit_event',
+    removeFailure: 'DROP TRIGGER gate ON audit_event',
   },
 }
 
-for (const [name, { open, failNoLonger, ...failures }] of Object.entries(dialects)) {
-  describe(`${name}: a change and its event`, () => {
+for (const [name, { open, removeFailure, ...failures }] of Object.entries(dialects)) {
+  describe(`${name}: a change and its audit events`, () => {
     for (const [what, prepare] of Object.entries(changes)) {
-      it(`are there both or neither: ${what}`, async (t) => {
+      it(`are committed together or not at all: ${what}`, async (t) => {
         const { store, run, rowsOf } = await open(t)
         const { change, events } = await prepare(store)
-        const kept = () => Promise.all(tables.map(async (table) => [table.name, await rowsOf(table.name)]))
-        const before = await kept()
-        for (const fail of [failures.failAtOnce, failures.failAtTheEnd]) {
+        const allRows = () => Promise.all(tables.map(async (table) => [table.name, await rowsOf(table.name)]))
+        const before = await allRows()
+        for (const fail of [failures.failInsert, failures.failCommit]) {
           await run(fail)
           await assert.rejects(change())
-          assert.deepEqual(await kept(), before)
-          await run(failNoLonger)
+          assert.deepEqual(await allRows(), before)
+          await run(removeFailure)
         }
-        const { events: left } = await leaving(store, change)
-        assert.deepEqual(left, await events())
-        assert.notDeepEqual(await kept(), before)
+        const { events: recorded } = await leaving(store, change)
+        assert.deepEqual(recorded, await events())
+        assert.notDeepEqual(await allRows(), before)
       })
     }
   })

@@ -19,8 +19,8 @@ interface Batch {
   end?: 'done' | 'failed'
 }
 
-/** Writes down the batches; the context of a call is its number. */
-function recording() {
+/** Returns an observer that records all batches. The context of a call is its number. */
+function recordingObserver() {
   const batches: Batch[] = []
   let calls = 0
   const observer: BatchObserver = {
@@ -29,7 +29,7 @@ function recording() {
       const batch: Batch = { kind, calls: of }
       batches.push(batch)
       return (failed) => {
-        assert.equal(batch.end, undefined, 'a batch ends once')
+        assert.equal(batch.end, undefined, 'a batch must end only once')
         batch.end = failed ? 'failed' : 'done'
       }
     },
@@ -38,7 +38,7 @@ function recording() {
 }
 
 async function openObserved(t: Scope, url: string): Promise<{ store: Store; batches: Batch[] }> {
-  const { observer, batches } = recording()
+  const { observer, batches } = recordingObserver()
   const store = await openStore(parseDatabaseUrl(url), { ...defaults, observer })
   t.after(() => store.close())
   return { store, batches }
@@ -47,7 +47,7 @@ async function openObserved(t: Scope, url: string): Promise<{ store: Store; batc
 const find = (store: Store) => store.userGroups.find(freshKey())
 
 describe('an observer of batches', () => {
-  it('is told of each transaction of SQLite, and of the calls in it', async (t) => {
+  it('is notified of each SQLite transaction and its calls', async (t) => {
     const { store, batches } = await openObserved(t, `sqlite:${join(temporaryFolder(t), 'ugs.db')}`)
     await Promise.all([find(store), store.userGroups.getOrCreate(creation()), find(store)])
     await find(store)
@@ -57,7 +57,7 @@ describe('an observer of batches', () => {
     ])
   })
 
-  it('is told of a transaction of SQLite that failed, and of those that came after it', async (t) => {
+  it('is notified of a failed SQLite transaction and of the transactions that retry its calls', async (t) => {
     const path = join(temporaryFolder(t), 'ugs.db')
     const { store, batches } = await openObserved(t, `sqlite:${path}`)
     const database = new BetterSqlite3(path)
@@ -77,7 +77,7 @@ describe('an observer of batches', () => {
     ])
   })
 
-  it('is told of each statement of PostgreSQL that calls share, and of the calls that share it', async (t) => {
+  it('is notified of each PostgreSQL statement that calls share, and of those calls', async (t) => {
     const { store, batches } = await openObserved(t, await freshDatabase(t))
     const key = freshKey()
     await Promise.all([store.userGroups.find(key), find(store), store.userGroups.find(key)])

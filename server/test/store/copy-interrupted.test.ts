@@ -20,7 +20,7 @@ import { created, placeOf, rowsOf, terminateOthers, waitingForLocks } from './po
 const userGroups = 2500
 const source = await sourceFile({ after }, userGroups)
 
-/** Lets one statement after the other pass, in this order; the last one is caught. */
+/** Waits for statements that match the patterns, in this order. Passes all but the last, and returns that one. */
 async function caughtAt(proxy: DatabaseProxy, patterns: readonly RegExp[]): Promise<CaughtStatement> {
   let caught: CaughtStatement | undefined
   for (const pattern of patterns) {
@@ -32,7 +32,7 @@ async function caughtAt(proxy: DatabaseProxy, patterns: readonly RegExp[]): Prom
   return caught
 }
 
-/** That nothing works on it, and what is told of the cure. */
+/** Asserts that every command refuses the unfinished copy and says how to finish it. */
 async function assertUnfinished(t: TestContext, url: string): Promise<void> {
   for (const command of [['serve'], ['workspace', 'list'], ['migrate']]) {
     const settings = { DATABASE_URL: url, PORT: '0', UGS_DATA_DIR: temporaryFolder(t) }
@@ -49,21 +49,21 @@ const insert = { userGroups: /^INSERT INTO user_group/, superseded: /^INSERT INT
 const begin = [/^COMMENT ON .*being filled/, /^DELETE FROM workspace/]
 const finish = [/^INSERT INTO secret_key_check/, /^COMMENT ON/]
 
-/** Where a copy is ended by kill -9. */
-const places: Record<
+/** Points in time at which a copy is ended by kill -9. */
+const interruptions: Record<
   string,
   {
-    /** The statements up to there. */
+    /** Statements up to that point. */
     readonly at: readonly RegExp[]
-    /** Whether the server runs the last of them all the same. */
+    /** The server still runs the last statement. */
     readonly runs?: true
-    /** How the target is found then: without a mark, one is fresh or whole. */
+    /** The target is marked as unfinished afterwards. Without the mark it is either empty or complete. */
     readonly isUnfinished: boolean
   }
 > = {
-  'before it writes anything': { at: begin.slice(0, 1), isUnfinished: false },
-  'while it begins': { at: begin, isUnfinished: false },
-  'as soon as it has begun': { at: [...begin, /^COMMIT/], runs: true, isUnfinished: true },
+  'before the first write': { at: begin.slice(0, 1), isUnfinished: false },
+  'while it marks the target as unfinished': { at: begin, isUnfinished: false },
+  'as soon as the target is marked as unfinished': { at: [...begin, /^COMMIT/], runs: true, isUnfinished: true },
   'before the first rows of a table': { at: [insert.userGroups], isUnfinished: true },
   'in the middle of a table': { at: [insert.userGroups, insert.userGroups], isUnfinished: true },
   'while rows are committed': {
@@ -73,14 +73,14 @@ const places: Record<
   },
   'before a counter is set': { at: [/^SELECT setval\('user_group/], isUnfinished: true },
   'between two tables': { at: [insert.superseded], isUnfinished: true },
-  'while it verifies': { at: [...finish.slice(0, 1), /^SELECT count.* FROM user_group/], isUnfinished: true },
-  'before it finishes': { at: finish, isUnfinished: true },
-  'while it finishes': { at: finish, runs: true, isUnfinished: false },
+  'during verification': { at: [...finish.slice(0, 1), /^SELECT count.* FROM user_group/], isUnfinished: true },
+  'before it removes the mark': { at: finish, isUnfinished: true },
+  'while it removes the mark': { at: finish, runs: true, isUnfinished: false },
 }
 
 describe('ugs store copy, ended by kill -9', () => {
-  for (const [when, { at, runs, isUnfinished }] of Object.entries(places)) {
-    it(`goes on when it is run again: ${when}`, async (t) => {
+  for (const [when, { at, runs, isUnfinished }] of Object.entries(interruptions)) {
+    it(`resumes when it is run again: ${when}`, async (t) => {
       const url = await freshDatabase(t)
       const proxy = await DatabaseProxy.start(t, url)
       const copying = startCopy(t, source.url, proxy.url)
@@ -99,7 +99,7 @@ describe('ugs store copy, ended by kill -9', () => {
     })
   }
 
-  it('has kept what it had committed, and does not write it again', async (t) => {
+  it('keeps the committed rows and does not write them again', async (t) => {
     const url = await freshDatabase(t)
     const proxy = await DatabaseProxy.start(t, url)
     const copying = startCopy(t, source.url, proxy.url)
@@ -116,7 +116,7 @@ describe('ugs store copy, ended by kill -9', () => {
     for (const row of before) assert.ok(after.has(JSON.stringify(row)))
   })
 
-  it('goes on when it is ended again and again', async (t) => {
+  it('resumes after several interruptions', async (t) => {
     const url = await freshDatabase(t)
     for (let next = 1; next <= 3; next++) {
       const proxy = await DatabaseProxy.start(t, url)
@@ -131,8 +131,8 @@ describe('ugs store copy, ended by kill -9', () => {
   })
 })
 
-describe('ugs store copy, where the target fails in the middle', () => {
-  it('ends with a message where the server ends the session, and goes on when it is run again', async (t) => {
+describe('ugs store copy, when the target fails during the copy', () => {
+  it('fails with a message when the server ends the session, and resumes when it is run again', async (t) => {
     const url = await freshDatabase(t)
     await changing({ url }, () => Promise.resolve())
     const session = await openSession(t, url)
@@ -147,7 +147,7 @@ describe('ugs store copy, where the target fails in the middle', () => {
     await assertSameRows(t, source.path, url)
   })
 
-  it('waits for a lock for longer than a call may', async (t) => {
+  it('waits for a lock for longer than the configured timeouts', async (t) => {
     const url = await freshDatabase(t)
     await changing({ url }, () => Promise.resolve())
     const session = await openSession(t, url)
@@ -162,10 +162,10 @@ describe('ugs store copy, where the target fails in the middle', () => {
   for (const [where, at] of Object.entries({
     'rows are written': [insert.userGroups, insert.userGroups],
     'rows are read again': [...finish.slice(0, 1), /^SELECT count.* FROM user_group/],
-    'it begins': begin,
-    'it finishes': finish,
+    'the copy begins': begin,
+    'the copy finishes': finish,
   })) {
-    it(`ends with a message where the connection is lost while ${where}`, async (t) => {
+    it(`fails with a message when the connection is lost while ${where}`, async (t) => {
       const url = await freshDatabase(t)
       const proxy = await DatabaseProxy.start(t, url)
       const copying = copyStore(source.url, proxy.url)
@@ -179,11 +179,11 @@ describe('ugs store copy, where the target fails in the middle', () => {
   }
 })
 
-describe('ugs store copy, where the source changes meanwhile', () => {
+describe('ugs store copy, when the source changes during the copy', () => {
   const isFoundOut =
     /^ugs: user_group: the source has 3 rows \(\w{64}\), the target 3 \(\w{64}\): one of them was written to meanwhile; stop the service and copy again into an empty database$/
 
-  it('finds out what a running service has changed, and the copy is not used', async (t) => {
+  it('detects the changes of a running service and leaves the copy unfinished', async (t) => {
     const service = await startService(t)
     const { Customer: token } = service.tokens
     for (const user_group_id of ['a', 'b', 'c']) {
@@ -218,7 +218,7 @@ describe('ugs store copy, where the source changes meanwhile', () => {
     },
   }
   for (const [what, { statement, message }] of Object.entries(changes)) {
-    it(`finds out that a row ${what}`, async (t) => {
+    it(`detects that a row ${what}`, async (t) => {
       const changed = await sourceFile(t)
       const url = await freshDatabase(t)
       const proxy = await DatabaseProxy.start(t, url)

@@ -17,15 +17,15 @@ import { newWorkspace, origin } from './contract/store-fixtures.ts'
 describe('ugs store copy: a target', async () => {
   const source = await sourceFile({ after })
 
-  /** That it is refused, and left as it is. */
+  /** Asserts that the target is refused and left unchanged. */
   async function isRefused(t: TestContext, url: string, message: RegExp, from = source): Promise<void> {
     const before = await stateOf(t, url)
     assertCopyFails(await copyStore(from.url, url), message)
     assert.deepEqual(await stateOf(t, url), before)
   }
 
-  const holdsSomething = /^ugs: the target holds something else already; name an empty database$/
-  const belongings: Record<string, (store: Store) => Promise<unknown>> = {
+  const isNotEmpty = /^ugs: the target holds something else already; name an empty database$/
+  const contents: Record<string, (store: Store) => Promise<unknown>> = {
     'one user group': (store) => created(store),
     'one API token': (store) =>
       store.apiTokens.create({
@@ -42,52 +42,52 @@ describe('ugs store copy: a target', async () => {
     'the check of a secret key': (store) =>
       store.secretKeys.addCheck({ keyId: 'a', sealed: Buffer.alloc(40) }),
   }
-  for (const [what, add] of Object.entries(belongings)) {
-    it(`is refused, and left as it is, where it holds ${what}`, async (t) => {
+  for (const [what, add] of Object.entries(contents)) {
+    it(`is refused and left unchanged when it contains ${what}`, async (t) => {
       const url = await freshDatabase(t)
       await changing({ url }, add)
-      await isRefused(t, url, holdsSomething)
+      await isRefused(t, url, isNotEmpty)
     })
   }
 
-  it('is refused where it holds the copy of another store', async (t) => {
+  it('is refused when it contains a copy of another store', async (t) => {
     const url = await freshDatabase(t)
     copiedTables(await copyStore((await sourceFile(t)).url, url))
-    await isRefused(t, url, holdsSomething)
+    await isRefused(t, url, isNotEmpty)
   })
 
-  it('is refused where it was copied and then used', async (t) => {
+  it('is refused when it was used after a finished copy', async (t) => {
     const url = await freshDatabase(t)
     copiedTables(await copyStore(source.url, url))
     await changing({ url }, created)
-    await isRefused(t, url, holdsSomething)
+    await isRefused(t, url, isNotEmpty)
   })
 
-  it('is taken where the tables were made before, and nothing else', async (t) => {
+  it('is accepted when its tables exist and are empty', async (t) => {
     const url = await freshDatabase(t)
     await changing({ url }, () => Promise.resolve())
     copiedTables(await copyStore(source.url, url))
   })
 
   const others: Record<string, { statement: string; message: RegExp }> = {
-    'a table of another program, with the name of one of ours': {
+    'a table of another program with the name of a table of this service': {
       statement: 'CREATE TABLE user_group (id int PRIMARY KEY, name text); INSERT INTO user_group VALUES (1)',
       message: /: the database has tables of another program with the same names; use a database, or a role/,
     },
-    "another program's record of its migrations": {
+    'the migration table of another program': {
       statement: 'CREATE TABLE schema_migration (version int); INSERT INTO schema_migration VALUES (1)',
       message: /: the database belongs to another program: name another one/,
     },
   }
   for (const [what, { statement, message }] of Object.entries(others)) {
-    it(`is refused, and left as it is, where it holds ${what}`, async (t) => {
+    it(`is refused and left unchanged when it contains ${what}`, async (t) => {
       const url = await freshDatabase(t)
       await (await openSession(t, url)).query(statement)
       await isRefused(t, url, message)
     })
   }
 
-  it('is refused, and left as it is, where it is of a newer release', async (t) => {
+  it('is refused and left unchanged when a newer release has migrated it', async (t) => {
     const url = await freshDatabase(t)
     await changing({ url }, () => Promise.resolve())
     const session = await openSession(t, url)
@@ -95,7 +95,7 @@ describe('ugs store copy: a target', async () => {
     await isRefused(t, url, /: the database has schema version 1000, and this release knows up to \d+/)
   })
 
-  describe('in which an earlier copy was interrupted', () => {
+  describe('with an interrupted copy', () => {
     const notOfSource = (table: string) =>
       new RegExp(
         `^ugs: the target holds a row of ${table} that the source does not, or no longer: name an empty database$`,
@@ -119,19 +119,19 @@ describe('ugs store copy: a target', async () => {
       return [url, session]
     }
     for (const [what, { table, statement }] of Object.entries(tamperings)) {
-      it(`is refused, and left as it is, where ${what} in it`, async (t) => {
+      it(`is refused and left unchanged when ${what} in it`, async (t) => {
         const [url, session] = await unfinished(t, source)
         assert.equal((await session.query(statement)).rowCount, 1)
         await isRefused(t, url, notOfSource(table))
       })
     }
 
-    it('is refused, and left as it is, where that was of another store', async (t) => {
+    it('is refused and left unchanged when the interrupted copy is of another store', async (t) => {
       const [url] = await unfinished(t, source)
       await isRefused(t, url, notOfSource('workspace'), await sourceFile(t))
     })
 
-    it('is refused where the source has changed a row since', async (t) => {
+    it('is refused when a copied row has since changed in the source', async (t) => {
       const changed = await sourceFile(t)
       const [url] = await unfinished(t, changed)
       await changing(changed, async (store) => {
@@ -144,7 +144,7 @@ describe('ugs store copy: a target', async () => {
       await isRefused(t, url, notOfSource('user_group'), changed)
     })
 
-    it('is no source', async (t) => {
+    it('is refused as a source', async (t) => {
       const [url] = await unfinished(t, source)
       const to = await freshDatabase(t)
       assertCopyFails(
@@ -157,9 +157,9 @@ describe('ugs store copy: a target', async () => {
 
   for (const [what, parameters] of Object.entries({
     '': '',
-    ', under another URL': '?application_name=other',
+    ' under another URL': '?application_name=other',
   })) {
-    it(`is refused, and left as it is, where it is the source${what}`, async (t) => {
+    it(`is refused and left unchanged when it is the source${what}`, async (t) => {
       const url = await freshDatabase(t)
       await changing({ url }, () => Promise.resolve())
       const before = await stateOf(t, url)
@@ -171,7 +171,7 @@ describe('ugs store copy: a target', async () => {
 })
 
 describe('ugs store copy: a source', () => {
-  /** That nothing has been made of either. */
+  /** Asserts that the source is refused, and that neither database is created or changed. */
   async function isRefused(t: TestContext, folder: string, from: string, message: RegExp): Promise<void> {
     const to = await freshDatabase(t)
     const read = () => readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'hex')])
@@ -181,20 +181,20 @@ describe('ugs store copy: a source', () => {
     assert.deepEqual((await stateOf(t, to)).relations, [])
   }
 
-  it('is refused, and not made, where there is none', async (t) => {
+  it('is refused and not created when the file does not exist', async (t) => {
     const folder = temporaryFolder(t)
     for (const path of [join(folder, 'ugs.db'), join(folder, 'nowhere', 'ugs.db')]) {
       await isRefused(t, folder, `sqlite:${path}`, /ugs\.db: there is no such file$/)
     }
   })
 
-  const files: Record<string, { make: (path: string) => void; message: RegExp }> = {
-    'is no database': {
-      make: (path) => writeFileSync(path, 'This is a text and not a database. '.repeat(100)),
+  const files: Record<string, { create: (path: string) => void; message: RegExp }> = {
+    'is not a database': {
+      create: (path) => writeFileSync(path, 'This is a text and not a database. '.repeat(100)),
       message: /ugs\.db: the file is not a SQLite database; .* \(SQLITE_NOTADB\)$/,
     },
-    "is another program's": {
-      make: (path) => {
+    'belongs to another program': {
+      create: (path) => {
         const database = new BetterSqlite3(path)
         database.exec('CREATE TABLE user_group (a)')
         database.close()
@@ -202,11 +202,11 @@ describe('ugs store copy: a source', () => {
       message: /ugs\.db: the database belongs to another program/,
     },
   }
-  for (const [what, { make, message }] of Object.entries(files)) {
-    it(`is refused, and left as it is, where it ${what}`, async (t) => {
+  for (const [what, { create, message }] of Object.entries(files)) {
+    it(`is refused and left unchanged when the file ${what}`, async (t) => {
       const folder = temporaryFolder(t)
       const path = join(folder, 'ugs.db')
-      make(path)
+      create(path)
       await isRefused(t, folder, `sqlite:${path}`, message)
     })
   }
@@ -216,7 +216,7 @@ describe('ugs store copy: a source', () => {
       statement: "INSERT INTO schema_migration VALUES (1000, 'from the future', 0)",
       message: /: the database has schema version 1000, and this release knows up to \d+: start the release/,
     },
-    'a newer release, which has only added to it': {
+    'a newer release with additive migrations only': {
       statement: "INSERT INTO schema_migration VALUES (1000, 'additive-future', 0)",
       message: /: the database has schema version 1000, and this release knows up to \d+: start the release/,
     },
@@ -226,7 +226,7 @@ describe('ugs store copy: a source', () => {
     },
   }
   for (const [what, { statement, message }] of Object.entries(versions)) {
-    it(`is refused, and left as it is, where it is a file of ${what}`, async (t) => {
+    it(`is refused and left unchanged when it is a file of ${what}`, async (t) => {
       const { path, url } = await sourceFile(t)
       const database = new BetterSqlite3(path)
       database.exec(statement)
@@ -234,7 +234,7 @@ describe('ugs store copy: a source', () => {
       await isRefused(t, join(path, '..'), url, message)
     })
 
-    it(`is refused, and left as it is, where it is a PostgreSQL database of ${what}`, async (t) => {
+    it(`is refused and left unchanged when it is a PostgreSQL database of ${what}`, async (t) => {
       const url = await freshDatabase(t)
       await changing({ url }, () => Promise.resolve())
       await (await openSession(t, url)).query(statement)
@@ -244,7 +244,7 @@ describe('ugs store copy: a source', () => {
     })
   }
 
-  it('is refused, and left as it is, where it is a PostgreSQL database without our tables', async (t) => {
+  it('is refused and left unchanged when it is a PostgreSQL database without the tables of this service', async (t) => {
     const url = await freshDatabase(t)
     await isRefused(t, temporaryFolder(t), url, /: the database has schema version 0, and this release needs/)
     assert.deepEqual((await stateOf(t, url)).relations, [])
@@ -254,7 +254,7 @@ describe('ugs store copy: a source', () => {
 describe('ugs store copy: a database that cannot be used', async () => {
   const source = await sourceFile({ after })
 
-  it('is named, with the cure and without a stack', async (t) => {
+  it('is named in an error message without password or stack trace', async (t) => {
     const url = new URL(await freshDatabase(t))
     url.pathname = 'there_is_none'
     assertCopyFails(
@@ -273,7 +273,7 @@ describe('ugs store copy: a database that cannot be used', async () => {
     assert.doesNotMatch(stderr, /s3cret/)
   })
 
-  it('is told of by its cure where the role may not use tables that another one made', async (t) => {
+  it('is reported with the missing rights when another role owns the tables', async (t) => {
     const url = await freshDatabase(t)
     const role = await freshRole(t, url)
     await changing({ url }, () => Promise.resolve())

@@ -12,11 +12,11 @@ import { defaults } from './store-options.ts'
 
 export interface SourceFile {
   readonly path: string
-  /** As `--from` has it. */
+  /** Value of `--from`. */
   readonly url: string
 }
 
-/** A SQLite file with rows in every table, with at least so many user groups; nobody has it open. */
+/** Creates a SQLite file with rows in every table and this number of user groups, and closes it. */
 export async function sourceFile(t: Scope, userGroups = 2): Promise<SourceFile> {
   const path = join(temporaryFolder(t), 'ugs.db')
   const source = { path, url: `sqlite:${path}` }
@@ -24,7 +24,7 @@ export async function sourceFile(t: Scope, userGroups = 2): Promise<SourceFile> 
   return source
 }
 
-/** Opens the store for as long as `work` takes. */
+/** Opens the store, runs `work` and closes the store. */
 export async function changing(
   { url }: Pick<SourceFile, 'url'>,
   work: (store: Store) => Promise<unknown>,
@@ -98,7 +98,7 @@ async function fill(store: Store, userGroups: number): Promise<void> {
   await store.userGroups.delete(deletion(deleted))
 }
 
-/** Of each table, how many rows `sourceFile` has with so many user groups. */
+/** Returns the row counts of a `sourceFile` with this number of user groups, by table. */
 export function rowsOfSource(userGroups: number): Record<string, number> {
   return {
     workspace: 2,
@@ -120,7 +120,7 @@ export function rowsOfSource(userGroups: number): Record<string, number> {
   }
 }
 
-/** Has a copy into this database look as if it had been interrupted. */
+/** Marks the copy in this database as unfinished. */
 export async function markUnfinished(session: Client): Promise<void> {
   await session.query(
     "COMMENT ON TABLE schema_migration IS 'User Group Service, being filled by ugs store copy'",

@@ -1,6 +1,6 @@
 import type { StoreOptions } from '../../src/store/open-store.ts'
 
-/** What a service has by default, for the tests of the stores. */
+/** Store options for tests. */
 export const defaults: StoreOptions = {
   migrate: 'auto',
   lockTimeoutMs: 2000,

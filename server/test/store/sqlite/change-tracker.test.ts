@@ -6,7 +6,7 @@ import { migrate } from '../../../src/store/sqlite/migrate.ts'
 import { ChangeTracker } from '../../../src/store/sqlite/change-tracker.ts'
 import { temporaryFolder } from '../../support/service.ts'
 
-/** A file with two user groups, and a connection to it of each of two processes. */
+/** Creates a database with two user groups and opens two connections, as two processes would. */
 function twoProcesses(t: TestContext) {
   const path = join(temporaryFolder(t), 'ugs.db')
   const open = () => {
@@ -31,7 +31,7 @@ const rename = (database: Database, teamId: number | undefined) =>
 const writeOther = (database: Database) =>
   database.prepare("INSERT INTO retired_secret_key VALUES ('k')").run()
 
-/** As a turn of the store does it. */
+/** Runs a transaction in the way the store does. */
 function transaction(
   database: Database,
   stamps: ChangeTracker,
@@ -46,8 +46,8 @@ function transaction(
   if (end === 'ROLLBACK') stamps.afterRollback()
 }
 
-describe('the stamps of one process, where another one writes too:', () => {
-  it('a change of its own is not taken for one of the other', (t) => {
+describe('the change tracker of a process, while another process writes', () => {
+  it('attributes only its own changes to itself', (t) => {
     const { own, other, stamps, ids } = twoProcesses(t)
     const { current } = stamps
     transaction(own, stamps, () => rename(own, ids[0]), 'COMMIT')
@@ -59,7 +59,7 @@ describe('the stamps of one process, where another one writes too:', () => {
     )
   })
 
-  it('one of the other is not taken for its own that was rolled back, however late', (t) => {
+  it('detects a change of the other process that follows its own rollback', (t) => {
     const { own, other, stamps, ids } = twoProcesses(t)
     const { current } = stamps
     transaction(own, stamps, () => rename(own, ids[0]), 'ROLLBACK')
@@ -68,7 +68,7 @@ describe('the stamps of one process, where another one writes too:', () => {
     assert.equal(stamps.isUnchanged(ids[1] as number, current), false)
   })
 
-  it('nor for one of its own of the same moment', (t) => {
+  it('detects a change of the other process between two of its own transactions', (t) => {
     const { own, other, stamps, ids } = twoProcesses(t)
     transaction(own, stamps, () => rename(own, ids[0]), 'COMMIT')
     const { current } = stamps
@@ -77,11 +77,11 @@ describe('the stamps of one process, where another one writes too:', () => {
     assert.equal(stamps.isUnchanged(ids[1] as number, current), false)
   })
 
-  it('one of the other is noticed in the next transaction, where the first could not look', (t) => {
+  it('detects a change of the other process in the next transaction after a failed check', (t) => {
     const { own, other, stamps, ids } = twoProcesses(t)
     const { current } = stamps
     rename(other, ids[1])
-    // Hides that of the file from this connection.
+    // Shadows the table `change_count` on this connection.
     own.exec('CREATE TEMP TABLE change_count (something TEXT)')
     assert.throws(() => transaction(own, stamps, () => undefined, 'COMMIT'), /no such column/)
     own.exec('ROLLBACK')
@@ -91,7 +91,7 @@ describe('the stamps of one process, where another one writes too:', () => {
     assert.equal(stamps.isUnchanged(ids[1] as number, current), false)
   })
 
-  it('one of the other is noticed where none are counted any more', (t) => {
+  it('detects a change of the other process when the change counter was deleted', (t) => {
     const { own, other, stamps, ids } = twoProcesses(t)
     other.exec('DELETE FROM change_count')
     transaction(own, stamps, () => undefined, 'COMMIT')

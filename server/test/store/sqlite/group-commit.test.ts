@@ -7,7 +7,7 @@ import { migrate } from '../../../src/store/sqlite/migrate.ts'
 import { ChangeTracker } from '../../../src/store/sqlite/change-tracker.ts'
 import { temporaryFolder } from '../../support/service.ts'
 
-test('what is committed is not run again where something fails after it', async (t) => {
+test('a group commit does not run a committed batch again when a step after the commit fails', async (t) => {
   const database = new BetterSqlite3(join(temporaryFolder(t), 'ugs.db'))
   t.after(() => database.close())
   migrate(database, 'auto')

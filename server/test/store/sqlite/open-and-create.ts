@@ -1,5 +1,5 @@
-// A process of its own for the tests of the stores: opens one and creates user groups, a few at a time, writing a line
-// for each that was acknowledged. Arguments: the URL of the database, a prefix for the ids, how many.
+// Separate process for store tests: opens a store, creates user groups, four at a time, and prints one line for each
+// acknowledged one. Arguments: URL of the database, prefix of the ids, number of user groups.
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { mint, origin } from '../contract/store-fixtures.ts'
@@ -24,7 +24,7 @@ for (let next = 0; next < Number(count); next += 4) {
   const lines = results.map((result, i) =>
     'userGroup' in result ? `${ids[i]} ${Buffer.from(result.userGroup.token.sealed).toString('hex')}\n` : '',
   )
-  // Whoever reads may be slower.
+  // Waits until the reader has consumed the output.
   await new Promise((resolve) => process.stdout.write(lines.join(''), resolve))
 }
 await store.close()

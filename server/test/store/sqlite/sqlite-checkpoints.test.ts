@@ -8,21 +8,21 @@ import { temporaryFolder } from '../../support/service.ts'
 import { mint, origin } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
-// As it is built: a thread does not run what is not.
+// Loads the build, because the checkpoint thread cannot run TypeScript.
 const { openStore } = (await import(
   new URL('../../../dist/store/open-store.js', import.meta.url).href
 )) as typeof import('../../../src/store/open-store.ts')
 
-/** A page in the log, with what stands before it. */
+/** Size of a page in the write-ahead log, including its frame header. */
 const pageInLog = 4096 + 24
 
-test('the log is brought home before a commit has to, begins anew, and never gets much longer', async (t) => {
+test('the write-ahead log is checkpointed before a commit must do it, restarts, and stays short', async (t) => {
   const path = join(temporaryFolder(t), 'ugs.db')
   const store = await openStore({ kind: 'sqlite', path }, defaults)
-  let made = 0
+  let created = 0
   const create = () =>
     store.userGroups.getOrCreate({
-      key: { workspaceId: 1, environment: 'Customer', providedId: `group-${made++}` },
+      key: { workspaceId: 1, environment: 'Customer', providedId: `group-${created++}` },
       change: { name: 'A', properties: JSON.stringify({ fill: 'x'.repeat(30_000) }) },
       mayWrite: true,
       issueToken: mint,
@@ -34,15 +34,15 @@ test('the log is brought home before a commit has to, begins anew, and never get
   const began = size()
   while (pagesInLog() < 3700) await create()
   assert.ok(pagesInLog() < 4000)
-  await poll('the log, brought home', 20_000, async () => {
-    // Whoever writes finds out how long the log is, now and then.
+  await poll('a checkpoint', 20_000, async () => {
+    // Writers check the length of the log from time to time.
     if (pagesInLog() < 3900) await create()
     return size() > began + 1_000_000 ? true : undefined
   })
   assert.ok(pagesInLog() < 4000)
 
-  const groups = made * 4
-  while (made < groups) await create()
+  const groups = created * 4
+  while (created < groups) await create()
   assert.ok(pagesInLog() < 5000)
   await store.close()
   const database = new BetterSqlite3(path)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as eventLoopTick } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import BetterSqlite3 from 'better-sqlite3'
 import { readMigrations } from '../../../src/store/migrations.ts'
@@ -76,7 +76,7 @@ const create = (providedId: string, name = 'A') => ({
 })
 
 describe('SQLite: the file', () => {
-  it('keeps what was answered when it is opened again', async () => {
+  it('keeps acknowledged changes when it is opened again', async () => {
     const path = freshPath()
     const first = await open(path)
     const created = await first.userGroups.getOrCreate(create('a'))
@@ -87,9 +87,9 @@ describe('SQLite: the file', () => {
     assert.deepEqual(unstamped(found), unchanged(madeBy(created)))
   })
 
-  it('is made once where two open it at the same moment', async () => {
+  it('is created once when two threads open it at the same time', async () => {
     const files = 60
-    // As many as there are threads have come to a file before it is opened.
+    // Both threads wait for each other before they open a file.
     const arrived = new Int32Array(new SharedArrayBuffer(4 * files))
     const script = `
       const { arrived, folder, store, options } = require('node:worker_threads').workerData
@@ -109,13 +109,13 @@ describe('SQLite: the file', () => {
         workerData: { arrived, folder, store, options: defaults },
       })
     const ends = [open(), open()].map((worker) =>
-      // The other one does not wait for one that failed.
+      // Releases the other thread if one fails.
       once(worker, 'exit').finally(() => arrived.fill(2)),
     )
     await Promise.all(ends)
   })
 
-  it('waits for another process that is writing, then says that the store cannot be reached', async () => {
+  it('waits for another process that is writing, then reports the store as unavailable', async () => {
     const path = freshPath()
     const store = await open(path, 50)
     const other = new BetterSqlite3(path)
@@ -132,14 +132,14 @@ describe('SQLite: the file', () => {
     await store.close()
   })
 
-  it('answers what reads while what writes waits for another process, and writes once that is done', async () => {
+  it('serves reads while writes wait for another process, and writes when that process has finished', async () => {
     const path = freshPath()
     const store = await open(path)
     await store.userGroups.getOrCreate(create('a'))
     const other = new BetterSqlite3(path)
     other.exec("BEGIN IMMEDIATE; UPDATE user_group SET name = 'Not yet'")
     let written = false
-    // One turn has all of them.
+    // All of them run in the same event-loop iteration.
     const writing = store.userGroups.getOrCreate(create('b')).then(({ outcome }) => {
       written = true
       return outcome
@@ -158,7 +158,7 @@ describe('SQLite: the file', () => {
     await store.close()
   })
 
-  it('is closed once what waited for another process is done', async () => {
+  it('closes after the operations that wait for another process', async () => {
     const path = freshPath()
     const store = await open(path)
     const other = new BetterSqlite3(path)
@@ -166,15 +166,15 @@ describe('SQLite: the file', () => {
     const writing = store.userGroups.getOrCreate(create('a'))
     await store.userGroups.find(key('a'))
     const closing = store.close()
-    // All that was begun after it is over by then.
-    for (let turn = 0; turn < 10; turn++) await nextTurn()
+    // Gives an early close enough ticks to finish.
+    for (let tick = 0; tick < 10; tick++) await eventLoopTick()
     other.exec('ROLLBACK')
     assert.equal((await writing).outcome, 'created')
     await closing
     other.close()
   })
 
-  it('waits once for all that arrived together, and not for each', async () => {
+  it('waits for a lock once for all simultaneous operations, not once for each', async () => {
     const path = freshPath()
     const store = await open(path, 300)
     const other = new BetterSqlite3(path)
@@ -183,20 +183,20 @@ describe('SQLite: the file', () => {
     const results = await Promise.allSettled(
       Array.from({ length: 48 }, (_, i) => store.userGroups.getOrCreate(create(`waits-${i}`))),
     )
-    // One wait is 0.3 s and forty-eight are 14 s: no slow machine makes the one look like the other.
+    // One wait takes 0.3 s, 48 waits take 14 s. The limit distinguishes them even on a slow machine.
     assert.ok(process.hrtime.bigint() - started < 7_000_000_000n)
     for (const { status } of results) assert.equal(status, 'rejected')
     other.close()
     await store.close()
   })
 
-  it('starts a turn over that read before another process wrote', async () => {
+  it('restarts a transaction that read before another process wrote', async () => {
     const path = freshPath()
     const store = await open(path)
     await store.userGroups.getOrCreate(create('a', 'Before'))
     const other = new BetterSqlite3(path)
     let interfered = false
-    // Between this turn's read and its write, the other process commits.
+    // The other process commits between the read and the write of this transaction.
     const result = await store.userGroups.getOrCreate({
       ...create('b'),
       issueToken: (userGroup) => {
@@ -211,7 +211,7 @@ describe('SQLite: the file', () => {
     await store.close()
   })
 
-  it('fails one operation of a turn without the others', async () => {
+  it('fails one operation of a transaction without failing the others', async () => {
     const store = await open(freshPath())
     const [first, second, third] = await Promise.allSettled([
       store.userGroups.getOrCreate(create('a')),
@@ -230,7 +230,7 @@ describe('SQLite: the file', () => {
     await store.close()
   })
 
-  it('is written to only where something changes', async () => {
+  it('is written only when something changes', async () => {
     const path = freshPath()
     const store = await open(path)
     await store.userGroups.getOrCreate(create('a'))
@@ -246,7 +246,7 @@ describe('SQLite: the file', () => {
     await store.close()
   })
 
-  it('is used as it is where a newer release has only added to it', async () => {
+  it('is usable when a newer release has only added to it', async () => {
     const path = join(folder, 'added-to.db')
     await (await open(path)).close()
     const database = new BetterSqlite3(path)
@@ -262,7 +262,7 @@ describe('SQLite: the file', () => {
   })
 
   const refused: Record<string, { prepare: (path: string) => void | Promise<void>; message: RegExp }> = {
-    'a newer version': {
+    'has a newer version': {
       prepare: async (path) => {
         await (await open(path)).close()
         const database = new BetterSqlite3(path)
@@ -271,7 +271,7 @@ describe('SQLite: the file', () => {
       },
       message: /schema version 1000, and this release knows up to \d+/,
     },
-    'another program': {
+    'belongs to another program': {
       prepare: (path) => {
         const database = new BetterSqlite3(path)
         database.exec('CREATE TABLE something (a)')
@@ -279,13 +279,13 @@ describe('SQLite: the file', () => {
       },
       message: /belongs to another program/,
     },
-    'no database': {
+    'is not a database': {
       prepare: (path) => writeFileSync(path, 'This is a text and not a database. '.repeat(100)),
       message: /not a SQLite database.*SQLITE_NOTADB/,
     },
   }
   for (const [what, { prepare, message }] of Object.entries(refused)) {
-    it(`is refused, with the file named, where it is of ${what}`, async () => {
+    it(`is refused with an error that names the file when it ${what}`, async () => {
       const path = freshPath()
       await prepare(path)
       await assert.rejects(open(path), (error) => {
@@ -297,7 +297,7 @@ describe('SQLite: the file', () => {
     })
   }
 
-  it('is left as it is where it is of another program', async () => {
+  it('is left unchanged when it belongs to another program', async () => {
     const path = freshPath()
     const other = new BetterSqlite3(path)
     other.exec('CREATE TABLE something (a)')
@@ -306,11 +306,11 @@ describe('SQLite: the file', () => {
     other.close()
   })
 
-  it('is refused where its folder does not exist', async () => {
+  it('is refused when its folder does not exist', async () => {
     await assert.rejects(open(join(folder, 'nowhere', 'ugs.db')), /the folder does not exist/)
   })
 
-  it('is refused where it is a folder', async () => {
+  it('is refused when it is a folder', async () => {
     const path = freshPath()
     mkdirSync(path)
     await assert.rejects(open(path), { name: 'StoreError', message: /SQLITE_CANTOPEN/ })
