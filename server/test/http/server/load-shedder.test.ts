@@ -48,12 +48,12 @@ async function start(t: Scope, workMs: number, clock: WorkClock = workClock()) {
     {
       attach: (server) => loadShedder.attach(server),
       handle: (context, next) => {
-        let isAdmitted = false
-        loadShedder.handle(context, (admitted) => {
-          isAdmitted = true
-          next(admitted)
+        const admitted: string[] = []
+        loadShedder.handle(context, (request) => {
+          admitted.push(request.id)
+          next(request)
         })
-        if (!isAdmitted) waited.push(context.id)
+        if (admitted.length === 0) waited.push(context.id)
       },
     },
     {
