@@ -97,7 +97,7 @@ export class RateLimiter {
   }
 
   /**
-   * Reports this process's requests to the others and adds theirs to the buckets. Does nothing while another call is in flight.
+   * Reports this process's requests to the others and adds theirs to the buckets. Does nothing while another report is in flight.
    * @throws the error of `reportUsage`; the requests are reported the next time
    */
   async share(
