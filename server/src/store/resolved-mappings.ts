@@ -3,23 +3,20 @@ import type { RegisteredEntry } from '../domain/data-source/data-source.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { JsonText } from '../domain/json/json-text.ts'
 
-/** A mapping, and by what version of its workspace's and environment's registry it is looked up. */
+/** A mapping and the version of the registry that resolves it. */
 export interface VersionedMapping {
   readonly workspaceId: number
   readonly environment: Environment
-  /** As the store has it now: each change of a schema or a data source draws another. */
+  /** Current version of the registry. Every change of a schema or data source changes it. */
   readonly version: string
   readonly mapping: JsonText
 }
 
-/** About as many bytes; twice as much may be held. */
+/** Approximate size in bytes. The cache may hold twice as much. */
 const size = 2_000_000
 const weightOfEntry = 200
 
-/**
- * What mappings came to when they were looked up. It never grows stale: whoever asks has read the version of the registry
- * from the store, and what was looked up by another version is not found.
- */
+/** Cache of resolved mappings. Entries cannot be stale, because the key has the registry version that the caller just read. */
 export class ResolvedMappings {
   readonly #entries = new Cache<readonly RegisteredEntry[]>(
     size,

@@ -1,4 +1,4 @@
-/** What a cell of a table holds, in either dialect. */
+/** Value of a cell, in both dialects. */
 type Cell = string | number | Uint8Array | null
 
 /** The cells of a row, in the order of the table's columns. */
@@ -6,17 +6,17 @@ export type Cells = readonly Cell[]
 
 export interface Table {
   readonly name: string
-  /** Each by its type in PostgreSQL; those of the key come first. */
+  /** PostgreSQL types of the columns, the key columns first. */
   readonly columns: Readonly<Record<string, 'bigint' | 'text' | 'bytea' | 'uuid'>>
-  /** How many of the columns are the key that the rows are read in the order of; an index leads by it. */
+  /** Number of key columns. Rows are read in key order, by an index. */
   readonly keyLength: number
-  /** The columns that may be long. */
+  /** Columns with possibly long values. */
   readonly longColumns?: readonly string[]
-  /** The column that the store counts up, never to give a number twice. */
+  /** Column numbered by a counter that never repeats. */
   readonly counter?: string
 }
 
-/** All that a store keeps, each table after those that it refers to. */
+/** All tables of a store, each after the tables that it refers to. */
 export const tables: readonly Table[] = [
   {
     name: 'workspace',
@@ -208,17 +208,17 @@ export const tables: readonly Table[] = [
   { name: 'secret_key_check', columns: { key_id: 'text', sealed: 'bytea' }, keyLength: 1 },
 ]
 
-/** Reads the tables of a store as they are. */
+/** Reads the tables of a store. */
 export interface TableReader {
-  /** A batch of rows in the order of the key, from the first one after `key` on; empty where there are no more. */
+  /** Returns the next batch of rows after a key, in key order; empty at the end. */
   read(table: Table, after: Cells | null): Promise<Cells[]>
 
   count(table: Table): Promise<number>
 
-  /** The highest number that the table's counter ever gave; 0 where it has none. */
+  /** Returns the highest number that the table's counter has issued; 0 if none. */
   readCounter(table: Table): Promise<number>
 
-  /** Whether this very store is the one that a `beginFilling` which is under way is about. */
+  /** Returns whether a `beginFilling` in progress marks this same store. */
   isBeginningToBeFilled(): Promise<boolean>
 
   close(): Promise<void>
@@ -226,27 +226,27 @@ export interface TableReader {
 
 /** Fills an empty store with the rows of another. */
 export interface TableWriter extends TableReader {
-  /** Whether filling was begun and not finished. */
+  /** Returns whether filling was begun and not finished. */
   isBeingFilled(): Promise<boolean>
 
   /**
-   * Marks the store, so that no service starts on it before `finishFilling`, and removes what every fresh store has.
-   * @throws StoreError where it is `source` itself
+   * Marks the store, so that no service starts on it before `finishFilling`, and removes the rows of a new store.
+   * @throws StoreError if this is the store of `source`
    */
   beginFilling(source: TableReader): Promise<void>
 
-  /** Adds rows in one transaction; a row whose key is there already is left as it is. */
+  /** Inserts rows in one transaction. Skips rows whose key exists. */
   insert(table: Table, rows: readonly Cells[]): Promise<void>
 
-  /** Has the counter go on after `value`. */
+  /** Makes the counter continue after `value`. */
   setCounter(table: Table, value: number): Promise<void>
 
   finishFilling(): Promise<void>
 }
 
-/** How many rows a batch has at most. */
+/** Maximum number of rows in a batch. */
 export const maxBatchRows = 1000
-/** After how many bytes in long columns a batch ends, so that it fits into memory whatever the rows hold. */
+/** Number of bytes in long columns after which a batch ends, to bound memory. */
 export const maxBatchBytes = 1_048_576
 
 export function keyColumns({ columns, keyLength }: Table): string[] {

@@ -1,7 +1,7 @@
 import type { Sealed } from '../domain/secret-key/keyring.ts'
-import type { GetOrCreateUserGroup, RotatedUserGroup } from '../domain/user-group/user-group-store.ts'
 import type { TenantScope } from '../domain/tenant-scope.ts'
 import type { Author } from '../domain/audit/audit-event.ts'
+import type { IdempotencyRecord } from '../domain/user-group/decisions.ts'
 import type {
   DeletedUserGroup,
   TokenlessUserGroup,
@@ -30,6 +30,11 @@ export interface UserGroupRow {
   readonly updated_by: Author | null
   readonly suspended_at: number | null
 }
+
+export type IdempotencyRow = Pick<
+  UserGroupRow,
+  'team_id' | 'provided_id' | 'name' | 'token_key_id' | 'token_sealed'
+> & { readonly fingerprint: Uint8Array; readonly expires_at: number }
 
 export type DeletedRow = UserGroupRow & { readonly deleted_at: number; readonly deleted_by: Author }
 
@@ -89,29 +94,6 @@ export function userGroupOf(tenantScope: TenantScope, row: UserGroupRow): UserGr
   return { ...tokenlessUserGroupOf(tenantScope, row), token: tokenOf(row) }
 }
 
-export function createdUserGroupOf(
-  { key, change, author, now }: GetOrCreateUserGroup,
-  teamId: number,
-  { keyId, sealed }: Sealed,
-): UserGroup {
-  return {
-    workspaceId: key.workspaceId,
-    environment: key.environment,
-    providedId: key.providedId,
-    teamId,
-    name: change.name as string,
-    mapping: change.mapping ?? null,
-    properties: change.properties ?? null,
-    token: { keyId, sealed },
-    revision: 1,
-    updatedBy: author,
-    createdAt: now,
-    updatedAt: now,
-    tokenIssuedAt: now,
-    suspendedAt: null,
-  }
-}
-
 export function viewOf({ workspaceId, environment, providedId }: UserGroupKey, row: ViewRow): UserGroupView {
   const { team_id: teamId, name, mapping, properties } = row
   return { workspaceId, environment, providedId, teamId, name, mapping, properties, token: tokenOf(row) }
@@ -138,18 +120,15 @@ export function tokenlessUserGroupOf(
   }
 }
 
-export function rotatedUserGroupOf(
+export function idempotencyRecordOf(
   { workspaceId, environment }: TenantScope,
-  row: Pick<UserGroupRow, 'team_id' | 'provided_id' | 'name'>,
-  { keyId, sealed }: Sealed,
-): RotatedUserGroup {
+  row: IdempotencyRow,
+): IdempotencyRecord {
+  const { team_id: teamId, provided_id: providedId, name } = row
   return {
-    workspaceId,
-    environment,
-    providedId: row.provided_id,
-    teamId: row.team_id,
-    name: row.name,
-    token: { keyId, sealed },
+    fingerprint: row.fingerprint,
+    expiresAt: row.expires_at,
+    userGroup: { workspaceId, environment, providedId, teamId, name, token: tokenOf(row) },
   }
 }
 

@@ -20,8 +20,11 @@ export interface CoalescerOptions<Item, Result> {
   readonly groupOf: (item: Item) => string
   /** What an item is about, within its group. A statement is given each of these once. */
   readonly keysOf: (item: Item) => readonly string[]
-  /** `share`: one with the same key gets the same result. `wait`: it goes with a later statement. */
-  readonly sameKey: 'share' | 'wait'
+  /**
+   * Treatment of items with the same key. `share`: they get the same result. `wait`: each goes into a statement of its own.
+   * `serialize`: that statement also starts only after the previous one has ended.
+   */
+  readonly sameKey: 'share' | 'wait' | 'serialize'
   /** Runs one statement for items of one group; the results are in the order of the items. Calls `sent` before it does. */
   readonly run: (items: readonly Item[], sent: () => void) => Promise<readonly Result[]>
   /** How much an item is for a statement, about as a count of characters; without it, items are counted alone. */
@@ -52,6 +55,8 @@ export class Coalescer<Item, Result> {
   readonly #queues = new Map<string, Pending<Item, Result>[]>()
   /** When each statement of a group that is under way was begun, the oldest first, by `performance.now`. */
   readonly #underWayOf = new Map<string, readonly number[]>()
+  /** With `serialize`: the keys of the items in flight, with their group. */
+  readonly #keysInFlight = new Set<string>()
   /** The groups that are looked at again once they have collected for long enough. */
   readonly #collecting = new Set<string>()
   #inFlight = 0
@@ -87,14 +92,18 @@ export class Coalescer<Item, Result> {
       const free = Math.min(freeInAll, maxInFlightOfGroup - underWay.length)
       if (freeInAll === 0) return
       if (free === 0 || this.#isCollecting(group, queue, underWay)) continue
-      const { batch, rest } = this.#split(queue.filter(isAwaited), free)
-      this.#queues.delete(group)
+      const { batch, rest } = this.#split(group, queue.filter(isAwaited), free)
+      // A group that gets no statement keeps its place: a key added again would be visited again.
+      if (batch.length > 0 || rest.length === 0) this.#queues.delete(group)
       if (rest.length > 0) this.#queues.set(group, rest)
       if (batch.length === 0) continue
       this.#inFlight++
       const begunAt = performance.now()
       this.#underWayOf.set(group, [...underWay, begunAt])
+      const keys = this.#options.sameKey === 'serialize' ? this.#separateKeysOf(group, batch) : []
+      for (const key of keys) this.#keysInFlight.add(key)
       void this.#runTogether(batch).then(() => {
+        for (const key of keys) this.#keysInFlight.delete(key)
         this.#end(group, begunAt)
         this.#flush()
       })
@@ -123,23 +132,31 @@ export class Coalescer<Item, Result> {
     return true
   }
 
+  /** Keys that a statement may have only once. */
+  #separateKeysOf(group: string, items: readonly Pick<Pending<Item, Result>, 'item'>[]): string[] {
+    const { sameKey, keysOf } = this.#options
+    if (sameKey === 'share') return []
+    return items.flatMap(({ item }) => keysOf(item).map((key) => `${group} ${key}`))
+  }
+
   /** `free`: how many more statements of the group may be under way. */
   #split(
+    group: string,
     queue: Pending<Item, Result>[],
     free: number,
   ): { batch: Pending<Item, Result>[]; rest: Pending<Item, Result>[] } {
     // Where more statements may be under way, they share what there is: PostgreSQL works on them at the same time, and
     // this process prepares one while it waits for another.
-    const { sameKey, keysOf, weightOf } = this.#options
+    const { weightOf } = this.#options
     const size = Math.min(Math.max(Math.ceil(queue.length / free), minItems), maxItems)
     const taken = new Set<string>()
+    const isTaken = (key: string) => taken.has(key) || this.#keysInFlight.has(key)
     const batch: Pending<Item, Result>[] = []
     const rest: Pending<Item, Result>[] = []
     let weight = 0
     for (const pending of queue) {
-      const keys = sameKey === 'wait' ? keysOf(pending.item) : []
-      if (batch.length >= size || weight >= maxWeight || keys.some((key) => taken.has(key)))
-        rest.push(pending)
+      const keys = this.#separateKeysOf(group, [pending])
+      if (batch.length >= size || weight >= maxWeight || keys.some(isTaken)) rest.push(pending)
       else {
         batch.push(pending)
         weight += weightOf?.(pending.item) ?? 0

@@ -25,7 +25,7 @@ import { entriesOf, resolveEntries } from './data-source-sql.ts'
 import { PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
-import type { UserGroupStatements } from './user-group-statements.ts'
+import type { Mappings } from './mappings.ts'
 
 /** How many data sources one call looks at. */
 const dataSourcesLookedAt = 1000
@@ -37,12 +37,12 @@ const foreignKeyViolation = '23503'
 export class DataSources implements DataSourceStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
-  readonly #statements: UserGroupStatements
+  readonly #mappings: Mappings
 
-  constructor(primary: PrimaryPool, retry: Retry, statements: UserGroupStatements) {
+  constructor(primary: PrimaryPool, retry: Retry, mappings: Mappings) {
     this.#primary = primary
     this.#retry = retry
-    this.#statements = statements
+    this.#mappings = mappings
   }
 
   resolveEntries(
@@ -50,7 +50,9 @@ export class DataSources implements DataSourceStore {
     environment: Environment,
     entries: readonly MappingEntry[],
   ): Promise<readonly ResolvedEntry[]> {
-    return this.#retry.run(() => this.#statements.resolveEntries({ workspaceId, environment }, entries))
+    return this.#retry.run(
+      async () => (await this.#mappings.resolveEntries([workspaceId, environment], entries)).entries,
+    )
   }
 
   createSchema(schema: NewSchema): Promise<Schema | NotRegistered> {

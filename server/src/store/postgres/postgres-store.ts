@@ -17,6 +17,8 @@ import { Retry } from './retry.ts'
 import { EncryptedTokens } from './encrypted-tokens.ts'
 import { SecretKeys } from './secret-keys.ts'
 import { PostgresTableAccess } from './table-access.ts'
+import { Mappings } from './mappings.ts'
+import { ScopedCoalescers } from './scoped-coalescer.ts'
 import { UserGroupHistory } from './user-group-history.ts'
 import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroupStatements } from './user-group-statements.ts'
@@ -106,14 +108,16 @@ function authorityOf({ host, port }: PostgresHost): string {
 }
 
 function storeOver(primary: PrimaryPool, retry: Retry, observer: BatchObserver | undefined): Store {
-  const statements = new UserGroupStatements(primary, observer)
+  const coalescers = new ScopedCoalescers(primary.poolSize, observer)
+  const mappings = new Mappings(primary, coalescers)
+  const statements = new UserGroupStatements(primary, coalescers, mappings)
   const workspaces = new Workspaces(primary, retry)
   return {
-    userGroups: new UserGroups(primary, retry, statements),
+    userGroups: new UserGroups(primary, retry, statements, mappings),
     userGroupSearch: new UserGroupSearch(primary, retry),
     userGroupHistory: new UserGroupHistory(primary, retry),
     introspections: new Introspections(primary, retry),
-    dataSources: new DataSources(primary, retry, statements),
+    dataSources: new DataSources(primary, retry, mappings),
     workspaces,
     apiTokens: new ApiTokens(primary, retry, observer),
     sessions: new Sessions(primary, retry),

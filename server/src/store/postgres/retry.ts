@@ -4,40 +4,40 @@ import { faultOf, PostgresFailure, unavailable } from './postgres-fault.ts'
 const firstPauseMs = 20
 const maxPauseMs = 250
 
-/** One operation, from its first try to its answer. */
+/** State of one operation over all its attempts. */
 export class Attempt {
-  /** Why the last try failed. */
+  /** Error code of the last attempt. */
   reason = 'ETIMEDOUT'
-  /** Whether the operation was answered already, at its deadline: what is not yet under way is not to be begun. */
+  /** True after the deadline, when the caller has its error: statements not yet sent must not be sent. */
   isOver = false
   #isAmbiguous = false
 
-  /** Whether a change of this operation may have taken effect without its being known. */
+  /** True if a change may have taken effect although its outcome is unknown (ambiguous commit). */
   get isAmbiguous(): boolean {
     return this.#isAmbiguous
   }
 
   /**
-   * Makes a change. From when `statement` calls `sent` until it is answered, and for good where the connection is lost
-   * before, it is in doubt.
+   * Runs a statement that changes data. Its commit is ambiguous from the call of `sent` until the response, and stays
+   * ambiguous if the connection breaks before.
    */
   async change<T>(statement: (sent: () => void) => Promise<T>): Promise<T> {
-    const wasInDoubt = this.#isAmbiguous
+    const wasAmbiguous = this.#isAmbiguous
     try {
       const result = await statement(() => (this.#isAmbiguous = true))
-      this.#isAmbiguous = wasInDoubt
+      this.#isAmbiguous = wasAmbiguous
       return result
     } catch (error) {
-      this.#isAmbiguous = wasInDoubt || (error instanceof PostgresFailure && error.isAmbiguous)
+      this.#isAmbiguous = wasAmbiguous || (error instanceof PostgresFailure && error.isAmbiguous)
       throw error
     }
   }
 }
 
 /**
- * Repeats what fails for a passing reason (a lost connection, a failover, a deadlock) until it succeeds or the deadline
- * is over. An operation makes its changes by `Attempt.change`, and while one is in doubt it finds out from the store
- * what came of it before it goes on.
+ * Retries operations that fail for a transient reason (a lost connection, a failover, a deadlock) until they succeed or the deadline
+ * passes. An operation changes data only through `Attempt.change`. While a commit is ambiguous, it reads its outcome from the store
+ * before it continues.
  */
 export class Retry {
   readonly #deadlineMs: number
@@ -48,7 +48,7 @@ export class Retry {
     this.#deadlineMs = deadlineMs
   }
 
-  /** @throws Fault `unavailable`, at the deadline at the latest */
+  /** @throws Fault `unavailable`, no later than the deadline */
   run<T>(operation: (attempt: Attempt) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const attempt = new Attempt()
@@ -57,7 +57,7 @@ export class Retry {
         reject(unavailable(attempt.reason, attempt.isAmbiguous))
       }, this.#deadlineMs)
       this.#running++
-      // Not by `finally`, which on the path of every call takes as long as four more promises.
+      // `finally` would cost every operation as much as four more promises.
       const finishing =
         <Value>(settle: (value: Value) => void) =>
         (value: Value) => {
@@ -85,7 +85,7 @@ export class Retry {
         if (attempt.isOver || !(error instanceof PostgresFailure) || !error.isRetryable) throw faultOf(error)
         attempt.reason = error.code
       }
-      // Not all at once: what was cut off together would come back together.
+      // Jitter, so that operations that failed together do not retry together.
       await sleep(pause * (0.5 + Math.random() / 2))
     }
   }

@@ -1,340 +1,265 @@
-import {
-  mappingEntries,
-  type MappingEntry,
-  type MappingMode,
-  type ResolvedEntry,
-} from '../../domain/data-source/data-source.ts'
-import { newEventId, type Actor } from '../../domain/audit/audit-event.ts'
-import type { Environment } from '../../domain/environment.ts'
-import type { JsonText } from '../../domain/json/json-text.ts'
-import type { ChangeStamp, NewToken, RotateUserGroupToken } from '../../domain/user-group/user-group-store.ts'
+import type { Actor } from '../../domain/audit/audit-event.ts'
+import type { MappingEntry } from '../../domain/data-source/data-source.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
-import type { UserGroupChange, UserGroupKey } from '../../domain/user-group/user-group.ts'
-import type { BatchObserver } from '../batch-observer.ts'
-import { Coalescer, type CoalescerOptions } from './coalescer.ts'
-import type { PrimaryPool, Query, Statement } from './primary-pool.ts'
-import type { UserGroupRow } from '../user-group-row.ts'
-import * as sql from './user-group-sql.ts'
 import type {
-  EntryRow,
-  IdempotencyRow,
-  Positioned,
-  StampedViewRow,
-  SupersededTokenRow,
-  TokenRow,
-} from './user-group-sql.ts'
+  Creation,
+  decideChange,
+  Rotation,
+  Transition,
+  UserGroupEvent,
+} from '../../domain/user-group/decisions.ts'
+import type {
+  ChangeStamp,
+  RotateUserGroupToken,
+  UpdateOutcome,
+} from '../../domain/user-group/user-group-store.ts'
+import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group.ts'
+import { auditCells } from '../audit-row.ts'
+import { userGroupOf, type IdempotencyRow, type UserGroupRow } from '../user-group-row.ts'
+import type { Coalescer } from './coalescer.ts'
+import type { Mappings } from './mappings.ts'
+import type { PrimaryPool, Query, Statement } from './primary-pool.ts'
+import type { ScopedCoalescers, ScopeValues } from './scoped-coalescer.ts'
+import * as sql from './user-group-sql.ts'
+import type { Positioned, StampedViewRow, SupersededTokenRow, TokenRow } from './user-group-sql.ts'
 
-export interface Creation extends TenantScope, Actor {
+interface Written extends TenantScope, Actor {
+  readonly now: number
+}
+
+export interface CreationItem extends Written {
+  readonly creation: Creation
+  readonly registryVersion: string | null
+}
+
+/** A transition to apply, or an outcome that writes nothing. */
+type ChangeDecision = UpdateOutcome | ReturnType<typeof decideChange>
+
+export interface ChangeItem extends Written {
   readonly providedId: string
-  readonly name: string
-  readonly change: UserGroupChange
-  readonly mappingMode: MappingMode
-  readonly token: NewToken
-  readonly now: number
+  /** Length of the texts that the change writes. */
+  readonly weight: number
+  readonly decide: (current: UserGroup | null) => ChangeDecision
 }
 
-export interface Change extends TenantScope, Actor {
-  readonly teamId: number
-  readonly change: UserGroupChange
-  readonly mappingMode: MappingMode
+export interface RotationItem
+  extends Written, Pick<RotateUserGroupToken, 'idempotency' | 'oldTokenValidUntil'> {
+  readonly rotation: Rotation
   readonly expectedRevision: number | null
-  readonly now: number
-}
-
-export interface MappingToResolve extends TenantScope {
-  readonly mapping: JsonText
-}
-
-export interface ResolvedMapping {
-  readonly entries: readonly ResolvedEntry[]
-  /** By which they were looked up; undefined where there are no entries. */
-  readonly registryVersion: string | null | undefined
-}
-
-export interface Rotation
-  extends TenantScope, Actor, Pick<RotateUserGroupToken, 'idempotency' | 'oldTokenValidUntil' | 'now'> {
-  readonly teamId: number
-  readonly oldHash: Uint8Array
-  readonly expectedRevision: number | null
-  readonly token: NewToken
 }
 
 export interface ByHash extends TenantScope {
   readonly hash: Uint8Array
 }
 
-/** A user group that was read. */
-export interface Known extends TenantScope {
+interface StampedUserGroup extends TenantScope {
   readonly teamId: number
   readonly stamp: ChangeStamp
 }
 
-/** How many statements of a kind may be under way in a workspace and environment: more only makes them smaller. */
-const maxInFlightOfGroup = 2
-/** About as long as a statement takes where all is well, its flush to the disk included. */
-const collectingMs = 5
-
-/** The statements on user groups that many calls share. A result is null where there is no such row. */
+/** The coalesced statements on user groups. A result is null if there is no such row. */
 export class UserGroupStatements {
   readonly select: Coalescer<UserGroupKey, (UserGroupRow & Positioned) | null>
   readonly selectView: Coalescer<UserGroupKey, StampedViewRow | null>
-  readonly isUnchanged: Coalescer<Known, boolean>
+  readonly isUnchanged: Coalescer<StampedUserGroup, boolean>
   readonly selectByToken: Coalescer<ByHash, TokenRow | null>
   readonly selectBySupersededToken: Coalescer<ByHash, SupersededTokenRow | null>
-  readonly selectIdempotencyKey: Coalescer<ByHash, IdempotencyRow | null>
-  readonly resolveMapping: Coalescer<MappingToResolve, ResolvedMapping>
-  /** Its team id; null where there is one already (another call made it), where its mapping is not registered and must be, or its key is retired. */
-  readonly insert: Coalescer<Creation, number | null>
-  readonly update: Coalescer<Change, UserGroupRow | null>
-  /** Null where the token is no longer the old one, the idempotency key is in use, or the secret key is retired. */
-  readonly replaceToken: Coalescer<Rotation, UserGroupRow | null>
+  readonly selectIdempotencyKey: Coalescer<ByHash, (IdempotencyRow & Positioned) | null>
+  /** Returns the team id. Null if the user group exists, the registry changed, or the secret key is retired. */
+  readonly insert: Coalescer<CreationItem, number | null>
+  /** Loads, decides and applies changes. Null if the user group changed in between: the operation must start over. */
+  readonly change: Coalescer<ChangeItem, UpdateOutcome | null>
+  /** Returns the name at the rotation. Null if the token, the idempotency key or the secret key is no longer usable. */
+  readonly replaceToken: Coalescer<RotationItem, string | null>
 
-  readonly #query: Query
+  readonly #query: PrimaryPool['query']
+  readonly #mappings: Mappings
 
-  constructor(primary: PrimaryPool, observer: BatchObserver | undefined) {
+  constructor(primary: PrimaryPool, coalescers: ScopedCoalescers, mappings: Mappings) {
     const { query } = primary
     this.#query = query
-    const { reading, changing } = coalescers(primary.poolSize, observer)
+    this.#mappings = mappings
     const readingBy = <Item extends TenantScope, Row extends Positioned>(
       kind: string,
       statement: Statement<Row>,
       wantedOf: (item: Item) => string | Uint8Array,
     ) =>
-      reading<Item, Row | null>({
+      coalescers.reading<Item, Row | null>({
         kind,
         keysOf: (item) => {
           const wanted = wantedOf(item)
           return [typeof wanted === 'string' ? wanted : Buffer.from(wanted).toString('latin1')]
         },
-        run: async (tenantScope, items) => {
-          const found = new Array<Row | null>(items.length).fill(null)
-          for (const row of await query(statement, [...tenantScope, items.map(wantedOf)]))
-            found[row.position - 1] = row
-          return found
-        },
+        run: (scope, items) => selectEach(query, statement, scope, items.map(wantedOf)),
       })
-    const idOf = ({ providedId }: UserGroupKey) => providedId
-    this.select = readingBy('read', sql.select, idOf)
-    this.selectView = readingBy('view', sql.selectView, idOf)
-    this.isUnchanged = reading<Known, boolean>({
+    this.select = readingBy<UserGroupKey, UserGroupRow & Positioned>('read', sql.select, idOf)
+    this.selectView = readingBy<UserGroupKey, StampedViewRow>('view', sql.selectView, idOf)
+    this.selectByToken = readingBy('find_by_token', sql.selectByToken, hashOf)
+    this.selectBySupersededToken = readingBy('find_by_replaced_token', sql.selectBySupersededToken, hashOf)
+    this.selectIdempotencyKey = readingBy('find_idempotency_key', sql.selectIdempotencyKey, hashOf)
+    this.isUnchanged = coalescers.reading<StampedUserGroup, boolean>({
       kind: 'check_unchanged',
       keysOf: ({ teamId, stamp }) => [`${teamId}/${stamp}`],
-      run: async (realm, known) => {
-        const unchanged = new Array<boolean>(known.length).fill(false)
-        const values = [...realm, known.map(({ teamId }) => teamId), known.map(({ stamp }) => stamp)]
+      run: async (scope, items) => {
+        const unchanged = new Array<boolean>(items.length).fill(false)
+        const values = [...scope, items.map(({ teamId }) => teamId), items.map(({ stamp }) => stamp)]
         for (const { position } of await query(sql.selectUnchanged, values)) unchanged[position - 1] = true
         return unchanged
       },
     })
-    this.selectByToken = readingBy('find_by_token', sql.selectByToken, hashOf)
-    this.selectBySupersededToken = readingBy('find_by_replaced_token', sql.selectBySupersededToken, hashOf)
-    this.selectIdempotencyKey = readingBy('find_idempotency_key', sql.selectIdempotencyKey, hashOf)
-
-    this.resolveMapping = reading<MappingToResolve, ResolvedMapping>({
-      kind: 'resolve_mapping',
-      keysOf: ({ mapping }) => [mapping],
-      weightOf: ({ mapping }) => mapping.length,
-      run: async (realm, wanted) => {
-        const mappings = wanted.map(({ mapping }) => mappingEntries(mapping))
-        const { entries, registryVersion } = await this.#resolve(realm, mappings.flat())
-        let end = 0
-        return mappings.map(({ length }) => ({
-          entries: entries.slice(end, (end += length)),
-          registryVersion,
-        }))
-      },
-    })
-
-    this.insert = changing({
+    this.insert = coalescers.changing<CreationItem, number | null>({
       kind: 'create',
-      keysOf: ({ providedId }) => [providedId],
-      weightOf: ({ change }) => lengthOf(change),
-      run: async (realm, creations, sent) => {
-        const made = await query(
-          sql.insert,
-          [
-            ...realm,
-            creations.map(({ providedId }) => providedId),
-            creations.map(({ name }) => name),
-            creations.map(({ change }) => change.mapping ?? null),
-            creations.map(({ change }) => change.properties ?? null),
-            creations.map(({ token }) => token.hash),
-            creations.map(({ token }) => token.keyId),
-            creations.map(({ token }) => token.sealed),
-            creations.map(({ now }) => now),
-            creations.map(checksMapping),
-            creations.map(({ author }) => author),
-            creations.map(eventIdOf),
-            creations.map(({ requestId }) => requestId),
-          ],
-          sent,
-        )
-        return byKey(creations.map(idOf), made, ({ provided_id }) => provided_id).map(
-          (row) => row?.team_id ?? null,
-        )
+      keysOf: ({ creation }) => [creation.userGroup.providedId],
+      weightOf: ({ creation: { userGroup } }) =>
+        (userGroup.mapping?.length ?? 0) + (userGroup.properties?.length ?? 0),
+      run: async (scope, items, sent) => {
+        const rows = await query(sql.insert, [...scope, ...creationArrays(items)], sent)
+        const teamIds = new Map(rows.map((row) => [row.provided_id, row.team_id]))
+        return items.map(({ creation }) => teamIds.get(creation.userGroup.providedId) ?? null)
       },
     })
-
-    this.update = changing({
+    this.change = coalescers.serializing<ChangeItem, UpdateOutcome | null>({
       kind: 'update',
-      keysOf: ({ teamId }) => [String(teamId)],
-      weightOf: ({ change }) => lengthOf(change),
-      run: async (realm, changes, sent) =>
-        byKey(
-          changes.map(({ teamId }) => teamId),
-          await query(
-            sql.update,
-            [
-              ...realm,
-              changes.map(({ teamId }) => teamId),
-              changes.map(({ change }) => change.name ?? null),
-              changes.map(({ change }) => change.mapping !== undefined),
-              changes.map(({ change }) => change.mapping ?? null),
-              changes.map(({ change }) => change.properties !== undefined),
-              changes.map(({ change }) => change.properties ?? null),
-              changes.map(({ now }) => now),
-              changes.map(checksMapping),
-              changes.map(({ author }) => author),
-              changes.map(({ expectedRevision }) => expectedRevision),
-              changes.map(eventIdOf),
-              changes.map(({ requestId }) => requestId),
-            ],
-            sent,
-          ),
-          ({ team_id }) => team_id,
-        ),
+      keysOf: ({ providedId }) => [providedId],
+      weightOf: ({ weight }) => weight,
+      run: (scope, items, sent) => this.#change(scope, items, sent),
     })
-
-    this.replaceToken = changing({
+    this.replaceToken = coalescers.changing<RotationItem, string | null>({
       kind: 'rotate',
-      keysOf: ({ teamId, idempotency }) => [
-        String(teamId),
+      keysOf: ({ rotation, idempotency }) => [
+        String(rotation.userGroup.teamId),
         ...(idempotency === undefined ? [] : [hex(idempotency.keyHash)]),
       ],
-      run: async (realm, rotations, sent) =>
-        byKey(
-          rotations.map(({ teamId }) => teamId),
-          await query(
-            sql.replaceToken,
-            [
-              ...realm,
-              rotations.map(({ teamId }) => teamId),
-              rotations.map(({ oldHash }) => oldHash),
-              rotations.map(({ token }) => token.hash),
-              rotations.map(({ token }) => token.keyId),
-              rotations.map(({ token }) => token.sealed),
-              rotations.map(({ now }) => now),
-              rotations.map(({ oldTokenValidUntil }) => oldTokenValidUntil),
-              rotations.map(({ idempotency }) => idempotency?.keyHash ?? null),
-              rotations.map(({ idempotency }) => idempotency?.fingerprint ?? null),
-              rotations.map(({ idempotency }) => idempotency?.expiresAt ?? null),
-              Math.min(...rotations.map(({ now }) => now)),
-              rotations.map(({ expectedRevision }) => expectedRevision),
-              rotations.map(eventIdOf),
-              rotations.map(({ author }) => author),
-              rotations.map(({ requestId }) => requestId),
-            ],
-            sent,
-          ),
-          ({ team_id }) => team_id,
-        ),
+      run: async (scope, items, sent) => {
+        const rows = await query(sql.replaceToken, [...scope, ...rotationArrays(items)], sent)
+        const names = new Map(rows.map((row) => [row.team_id, row.name]))
+        return items.map(({ rotation }) => names.get(rotation.userGroup.teamId) ?? null)
+      },
     })
   }
 
-  /** Of any entries, in their order, in one statement of their own. */
-  async resolveEntries(
-    { workspaceId, environment }: TenantScope,
-    entries: readonly MappingEntry[],
-  ): Promise<readonly ResolvedEntry[]> {
-    return (await this.#resolve([workspaceId, environment], entries)).entries
+  async #change(
+    scope: ScopeValues,
+    items: readonly ChangeItem[],
+    sent: () => void,
+  ): Promise<(UpdateOutcome | null)[]> {
+    const [workspaceId, environment] = scope
+    const rows = await selectEach(this.#query, sql.select, scope, items.map(idOf))
+    const decisions = items.map(({ decide }, i) => {
+      const row = rows[i]
+      return decide(row ? userGroupOf({ workspaceId, environment }, row) : null)
+    })
+    const checks = await this.#mappings.checkAll(
+      scope,
+      decisions.map((decision) => ('to' in decision ? decision.mappingToCheck : null)),
+    )
+    const changes = items.flatMap((item, i) => {
+      const decision = decisions[i]
+      const isRefused = (checks[i]?.refusal ?? null) !== null
+      return decision && 'to' in decision && !isRefused ? [{ ...item, transition: decision }] : []
+    })
+    const version = checks.find(({ registryVersion }) => registryVersion !== null)?.registryVersion ?? null
+    const applied =
+      changes.length === 0
+        ? []
+        : await this.#query(sql.update, [...scope, ...changeArrays(changes), version], sent)
+    const teamIds = new Set(applied.map(({ team_id }) => team_id))
+    return decisions.map((decision, i) => {
+      if (!('to' in decision)) return decision
+      const { to } = decision
+      return checks[i]?.refusal ?? (teamIds.has(to.teamId) ? { outcome: 'updated', userGroup: to } : null)
+    })
   }
+}
 
-  async #resolve(tenantScope: TenantScopeValues, entries: readonly MappingEntry[]): Promise<ResolvedMapping> {
-    // Nothing has an empty provided id.
-    const askable = (text: string) => (text.includes('\0') ? '' : text)
-    const rows = await this.#query(sql.resolveEntry, [
-      ...tenantScope,
-      entries.map(([schemaKey]) => askable(schemaKey)),
-      entries.map(([, key]) => askable(key)),
-    ])
-    const found = new Map(rows.map((row) => [row.position, row]))
-    return {
-      entries: entries.map(([schemaKey], i) => resolvedEntryOf(schemaKey, found.get(i + 1) as EntryRow)),
-      registryVersion: rows[0]?.registry_version,
-    }
-  }
+async function selectEach<Row extends Positioned>(
+  query: Query,
+  statement: Statement<Row>,
+  scope: ScopeValues,
+  wanted: readonly (string | Uint8Array)[],
+): Promise<(Row | null)[]> {
+  const found = new Array<Row | null>(wanted.length).fill(null)
+  for (const row of await query(statement, [...scope, wanted])) found[row.position - 1] = row
+  return found
+}
+
+function creationArrays(items: readonly CreationItem[]): unknown[] {
+  const groups = items.map(({ creation }) => creation.userGroup)
+  return [
+    groups.map(({ providedId }) => providedId),
+    groups.map(({ name }) => name),
+    groups.map(({ mapping }) => mapping),
+    groups.map(({ properties }) => properties),
+    items.map(({ creation }) => creation.tokenHash),
+    groups.map(({ token }) => token.keyId),
+    groups.map(({ token }) => token.sealed),
+    groups.map(({ createdAt }) => createdAt),
+    items.map(({ registryVersion }) => registryVersion),
+    items.map(({ creation }) => entriesText(creation.entries.added)),
+    ...eventArrays(items.map((item) => ({ ...item, event: item.creation.event }))),
+  ]
+}
+
+function changeArrays(items: readonly (Written & { readonly transition: Transition })[]): unknown[] {
+  const changes = items.map(({ transition }) => transition)
+  const setsMapping = changes.map(({ from, to }) => from.mapping !== to.mapping)
+  const setsProperties = changes.map(({ from, to }) => from.properties !== to.properties)
+  return [
+    changes.map(({ to }) => to.teamId),
+    changes.map(({ from }) => from.revision),
+    changes.map(({ from }) => from.updatedAt),
+    changes.map(({ to }) => to.name),
+    setsMapping,
+    changes.map(({ to }, i) => (setsMapping[i] ? to.mapping : null)),
+    setsProperties,
+    changes.map(({ to }, i) => (setsProperties[i] ? to.properties : null)),
+    changes.map(({ to }) => to.updatedAt),
+    changes.map(({ to }) => to.updatedBy),
+    changes.map(({ to }) => to.suspendedAt),
+    changes.map(({ version }) => version !== null),
+    changes.map(({ entries }) => entriesText(entries.added)),
+    changes.map(({ entries }) => entriesText(entries.removed)),
+    ...eventArrays(items.map((item) => ({ ...item, event: item.transition.event }))),
+  ]
+}
+
+function rotationArrays(items: readonly RotationItem[]): unknown[] {
+  const rotations = items.map(({ rotation }) => rotation)
+  return [
+    rotations.map(({ userGroup }) => userGroup.teamId),
+    rotations.map(({ supersededToken }) => supersededToken.hash),
+    rotations.map(({ token }) => token.hash),
+    rotations.map(({ token }) => token.keyId),
+    rotations.map(({ token }) => token.sealed),
+    rotations.map(({ supersededToken }) => supersededToken.supersededAt),
+    rotations.map(({ supersededToken }) => supersededToken.validUntil),
+    items.map(({ idempotency }) => idempotency?.keyHash ?? null),
+    items.map(({ idempotency }) => idempotency?.fingerprint ?? null),
+    items.map(({ idempotency }) => idempotency?.expiresAt ?? null),
+    Math.min(...items.map(({ now }) => now)),
+    rotations.map(({ supersededToken }) => supersededToken.issuedAt),
+    items.map(({ expectedRevision }) => expectedRevision),
+    ...eventArrays(items.map((item) => ({ ...item, event: item.rotation.event }))),
+  ]
+}
+
+/** The columns event_id, action, author, request_id and details of one audit event per item. */
+function eventArrays(items: readonly (Written & { readonly event: UserGroupEvent })[]): unknown[] {
+  const rows = items.map((item) => auditCells(item, item.event.action, { details: item.event.details }))
+  return [2, 3, 4, 5, 8].map((cell) => rows.map((cells) => cells[cell]))
+}
+
+/** Mapping entries as a JSON object; null if there are none. */
+function entriesText(entries: readonly MappingEntry[]): string | null {
+  return entries.length === 0 ? null : JSON.stringify(Object.fromEntries(entries))
+}
+
+function idOf({ providedId }: Pick<UserGroupKey, 'providedId'>): string {
+  return providedId
 }
 
 function hashOf({ hash }: ByHash): Uint8Array {
   return hash
-}
-
-function eventIdOf({ now }: Change | Creation | Rotation): string {
-  return newEventId(now)
-}
-
-function checksMapping({
-  change: { mapping },
-  mappingMode,
-}: Pick<Change, 'change' | 'mappingMode'>): boolean {
-  return mappingMode === 'registered' && mapping !== undefined && mapping !== null
-}
-
-function lengthOf({ mapping, properties }: UserGroupChange): number {
-  return (mapping?.length ?? 0) + (properties?.length ?? 0)
-}
-
-function resolvedEntryOf(schemaKey: string, row: EntryRow): ResolvedEntry {
-  return {
-    schemaKey,
-    hasSchema: row.schema_id !== null,
-    dataSource:
-      row.data_source_id === null
-        ? null
-        : { id: row.data_source_id, providedId: row.provided_id, name: row.name },
-  }
-}
-
-type TenantScopeValues = readonly [workspaceId: number, environment: Environment]
-
-type Kind<Item, Result> = Pick<CoalescerOptions<Item, Result>, 'kind' | 'keysOf' | 'weightOf'> & {
-  readonly run: (realm: TenantScopeValues, items: readonly Item[], sent: () => void) => Promise<Result[]>
-}
-
-/** @param maxInFlight how many statements of a kind may be under way in all workspaces and environments */
-function coalescers(maxInFlight: number, observer: BatchObserver | undefined) {
-  const coalescing = <Item extends TenantScope, Result>(
-    sameKey: 'share' | 'wait',
-    { run, ...kind }: Kind<Item, Result>,
-  ) =>
-    new Coalescer<Item, Result>({
-      groupOf: ({ workspaceId, environment }) => `${workspaceId}/${environment}`,
-      ...kind,
-      observer,
-      sameKey,
-      run: (items, sent) => {
-        const { workspaceId, environment } = items[0] as Item
-        return run([workspaceId, environment], items, sent)
-      },
-      maxInFlightOfGroup,
-      maxInFlight,
-      collectingMs,
-    })
-  return {
-    /** Calls that read the same share the result. */
-    reading: <Item extends TenantScope, Result>(kind: Kind<Item, Result>) => coalescing('share', kind),
-    /** Calls that change the same go one after another. */
-    changing: <Item extends TenantScope, Result>(kind: Kind<Item, Result>) => coalescing('wait', kind),
-  }
-}
-
-function byKey<Key, Row>(
-  wanted: readonly Key[],
-  rows: readonly Row[],
-  keyOf: (row: Row) => Key,
-): (Row | null)[] {
-  const found = new Map(rows.map((row) => [keyOf(row), row]))
-  return wanted.map((key) => found.get(key) ?? null)
 }
 
 function hex(bytes: Uint8Array): string {

@@ -1,25 +1,25 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { ChangeStamp } from '../../domain/user-group/user-group-store.ts'
 
-/** Where there are more user groups, some share a slot, and a change of one counts for all of them. */
+/** User groups share slots by the remainder of their id. A change of one counts for all of its slot. */
 const slotCount = 65_536
 
 /**
- * Knows of each user group whether it was changed since it was read, without reading it again. Changes are counted. Those of this
- * connection are told by triggers of its own, whatever statement makes them. That another made some, the file tells, but not of which
- * user groups: they count for all.
+ * Tells whether a user group has changed since it was read, without reading it again. It counts changes. Temporary triggers
+ * report changes of this connection; changes of other connections are detected by the file's counters and count for all user
+ * groups.
  */
 export class ChangeTracker {
   #count = 0
-  /** The last change that may have been one of any user group. */
+  /** Number of the last change that may concern any user group. */
   #lastOfAny = 0
-  /** The last one of the user groups of each slot. */
+  /** Number of the last change in each slot. */
   readonly #lastOf = new Float64Array(slotCount)
-  /** Changes when another connection has written, whatever that was. */
+  /** Reads a number that changes when another connection writes anything. */
   readonly #askVersion: Statement<[], number>
   #version: number
   readonly #askChanges: Statement<[], number>
-  /** Of all connections, as the file counted them last; NaN, which equals nothing, where that is not known. */
+  /** Number of relevant changes of all connections, from the file; NaN if unknown. */
   #changes: number
 
   constructor(database: Database) {
@@ -31,7 +31,7 @@ export class ChangeTracker {
       this.#lastOfAny = this.#change()
       return null
     })
-    // One that is made anew was deleted before. A schema or data source is not changed without the version of its registry.
+    // An insert needs no trigger: a re-created user group was deleted before. Changes of schemas and data sources change the registry.
     database.exec(
       `CREATE TEMP TRIGGER user_group_updated AFTER UPDATE ON main.user_group BEGIN SELECT user_group_changed(old.team_id); END;
        CREATE TEMP TRIGGER user_group_deleted AFTER DELETE ON main.user_group BEGIN SELECT user_group_changed(old.team_id); END;
@@ -45,12 +45,12 @@ export class ChangeTracker {
     this.#changes = this.#countChanges()
   }
 
-  /** Of the data: another one where another connection has written. */
+  /** Version of the data. Changes when another connection writes. */
   get version(): number {
     return this.#askVersion.get() as number
   }
 
-  /** Of what is read now. To be compared by `isUnchanged`. */
+  /** Stamp of the data that is read now, for `isUnchanged`. */
   get current(): ChangeStamp {
     return String(this.#count)
   }
@@ -60,28 +60,28 @@ export class ChangeTracker {
     return count >= this.#lastOfAny && count >= (this.#lastOf[teamId % slotCount] as number)
   }
 
-  /** To be called first in each transaction, which then reads nothing older than what is looked at here. */
-  look(): void {
+  /** Detects changes of other connections. Call it first in each transaction, so that the transaction reads no older data. */
+  detectForeignChanges(): void {
     const { version } = this
     if (version === this.#version && !Number.isNaN(this.#changes)) return
     const changes = this.#countChanges()
     if (version !== this.#version && changes !== this.#changes) this.#lastOfAny = ++this.#count
     this.#changes = changes
-    // Last: where counting fails, the next transaction finds it still to be done.
+    // Last, so that the next transaction repeats a failed count.
     this.#version = version
   }
 
-  /** To be called last in each transaction: nobody else writes before it is committed, so that what is counted is its own. */
+  /** Call it last in each transaction. No other connection can write before the commit, so the count includes only own changes. */
   beforeCommit(): void {
     if (Number.isNaN(this.#changes)) this.#changes = this.#countChanges()
   }
 
-  /** To be called where a transaction was not committed. */
+  /** Call it after a rollback. */
   afterRollback(): void {
     this.#changes = NaN
   }
 
-  /** One of this connection. */
+  /** Counts a change of this connection. */
   #change(): number {
     this.#changes = NaN
     return ++this.#count

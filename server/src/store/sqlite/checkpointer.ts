@@ -2,15 +2,16 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Database, Statement } from 'better-sqlite3'
 
-/** How long the log gets before it is brought home by the thread, and, at the latest, by a commit, in pages. */
+/** Length of the write-ahead log, in pages, at which the thread checkpoints it. */
 const threadPages = 3600
+/** Length of the write-ahead log, in pages, at which a commit checkpoints it. */
 export const commitPages = 4000
-/** The length of the log is asked for so often at most, in milliseconds. */
+/** Minimum interval of checks of the log's length, in milliseconds. */
 const askEveryMs = 20
 
 /**
- * Brings what is in the log home to the database, in a thread of its own: no answer waits for the writing, nor for the disk.
- * What has been added meanwhile, the commit that finds the log too long brings home, which is little, and the log begins anew.
+ * Checkpoints the write-ahead log in a separate thread, so that no response waits for it. Pages added meanwhile are few; the commit
+ * that finds the log too long checkpoints them, and the log restarts.
  */
 export class Checkpointer {
   readonly #path: string
@@ -18,7 +19,7 @@ export class Checkpointer {
   #askedAt = -Infinity
   #worker: Worker | undefined
   #isRunning = false
-  /** There is no thread to be had: the commits do it all. */
+  /** No thread can be started; commits do all checkpoints. */
   #isBroken = false
 
   constructor(database: Database, path: string) {
@@ -26,7 +27,7 @@ export class Checkpointer {
     this.#askLength = database.prepare('PRAGMA wal_checkpoint(NOOP)')
   }
 
-  /** To be called after a commit that wrote. */
+  /** Call it after a commit that wrote. */
   afterCommit(): void {
     const now = performance.now()
     if (this.#isRunning || this.#isBroken || now - this.#askedAt < askEveryMs) return

@@ -2,17 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Database, Statement } from 'better-sqlite3'
 import {
   idOf,
-  isRegistered,
-  mappingEntries,
-  mayName,
   type DataSource,
   type MappingEntry,
-  type RegisteredEntry,
   type ResolvedEntry,
   type Schema,
 } from '../../domain/data-source/data-source.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { JsonText } from '../../domain/json/json-text.ts'
 import type {
   DeleteOutcome,
   DeleteRegistered,
@@ -25,45 +20,38 @@ import type {
 } from '../../domain/data-source/data-source-store.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import { dataSourceOf, schemaOf, type DataSourceRow, type SchemaRow } from '../data-source-row.ts'
-import { ResolvedMappings } from '../resolved-mappings.ts'
 import type { AuditLog } from './audit-log.ts'
+import type { Mappings } from './mappings.ts'
 
 /** How many data sources one call looks at: some milliseconds, for which everybody else waits. */
 const dataSourcesLookedAt = 1000
 
-type EntryValues = [number, Environment, string, string, number]
-
-/** Schemas, their data sources, and which user groups' mappings have them. */
+/** Schemas and their data sources. */
 export class DataSources {
   readonly #audit: AuditLog
+  readonly #mappings: Mappings
   readonly #insertSchema: Statement<unknown[], SchemaRow>
   readonly #selectSchemas: Statement<[number, Environment], SchemaRow>
   readonly #selectSchema: Statement<[number, Environment, number], SchemaRow>
-  readonly #selectSchemaByProvidedId: Statement<[number, Environment, string], SchemaRow>
   readonly #deleteSchema: Statement<[number]>
   readonly #insert: Statement<unknown[], DataSourceRow>
   readonly #selectAll: Statement<[number, Environment, number, number], DataSourceRow>
   readonly #selectOfSchema: Statement<[number, Environment, number, number, number], DataSourceRow>
   readonly #select: Statement<[number, Environment, number], DataSourceRow & { schema_provided_id: string }>
-  readonly #selectByProvidedId: Statement<[number, string], DataSourceRow>
   readonly #selectById: Statement<[number, number], DataSourceRow>
   readonly #selectSlice: Statement<
     [number, Environment, number, number],
     DataSourceRow & { schema_provided_id: string }
   >
   readonly #isShared: Statement<[number, Environment, string, string, string, string], number>
-  readonly #selectVersion: Statement<[number, Environment], string>
   readonly #setVersion: Statement<[number, Environment, string]>
   readonly #selectAnyOfSchema: Statement<[number]>
   readonly #delete: Statement<[number]>
-  readonly #insertEntry: Statement<EntryValues>
-  readonly #deleteEntry: Statement<EntryValues>
   readonly #hasSchemaKey: Statement<[number, Environment, string], number>
   readonly #hasEntry: Statement<[number, Environment, string, string], number>
 
-  readonly #resolvedMappings = new ResolvedMappings()
-
-  constructor(database: Database, audit: AuditLog) {
+  constructor(database: Database, mappings: Mappings, audit: AuditLog) {
+    this.#mappings = mappings
     this.#audit = audit
     this.#insertSchema = database.prepare(
       `INSERT INTO schema (workspace_id, environment, provided_id, name, created_at) VALUES (?, ?, ?, ?, ?)
@@ -74,9 +62,6 @@ export class DataSources {
     )
     this.#selectSchema = database.prepare(
       'SELECT * FROM schema WHERE workspace_id = ? AND environment = ? AND schema_id = ?',
-    )
-    this.#selectSchemaByProvidedId = database.prepare(
-      'SELECT * FROM schema WHERE workspace_id = ? AND environment = ? AND provided_id = ?',
     )
     this.#deleteSchema = database.prepare('DELETE FROM schema WHERE schema_id = ?')
     this.#insert = database.prepare(
@@ -98,9 +83,6 @@ export class DataSources {
        FROM data_source JOIN schema USING (schema_id)
        WHERE schema.workspace_id = ? AND schema.environment = ? AND data_source_id = ?`,
     )
-    this.#selectByProvidedId = database.prepare(
-      'SELECT * FROM data_source WHERE schema_id = ? AND provided_id = ?',
-    )
     this.#selectById = database.prepare(
       'SELECT * FROM data_source WHERE schema_id = ? AND data_source_id = ?',
     )
@@ -118,22 +100,9 @@ export class DataSources {
          )`,
       )
       .pluck()
-    this.#selectVersion = database
-      .prepare<[number, Environment], string>(
-        'SELECT version FROM registry WHERE workspace_id = ? AND environment = ?',
-      )
-      .pluck()
     this.#setVersion = database.prepare('INSERT OR REPLACE INTO registry VALUES (?, ?, ?)')
     this.#selectAnyOfSchema = database.prepare('SELECT 1 FROM data_source WHERE schema_id = ? LIMIT 1')
     this.#delete = database.prepare('DELETE FROM data_source WHERE data_source_id = ?')
-    this.#insertEntry = database.prepare(
-      `INSERT INTO mapping_entry (workspace_id, environment, schema_key, data_source_key, team_id)
-       VALUES (?, ?, ?, ?, ?)`,
-    )
-    this.#deleteEntry = database.prepare(
-      `DELETE FROM mapping_entry
-       WHERE workspace_id = ? AND environment = ? AND schema_key = ? AND data_source_key = ? AND team_id = ?`,
-    )
     this.#hasSchemaKey = database
       .prepare<[number, Environment, string], number>(
         `SELECT EXISTS (SELECT 1 FROM mapping_entry
@@ -185,7 +154,7 @@ export class DataSources {
     const id = idOf(providedId)
     if (id !== null && this.#selectById.get(schemaId, id) !== undefined) {
       for (const schemaKey of [schema.provided_id, String(schemaId)]) {
-        const meant = this.#resolveEntry(dataSource, schemaKey, providedId).dataSource
+        const meant = this.#mappings.resolveEntry(dataSource, schemaKey, providedId).dataSource
         if (meant?.id === id && this.#hasEntry.get(workspaceId, environment, schemaKey, providedId) === 1)
           return 'provided_id_mapped'
       }
@@ -213,7 +182,7 @@ export class DataSources {
     for (const schemaKey of [row.schema_provided_id, String(row.schema_id)]) {
       for (const key of [row.provided_id, String(id)]) {
         // An entry may have the same words and mean another one, by its provided id.
-        const meant = this.#resolveEntry(command, schemaKey, key).dataSource
+        const meant = this.#mappings.resolveEntry(command, schemaKey, key).dataSource
         if (meant?.id === id && this.#hasEntry.get(workspaceId, environment, schemaKey, key) === 1)
           return 'in_use'
       }
@@ -245,64 +214,16 @@ export class DataSources {
     }
   }
 
-  /** Those entries that name a data source. */
-  findRegistered(tenantScope: TenantScope, mapping: JsonText | null): readonly RegisteredEntry[] {
-    const { workspaceId, environment } = tenantScope
-    const version = mapping === null ? undefined : this.#selectVersion.get(workspaceId, environment)
-    if (mapping === null || version === undefined) return []
-    const versioned = { workspaceId, environment, version, mapping }
-    const known = this.#resolvedMappings.get(versioned)
-    if (known !== undefined) return known
-    const entries = this.resolve(tenantScope, mapping).filter(isRegistered)
-    this.#resolvedMappings.set(versioned, entries)
-    return entries
-  }
-
-  resolve(tenantScope: TenantScope, mapping: JsonText | null): ResolvedEntry[] {
-    const { workspaceId, environment } = tenantScope
-    return this.resolveEntries(workspaceId, environment, mappingEntries(mapping))
-  }
-
   resolveEntries(
     workspaceId: number,
     environment: Environment,
     entries: readonly MappingEntry[],
   ): ResolvedEntry[] {
-    return entries.map(([schemaKey, key]) => this.#resolveEntry({ workspaceId, environment }, schemaKey, key))
-  }
-
-  /** Keeps the entries of a user group's mapping in step with it. */
-  replaceEntries(
-    { workspaceId, environment }: TenantScope,
-    teamId: number,
-    before: JsonText | null,
-    after: JsonText | null,
-  ): void {
-    for (const [schemaKey, key] of mappingEntries(before).filter(mayName))
-      this.#deleteEntry.run(workspaceId, environment, schemaKey, key, teamId)
-    for (const [schemaKey, key] of mappingEntries(after).filter(mayName))
-      this.#insertEntry.run(workspaceId, environment, schemaKey, key, teamId)
+    return this.#mappings.resolveEntries({ workspaceId, environment }, entries)
   }
 
   /** Has every process look up anew what mappings name, from when the transaction is committed. */
   #renewVersion({ workspaceId, environment }: TenantScope): void {
     this.#setVersion.run(workspaceId, environment, randomUUID())
-  }
-
-  #resolveEntry({ workspaceId, environment }: TenantScope, schemaKey: string, key: string): ResolvedEntry {
-    const schemaId = idOf(schemaKey)
-    const schema =
-      this.#selectSchemaByProvidedId.get(workspaceId, environment, schemaKey) ??
-      (schemaId === null ? undefined : this.#selectSchema.get(workspaceId, environment, schemaId))
-    const id = idOf(key)
-    const row =
-      schema &&
-      (this.#selectByProvidedId.get(schema.schema_id, key) ??
-        (id === null ? undefined : this.#selectById.get(schema.schema_id, id)))
-    return {
-      schemaKey,
-      hasSchema: schema !== undefined,
-      dataSource: row ? { id: row.data_source_id, providedId: row.provided_id, name: row.name } : null,
-    }
   }
 }

@@ -12,12 +12,13 @@ interface Pending {
   readonly operation: () => unknown
   readonly resolve: (value: unknown) => void
   readonly reject: (reason: unknown) => void
-  /** Of the observer. */
+  /** Context of the observer. */
   readonly context: unknown
 }
 
-/** What another process's lock keeps waiting, and until when, by the monotonic clock. */
+/** An operation that waits for another process's lock. */
 interface Waiting extends Pending {
+  /** Time on the monotonic clock at which the operation fails. */
   readonly lockDeadline: number
   readonly error: unknown
 }
@@ -26,28 +27,28 @@ type Result = { readonly value: unknown } | { readonly error: unknown }
 
 export interface GroupCommitOptions {
   readonly observer?: BatchObserver | undefined
-  /** How long to wait for another process that writes. */
+  /** Maximum time to wait for another process's write lock, in milliseconds. */
   readonly lockTimeoutMs: number
 }
 
-/** What looks after the database while it is written to. */
+/** Checks around each transaction. */
 export interface GroupCommitGuards {
-  readonly files: Pick<StoreFiles, 'check' | 'checkNowAndThen'>
+  readonly files: Pick<StoreFiles, 'check' | 'checkOccasionally'>
   readonly checkpointer: Pick<Checkpointer, 'afterCommit'>
   readonly changeTracker: ChangeTracker
 }
 
-/** A lock that another process has is asked for so often, in milliseconds. */
+/** Interval of attempts to get a lock that another process holds, in milliseconds. */
 const lockRetryMs = 1
-/** For as long this process leaves the lock alone after it had it, where others want it: longer than they wait to ask again. */
+/** Pause of this process after a write while other processes write too, in milliseconds. Longer than `lockRetryMs`. */
 const yieldMs = 2
-/** Others want it where they had it so long ago at most, in milliseconds, and not since. */
+/** Time after another process's last write during which this process yields the lock, in milliseconds. */
 const foreignWriteMs = 1000
 
 /**
- * Runs what arrives within one turn of the event loop, reads and writes alike, in one transaction, and settles all of
- * it after the commit: one fsync serves a whole turn, and nobody is told of what is not yet on the disk. What finds another
- * process writing waits for a later turn, and what only reads does not wait for it (decision 0023).
+ * Runs all operations of one event-loop iteration, reads and writes, in one transaction, and settles them after the commit. One
+ * fsync serves all of them, and no result is returned before it is on disk. Writes that meet another process's lock wait for a
+ * later iteration; reads do not wait (decision 0023).
  */
 export class GroupCommit {
   #queue: Pending[] = []
@@ -59,9 +60,9 @@ export class GroupCommit {
   readonly #commit: Statement
   readonly #rollback: Statement
   readonly #countChanges: Statement<[], number>
-  /** As it was counted last. */
+  /** Number of rows changed by this connection, as of the last transaction. */
   #changes = 0
-  /** Of the data, as it was after the last commit that wrote. */
+  /** Version of the data after this connection's last write. */
   #version: number
   #lastForeignWriteAt = -Infinity
   #yieldUntil = -Infinity
@@ -77,7 +78,7 @@ export class GroupCommit {
     this.#checkpointer = guards.checkpointer
     this.#changeTracker = guards.changeTracker
     this.#options = options
-    // SQLite would wait for a lock by sleeping, and all calls with it.
+    // While SQLite waits for a lock, the event loop is blocked.
     database.pragma('busy_timeout = 0')
     this.#begin = database.prepare('BEGIN')
     this.#beginImmediate = database.prepare('BEGIN IMMEDIATE')
@@ -88,7 +89,7 @@ export class GroupCommit {
   }
 
   /**
-   * `operation` is synchronous, touches nothing but the database, and may be run again after a rollback.
+   * Runs an operation. It is synchronous, uses only the database, and may run again after a rollback.
    * @throws Fault `unavailable`
    */
   run<T>(operation: () => T): Promise<T> {
@@ -102,8 +103,8 @@ export class GroupCommit {
     })
   }
 
-  /** For what takes several turns: `finish` waits until it has run its last operation. */
-  async runInTurns<T>(work: () => Promise<T>): Promise<T> {
+  /** Tracks work that consists of several operations, so that `finish` waits for it. */
+  async runInIterations<T>(work: () => Promise<T>): Promise<T> {
     const running = work()
     this.#unfinished.add(running)
     try {
@@ -113,10 +114,10 @@ export class GroupCommit {
     }
   }
 
-  /** Resolves when all that was begun is done. */
+  /** Resolves when all operations have ended. */
   async finish(): Promise<void> {
     await Promise.allSettled(this.#unfinished)
-    // It comes after all others, whether or not the store can still be used.
+    // Runs after all others, even if the store fails.
     await Promise.allSettled([this.run(() => undefined)])
     while (this.#waiting.length > 0) await sleep(lockRetryMs)
   }
@@ -130,22 +131,22 @@ export class GroupCommit {
     } else {
       const before = this.#waiting.length
       this.#settle(arrived)
-      // Maybe nobody has the lock: what writes after it read what others have changed since is refused too.
+      // SQLite also refuses a write after a read of data that has changed since. Then the lock may be free.
       if (this.#waiting.length > before && this.#lockForWaiters()) this.#settle(this.#waiting.splice(0))
     }
     this.#giveUp()
     if (this.#waiting.length > 0) this.#retryTimer = setTimeout(this.#flush, lockRetryMs)
   }
 
-  /** Begins to write, where anything waits to and no other process does. */
+  /** Begins a write transaction if operations wait for one and the lock is free. */
   #lockForWaiters(): boolean {
     if (this.#waiting.length === 0) return false
     try {
-      this.#files.checkNowAndThen()
+      this.#files.checkOccasionally()
       this.#beginImmediate.run()
       return true
     } catch (error) {
-      // What else is wrong the transaction meets again, and tells.
+      // The transaction will meet and report any other error.
       return !isBusy(error)
     }
   }
@@ -184,16 +185,16 @@ export class GroupCommit {
     } catch (error) {
       end?.(true)
       const isOfOne = error instanceof OperationError
-      // The transaction itself failed, for all alike.
+      // The transaction itself failed, and with it every operation.
       if (!isOfOne && !isOfSomeStatements(error)) return batch.map(() => ({ error }))
       if (batch.length === 1) return [{ error: isOfOne ? error.cause : error }]
-      // One operation failed, or those that write, and took the batch with them: each on its own, only those at fault fail.
+      // One operation failed, or only writes fail. Run each alone, so that the others succeed.
       return batch.flatMap((pending) => this.#runTogether([pending]))
     }
   }
 
   #transaction(batch: readonly Pending[]): Result[] {
-    if (!this.#database.inTransaction) this.#files.checkNowAndThen()
+    if (!this.#database.inTransaction) this.#files.checkOccasionally()
     const results = this.#attempt(batch)
     const changes = this.#countChanges.get() as number
     if (changes !== this.#changes) {
@@ -204,17 +205,17 @@ export class GroupCommit {
     return results
   }
 
-  /** What fails here does not make what is committed fail: it would be run again. What is wrong the next transaction meets, and tells. */
+  /** Errors are ignored: the commit succeeded, and the next transaction reports what is wrong. */
   #afterCommit(): void {
     try {
       this.#checkpointer.afterCommit()
       this.#yieldWriteLock()
     } catch {
-      // Neither is owed to anybody.
+      // The commit stands.
     }
   }
 
-  /** Without a pause, whoever writes without end would keep all others from it. */
+  /** Pauses after a write if other processes write too; a busy process would otherwise starve them. */
   #yieldWriteLock(): void {
     const now = performance.now()
     const { version } = this.#changeTracker
@@ -226,8 +227,8 @@ export class GroupCommit {
   #attempt(batch: readonly Pending[]): Result[] {
     try {
       if (!this.#database.inTransaction) this.#begin.run()
-      // Before anything is read: with it the transaction begins to see the data as they are.
-      this.#changeTracker.look()
+      // The first read sets the snapshot of the transaction.
+      this.#changeTracker.detectForeignChanges()
       const results = batch.map(({ operation }) => runOperation(operation))
       this.#changeTracker.beforeCommit()
       this.#commit.run()
@@ -238,18 +239,18 @@ export class GroupCommit {
     }
   }
 
-  /** Leaves no transaction open. What made it fail is what is told, whatever the rollback says. */
+  /** Rolls back. An error of the rollback is ignored in favor of the one that caused it. */
   #undo(): void {
     this.#changeTracker.afterRollback()
     try {
       if (this.#database.inTransaction) this.#rollback.run()
     } catch {
-      // SQLite rolls back by itself on the errors after which it cannot be told to.
+      // After some errors SQLite has already rolled back.
     }
   }
 }
 
-/** An operation failed, as against its transaction. */
+/** The failure of an operation, as opposed to its transaction. */
 class OperationError extends Error {
   override readonly name = 'OperationError'
 }
@@ -258,13 +259,13 @@ function runOperation(operation: () => unknown): Result {
   try {
     return { value: operation() }
   } catch (error) {
-    // Another process writes. Only the first change of a transaction meets that: nothing was changed yet.
+    // Another process holds the lock. Only the first change of a transaction can meet it, so nothing was changed yet.
     if (isBusy(error)) return { error }
     throw isOfTransaction(error) ? error : new OperationError('an operation failed', { cause: error })
   }
 }
 
-/** Whether a statement failed for a reason that any other of its transaction would have met too. */
+/** Returns whether the error would fail every statement of the transaction. */
 function isOfTransaction(error: unknown): boolean {
   return error instanceof SqliteError && isUnavailable(error)
 }

@@ -2,7 +2,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import { Fault } from '../../domain/fault.ts'
 import { StoreFilesError } from './store-files.ts'
 
-/** What stands between the service and its file; any other code of SQLite's is a defect of ours. */
+/** Error codes that the environment causes. All others are defects of the service. */
 const unavailable =
   /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|NOMEM|CORRUPT|NOTADB|PERM|AUTH|PROTOCOL)/
 
@@ -10,26 +10,26 @@ export function isUnavailable({ code }: { readonly code: string }): boolean {
   return unavailable.test(code)
 }
 
-/** Whether another process has the lock. */
+/** Returns whether another process holds the lock. */
 export function isBusy(error: unknown): boolean {
   return error instanceof BetterSqlite3.SqliteError && error.code.startsWith('SQLITE_BUSY')
 }
 
-/** What of a full disk, a read-only file or a damaged page not every statement meets: reads go on. */
+/** Errors that not every statement meets: with a full disk, a read-only file or a damaged page, other reads succeed. */
 const ofSome = /^SQLITE_(FULL|READONLY|CORRUPT|IOERR_(WRITE|READ|SHORT_READ|CORRUPTFS|DATA))/
 
 export function isOfSomeStatements(error: unknown): boolean {
   return error instanceof BetterSqlite3.SqliteError && ofSome.test(error.code)
 }
 
-/** What the operator can do. */
+/** Returns the problem and the remedy, for the log. */
 export function remediationFor(code: string): string {
   if (code === 'SQLITE_NOTADB') {
     return 'the file is not a SQLite database; name another file, or restore a backup'
   }
   if (code.startsWith('SQLITE_CORRUPT')) return 'the database is damaged; restore a backup'
   if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code))
-    return 'the database is locked by another process; stop it, or try again'
+    return 'the database is locked by another process; stop it, or retry'
   if (/^SQLITE_(CANTOPEN|READONLY|PERM|AUTH)/.test(code)) {
     return 'the database cannot be opened for writing; check the owner and mode of the file and its folder'
   }
@@ -39,11 +39,11 @@ export function remediationFor(code: string): string {
   return 'the database cannot be used'
 }
 
-/** A failure of the store as the domain knows it: the code and the cure for the log, never the driver's message. */
+/** Converts an error to a fault. Its reason has the code and the remedy for the log, never the driver's message. */
 export function faultOf(error: unknown): unknown {
   if (error instanceof StoreFilesError) {
     const message =
-      'The files of the store are lost; this call may have taken effect, or be lost with them: GET the user group before you repeat it'
+      'The files of the store are lost. This request may have taken effect, or may be lost with them; GET the user group before you retry.'
     return new Fault('unavailable', message, { reason: error.message })
   }
   if (!(error instanceof BetterSqlite3.SqliteError)) return error

@@ -29,6 +29,7 @@ import { EncryptedTokens } from './encrypted-tokens.ts'
 import { SecretKeys } from './secret-keys.ts'
 import { portOf } from './port.ts'
 import { remediationFor, isBusy } from './sqlite-fault.ts'
+import { Mappings } from './mappings.ts'
 import { refuseLostLog, StoreFiles } from './store-files.ts'
 import { ChangeTracker } from './change-tracker.ts'
 import { SqliteTableAccess } from './table-access.ts'
@@ -51,15 +52,14 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
   const guards = { files: new StoreFiles(database, path), checkpointer, changeTracker }
   const commit = new GroupCommit(database, guards, options)
   const audit = new AuditLog(database)
-  const dataSources = new DataSources(database, audit)
-  const userGroups = new UserGroups(database, changeTracker, dataSources, audit)
-  const userGroupHistory = new UserGroupHistory(database, dataSources, audit)
+  const mappings = new Mappings(database)
+  const userGroups = new UserGroups(database, changeTracker, mappings, audit)
+  const userGroupHistory = new UserGroupHistory(database)
   const apiTokens = new ApiTokens(database, audit)
   const workspaces = new Workspaces(database, apiTokens, audit)
   return {
     userGroups: {
-      ...portOf<Omit<UserGroupStore, 'getOrCreateMany' | 'delete' | 'restore'>>(commit, userGroups),
-      ...portOf<Pick<UserGroupStore, 'delete' | 'restore'>>(commit, userGroupHistory),
+      ...portOf<Omit<UserGroupStore, 'getOrCreateMany'>>(commit, userGroups),
       getOrCreateMany: (commands) =>
         inBatches(commit, commands, (some) => some.map((command) => userGroups.getOrCreate(command))),
     },
@@ -70,7 +70,7 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
         untilDone(commit, () => userGroupHistory.deleteExpired(deletedBefore)),
     },
     introspections: portOf<IntrospectionStore>(commit, new Introspections(database)),
-    dataSources: portOf<DataSourceStore>(commit, dataSources),
+    dataSources: portOf<DataSourceStore>(commit, new DataSources(database, mappings, audit)),
     workspaces: portOf<WorkspaceStore>(commit, workspaces),
     apiTokens: portOf<ApiTokenStore>(commit, apiTokens),
     sessions: portOf<SessionStore>(commit, new Sessions(database, audit)),
@@ -188,7 +188,7 @@ async function inBatches<Command, Outcome>(
   commands: readonly Command[],
   run: (commands: readonly Command[]) => Outcome[],
 ): Promise<Outcome[]> {
-  return commit.runInTurns(async () => {
+  return commit.runInIterations(async () => {
     const outcomes: Outcome[] = []
     for (let start = 0; start < commands.length; start += batchSize) {
       const some = commands.slice(start, start + batchSize)
@@ -203,7 +203,7 @@ function untilDone(
   commit: GroupCommit,
   step: (total: number) => { readonly count: number; readonly isDone: boolean },
 ): Promise<number> {
-  return commit.runInTurns(async () => {
+  return commit.runInIterations(async () => {
     for (let total = 0; ;) {
       const { count, isDone } = await commit.run(() => step(total))
       total += count

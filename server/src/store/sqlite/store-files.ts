@@ -4,51 +4,50 @@ import { basename } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import { StoreError } from '../store-error.ts'
 
-/** Where nothing is written, the files are looked at so often at most, in milliseconds. */
-const lookEveryMs = 1000
+/** Minimum interval of file checks while nothing is written, in milliseconds. */
+const checkEveryMs = 1000
 
 const suffixes = ['', '-wal', '-shm'] as const
 type Suffix = (typeof suffixes)[number]
 
-/** What tells a file from another that has its name later. */
+/** Distinguishes a file from a later one with the same name. */
 interface Identity {
   readonly device: number
   readonly inode: number
   readonly size: number
 }
 
-/** The files of the open database are not those that have their names. The message is a code for the log, and the cure. */
+/** A file of the open database was removed or replaced. The message has a code and the remedy, for the log. */
 export class StoreFilesError extends Error {
   override readonly name = 'StoreFilesError'
 }
 
 /**
- * The files of an open database, as they were when it was opened. A process goes on reading and writing a file that was
- * removed or replaced, and nobody else ever sees what it writes: so it is looked for, after each commit that wrote and
- * now and then besides.
+ * Detects that files of the open database were removed or replaced. The process could continue to read and write such a file, but
+ * its writes would be lost. The check runs after each commit that wrote, and about once a second otherwise.
  */
 export class StoreFiles {
   readonly #database: Database
   readonly #path: string
   #opened: ReadonlyMap<Suffix, Identity>
-  #lookedAt = -Infinity
+  #checkedAt = -Infinity
 
   constructor(database: Database, path: string) {
     this.#database = database
     this.#path = path
-    this.#opened = this.#lookAtAll()
+    this.#opened = this.#identify()
   }
 
   /** @throws StoreFilesError */
-  checkNowAndThen(): void {
-    if (performance.now() - this.#lookedAt >= lookEveryMs) this.check()
+  checkOccasionally(): void {
+    if (performance.now() - this.#checkedAt >= checkEveryMs) this.check()
   }
 
   /** @throws StoreFilesError; no transaction may be open */
   check(): void {
-    // Until all is well again, each time.
-    this.#lookedAt = -Infinity
-    const files = this.#lookAtAll()
+    // Check every time until the files are fine again.
+    this.#checkedAt = -Infinity
+    const files = this.#identify()
     const database = files.get('')
     if (database === undefined)
       throw this.#lost(
@@ -64,10 +63,10 @@ export class StoreFiles {
     this.#checkSize(database)
     if (files.size < suffixes.length) this.#repairLog()
     else this.#opened = files
-    this.#lookedAt = performance.now()
+    this.#checkedAt = performance.now()
   }
 
-  /** It grows, and is shortened by VACUUM alone, which leaves fewer pages. */
+  /** Only VACUUM makes the file smaller, and it reduces the page count too. */
   #checkSize({ size }: Identity): void {
     if (size >= (this.#opened.get('')?.size ?? 0)) return
     const pragma = (name: string) => Number(this.#database.pragma(name, { simple: true }))
@@ -76,12 +75,12 @@ export class StoreFiles {
   }
 
   /**
-   * The log, or the index of it, was removed. The open files still have all that is in it: it is brought home to the
-   * database, and both are made anew. Where another process has the database open that cannot be.
+   * Handles a removed write-ahead log or index. The open files still have its content: checkpoints it and creates both files again,
+   * which is impossible while another process has the database open.
    */
   #repairLog(): void {
     if (this.#recreateLog()) return
-    // What is in the log is at least brought home.
+    // At least the content of the log is checkpointed.
     this.#database.pragma('wal_checkpoint')
     throw this.#lost(
       'the log was removed; stop every process that has the database open, by SIGTERM, and start again',
@@ -91,19 +90,19 @@ export class StoreFiles {
   #recreateLog(): boolean {
     try {
       this.#database.pragma('journal_mode = DELETE')
-      // From here on the others are those that SQLite makes, now or, if that fails, at the next try.
-      this.#opened = this.#lookAtAll()
+      // From here on, SQLite creates the other files, now or at the next attempt.
+      this.#opened = this.#identify()
       this.#database.pragma('journal_mode = WAL')
       this.#database.prepare('SELECT count(*) FROM sqlite_schema').get()
     } catch (error) {
       if (error instanceof BetterSqlite3.SqliteError && error.code.startsWith('SQLITE_BUSY')) return false
       throw error
     }
-    this.#opened = this.#lookAtAll()
+    this.#opened = this.#identify()
     return this.#opened.size === suffixes.length
   }
 
-  #lookAtAll(): ReadonlyMap<Suffix, Identity> {
+  #identify(): ReadonlyMap<Suffix, Identity> {
     const files = new Map<Suffix, Identity>()
     for (const suffix of suffixes) {
       const file = statSync(this.#path + suffix, { throwIfNoEntry: false })
@@ -112,26 +111,26 @@ export class StoreFiles {
     return files
   }
 
-  #lost(what: string): StoreFilesError {
-    return new StoreFilesError(`STORE_FILES_LOST: ${what}`)
+  #lost(problem: string): StoreFilesError {
+    return new StoreFilesError(`STORE_FILES_LOST: ${problem}`)
   }
 }
 
-/** Of the index of the log (https://sqlite.org/walformat.html, section 2.1): bytes. */
+/** Byte offsets in the index of the write-ahead log (https://sqlite.org/walformat.html, section 2.1). */
 const isInitAt = 12
 const framesAt = 16
 const checkpointedAt = 96
 const headerLength = 100
 
 /**
- * A database that was not closed has its log beside it. SQLite itself would open it without, and what was answered last
- * would be gone; the index of the log, where it is still there, tells that there was one.
+ * Refuses a database whose write-ahead log is missing. A database that was not closed needs its log; SQLite would open it
+ * without, and the last commits would be lost. The index of the log, if it still exists, shows that there was one.
  * @throws StoreError
  */
 export function refuseLostLog(path: string): void {
   if (existsSync(`${path}-wal`) || !existsSync(`${path}-shm`)) return
   const header = Buffer.alloc(headerLength)
-  // Closing it gives up the locks on it that this process has: it has none, or else there would be a log.
+  // Closing the file releases this process's locks on it. It has none, because there is no log.
   const file = openSync(`${path}-shm`, 'r')
   readSync(file, header, 0, headerLength, 0)
   closeSync(file)
@@ -139,7 +138,7 @@ export function refuseLostLog(path: string): void {
   if (header[isInitAt] === 0 || read(framesAt) <= read(checkpointedAt)) return
   const name = basename(path)
   throw new StoreError(
-    `${name}-wal is missing, and holds what was answered last; put it back, or, if a service is running, stop it by SIGTERM; ` +
-      `to go on without what it held, remove ${name}-shm`,
+    `${name}-wal is missing and holds the last commits; put it back, or, if a service is running, stop it by SIGTERM; ` +
+      `to continue without these commits, remove ${name}-shm`,
   )
 }

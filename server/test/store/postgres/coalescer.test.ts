@@ -164,6 +164,19 @@ describe('the coalescer', () => {
     assert.deepEqual(await results, ['a in 0', 'b in 0', 'a in 1', 'a in 2', 'c in 0'])
   })
 
+  it('starts no statement for a key in flight, where they are serialized', async () => {
+    const { add, keys, statement } = coalescing({ sameKey: 'serialize', maxInFlight: 2, collectingMs: 0 })
+    const results = Promise.all(['a', 'a', 'b'].map((key) => add(item(key))))
+    assert.deepEqual(await keys(), [['a', 'b']])
+    const later = add(item('c'))
+    assert.deepEqual(await keys(), [['a', 'b'], ['c']])
+    statement(0).succeed()
+    assert.deepEqual(await keys(), [['a', 'b'], ['c'], ['a']])
+    statement(1).succeed()
+    statement(2).succeed()
+    assert.deepEqual([await results, await later], [['a in 0', 'a in 2', 'b in 0'], 'c in 1'])
+  })
+
   it('takes two for the same where they have one of several keys in common', async () => {
     const { add, keys } = coalescing({ sameKey: 'wait', maxInFlight: 1 })
     const several = [['a', 'x'], ['b', 'x'], ['b'], ['c']].map((keys) => add(item('', { keys })))

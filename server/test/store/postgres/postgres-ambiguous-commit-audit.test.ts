@@ -98,12 +98,20 @@ describe('PostgreSQL: the event of a change in doubt', () => {
 /** One that asks these in turn, each call another. */
 function inTurn(...stores: readonly [Store, Store]): Store {
   let calls = 0
-  return new Proxy(stores[0], {
-    get: (_, name) => (argument: never) => {
-      const store = stores[calls++ % stores.length] as Store
-      return (store[name as keyof Store] as (argument: never) => unknown)(argument)
-    },
-  })
+  type Port = Record<string, (...args: unknown[]) => unknown>
+  const portOf = (port: string): Port =>
+    new Proxy<Port>(
+      {},
+      {
+        get:
+          (_, method: string) =>
+          (...args: unknown[]) => {
+            const store = stores[calls++ % stores.length] as unknown as Record<string, Port>
+            return store[port]?.[method]?.(...args)
+          },
+      },
+    )
+  return new Proxy(stores[0], { get: (_, port: string) => portOf(port) })
 }
 
 describe('PostgreSQL: two processes at once', () => {

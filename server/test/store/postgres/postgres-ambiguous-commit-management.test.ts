@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
 import { deleteExpired } from '../../../src/domain/expiry.ts'
+import type { ExpectedUserGroup } from '../../../src/domain/user-group/user-group-store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { openSession } from '../../support/session.ts'
 import { eachLoss, losing, type Lose } from './losing-connections.ts'
@@ -76,38 +77,43 @@ describe('PostgreSQL: an update that expects a revision', () => {
   it('finds a mismatch where another process comes between its look and its change', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
-    const group = await created(store)
-    const { teamId, revision } = group
-    const expected = { teamId, revision }
-    const operations = [
+    type Operation = (group: UserGroup, expected: ExpectedUserGroup) => Promise<{ outcome: string }>
+    const operations: [RegExp, Operation][] = [
       [
         statements.update,
-        () => store.userGroups.update({ key: group, expected, change: { name: 'B' }, ...origin, now: 3000 }),
+        (key, expected) =>
+          store.userGroups.update({ key, expected, change: { name: 'B' }, ...origin, now: 3000 }),
       ],
       [
         statements.suspend,
-        () => store.userGroups.suspend({ ...origin, key: group, expected, suspended: true, now: 3000 }),
+        (key, expected) => store.userGroups.suspend({ ...origin, key, expected, suspended: true, now: 3000 }),
       ],
       [
         statements.rotate,
-        () =>
-          store.userGroups.rotate(
-            rotation(group.token, { target: { providedId: group.providedId, expected } }),
-          ),
+        ({ token, providedId }, expected) =>
+          store.userGroups.rotate(rotation(token, { target: { providedId, expected } })),
       ],
       [
         statements.deleteUserGroup,
-        async () => ({ outcome: await store.userGroups.delete({ ...deletion(group), expected }) }),
+        async (group, expected) => ({
+          outcome: await store.userGroups.delete({ ...deletion(group), expected }),
+        }),
       ],
-    ] as const
-    const caught = operations.map(([pattern]) => proxy.next(pattern))
-    const results = operations.map(([, operate]) => operate())
-    const held = await Promise.all(caught)
-    const changed = await other.userGroups.update({ key: group, change: { name: 'C' }, ...origin, now: 3000 })
-    assert.ok(changed.outcome === 'updated')
-    for (const one of held) one.pass()
-    assert.deepEqual(count(await Promise.all(results)), { revision_mismatch: 4 })
-    assert.deepEqual(plain(await store.userGroups.find(group)), plain(changed.userGroup))
+    ]
+    for (const [pattern, operate] of operations) {
+      const group = await created(store)
+      const { teamId, revision } = group
+      const caught = proxy.next(pattern)
+      const result = operate(group, { teamId, revision })
+      const held = await caught
+      const changed = await other.userGroups.update({
+        ...{ key: group, change: { name: 'C' }, ...origin, now: 3000 },
+      })
+      assert.ok(changed.outcome === 'updated')
+      held.pass()
+      assert.deepEqual(count([await result]), { revision_mismatch: 1 })
+      assert.deepEqual(plain(await store.userGroups.find(group)), plain(changed.userGroup))
+    }
   })
 })
 

@@ -14,7 +14,7 @@ function traitsOf(code: string, phase: Phase): string {
 }
 
 describe('a failure of PostgreSQL', () => {
-  const lost = 'isTransient isInDoubt closesConnection'
+  const lost = 'isTransient isAmbiguous closesConnection'
   const querying: Record<string, string> = {
     // The connection is gone, and whether a commit has happened is not known.
     ECONNRESET: lost,

@@ -4,8 +4,10 @@ import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import type { UserGroupFilter } from '../../../src/domain/user-group/user-group-search-store.ts'
 import { DataSources } from '../../../src/store/postgres/data-sources.ts'
 import { Introspections } from '../../../src/store/postgres/introspections.ts'
+import { Mappings } from '../../../src/store/postgres/mappings.ts'
 import { PrimaryPool } from '../../../src/store/postgres/primary-pool.ts'
 import { Retry } from '../../../src/store/postgres/retry.ts'
+import { ScopedCoalescers } from '../../../src/store/postgres/scoped-coalescer.ts'
 import { UserGroupHistory } from '../../../src/store/postgres/user-group-history.ts'
 import { UserGroupSearch } from '../../../src/store/postgres/user-group-search.ts'
 import { UserGroupStatements } from '../../../src/store/postgres/user-group-statements.ts'
@@ -53,11 +55,13 @@ for (const [when, learn] of Object.entries(knowledge)) {
       assert.ok(location.kind === 'postgres')
       primary = new MeasuringPrimary(location.server, defaults)
       const retry = new Retry(defaults.deadlineMs)
-      const statements = new UserGroupStatements(primary, undefined)
-      userGroups = new UserGroups(primary, retry, statements)
+      const coalescers = new ScopedCoalescers(primary.poolSize, undefined)
+      const mappings = new Mappings(primary, coalescers)
+      const statements = new UserGroupStatements(primary, coalescers, mappings)
+      userGroups = new UserGroups(primary, retry, statements, mappings)
       history = new UserGroupHistory(primary, retry)
       search = new UserGroupSearch(primary, retry)
-      dataSources = new DataSources(primary, retry, statements)
+      dataSources = new DataSources(primary, retry, mappings)
       introspections = new Introspections(primary, retry)
     })
     after(() => primary.close())

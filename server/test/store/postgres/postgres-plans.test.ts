@@ -37,6 +37,13 @@ const each = <T>(value: T) => ids.map(() => value)
 const eventIds = ids.map((id) => `${firstEventId(5000).slice(0, -4)}${id.toString(16).padStart(4, '0')}`)
 const bytes = (prefix: string) => ids.map((id) => Buffer.from(`${prefix} ${id}`.padEnd(32)))
 
+const eventsOf = (action: string) => [
+  ...[eventIds, each(action), each('api_token:1'), each('request-1'), each(null)],
+]
+const eventOf = (action: string) => [
+  ...[...tenantScope, eventIds[0], action, 'api_token:1', null, 7, 'customer 7', null],
+]
+
 interface Session {
   readonly hashes: Buffer[]
   readonly teamIds: number[]
@@ -59,23 +66,31 @@ const values: Record<keyof typeof statements, (session: Session) => unknown[]> =
       each('{"many":"20019","s7":"d7","9":"8"}'),
       each(null),
     ],
-    ...[bytes('token'), each('k'), bytes('sealed'), each(1), each(true), each('api_token:1')],
-    ...[eventIds, each('request-1')],
+    ...[bytes('token'), each('k'), bytes('sealed'), each(1), each('1')],
+    ...[each('{"many":"20019","s7":"d7","9":"8"}'), ...eventsOf('user_group.created')],
   ],
   update: ({ teamIds }) => [
-    ...[...tenantScope, teamIds, each('Changed'), each(true), each('{"many":"20019","s7":"d7","9":"8"}')],
-    ...[each(false), each(null), each(2), each(true), each('api_token:1'), each(null)],
-    ...[eventIds, each('request-1')],
+    ...[...tenantScope, teamIds, each(1), each(1), each('Changed'), each(true)],
+    ...[each('{"many":"20019","s7":"d7","9":"8"}'), each(false), each(null), each(2), each('api_token:1')],
+    ...[each(null), each(true), each('{"many":"20019","9":"8"}'), each('{"many":"d7"}')],
+    ...[...eventsOf('user_group.updated'), null],
   ],
-  deleteUserGroup: ({ teamIds }) => [1, teamIds[0], null, 2, 'api_token:1', eventIds[0], null],
-  restoreUserGroup: () => [...tenantScope, deletedTeamId, 0, eventIds[0], 'api_token:1', null],
+  deleteUserGroup: ({ teamIds }) => [
+    ...[1, teamIds[0], 1, 2, 'api_token:1', ['many', 's7'], ['d7', 'd7']],
+    ...eventOf('user_group.deleted'),
+  ],
+  selectDeleted: () => [...tenantScope, deletedTeamId],
+  restoreUserGroup: () => [
+    ...[1, deletedTeamId, 1, ['many', 's7'], ['d7', 'd7']],
+    ...eventOf('user_group.restored'),
+  ],
+  endGracePeriod: ({ hashes }) => [1, hashes[0], 2, ...eventOf('user_group.grace_period_ended')],
   replaceToken: ({ teamIds, hashes }) => [
     ...[...tenantScope, teamIds, hashes, bytes('token'), each('k'), bytes('sealed'), each(2), each(2)],
-    ...[bytes('key'), bytes('fingerprint'), each(3), 2, each(null)],
-    ...[eventIds, each('api_token:1'), each(null)],
+    ...[bytes('key'), bytes('fingerprint'), each(3), 2, each(1), each(null)],
+    ...eventsOf('user_group.token_rotated'),
   ],
   selectRetiredSecretKey: () => ['k'],
-  selectById: ({ teamIds }) => [...tenantScope, teamIds[0]],
   selectPage: () => [...tenantScope, 'customer 5', 10],
   selectAuditEvents: () => [...tenantScope, firstEventId(2000), firstEventId(9000), 10],
   selectAuditEventsOfUserGroup: ({ teamIds }) => [

@@ -35,7 +35,7 @@ export const statements = {
   createUserGroup: /^WITH new AS .*INSERT INTO user_group\b/s,
   update: /UPDATE user_group\s+SET name/,
   rotate: /UPDATE user_group\s+SET token_hash/,
-  suspend: /^WITH changed AS .*UPDATE user_group SET suspended_at/s,
+  suspend: /UPDATE user_group\s+SET name/,
   deleteUserGroup: /^WITH deleted AS \(\s+DELETE FROM user_group\b/,
   restoreUserGroup: /^WITH deleted AS \(\s+DELETE FROM deleted_user_group/,
   createWorkspace: /^INSERT INTO workspace/,

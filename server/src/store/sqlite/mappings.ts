@@ -1,0 +1,111 @@
+import type { Database, Statement } from 'better-sqlite3'
+import {
+  idOf,
+  isRegistered,
+  mappingEntries,
+  type MappingEntry,
+  type RegisteredEntry,
+  type ResolvedEntry,
+} from '../../domain/data-source/data-source.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { JsonText } from '../../domain/json/json-text.ts'
+import type { TenantScope } from '../../domain/tenant-scope.ts'
+import type { EntryChanges } from '../../domain/user-group/decisions.ts'
+import type { UnregisteredMapping } from '../../domain/user-group/user-group-store.ts'
+import type { DataSourceRow, SchemaRow } from '../data-source-row.ts'
+import { ResolvedMappings } from '../resolved-mappings.ts'
+
+type EntryValues = [number, Environment, string, string, number]
+
+/** Looks up what the entries of mappings name, and keeps the index of mapping entries. */
+export class Mappings {
+  readonly #selectSchema: Statement<[number, Environment, number], SchemaRow>
+  readonly #selectSchemaByProvidedId: Statement<[number, Environment, string], SchemaRow>
+  readonly #selectById: Statement<[number, number], DataSourceRow>
+  readonly #selectByProvidedId: Statement<[number, string], DataSourceRow>
+  readonly #selectVersion: Statement<[number, Environment], string>
+  readonly #insertEntry: Statement<EntryValues>
+  readonly #deleteEntry: Statement<EntryValues>
+  readonly #resolvedMappings = new ResolvedMappings()
+
+  constructor(database: Database) {
+    this.#selectSchema = database.prepare(
+      'SELECT * FROM schema WHERE workspace_id = ? AND environment = ? AND schema_id = ?',
+    )
+    this.#selectSchemaByProvidedId = database.prepare(
+      'SELECT * FROM schema WHERE workspace_id = ? AND environment = ? AND provided_id = ?',
+    )
+    this.#selectById = database.prepare(
+      'SELECT * FROM data_source WHERE schema_id = ? AND data_source_id = ?',
+    )
+    this.#selectByProvidedId = database.prepare(
+      'SELECT * FROM data_source WHERE schema_id = ? AND provided_id = ?',
+    )
+    this.#selectVersion = database
+      .prepare<[number, Environment], string>(
+        'SELECT version FROM registry WHERE workspace_id = ? AND environment = ?',
+      )
+      .pluck()
+    this.#insertEntry = database.prepare(
+      `INSERT INTO mapping_entry (workspace_id, environment, schema_key, data_source_key, team_id)
+       VALUES (?, ?, ?, ?, ?)`,
+    )
+    this.#deleteEntry = database.prepare(
+      `DELETE FROM mapping_entry
+       WHERE workspace_id = ? AND environment = ? AND schema_key = ? AND data_source_key = ? AND team_id = ?`,
+    )
+  }
+
+  resolveEntries(scope: TenantScope, entries: readonly MappingEntry[]): ResolvedEntry[] {
+    return entries.map(([schemaKey, key]) => this.resolveEntry(scope, schemaKey, key))
+  }
+
+  resolveEntry({ workspaceId, environment }: TenantScope, schemaKey: string, key: string): ResolvedEntry {
+    const schemaId = idOf(schemaKey)
+    const schema =
+      this.#selectSchemaByProvidedId.get(workspaceId, environment, schemaKey) ??
+      (schemaId === null ? undefined : this.#selectSchema.get(workspaceId, environment, schemaId))
+    const id = idOf(key)
+    const row =
+      schema &&
+      (this.#selectByProvidedId.get(schema.schema_id, key) ??
+        (id === null ? undefined : this.#selectById.get(schema.schema_id, id)))
+    return {
+      schemaKey,
+      hasSchema: schema !== undefined,
+      dataSource: row ? { id: row.data_source_id, providedId: row.provided_id, name: row.name } : null,
+    }
+  }
+
+  /** Finds the unregistered entries of a mapping. */
+  check(scope: TenantScope, mapping: JsonText | null): UnregisteredMapping | null {
+    const entries = this.resolveEntries(scope, mappingEntries(mapping)).filter(
+      (entry) => !isRegistered(entry),
+    )
+    return entries.length === 0 ? null : { outcome: 'mapping_unregistered', entries }
+  }
+
+  findRegistered(scope: TenantScope, mapping: JsonText | null): readonly RegisteredEntry[] {
+    const { workspaceId, environment } = scope
+    const version = mapping === null ? undefined : this.#selectVersion.get(workspaceId, environment)
+    if (mapping === null || version === undefined) return []
+    const versioned = { workspaceId, environment, version, mapping }
+    const known = this.#resolvedMappings.get(versioned)
+    if (known !== undefined) return known
+    const entries = this.resolveEntries(scope, mappingEntries(mapping)).filter(isRegistered)
+    this.#resolvedMappings.set(versioned, entries)
+    return entries
+  }
+
+  /** Updates the index of mapping entries. */
+  changeEntries(
+    { workspaceId, environment }: TenantScope,
+    teamId: number,
+    { added, removed }: EntryChanges,
+  ): void {
+    for (const [schemaKey, key] of removed)
+      this.#deleteEntry.run(workspaceId, environment, schemaKey, key, teamId)
+    for (const [schemaKey, key] of added)
+      this.#insertEntry.run(workspaceId, environment, schemaKey, key, teamId)
+  }
+}
