@@ -82,6 +82,8 @@ export class UserGroupService {
   readonly #clock: Pick<Clock, 'now'>
   readonly #mappingMode: MappingMode
   readonly #runningIdempotencyKeys = new Set<string>()
+  /** Plaintext of newly issued tokens, by their encrypted bytes, so that a response needs no decryption. */
+  readonly #issuedTokens = new WeakMap<Uint8Array, string>()
 
   constructor(parts: {
     store: Store
@@ -205,7 +207,7 @@ export class UserGroupService {
       requestId,
       target: 'currentToken' in target ? { tokenHash: hashToken(target.currentToken) } : target,
       oldTokenValidUntil: now + request.gracePeriodSeconds * 1000,
-      issueToken: this.#mintToken,
+      issueToken: this.#issueToken,
       now,
     }
     const result = idempotency
@@ -312,13 +314,14 @@ export class UserGroupService {
     const { author, requestId } = caller
     const key = keyOf(caller, providedId)
     const now = this.#clock.now()
-    const issueToken = this.#mintToken
+    const issueToken = this.#issueToken
     return { key, change, mappingMode: this.#mappingMode, author, requestId, mayWrite, issueToken, now }
   }
 
-  readonly #mintToken: IssueToken = (key) => {
+  readonly #issueToken: IssueToken = (key) => {
     const token = generateToken('userGroup', key.environment)
     const { keyId, sealed } = this.#keyring.seal(token, encryptionContext(key))
+    this.#issuedTokens.set(sealed, token)
     return { hash: hashToken(token), keyId, sealed }
   }
 
@@ -327,6 +330,8 @@ export class UserGroupService {
   }
 
   #openToken(userGroup: UserGroupKey & Pick<UserGroup, 'token'>): string {
+    const issued = this.#issuedTokens.get(userGroup.token.sealed)
+    if (issued !== undefined) return issued
     try {
       return this.#keyring.open(userGroup.token, encryptionContext(userGroup))
     } catch (error) {

@@ -70,4 +70,16 @@ describe('time limits of the operations on user groups', () => {
     await assert.rejects(create('thief'), { name: 'Fault', code: 'unavailable', reason: /^TOKEN_SEALED: / })
     assert.match((await create('owner')).token, /^ugt_customer_/)
   })
+
+  it('decrypt no token that they have just issued', async (t) => {
+    const open = t.mock.method(keyring, 'open')
+    const { token } = await create('issued')
+    const rotated = await userGroups.rotate(tenantScope, {
+      target: { currentToken: token },
+      gracePeriodSeconds: 0,
+    })
+    assert.equal(open.mock.callCount(), 0)
+    assert.equal((await create('issued')).token, rotated.token)
+    assert.equal(open.mock.callCount(), 1)
+  })
 })
