@@ -63,7 +63,11 @@ const interruptions: Record<
 > = {
   'before the first write': { at: begin.slice(0, 1), isUnfinished: false },
   'while it marks the target as unfinished': { at: begin, isUnfinished: false },
-  'as soon as the target is marked as unfinished': { at: [...begin, /^COMMIT/], runs: true, isUnfinished: true },
+  'as soon as the target is marked as unfinished': {
+    at: [...begin, /^COMMIT/],
+    runs: true,
+    isUnfinished: true,
+  },
   'before the first rows of a table': { at: [insert.userGroups], isUnfinished: true },
   'in the middle of a table': { at: [insert.userGroups, insert.userGroups], isUnfinished: true },
   'while rows are committed': {
@@ -73,7 +77,10 @@ const interruptions: Record<
   },
   'before a counter is set': { at: [/^SELECT setval\('user_group/], isUnfinished: true },
   'between two tables': { at: [insert.superseded], isUnfinished: true },
-  'during verification': { at: [...finish.slice(0, 1), /^SELECT count.* FROM user_group/], isUnfinished: true },
+  'during verification': {
+    at: [...finish.slice(0, 1), /^SELECT count.* FROM user_group/],
+    isUnfinished: true,
+  },
   'before it removes the mark': { at: finish, isUnfinished: true },
   'while it removes the mark': { at: finish, runs: true, isUnfinished: false },
 }

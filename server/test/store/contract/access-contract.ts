@@ -5,9 +5,9 @@ import type { NewApiToken, RotateApiToken } from '../../../src/domain/api-token/
 import type { Store } from '../../../src/domain/store.ts'
 import { count, freshKey, newWorkspace, origin, plain } from './store-fixtures.ts'
 
-/** What every store must do with workspaces, API tokens and secret key checks. */
+/** Tests workspaces, API tokens and secret key checks of a store. */
 export function describeAccess(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, workspaces and API tokens`, () => {
+  describe(`${name}: workspaces and API tokens`, () => {
     let store: Store
     before(async () => {
       store = await openFreshStore()
@@ -31,12 +31,12 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       assert.deepEqual([first?.id, first?.name], [1, 'default'])
     })
 
-    it('gives a workspace name once, however many ask at once', async () => {
+    it('creates one workspace of a name when several requests create it at once', async () => {
       const name = freshKey().providedId
-      const made = await Promise.all(
+      const created = await Promise.all(
         Array.from({ length: 24 }, () => store.workspaces.create(newWorkspace(name, 7))),
       )
-      const [first, ...others] = made.filter((result) => result !== null)
+      const [first, ...others] = created.filter((result) => result !== null)
       assert.equal(others.length, 0)
       assert.equal(first?.workspace.createdAt, 7)
       assert.ok((await store.workspaces.list()).some(({ id }) => id === first.workspace.id))
@@ -44,9 +44,9 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
 
     it('finds an API token by its hash, and revokes it once', async () => {
       const tokenHash = randomBytes(32)
-      const made = await store.apiTokens.create(apiToken(tokenHash))
-      assert.deepEqual(made, {
-        id: made.id,
+      const created = await store.apiTokens.create(apiToken(tokenHash))
+      assert.deepEqual(created, {
+        id: created.id,
         workspaceId: 1,
         environment: 'Testing',
         name: 'A token',
@@ -58,13 +58,13 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
         replacedBy: null,
         rateLimit: null,
       })
-      assert.deepEqual(await store.apiTokens.find(tokenHash), made)
+      assert.deepEqual(await store.apiTokens.find(tokenHash), created)
       assert.equal(await store.apiTokens.find(randomBytes(32)), null)
-      assert.equal((await store.apiTokens.revoke({ id: made.id, ...origin, now: 2000 }))?.revokedAt, 2000)
-      assert.equal((await store.apiTokens.revoke({ id: made.id, ...origin, now: 3000 }))?.revokedAt, 2000)
+      assert.equal((await store.apiTokens.revoke({ id: created.id, ...origin, now: 2000 }))?.revokedAt, 2000)
+      assert.equal((await store.apiTokens.revoke({ id: created.id, ...origin, now: 3000 }))?.revokedAt, 2000)
       assert.equal((await store.apiTokens.find(tokenHash))?.revokedAt, 2000)
       assert.equal(await store.apiTokens.revoke({ id: 999_999, ...origin, now: 1 }), null)
-      assert.ok((await store.apiTokens.list()).some(({ id }) => id === made.id))
+      assert.ok((await store.apiTokens.list()).some(({ id }) => id === created.id))
     })
 
     const rotate = (id: number, over: Partial<RotateApiToken> = {}) =>
@@ -74,7 +74,7 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
         ...over,
       })
 
-    it('makes an API token in the place of another, which ends then or when it would have ended', async () => {
+    it('rotates an API token, and the old one expires at the end of the grace period or earlier', async () => {
       const old = await store.apiTokens.create(apiToken(randomBytes(32)))
       const tokenHash = randomBytes(32)
       const result = await rotate(old.id, { tokenHash })
@@ -93,14 +93,14 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       assert.equal(longer.oldApiToken.expiresAt, 9000)
     })
 
-    it('has one without an end live on without one', async () => {
+    it('rotates an API token without an expiry to one without an expiry', async () => {
       const old = await store.apiTokens.create(apiToken(randomBytes(32), { expiresAt: null }))
       const result = await rotate(old.id)
       assert.ok(result.outcome === 'rotated')
       assert.deepEqual([result.apiToken.expiresAt, result.oldApiToken.expiresAt], [null, 3000])
     })
 
-    it('replaces an API token once, whoever is first, and the one in its place again', async () => {
+    it('rotates an API token once when several requests rotate it at once, and its successor again', async () => {
       const old = await store.apiTokens.create(apiToken(randomBytes(32)))
       const results = await Promise.all(
         [3000, 4000, 2000].map((oldTokenValidUntil) => rotate(old.id, { oldTokenValidUntil })),
@@ -117,19 +117,19 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       assert.equal((await rotate(first.apiToken.id)).outcome, 'rotated')
     })
 
-    it('replaces no API token that is revoked, over, or not there', async () => {
+    it('rotates no API token that is revoked, expired or unknown', async () => {
       const before = async () => (await store.apiTokens.list()).length
       const revoked = await store.apiTokens.create(apiToken(randomBytes(32)))
       await store.apiTokens.revoke({ id: revoked.id, ...origin, now: 1500 })
-      const over = await store.apiTokens.create(apiToken(randomBytes(32), { expiresAt: 2000 }))
+      const expired = await store.apiTokens.create(apiToken(randomBytes(32), { expiresAt: 2000 }))
       const count = await before()
       assert.deepEqual(await rotate(revoked.id), { outcome: 'unusable' })
-      assert.deepEqual(await rotate(over.id), { outcome: 'unusable' })
+      assert.deepEqual(await rotate(expired.id), { outcome: 'unusable' })
       assert.deepEqual(await rotate(999_999), { outcome: 'not_found' })
       assert.equal(await before(), count)
     })
 
-    it('limits an API token, and one that takes its place alike', async () => {
+    it('sets the rate limit of an API token and copies it to the successor', async () => {
       const rateLimit = { perSecond: 500, burst: 2000 }
       const { id } = await store.apiTokens.create(apiToken(randomBytes(32)))
       const limited = await store.apiTokens.limit({ id, rateLimit, ...origin, now: 1500 })
@@ -142,12 +142,12 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
         ...origin,
       })
       assert.equal(unlimited?.rateLimit, null)
-      const made = await store.apiTokens.create({ ...apiToken(randomBytes(32)), rateLimit })
-      assert.deepEqual((await store.apiTokens.list()).at(-1), made)
-      assert.deepEqual(made.rateLimit, rateLimit)
+      const created = await store.apiTokens.create({ ...apiToken(randomBytes(32)), rateLimit })
+      assert.deepEqual((await store.apiTokens.list()).at(-1), created)
+      assert.deepEqual(created.rateLimit, rateLimit)
     })
 
-    it('adds up the calls that are booked, as if they had been made one after another', async () => {
+    it('adds up reported usage as if all requests had arrived one after another', async () => {
       const { id } = await store.apiTokens.create(apiToken(randomBytes(32)))
       const other = await store.apiTokens.create(apiToken(randomBytes(32)))
       const reportUsage = async (costMs: number, aheadMs: number, fullMs = 1e9) => {
@@ -159,12 +159,12 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
         assert.deepEqual(all.map(({ apiTokenId }) => apiTokenId).sort(), [id, other.id])
         return Math.round((all.find(({ apiTokenId }) => apiTokenId === id)?.aheadMs ?? 0) / 1e5)
       }
-      // Nothing was booked before, so that calls from long ago are over.
+      // Without earlier reports, the usage of requests from long ago has already decayed.
       assert.equal(await reportUsage(1e5, -5e5), -5)
       assert.equal(await reportUsage(1e5, 1e5), 1)
       assert.equal(await reportUsage(2e5, 2e5), 3)
       assert.equal(await reportUsage(1e5, -9e5), 4)
-      // Far more than bursts of many: by the clock of another time. It counts as one burst.
+      // A value far beyond the burst, as after a clock change, counts as one burst.
       assert.equal(await reportUsage(1e5, 1e5, 1e4), 1)
       assert.deepEqual(await store.apiTokens.reportUsage([]), [])
     })
@@ -186,7 +186,7 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       assert.equal((await store.apiTokens.find(hashes[1]))?.lastUsedAt, 60_000)
     })
 
-    it('makes the first API tokens once, and only in an empty store', async () => {
+    it('creates the first API tokens once, and only in an empty store', async () => {
       const fresh = await openFreshStore()
       try {
         const firsts = await Promise.all(

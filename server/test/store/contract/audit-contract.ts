@@ -21,9 +21,9 @@ import { changes } from './audited-changes.ts'
 import { describeAuditLists } from './audit-lists-contract.ts'
 import { count, freshKey, hashOf, mint, origin } from './store-fixtures.ts'
 
-/** What every store must do to tell of its changes. */
+/** Tests the audit events that a store records for its changes. */
 export function describeAudit(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, events`, () => {
+  describe(`${name}: audit events`, () => {
     let store: Store
     before(async () => {
       store = await openFreshStore()
@@ -31,7 +31,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
     after(() => store.close())
 
     for (const [what, prepare] of Object.entries(changes)) {
-      it(`${what} is told once, and what changes nothing is not`, async () => {
+      it(`${what} is recorded once, and an operation without effect is not`, async () => {
         const { change, events, nothing } = await prepare(store)
         const left = await leaving(store, change)
         assert.deepEqual(left.events, await events())
@@ -41,9 +41,9 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
         }
       })
 
-      it(`${what} is told once, however many ask for it at once`, async () => {
+      it(`${what} is recorded once when several requests do it at once`, async () => {
         const { change, events } = await prepare(store)
-        // What makes another one each time it is asked is left to fail: of those that succeed there is one.
+        // Requests may fail, but only one of them may succeed.
         const { events: left } = await leaving(store, () =>
           Promise.allSettled(Array.from({ length: 16 }, change)),
         )
@@ -51,7 +51,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       })
     }
 
-    it('a batch of user groups is told of each', async () => {
+    it('a batch of user groups is recorded with one event per changed user group', async () => {
       const [changed, unchanged] = [await made(store), await made(store)]
       const [first, second] = [newKey(), newKey()]
       const get = (
@@ -85,7 +85,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       assert.deepEqual(inOrder(events), inOrder(expected))
     })
 
-    it('an update tells which fields it changed, and no other', async () => {
+    it('the event of an update names the changed fields and no others', async () => {
       const before = { name: 'A', mapping: '{"a":"b"}', properties: '{"p":1}' }
       const cases: [sent: UserGroupChange, ...changed: string[]][] = [
         [{ name: 'B' }, 'name'],
@@ -113,7 +113,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       }
     })
 
-    it('from nothing, an update tells what it set', async () => {
+    it('the event of an update names fields that had no value before', async () => {
       const group = await made(store)
       const change = { name: 'A', mapping: '{"a":"b"}', properties: '{"p":1}' }
       const { events } = await leaving(store, () =>
@@ -123,7 +123,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       assert.deepEqual(events, [eventOf('user_group.updated', group, details)])
     })
 
-    it('simultaneous changes of one user group are told as many times as it was changed', async () => {
+    it('simultaneous updates of one user group are recorded once per change', async () => {
       const group = await made(store)
       const { events } = await leaving(store, () =>
         Promise.all(
@@ -136,7 +136,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       assert.equal(events.length, revision - group.revision)
     })
 
-    it('a rotation by id is told, by whoever asked for it, with the grace period', async () => {
+    it('a rotation by id is recorded with its author and grace period', async () => {
       for (const seconds of [0, 604_800]) {
         const group = await made(store)
         const { events } = await leaving(store, () =>
@@ -151,7 +151,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       }
     })
 
-    it('the end of a grace period is told in its own environment and workspace alone', async () => {
+    it('the end of a grace period is recorded only in its own environment and workspace', async () => {
       const group = await made(store)
       const tokenHash = hashOf(group.token)
       const target = { tokenHash }
@@ -171,7 +171,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       assert.equal((await store.userGroups.findByToken(1, 'Testing', tokenHash, now))?.validUntil, now + 5)
     })
 
-    it('the revocation of an API token is told where that belongs', async () => {
+    it('the revocation of an API token is recorded in the workspace and environment of the token', async () => {
       const made = await store.workspaces.create({
         ...{ name: freshKey().providedId, createdAt: 1000, environment: 'Customer', ...origin },
       })
@@ -182,7 +182,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       assert.deepEqual(events, [event('api_token.revoked', { ...where, details })])
     })
 
-    it('the first API tokens are told one by one, and only once', async () => {
+    it('each of the first API tokens is recorded once', async () => {
       const fresh = await openFreshStore()
       try {
         const tokens = (['Customer', 'Testing'] as const).map((environment) =>
@@ -212,7 +212,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       }
     })
 
-    it('what only looks, or keeps what is no change, is not told', async () => {
+    it('reads and bookkeeping are not recorded', async () => {
       const { teamId, providedId, token } = await made(store)
       const key = { ...tenantScope, providedId }
       const { events } = await leaving(store, async () => {
@@ -225,7 +225,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       assert.deepEqual(events, [])
     })
 
-    it('what comes together with what fails is told once', async () => {
+    it('changes in the same batch as failed ones are recorded once', async () => {
       const keys = [newKey(), newKey(), newKey()]
       const create = (i: number) => newUserGroup({ key: keys[i] ?? newKey(), ...by, now })
       const fails = () => {

@@ -16,11 +16,11 @@ import { freshKey, mint, origin } from './store-fixtures.ts'
 import { madeBy } from './created-user-group.ts'
 
 export const tenantScope = { workspaceId: 1, environment: 'Testing' } as const
-/** Who makes the changes, and when: nobody else does, and at no other time. */
+/** Actor and time of the tested changes. Test fixtures use a different actor and time. */
 export const by: Actor = { author: 'cli:auditor', requestId: 'request-of-change' }
 export const now = 1_234_567_890_123
 
-/** An event as the tests compare it: all of it but its id, of which the time is. */
+/** Audit event for comparisons: the time from the event id in place of the id. */
 interface ToldEvent extends TenantScope, Actor {
   readonly action: AuditAction
   readonly time: number
@@ -36,7 +36,7 @@ export function told({ eventId, details, ...event }: AuditEvent): ToldEvent {
   }
 }
 
-/** What `listAuditEvents` is asked for, for all that there is of a workspace and environment. */
+/** Returns the query for all audit events of a workspace and environment. */
 export const allOf = (realm: TenantScope) => ({
   ...realm,
   since: 0,
@@ -44,7 +44,7 @@ export const allOf = (realm: TenantScope) => ({
   limit: 100_000,
 })
 
-/** All that a store has, the newest first in each workspace and environment. */
+/** Returns all audit events of a store, newest first in each workspace and environment. */
 export async function auditLogOf(store: Store): Promise<AuditEvent[]> {
   const realms = (await store.workspaces.list()).flatMap(({ id }) =>
     environments.map((environment) => ({ workspaceId: id, environment })),
@@ -52,7 +52,7 @@ export async function auditLogOf(store: Store): Promise<AuditEvent[]> {
   return (await Promise.all(realms.map((one) => store.audit.list(allOf(one))))).flat()
 }
 
-/** The events that some work leaves, wherever, and what it came to. */
+/** Runs `work` and returns the audit events that it adds to any workspace, and its result. */
 export async function leaving<T>(
   store: Store,
   work: () => Promise<T>,
@@ -63,7 +63,7 @@ export async function leaving<T>(
   return { events: events.map(told), result }
 }
 
-/** The event of a change by `by`, at `now`. */
+/** Returns the expected event of a change by `by` at `now`. */
 export const event = (action: AuditAction, over: Partial<ToldEvent> = {}): ToldEvent => ({
   ...tenantScope,
   ...by,
@@ -79,7 +79,7 @@ export const eventOf = (
 
 export const newKey = (): UserGroupKey => ({ ...freshKey(), ...tenantScope })
 
-/** The creation of a user group; by another caller and at another time than the changes are. */
+/** Returns the command that creates a user group, by another actor and at another time than the tested changes. */
 export const newUserGroup = (over: Partial<GetOrCreateUserGroup> = {}): GetOrCreateUserGroup => ({
   ...{ key: newKey(), change: { name: 'A' }, mayWrite: true, issueToken: mint },
   ...{ ...origin, now: 1000 },
@@ -97,15 +97,15 @@ export const newApiToken = (over: Partial<NewApiToken> = {}): NewApiToken => ({
   ...over,
 })
 
-/** A change, the events that it leaves, and what changes nothing when it was made: with what that comes to. */
+/** Change under test, its audit events, and operations that have no effect after it. */
 export interface AuditedChange {
   readonly change: () => Promise<unknown>
-  /** The newest first; to be asked for once the change was made. */
+  /** Returns the expected events, newest first. Call it after the change. */
   readonly events: () => ToldEvent[] | Promise<ToldEvent[]>
   readonly nothing: Readonly<Record<string, [comesTo: unknown, work: () => Promise<unknown>]>>
 }
 
-/** What an operation came to: its outcome, where it has one. */
+/** Returns the outcome of a result, or the result itself if it has none. */
 export function outcomeOf(result: unknown): unknown {
   return typeof result === 'object' && result !== null && 'outcome' in result ? result.outcome : result
 }

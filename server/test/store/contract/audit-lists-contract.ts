@@ -8,32 +8,32 @@ import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { allOf, by, event, made, newApiToken, newUserGroup, told } from './audit-events.ts'
 import { freshKey, mint, newWorkspace, origin } from './store-fixtures.ts'
 
-/** How every store must list its events, and remove old ones. */
+/** Tests how a store lists its audit events and prunes old ones. */
 export function describeAuditLists(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, the list of events`, () => {
+  describe(`${name}: the list of audit events`, () => {
     let store: Store
     before(async () => {
       store = await openFreshStore()
     })
     after(() => store.close())
 
-    /** A workspace of its own, which has no events in this environment. */
-    const freshRealm = async (): Promise<TenantScope> => {
+    /** Creates a workspace and returns its environment without events. */
+    const freshTenantScope = async (): Promise<TenantScope> => {
       const made = await store.workspaces.create({
         ...newWorkspace(freshKey().providedId),
         environment: 'Customer',
       })
       return { workspaceId: made?.workspace.id ?? 0, environment: 'Testing' }
     }
-    /** An event at this time, that is told apart by its request. */
-    const happen = async (tenantScope: TenantScope, createdAt: number, requestId = String(createdAt)) =>
+    /** Records an event at this time. Its request id identifies it. */
+    const record = async (tenantScope: TenantScope, createdAt: number, requestId = String(createdAt)) =>
       store.apiTokens.create(newApiToken({ ...tenantScope, createdAt, requestId }))
-    const list = async (realm: TenantScope, over: Partial<ListAuditEvents> = {}) =>
-      store.audit.list({ ...allOf(realm), ...over })
+    const list = async (tenantScope: TenantScope, over: Partial<ListAuditEvents> = {}) =>
+      store.audit.list({ ...allOf(tenantScope), ...over })
     const requests = (events: readonly AuditEvent[]) => events.map(({ requestId }) => requestId)
     const actions = (events: readonly AuditEvent[]) => events.map(({ action }) => action)
 
-    /** All pages, each asked for after the last event of the one before. */
+    /** Lists all pages. Each page starts after the last event of the previous one. */
     async function pages(
       tenantScope: TenantScope,
       limit: number,
@@ -50,68 +50,71 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
       }
     }
 
-    it('has the newest first, whatever the order in which they were made', async () => {
-      const realm = await freshRealm()
-      for (const time of [3000, 1000, 2 ** 41, 2000, 0]) await happen(realm, time)
-      assert.deepEqual(requests(await list(realm)), [String(2 ** 41), '3000', '2000', '1000', '0'])
-      assert.deepEqual(requests(await list(realm, { limit: 2 })), [String(2 ** 41), '3000'])
+    it('starts with the newest event, regardless of the order of insertion', async () => {
+      const tenantScope = await freshTenantScope()
+      for (const time of [3000, 1000, 2 ** 41, 2000, 0]) await record(tenantScope, time)
+      assert.deepEqual(requests(await list(tenantScope)), [String(2 ** 41), '3000', '2000', '1000', '0'])
+      assert.deepEqual(requests(await list(tenantScope, { limit: 2 })), [String(2 ** 41), '3000'])
     })
 
-    it('has ids that are UUIDs of version 7, in the order in which they were made', async () => {
-      const realm = await freshRealm()
-      for (const request of ['a', 'b', 'c', 'd', 'e']) await happen(realm, 5000, request)
-      // Other times come between those of one millisecond.
+    it('has version 7 UUIDs as ids, in the order of insertion', async () => {
+      const tenantScope = await freshTenantScope()
+      for (const request of ['a', 'b', 'c', 'd', 'e']) await record(tenantScope, 5000, request)
+      // Adds events of another millisecond in between.
       for (const request of ['f', 'g', 'h']) {
-        await happen(realm, 5000, request)
-        await happen(realm, 5001, `later ${request}`)
+        await record(tenantScope, 5000, request)
+        await record(tenantScope, 5001, `later ${request}`)
       }
-      const events = await list(realm, { beforeEventId: firstEventId(5001) })
+      const events = await list(tenantScope, { beforeEventId: firstEventId(5001) })
       assert.equal(requests(events).join(''), 'hgfedcba')
       for (const { eventId } of events)
         assert.match(eventId, /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
     })
 
-    it('begins with what is before an id, and ends with what was at a time', async () => {
-      const realm = await freshRealm()
-      for (const time of [1999, 2000, 2001, 3000]) await happen(realm, time)
-      const of = async (over: Partial<ListAuditEvents>) => requests(await list(realm, over))
+    it('is bounded by an event id and a start time', async () => {
+      const tenantScope = await freshTenantScope()
+      for (const time of [1999, 2000, 2001, 3000]) await record(tenantScope, time)
+      const of = async (over: Partial<ListAuditEvents>) => requests(await list(tenantScope, over))
       assert.deepEqual(await of({ since: 2000 }), ['3000', '2001', '2000'])
       assert.deepEqual(await of({ since: 2001 }), ['3000', '2001'])
       assert.deepEqual(await of({ since: 3001 }), [])
       assert.deepEqual(await of({ beforeEventId: firstEventId(2001) }), ['2000', '1999'])
       assert.deepEqual(await of({ since: 2000, beforeEventId: firstEventId(2001) }), ['2000'])
       assert.deepEqual(await of({ since: 2001, beforeEventId: firstEventId(2000) }), [])
-      const [newest] = await list(realm)
+      const [newest] = await list(tenantScope)
       assert.deepEqual(await of({ beforeEventId: newest?.eventId ?? '' }), ['2001', '2000', '1999'])
     })
 
-    it('has pages without a gap or a repetition, within a millisecond too', async () => {
-      const realm = await freshRealm()
-      for (let i = 0; i < 17; i++) await happen(realm, 1000 + Math.floor(i / 6), String(i))
+    it('has pages without gaps or duplicates, also within a millisecond', async () => {
+      const tenantScope = await freshTenantScope()
+      for (let i = 0; i < 17; i++) await record(tenantScope, 1000 + Math.floor(i / 6), String(i))
       const expected = Array.from({ length: 17 }, (_, i) => String(16 - i))
       for (const limit of [1, 2, 5, 16, 17, 18]) {
-        assert.deepEqual(requests(await pages(realm, limit)), expected, `by ${limit}`)
+        assert.deepEqual(requests(await pages(tenantScope, limit)), expected, `by ${limit}`)
         assert.deepEqual(
-          requests(await pages(realm, limit, { since: 1001 })),
+          requests(await pages(tenantScope, limit, { since: 1001 })),
           expected.slice(0, 11),
           `by ${limit}`,
         )
       }
     })
 
-    it('is of one workspace and environment', async () => {
-      const realms = [await freshRealm(), await freshRealm()]
+    it('contains the events of one workspace and environment', async () => {
+      const realms = [await freshTenantScope(), await freshTenantScope()]
       const [first, second] = realms as [TenantScope, TenantScope]
       const customer = { ...first, environment: 'Customer' } as const
       for (const one of [first, customer, second])
-        await happen(one, 9000, `${one.workspaceId} ${one.environment}`)
+        await record(one, 9000, `${one.workspaceId} ${one.environment}`)
       for (const one of [first, customer, second]) {
         assert.deepEqual(requests(await list(one, { since: 2 })), [`${one.workspaceId} ${one.environment}`])
       }
     })
 
-    /** Everything that can be told of a user group, at 1000, 2000 and so on. */
-    async function live(tenantScope: TenantScope, over: { createdAt?: number } = {}): Promise<UserGroup> {
+    /** Creates and changes a user group in every recorded way, at 1000, 2000 and so on. */
+    async function createAndChange(
+      tenantScope: TenantScope,
+      over: { createdAt?: number } = {},
+    ): Promise<UserGroup> {
       const key = { ...freshKey(), ...tenantScope }
       const { createdAt = 1000 } = over
       const group = await made(store, { key, now: createdAt })
@@ -124,152 +127,158 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
         await store.userGroups.suspend({ key, suspended, ...origin, now: suspended ? 4000 : 5000 })
       return group
     }
-    const lived = ['resumed', 'suspended', 'token_rotated', 'updated', 'created'].map(
+    const allActions = ['resumed', 'suspended', 'token_rotated', 'updated', 'created'].map(
       (what) => `user_group.${what}`,
     )
 
-    it('of a user group has all of its own, its creation too, and no other', async () => {
-      const realm = await freshRealm()
-      const groups = [await live(realm), await live(realm)]
-      await happen(realm, 1500)
-      const elsewhere = await live({ ...realm, environment: 'Customer' })
+    it('of a user group contains all its events, including its creation, and no others', async () => {
+      const tenantScope = await freshTenantScope()
+      const groups = [await createAndChange(tenantScope), await createAndChange(tenantScope)]
+      await record(tenantScope, 1500)
+      const elsewhere = await createAndChange({ ...tenantScope, environment: 'Customer' })
       for (const { teamId, providedId } of groups) {
-        const events = await list(realm, { teamId })
-        assert.deepEqual(actions(events), lived)
+        const events = await list(tenantScope, { teamId })
+        assert.deepEqual(actions(events), allActions)
         for (const { userGroup } of events) assert.deepEqual(userGroup, { teamId, providedId })
-        assert.deepEqual(await list({ ...realm, environment: 'Customer' }, { teamId }), [])
-        assert.deepEqual(await list(await freshRealm(), { teamId }), [])
+        assert.deepEqual(await list({ ...tenantScope, environment: 'Customer' }, { teamId }), [])
+        assert.deepEqual(await list(await freshTenantScope(), { teamId }), [])
       }
       const { teamId } = elsewhere
-      assert.equal((await list({ ...realm, environment: 'Customer' }, { teamId })).length, 5)
-      assert.deepEqual(await list(realm, { teamId }), [])
-      assert.equal((await list(realm)).length, 11)
+      assert.equal((await list({ ...tenantScope, environment: 'Customer' }, { teamId })).length, 5)
+      assert.deepEqual(await list(tenantScope, { teamId }), [])
+      assert.equal((await list(tenantScope)).length, 11)
     })
 
-    it('of a user group is cut by times and ids, its creation too', async () => {
-      const realm = await freshRealm()
-      const { teamId } = await live(realm)
-      const of = async (over: Partial<ListAuditEvents>) => actions(await list(realm, { teamId, ...over }))
-      assert.deepEqual(await of({ since: 1000 }), lived)
-      assert.deepEqual(await of({ since: 1001 }), lived.slice(0, 4))
-      assert.deepEqual(await of({ since: 2001 }), lived.slice(0, 3))
-      assert.deepEqual(await of({ beforeEventId: firstEventId(1001) }), lived.slice(4))
+    it('of a user group is bounded by times and ids, including its creation', async () => {
+      const tenantScope = await freshTenantScope()
+      const { teamId } = await createAndChange(tenantScope)
+      const of = async (over: Partial<ListAuditEvents>) =>
+        actions(await list(tenantScope, { teamId, ...over }))
+      assert.deepEqual(await of({ since: 1000 }), allActions)
+      assert.deepEqual(await of({ since: 1001 }), allActions.slice(0, 4))
+      assert.deepEqual(await of({ since: 2001 }), allActions.slice(0, 3))
+      assert.deepEqual(await of({ beforeEventId: firstEventId(1001) }), allActions.slice(4))
       assert.deepEqual(await of({ beforeEventId: firstEventId(1000) }), [])
-      assert.deepEqual(await of({ since: 1000, beforeEventId: firstEventId(2001) }), lived.slice(3))
-      assert.deepEqual(await of({ limit: 4 }), lived.slice(0, 4))
-      assert.deepEqual(await of({ limit: 5 }), lived)
+      assert.deepEqual(await of({ since: 1000, beforeEventId: firstEventId(2001) }), allActions.slice(3))
+      assert.deepEqual(await of({ limit: 4 }), allActions.slice(0, 4))
+      assert.deepEqual(await of({ limit: 5 }), allActions)
       for (const limit of [1, 2, 3, 4, 5, 6]) {
-        assert.deepEqual(actions(await pages(realm, limit, { teamId })), lived, `by ${limit}`)
+        assert.deepEqual(actions(await pages(tenantScope, limit, { teamId })), allActions, `by ${limit}`)
       }
     })
 
-    it('of a user group that was deleted has the same, and so when it was restored', async () => {
-      const realm = await freshRealm()
-      const { teamId, providedId } = await live(realm)
-      const key = { ...realm, providedId }
+    it('of a user group stays complete after a deletion and a restoration', async () => {
+      const tenantScope = await freshTenantScope()
+      const { teamId, providedId } = await createAndChange(tenantScope)
+      const key = { ...tenantScope, providedId }
       await store.userGroups.delete({ key, ...origin, now: 6000 })
-      const deleted = ['user_group.deleted', ...lived]
-      assert.deepEqual(actions(await list(realm, { teamId })), deleted)
-      // Another one that has its id now has events of its own.
+      const deleted = ['user_group.deleted', ...allActions]
+      assert.deepEqual(actions(await list(tenantScope, { teamId })), deleted)
+      // A new user group with the same id does not share its events.
       const other = await made(store, { key, now: 6500 })
-      assert.deepEqual(actions(await list(realm, { teamId: other.teamId })), ['user_group.created'])
-      assert.deepEqual(actions(await list(realm, { teamId })), deleted)
+      assert.deepEqual(actions(await list(tenantScope, { teamId: other.teamId })), ['user_group.created'])
+      assert.deepEqual(actions(await list(tenantScope, { teamId })), deleted)
       await store.userGroups.delete({ key, ...origin, now: 6600 })
-      await store.userGroups.restore({ ...realm, teamId, deletedAfter: 0, ...origin, now: 7000 })
-      assert.deepEqual(actions(await pages(realm, 2, { teamId })), ['user_group.restored', ...deleted])
+      await store.userGroups.restore({ ...tenantScope, teamId, deletedAfter: 0, ...origin, now: 7000 })
+      assert.deepEqual(actions(await pages(tenantScope, 2, { teamId })), ['user_group.restored', ...deleted])
     })
 
-    it('of a user group has its creation where it belongs, whatever the clocks of two processes say', async () => {
-      const realm = await freshRealm()
-      // Whoever came first has another's creation before it: its update is of an earlier time.
-      const { teamId } = await live(realm, { createdAt: 3500 })
-      const expected = [...lived.slice(0, 2), 'user_group.created', ...lived.slice(2, 4)]
-      assert.deepEqual(actions(await list(realm, { teamId })), expected)
+    it('of a user group has the creation in order of time, even if the clocks of two processes differ', async () => {
+      const tenantScope = await freshTenantScope()
+      // The clock of the creating process is ahead, so the update has an earlier time.
+      const { teamId } = await createAndChange(tenantScope, { createdAt: 3500 })
+      const expected = [...allActions.slice(0, 2), 'user_group.created', ...allActions.slice(2, 4)]
+      assert.deepEqual(actions(await list(tenantScope, { teamId })), expected)
       for (const limit of [1, 2, 3, 4])
-        assert.deepEqual(actions(await pages(realm, limit, { teamId })), expected, `by ${limit}`)
-      const since3000 = await pages(realm, 1, { teamId, since: 3000 })
+        assert.deepEqual(actions(await pages(tenantScope, limit, { teamId })), expected, `by ${limit}`)
+      const since3000 = await pages(tenantScope, 1, { teamId, since: 3000 })
       assert.deepEqual(actions(since3000), expected.slice(0, 4))
     })
 
-    it('of a user group and of one millisecond is in the order in which they were made', async () => {
-      const realm = await freshRealm()
-      const key = { ...freshKey(), ...realm }
+    it('of a user group is in the order of insertion within a millisecond', async () => {
+      const tenantScope = await freshTenantScope()
+      const key = { ...freshKey(), ...tenantScope }
       const { teamId } = await made(store, { key, now: 1000 })
       for (const name of ['B', 'C', 'D'])
         await store.userGroups.update({ key, change: { name }, author: 'cli:a', requestId: name, now: 1000 })
       for (const limit of [1, 2, 3, 9])
-        assert.deepEqual(requests(await pages(realm, limit, { teamId })), ['D', 'C', 'B', origin.requestId])
+        assert.deepEqual(requests(await pages(tenantScope, limit, { teamId })), [
+          'D',
+          'C',
+          'B',
+          origin.requestId,
+        ])
     })
   })
 
-  describe(`${name}: the contract of a store, old events`, () => {
+  describe(`${name}: pruning audit events`, () => {
     let store: Store
     before(async () => {
       store = await openFreshStore()
     })
     after(() => store.close())
 
-    const realm = { workspaceId: 1, environment: 'Testing' } as const
-    /** So many events at this time. */
-    async function happen(where: TenantScope, now: number, howMany: number): Promise<void> {
-      const commands = Array.from({ length: howMany }, () =>
+    const tenantScope = { workspaceId: 1, environment: 'Testing' } as const
+    /** Records this number of events at this time. */
+    async function record(where: TenantScope, now: number, count: number): Promise<void> {
+      const commands = Array.from({ length: count }, () =>
         newUserGroup({ key: { ...freshKey(), ...where }, now }),
       )
       await store.userGroups.getOrCreateMany(commands)
     }
     const times = async (where: TenantScope) =>
       (await store.audit.list(allOf(where))).map(told).map(({ time }) => time)
-    const prune = (before: number, where: TenantScope = realm) =>
+    const prune = (before: number, where: TenantScope = tenantScope) =>
       store.audit.prune({ ...where, before, ...by, now: 9000 })
 
-    it('are removed where they are older, and told of by one event, however many they are', async () => {
+    it('removes all older events and records one event for it', async () => {
       const other = await store.workspaces.create({ ...newWorkspace('second', 1000), environment: 'Testing' })
       const ofOthers = [
-        { ...realm, environment: 'Customer' },
-        { ...realm, workspaceId: other?.workspace.id ?? 0 },
+        { ...tenantScope, environment: 'Customer' },
+        { ...tenantScope, workspaceId: other?.workspace.id ?? 0 },
       ] as const
-      for (const one of ofOthers) await happen(one, 1000, 2)
-      await happen(realm, 1000, 1800)
-      await happen(realm, 1999, 700)
-      await happen(realm, 2000, 3)
+      for (const one of ofOthers) await record(one, 1000, 2)
+      await record(tenantScope, 1000, 1800)
+      await record(tenantScope, 1999, 700)
+      await record(tenantScope, 2000, 3)
       const before = await Promise.all(ofOthers.map(times))
       assert.equal(await prune(2000), 2500)
-      assert.deepEqual(await times(realm), [9000, 2000, 2000, 2000])
+      assert.deepEqual(await times(tenantScope), [9000, 2000, 2000, 2000])
       assert.deepEqual(await Promise.all(ofOthers.map(times)), before)
-      const [pruned] = await store.audit.list(allOf(realm))
+      const [pruned] = await store.audit.list(allOf(tenantScope))
       assert.ok(pruned)
       const details = { before: new Date(2000).toISOString() }
       assert.deepEqual(told(pruned), event('audit_log.pruned', { time: 9000, details }))
     })
 
-    it('leave no word where there are none', async () => {
-      const before = await times(realm)
+    it('records no event when nothing is removed', async () => {
+      const before = await times(tenantScope)
       assert.equal(await prune(2000), 0)
-      assert.deepEqual(await times(realm), before)
+      assert.deepEqual(await times(tenantScope), before)
     })
 
-    it('are removed as whole thousands too', async () => {
-      const where = { ...realm, environment: 'Customer' } as const
+    it('removes an exact multiple of the batch size', async () => {
+      const where = { ...tenantScope, environment: 'Customer' } as const
       await prune(1001, where)
-      await happen(where, 1000, 2000)
+      await record(where, 1000, 2000)
       const before = await times(where)
       assert.equal(await prune(1001, where), 2000)
       assert.deepEqual(await times(where), [9000, ...before.filter((time) => time > 1000)])
     })
 
-    it('are never those of the removal itself', async () => {
+    it('does not remove its own event', async () => {
       const made = await store.workspaces.create(newWorkspace('of all', 9000))
       const where = { workspaceId: made?.workspace.id ?? 0, environment: 'Testing' } as const
-      await happen(where, 1000, 2)
+      await record(where, 1000, 2)
       assert.equal(await prune(99_000, where), 2)
       assert.deepEqual(await times(where), [9000])
     })
 
-    it('are removed once by two who do so at once, and those of both are gone', async () => {
+    it('removes each event once when several requests prune at once', async () => {
       const made = await store.workspaces.create(newWorkspace('of two', 9000))
       const where = { workspaceId: made?.workspace.id ?? 0, environment: 'Testing' } as const
-      await happen(where, 1000, 1200)
-      await happen(where, 1500, 1200)
+      await record(where, 1000, 1200)
+      await record(where, 1500, 1200)
       const removed = await Promise.all([prune(1001, where), prune(2000, where), prune(2000, where)])
       assert.equal(
         removed.reduce((sum, count) => sum + count),

@@ -6,7 +6,7 @@ import { ofUserGroups } from './audited-user-groups.ts'
 import { freshKey, newWorkspace, origin } from './store-fixtures.ts'
 
 const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
-  'an API token': (store) => {
+  'creating an API token': (store) => {
     const token = newApiToken({ expiresAt: now + 1 })
     return Promise.resolve({
       change: () => store.apiTokens.create(token),
@@ -20,7 +20,7 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
     })
   },
 
-  'a revocation': async (store) => {
+  'revoking an API token': async (store) => {
     const { id } = await store.apiTokens.create(newApiToken({ ...origin, createdAt: 1000 }))
     const revoke = async (which = id) =>
       (await store.apiTokens.revoke({ id: which, ...by, now }))?.revokedAt ?? null
@@ -28,13 +28,13 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
       change: () => revoke(),
       events: () => [event('api_token.revoked', { details: { api_token_id: id, name: 'A "token"' } })],
       nothing: {
-        'the same again': [now, () => revoke()],
-        'one that there is not': [null, () => revoke(999_999_999)],
+        'a retry': [now, () => revoke()],
+        'an unknown token': [null, () => revoke(999_999_999)],
       },
     }
   },
 
-  'a limit of an API token': async (store) => {
+  'limiting an API token': async (store) => {
     const { id } = await store.apiTokens.create(newApiToken({ ...origin, createdAt: 1000 }))
     const limit = async (which = id, burst = 200) =>
       (await store.apiTokens.limit({ id: which, rateLimit: { perSecond: 100, burst }, ...by, now }))
@@ -47,13 +47,13 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
         }),
       ],
       nothing: {
-        'the same again': [{ perSecond: 100, burst: 200 }, () => limit()],
-        'one that there is not': [null, () => limit(999_999_999)],
+        'a retry': [{ perSecond: 100, burst: 200 }, () => limit()],
+        'an unknown token': [null, () => limit(999_999_999)],
       },
     }
   },
 
-  'a rotation of an API token': async (store) => {
+  'rotating an API token': async (store) => {
     const { id } = await store.apiTokens.create(newApiToken({ ...origin, createdAt: 1000, expiresAt: null }))
     const { tokenHash } = newApiToken()
     const rotate = async (which = id, hash = tokenHash) => {
@@ -73,13 +73,13 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
         return [event('api_token.rotated', { details })]
       },
       nothing: {
-        'one that was replaced': ['superseded', () => rotate(id, randomBytes(32))],
-        'one that there is not': ['not_found', () => rotate(999_999_999)],
+        'a superseded token': ['superseded', () => rotate(id, randomBytes(32))],
+        'an unknown token': ['not_found', () => rotate(999_999_999)],
       },
     }
   },
 
-  'a workspace': (store) => {
+  'creating a workspace': (store) => {
     const { providedId: name } = freshKey()
     const create = () =>
       store.workspaces
@@ -94,11 +94,11 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
       events: () => [
         event('workspace.created', { workspaceId, details: { workspace_id: workspaceId, name } }),
       ],
-      nothing: { 'its name again': [undefined, create] },
+      nothing: { 'the same name': [undefined, create] },
     })
   },
 
-  'a workspace with an API token': (store) => {
+  'creating a workspace with an API token': (store) => {
     const { providedId: name } = freshKey()
     const { tokenHash } = newApiToken()
     const apiToken = {
@@ -123,11 +123,11 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
           event('workspace.created', { workspaceId, details: { workspace_id: workspaceId, name } }),
         ]
       },
-      nothing: { 'its name again': [null, () => create(randomBytes(32))] },
+      nothing: { 'the same name': [null, () => create(randomBytes(32))] },
     })
   },
 
-  'a sign-in': async (store) => {
+  'signing in': async (store) => {
     const { id } = await store.apiTokens.create(newApiToken({ ...origin, createdAt: 1000 }))
     const session = randomBytes(32)
     return {
@@ -140,13 +140,13 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
         }),
       events: () => [event('console_session.created', { author: `api_token:${id}`, requestId: 'sign-in' })],
       nothing: {
-        'its use': [undefined, () => store.sessions.touch(session, now)],
-        'its end': [undefined, () => store.sessions.delete(session)],
+        'use of the session': [undefined, () => store.sessions.touch(session, now)],
+        'deletion of the session': [undefined, () => store.sessions.delete(session)],
       },
     }
   },
 
-  'a pruning': async (store) => {
+  'pruning the audit log': async (store) => {
     const one = await store.workspaces.create(newWorkspace(freshKey().providedId))
     const ofOne = { ...tenantScope, workspaceId: one?.workspace.id ?? 0 }
     for (const time of [1000, 4999, 5000])
@@ -157,13 +157,13 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
       events: () => [
         event('audit_log.pruned', { ...ofOne, details: { before: new Date(5000).toISOString() } }),
       ],
-      nothing: { 'the same again': [0, prune] },
+      nothing: { 'a retry': [0, prune] },
     }
   },
 }
 
 const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
-  'a schema': async (store) => {
+  'creating a schema': async (store) => {
     const { providedId } = freshKey()
     const other = await schema(store)
     await made(store, { change: { name: 'A', mapping: `{"${other}":"x"}` } })
@@ -180,13 +180,13 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
       },
       events: () => [event('schema.created', { details: { schema_id: id, provided_id: providedId } })],
       nothing: {
-        'its provided id again': ['provided_id_taken', () => create()],
-        'one that a mapping means otherwise': ['provided_id_mapped', () => create(String(other))],
+        'the same provided id': ['provided_id_taken', () => create()],
+        'a provided id that a mapping uses as an id': ['provided_id_mapped', () => create(String(other))],
       },
     }
   },
 
-  'the deletion of a schema': async (store) => {
+  'deleting a schema': async (store) => {
     const { providedId } = freshKey()
     const [id, used] = [await schema(store, providedId), await schema(store)]
     await dataSource(store, used)
@@ -196,14 +196,14 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
       change: () => remove(),
       events: () => [event('schema.deleted', { details: { schema_id: id, provided_id: providedId } })],
       nothing: {
-        'the same again': ['not_found', () => remove()],
-        'one that has data sources': ['in_use', () => remove(used)],
-        'one of the other environment': ['not_found', () => remove(used, { environment: 'Customer' })],
+        'a retry': ['not_found', () => remove()],
+        'a schema with data sources': ['in_use', () => remove(used)],
+        'a schema of another environment': ['not_found', () => remove(used, { environment: 'Customer' })],
       },
     }
   },
 
-  'a data source': async (store) => {
+  'creating a data source': async (store) => {
     const schemaId = await schema(store)
     const create = async (of = schemaId) => {
       const one = { ...tenantScope, schemaId: of, providedId: 'eu "1"', name: 'A', createdAt: now, ...by }
@@ -221,13 +221,13 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
         return [event('data_source.created', { details })]
       },
       nothing: {
-        'its provided id again': ['provided_id_taken', () => create()],
-        'one of a schema that there is not': ['schema_not_found', () => create(999_999_999)],
+        'the same provided id': ['provided_id_taken', () => create()],
+        'an unknown schema': ['schema_not_found', () => create(999_999_999)],
       },
     }
   },
 
-  'the deletion of a data source': async (store) => {
+  'deleting a data source': async (store) => {
     const schemaId = await schema(store)
     const [id, used] = [await dataSource(store, schemaId, 'eu'), await dataSource(store, schemaId)]
     await made(store, { change: { name: 'A', mapping: `{"${schemaId}":"${used}"}` } })
@@ -239,8 +239,8 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
         return [event('data_source.deleted', { details })]
       },
       nothing: {
-        'the same again': ['not_found', () => remove()],
-        'one that is mapped': ['in_use', () => remove(used)],
+        'a retry': ['not_found', () => remove()],
+        'a mapped data source': ['in_use', () => remove(used)],
       },
     }
   },
@@ -269,5 +269,5 @@ async function dataSource(
   return result.id
 }
 
-/** One of each kind. */
+/** All kinds of recorded changes, by title. */
 export const changes = { ...ofUserGroups, ...ofAccess, ...ofRegistry }

@@ -21,7 +21,7 @@ import { hashOf, mint, origin } from './store-fixtures.ts'
 const unknown = { teamId: 999_999_999 }
 
 export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChange>> = {
-  'a creation': (store) => {
+  'creating a user group': (store) => {
     const key = newKey()
     const create = (over: Partial<GetOrCreateUserGroup> = {}) =>
       store.userGroups.getOrCreate(newUserGroup({ key, ...by, now, ...over }))
@@ -30,18 +30,18 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
       change: create,
       events: async () => [eventOf('user_group.created', (await store.userGroups.find(key)) as UserGroup)],
       nothing: {
-        'the same again': ['unchanged', create],
-        'another, without the right': [
+        'a retry': ['unchanged', create],
+        'a change without the scope': [
           'write_required',
           () => create({ change: { name: 'B' }, mayWrite: false }),
         ],
-        'a new one, without the right': ['write_required', () => create({ key: newKey(), mayWrite: false })],
-        'a new one without a name': ['name_required', () => create({ key: newKey(), change: {} })],
-        'a mapping that is refused': [
+        'a creation without the scope': ['write_required', () => create({ key: newKey(), mayWrite: false })],
+        'a creation without a name': ['name_required', () => create({ key: newKey(), change: {} })],
+        'a refused mapping': [
           'mapping_unregistered',
           () => create({ change: unregistered, mappingMode: 'registered' }),
         ],
-        'a new one whose mapping is refused': [
+        'a creation with a refused mapping': [
           'mapping_unregistered',
           () => create({ key: newKey(), change: unregistered, mappingMode: 'registered' }),
         ],
@@ -49,18 +49,18 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
     })
   },
 
-  'a get that changes': async (store) => {
+  'updating a user group with get or create': async (store) => {
     const group = await made(store)
     const change = () =>
       store.userGroups.getOrCreate(newUserGroup({ key: group, change: { name: 'B' }, ...by, now }))
     return {
       change,
       events: () => [eventOf('user_group.updated', group, { changed_fields: ['name'] })],
-      nothing: { 'the same again': ['unchanged', change] },
+      nothing: { 'a retry': ['unchanged', change] },
     }
   },
 
-  'an update': async (store) => {
+  'updating a user group': async (store) => {
     const group = await made(store, { change: { name: 'A', properties: '{"a":1}' } })
     const { teamId, revision } = group
     const update = (over: Partial<Parameters<Store['userGroups']['update']>[0]> = {}) =>
@@ -73,14 +73,14 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
       change: () => update({ expected: { teamId, revision } }),
       events: () => [eventOf('user_group.updated', group, { changed_fields: ['mapping', 'properties'] })],
       nothing: {
-        'the same again': ['unchanged', update],
-        'an unknown one': ['not_found', () => update({ key: newKey(), change })],
-        'another one': ['not_found', () => update({ key: group, change, expected: unknown })],
+        'a retry': ['unchanged', update],
+        'an unknown user group': ['not_found', () => update({ key: newKey(), change })],
+        'another expected user group': ['not_found', () => update({ key: group, change, expected: unknown })],
         'an earlier revision': [
           'revision_mismatch',
           () => update({ change, expected: { teamId, revision } }),
         ],
-        'a mapping that is refused': [
+        'a refused mapping': [
           'mapping_unregistered',
           () => update({ change: { mapping: '{"nowhere":"nothing"}' }, mappingMode: 'registered' }),
         ],
@@ -90,7 +90,7 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
 
   ...Object.fromEntries(
     ([true, false] as const).map((suspended) => [
-      suspended ? 'a suspension' : 'its end',
+      suspended ? 'suspending a user group' : 'resuming a user group',
       async (store: Store) => {
         const group = await made(store)
         const { teamId, revision } = group
@@ -101,8 +101,8 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
           change: suspend,
           events: () => [eventOf(suspended ? 'user_group.suspended' : 'user_group.resumed', group)],
           nothing: {
-            'the same again': ['unchanged', suspend],
-            'an unknown one': ['not_found', () => suspend({ key: newKey() })],
+            'a retry': ['unchanged', suspend],
+            'an unknown user group': ['not_found', () => suspend({ key: newKey() })],
             'an earlier revision': [
               'revision_mismatch',
               () => suspend({ suspended: !suspended, expected: { teamId, revision } }),
@@ -113,7 +113,7 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
     ]),
   ),
 
-  'a deletion': async (store) => {
+  'deleting a user group': async (store) => {
     const group = await made(store, { change: { name: 'A', mapping: '{"a":"b"}' } })
     const other = await made(store)
     const remove = (over: Partial<Parameters<Store['userGroups']['delete']>[0]> = {}) =>
@@ -123,17 +123,17 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
       change: remove,
       events: () => [eventOf('user_group.deleted', group)],
       nothing: {
-        'the same again': ['not_found', remove],
+        'a retry': ['not_found', remove],
         'another revision': [
           'revision_mismatch',
           () => remove({ key: other, expected: { teamId, revision: 2 } }),
         ],
-        'another one': ['not_found', () => remove({ key: other, expected: unknown })],
+        'another expected user group': ['not_found', () => remove({ key: other, expected: unknown })],
       },
     }
   },
 
-  'a restoration': async (store) => {
+  'restoring a user group': async (store) => {
     const [group, taken] = [
       await made(store, { change: { name: 'A', mapping: '{"a":"b"}' } }),
       await made(store),
@@ -146,14 +146,14 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
       change: () => restore(),
       events: () => [eventOf('user_group.restored', group)],
       nothing: {
-        'the same again': ['not_found', () => restore()],
-        'one whose id is taken': ['id_taken', () => restore(taken)],
-        'one that was deleted too long ago': ['not_found', () => restore(taken, 5000)],
+        'a retry': ['not_found', () => restore()],
+        'a user group whose id is taken': ['id_taken', () => restore(taken)],
+        'a user group that was deleted too long ago': ['not_found', () => restore(taken, 5000)],
       },
     }
   },
 
-  'a rotation': async (store) => {
+  'rotating a user group token': async (store) => {
     const group = await made(store)
     const { providedId, teamId, revision } = group
     const idempotency = {
@@ -169,9 +169,9 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
       change: () => rotate({ idempotency }),
       events: () => [eventOf('user_group.token_rotated', group, { grace_period_seconds: 90 })],
       nothing: {
-        'the same again, by its key': ['replayed', () => rotate({ idempotency })],
-        'the same again, without the key': ['superseded', rotate],
-        'its key with another body': [
+        'a retry with the idempotency key': ['replayed', () => rotate({ idempotency })],
+        'a retry without the idempotency key': ['superseded', rotate],
+        'the idempotency key with another body': [
           'idempotency_key_reused',
           () => rotate({ idempotency: { ...idempotency, fingerprint: randomBytes(32) } }),
         ],
@@ -184,7 +184,7 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
     }
   },
 
-  'the end of a grace period': async (store) => {
+  'ending a grace period': async (store) => {
     const group = await made(store)
     const rotated = await store.userGroups.rotate({
       ...{ ...tenantScope, target: { providedId: group.providedId }, oldTokenValidUntil: now + 1 },
@@ -197,7 +197,7 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
       change: () => end(),
       events: () => [eventOf('user_group.grace_period_ended', group)],
       nothing: {
-        'the same again': [undefined, () => end()],
+        'a retry': [undefined, () => end()],
         'a current token': [undefined, () => end(hashOf(rotated.userGroup.token))],
         'an unknown token': [undefined, () => end(randomBytes(32))],
       },

@@ -5,9 +5,9 @@ import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroupChange } from '../../../src/domain/user-group/user-group.ts'
 import { count, freshKey, mint, origin, plain, text } from './store-fixtures.ts'
 
-/** What every store must do where many user groups are to be as described at once. */
+/** Tests the batch operation that creates or updates many user groups. */
 export function describeBatches(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, many user groups at once`, () => {
+  describe(`${name}: batches of user groups`, () => {
     let store: Store
     before(async () => {
       store = await openFreshStore()
@@ -22,11 +22,11 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
       ...over,
     })
 
-    it('takes none for nothing to do', async () => {
+    it('accepts an empty batch', async () => {
       assert.deepEqual(await store.userGroups.getOrCreateMany([]), [])
     })
 
-    it('answers each in its place, whatever becomes of the others', async () => {
+    it('returns results in the order of the commands, even if some fail', async () => {
       const [known, same] = [freshKey(), freshKey()]
       for (const key of [known, same]) await store.userGroups.getOrCreate(command({ name: 'A' }, { key }))
       const commands = [
@@ -48,15 +48,15 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
       )
       for (const [i, result] of results.entries()) {
         const found = await store.userGroups.find((commands[i] as GetOrCreateUserGroup).key)
-        const told = 'userGroup' in result ? result.userGroup : null
-        assert.deepEqual(plain(found && { ...found, ...told }), plain(found))
-        assert.equal(found === null, told === null)
+        const returned = 'userGroup' in result ? result.userGroup : null
+        assert.deepEqual(plain(found && { ...found, ...returned }), plain(found))
+        assert.equal(found === null, returned === null)
         if (result.outcome === 'unchanged') assert.deepEqual([found?.revision, found?.updatedAt], [1, 1000])
         if (result.outcome === 'updated') assert.deepEqual([found?.revision, found?.updatedAt], [2, 2000])
       }
     })
 
-    it('creates each of several hundred with a token of its own', async () => {
+    it('creates several hundred user groups, each with a different token', async () => {
       const results = await store.userGroups.getOrCreateMany(
         Array.from({ length: 600 }, () => command({ name: 'A', mapping: '{"many":"rows"}' })),
       )
@@ -66,7 +66,7 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
       assert.equal(new Set(groups.map(({ token }) => text(token.sealed))).size, 600)
     })
 
-    it('creates once what many ask for at once', async () => {
+    it('creates each user group once when several batches create it at once', async () => {
       const keys = Array.from({ length: 40 }, freshKey)
       const results = await Promise.all(
         Array.from({ length: 6 }, (_, i) =>
@@ -78,7 +78,7 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
       assert.deepEqual(count(results.flat()), { created: 40, unchanged: 200 })
     })
 
-    it('finishes all of them where the store is closed meanwhile', async () => {
+    it('finishes a batch when the store is closed meanwhile', async () => {
       const closing = await openFreshStore()
       const results = closing.userGroups.getOrCreateMany(
         Array.from({ length: 600 }, () => command({ name: 'A' })),
@@ -87,7 +87,7 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
       assert.deepEqual(count(await results), { created: 600 })
     })
 
-    it('leaves a version of what each update changes, by its author', async () => {
+    it('keeps a version for each updated user group', async () => {
       const keys = Array.from({ length: 3 }, freshKey)
       const made = await store.userGroups.getOrCreateMany(
         keys.map((key) => command({ name: 'Before' }, { key })),

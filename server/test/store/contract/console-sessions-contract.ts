@@ -6,9 +6,9 @@ import type { Store } from '../../../src/domain/store.ts'
 import { deleteExpired } from '../../../src/domain/expiry.ts'
 import { newSession, origin } from './store-fixtures.ts'
 
-/** What every store must do with the sessions of the console. */
+/** Tests the console sessions of a store. */
 export function describeConsoleSessions(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, sessions of the console`, () => {
+  describe(`${name}: console sessions`, () => {
     let store: Store
     before(async () => {
       store = await openFreshStore()
@@ -31,7 +31,7 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
       assert.equal(await store.sessions.find(randomBytes(32)), null)
     })
 
-    it('finds the API token as it is now, and not as it was when its session began', async () => {
+    it('returns the current state of the API token, not its state at sign-in', async () => {
       const { id } = await apiToken()
       const hash = randomBytes(32)
       await store.sessions.create(newSession(hash, id, 5000))
@@ -39,7 +39,7 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
       assert.equal((await store.sessions.find(hash))?.apiToken.revokedAt, 6000)
     })
 
-    it('keeps the last use of one session, and when it began', async () => {
+    it('records the last use of a session and keeps its creation time', async () => {
       const { id } = await apiToken()
       const [used, other] = [randomBytes(32), randomBytes(32)]
       await store.sessions.create(newSession(used, id, 5000))
@@ -50,7 +50,7 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
       assert.deepEqual([unused?.createdAt, unused?.lastUsedAt], [5000, 5000])
     })
 
-    it('makes none by a use of what there is not, or no longer', async () => {
+    it('creates no session when an unknown or deleted one is used', async () => {
       const { id } = await apiToken()
       const hash = randomBytes(32)
       await store.sessions.touch(hash, 7000)
@@ -61,18 +61,18 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
       assert.equal(await store.sessions.find(hash), null)
     })
 
-    it('deletes one session and no other, and one that is gone without a word', async () => {
+    it('deletes only the given session, and accepts a repeated deletion', async () => {
       const { id } = await apiToken()
-      const [left, other] = [randomBytes(32), randomBytes(32)]
-      await store.sessions.create(newSession(left, id, 5000))
+      const [deleted, other] = [randomBytes(32), randomBytes(32)]
+      await store.sessions.create(newSession(deleted, id, 5000))
       await store.sessions.create(newSession(other, id, 5000))
-      await store.sessions.delete(left)
-      await store.sessions.delete(left)
-      assert.equal(await store.sessions.find(left), null)
+      await store.sessions.delete(deleted)
+      await store.sessions.delete(deleted)
+      assert.equal(await store.sessions.find(deleted), null)
       assert.notEqual(await store.sessions.find(other), null)
     })
 
-    it('forgets those that were last used then or before, and counts them', async () => {
+    it('deletes sessions that were last used at or before the given time, and returns their number', async () => {
       const fresh = await openFreshStore()
       try {
         const { id } = await fresh.apiTokens.create({
@@ -84,15 +84,16 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
         for (const hash of hashes) await fresh.sessions.create(newSession(hash, id, 1000))
         await fresh.sessions.touch(hashes[1], 2000)
         await fresh.sessions.touch(hashes[2], 2001)
-        const forget = (usedBefore: number) => deleteExpired(fresh, { now: 0, deletedBefore: 0, usedBefore })
-        assert.equal(await forget(999), 0)
-        assert.equal(await forget(2000), 2)
+        const deleteUnused = (usedBefore: number) =>
+          deleteExpired(fresh, { now: 0, deletedBefore: 0, usedBefore })
+        assert.equal(await deleteUnused(999), 0)
+        assert.equal(await deleteUnused(2000), 2)
         const found = await Promise.all(hashes.map((hash) => fresh.sessions.find(hash)))
         assert.deepEqual(
           found.map((session) => session !== null),
           [false, false, true],
         )
-        assert.equal(await forget(2000), 0)
+        assert.equal(await deleteUnused(2000), 0)
       } finally {
         await fresh.close()
       }

@@ -1,7 +1,7 @@
 import type { GetOrCreateOutcome } from '../../../src/domain/user-group/user-group-store.ts'
 import type { UserGroup, UserGroupView } from '../../../src/domain/user-group/user-group.ts'
 
-/** What a call is told of a user group that stays as it is. */
+/** Returns the expected result of an unchanged GET. */
 export function unchanged(userGroup: UserGroup): unknown {
   const { workspaceId, environment, providedId, teamId, name, mapping, properties, token } = userGroup
   const view: UserGroupView = {
@@ -17,7 +17,7 @@ export function unchanged(userGroup: UserGroup): unknown {
   return { outcome: 'unchanged', userGroup: view }
 }
 
-/** Without what is not the same in each store and process. */
+/** Removes the change stamp, which differs between stores and processes. */
 export function unstamped<Result extends object>(result: Result): Omit<Result, 'stamp'> {
   return Object.fromEntries(Object.entries(result).filter(([name]) => name !== 'stamp')) as Omit<
     Result,
@@ -25,7 +25,7 @@ export function unstamped<Result extends object>(result: Result): Omit<Result, '
   >
 }
 
-/** Whole, as it is told of where a call made or changed it. */
+/** Returns the created or updated user group. Throws on any other outcome. */
 export function madeBy(result: GetOrCreateOutcome): UserGroup {
   if (result.outcome === 'created' || result.outcome === 'updated') return result.userGroup
   throw new Error(`expected to create or change a user group, and got ${result.outcome}`)

@@ -7,9 +7,9 @@ import type { TenantScope } from '../../../src/domain/tenant-scope.ts'
 import { Registry } from './registry.ts'
 import { mint, origin } from './store-fixtures.ts'
 
-/** What every store must do with schemas and data sources. */
+/** Tests the schemas and data sources of a store. */
 export function describeDataSources(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, schemas and data sources`, () => {
+  describe(`${name}: schemas and data sources`, () => {
     let store: Store
     before(async () => {
       store = await openFreshStore()
@@ -18,9 +18,9 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
 
     const registry = () => Registry.fresh(store)
 
-    const repeated = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: 24 }, work))
+    const simultaneously = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: 24 }, work))
 
-    it('registers what it is given, and lists it in the order of ids', async () => {
+    it('registers schemas and data sources, and lists them in the order of their ids', async () => {
       const { tenantScope, createSchema, createDataSource, schemas, dataSources } = await registry()
       const { workspaceId, environment } = tenantScope
       const [z, a] = [
@@ -53,16 +53,16 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       assert.deepEqual(await dataSources(), made)
     })
 
-    it('gives a provided id once, however many ask at once', async () => {
+    it('registers a provided id once when several requests register it at once', async () => {
       const { tenantScope, schemas, dataSources } = await registry()
       const schema = { ...tenantScope, ...origin, providedId: 'sales', name: 'A', createdAt: 1 }
-      const made = await repeated(() => store.dataSources.createSchema(schema))
+      const made = await simultaneously(() => store.dataSources.createSchema(schema))
       const [kept, ...others] = made.filter((result) => typeof result === 'object')
       assert.deepEqual(others, [])
       assert.deepEqual(await schemas(), [kept])
 
       const dataSource = { schemaId: kept?.id ?? 0, providedId: 'eu', name: 'A', createdAt: 1 }
-      const results = await repeated(() =>
+      const results = await simultaneously(() =>
         store.dataSources.create({ ...tenantScope, ...origin, ...dataSource }),
       )
       const [first, ...more] = results.filter((result) => typeof result === 'object')
@@ -71,7 +71,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       assert.deepEqual(await dataSources(), [first])
     })
 
-    it('refuses a provided id by which a stored mapping names another, and takes it where none does', async () => {
+    it('refuses a provided id that would change the meaning of a stored mapping', async () => {
       const { tenantScope, createSchema, createDataSource, schemas, dataSources } = await registry()
       const { workspaceId, environment } = tenantScope
       const schema = await createSchema({ providedId: 'sales' })
@@ -104,13 +104,13 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
         assert.deepEqual([await schemas(), await dataSources()], before)
       }
       assert.equal((await createDataSource(schema, { providedId: String(unmapped.id) })).schemaId, schema.id)
-      // Of another schema, and of no schema, the text names nothing that is mapped.
+      // The same text is free in another schema and as the provided id of a schema.
       const other = await createSchema({ providedId: 'other' })
       assert.ok(await createDataSource(other, { providedId: String(mapped.id) }))
       assert.ok(await createSchema({ providedId: String(other.id) }))
     })
 
-    it('leaves the first one as it is where a provided id is taken', async () => {
+    it('does not change the existing entry when a provided id is taken', async () => {
       const { tenantScope, createSchema, createDataSource, schemas, dataSources } = await registry()
       const schema = await createSchema({ providedId: 'sales' })
       const dataSource = await createDataSource(schema, { providedId: 'eu' })
@@ -122,7 +122,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       assert.deepEqual([await schemas(), await dataSources()], [[schema], [dataSource]])
     })
 
-    it('takes any text for a provided id, and compares it exactly', async () => {
+    it('accepts any text as a provided id and compares it exactly', async () => {
       const { createSchema, createDataSource, schemas, dataSources } = await registry()
       const ids = [
         'a',
@@ -147,15 +147,15 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       assert.deepEqual(shown(await dataSources()), [...ids, ...ids.slice(1)])
     })
 
-    it('tells workspaces, environments and schemas apart', async () => {
+    it('separates workspaces, environments and schemas', async () => {
       const first = await registry()
-      const realms: TenantScope[] = [
+      const tenantScopes: TenantScope[] = [
         first.tenantScope,
         { ...first.tenantScope, environment: 'Testing' },
         (await registry()).tenantScope,
       ]
-      for (const realm of realms) {
-        const own = new Registry(store, realm)
+      for (const tenantScope of tenantScopes) {
+        const own = new Registry(store, tenantScope)
         for (const providedId of ['sales', 'support']) {
           const schema = await own.createSchema({ providedId })
           await own.createDataSource(schema, { providedId: 'eu' })
@@ -165,7 +165,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       }
     })
 
-    it('registers no data source of a schema that is unknown, or is elsewhere', async () => {
+    it('registers no data source for an unknown schema or one of another workspace or environment', async () => {
       const { tenantScope, createSchema, dataSources } = await registry()
       const schema = await createSchema({ providedId: 'sales' })
       const other = (await registry()).tenantScope
@@ -185,7 +185,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       assert.deepEqual(await dataSources(), [])
     })
 
-    it('removes what is not in use, in its own workspace and environment alone', async () => {
+    it('deletes unused entries, only in their own workspace and environment', async () => {
       const { tenantScope, createSchema, createDataSource, schemas, dataSources } = await registry()
       const schema = await createSchema({ providedId: 'sales' })
       const dataSource = await createDataSource(schema, { providedId: 'eu' })
@@ -216,12 +216,12 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       )
     })
 
-    it('removes once, however many ask at once', async () => {
+    it('deletes an entry once when several requests delete it at once', async () => {
       const { tenantScope, createSchema, createDataSource } = await registry()
       const { workspaceId, environment } = tenantScope
       const schema = await createSchema({ providedId: 'sales' })
       const dataSource = await createDataSource(schema, { providedId: 'eu' })
-      const gone = await repeated(() =>
+      const outcomes = await simultaneously(() =>
         store.dataSources.delete({
           ...{ workspaceId, environment },
           ...origin,
@@ -229,8 +229,8 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
           now: 9000,
         }),
       )
-      assert.deepEqual(gone.sort(), ['deleted', ...Array<string>(23).fill('not_found')])
-      const gonesToo = await repeated(() =>
+      assert.deepEqual(outcomes.sort(), ['deleted', ...Array<string>(23).fill('not_found')])
+      const schemaOutcomes = await simultaneously(() =>
         store.dataSources.deleteSchema({
           ...{ workspaceId, environment },
           ...origin,
@@ -238,10 +238,10 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
           now: 9000,
         }),
       )
-      assert.deepEqual(gonesToo.sort(), ['deleted', ...Array<string>(23).fill('not_found')])
+      assert.deepEqual(schemaOutcomes.sort(), ['deleted', ...Array<string>(23).fill('not_found')])
     })
 
-    it('never gives an id again', async () => {
+    it('never reuses an id', async () => {
       const { tenantScope, createSchema, createDataSource } = await registry()
       const { workspaceId, environment } = tenantScope
       let [lastSchema, lastDataSource] = [0, 0]
@@ -271,7 +271,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       }
     })
 
-    it('leaves no data source without its schema, whatever is asked at once', async () => {
+    it('leaves no data source without its schema when both change at once', async () => {
       for (let round = 0; round < 12; round++) {
         const { tenantScope, createSchema, schemas, dataSources } = await registry()
         const { workspaceId, environment } = tenantScope
@@ -289,10 +289,10 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
           store.dataSources.deleteSchema({ ...{ workspaceId, environment }, ...origin, id, now: 9000 }),
           ...Array.from({ length: round % 4 }, (_, i) => create(`after ${i}`)),
         ])
-        const isGone = results.includes('deleted')
-        assert.equal((await schemas()).length, isGone ? 0 : 1)
+        const isDeleted = results.includes('deleted')
+        assert.equal((await schemas()).length, isDeleted ? 0 : 1)
         const made = results.filter((result) => typeof result === 'object')
-        if (isGone) assert.deepEqual(made, [])
+        if (isDeleted) assert.deepEqual(made, [])
         assert.equal((await dataSources()).length, made.length)
       }
     })

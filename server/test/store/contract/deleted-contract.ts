@@ -10,9 +10,9 @@ import { Registry } from './registry.ts'
 import { count, hashOf, mint, origin, plain } from './store-fixtures.ts'
 import { madeBy } from './created-user-group.ts'
 
-/** What every store must do with user groups that were deleted. */
+/** Tests deleted user groups of a store. */
 export function describeDeleted(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, a deleted user group`, () => {
+  describe(`${name}: a deleted user group`, () => {
     let store: Store
     let own: Registry
     before(async () => {
@@ -51,7 +51,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       return result.userGroup.token
     }
 
-    it('is listed as it was, with whose call deleted it and when', async () => {
+    it('is listed with its last state and with the author and time of the deletion', async () => {
       const group = await created()
       await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 3000 })
       const before = await store.userGroups.find(group)
@@ -63,7 +63,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       assert.ok(await listed(group, 8999))
     })
 
-    it('is none that is unknown, or is elsewhere', async () => {
+    it('must exist in the given workspace and environment', async () => {
       const group = await created()
       const { workspaceId, environment, providedId } = group
       const keys: UserGroupKey[] = [
@@ -76,7 +76,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       assert.equal(await listed(group), undefined)
     })
 
-    it('is deleted once, however many ask at once', async () => {
+    it('is deleted once when several requests delete it at once', async () => {
       const group = await created()
       const outcomes = await Promise.all(
         Array.from({ length: 24 }, (_, i) => remove(group, { now: 9000 + i })),
@@ -85,7 +85,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       assert.equal(outcomes.filter((outcome) => outcome === 'not_found').length, 23)
     })
 
-    it('is listed in the order of ids, in pages, in its workspace and environment alone', async () => {
+    it('is listed in pages in the order of team ids, only in its workspace and environment', async () => {
       const other = await Registry.fresh(store)
       const elsewhere = new Registry(store, { ...other.tenantScope, environment: 'Testing' })
       const groups: UserGroup[] = []
@@ -94,20 +94,20 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       for (const [i, group] of groups.toReversed().entries()) await remove(group, { now: 100 + i })
       const last = await created(keyIn(elsewhere))
       await remove(last)
-      const idsOf = async (...asked: Parameters<typeof list>) =>
-        (await list(...asked)).map(({ teamId }) => teamId)
+      const idsOf = async (...query: Parameters<typeof list>) =>
+        (await list(...query)).map(({ teamId }) => teamId)
       assert.deepEqual(await idsOf(other), ids)
       assert.deepEqual(await idsOf(other, 0, null, 2), ids.slice(0, 2))
       assert.deepEqual(await idsOf(other, 0, ids[1], 2), ids.slice(2, 4))
       assert.deepEqual(await idsOf(other, 0, ids[4]), [])
-      // The first one was deleted last.
+      // The user groups were deleted in reverse order.
       assert.deepEqual(await idsOf(other, 102), ids.slice(0, 2))
       assert.deepEqual(await idsOf(elsewhere), [last.teamId])
       assert.deepEqual(await idsOf(await Registry.fresh(store)), [])
     })
 
-    describe('that is restored', () => {
-      it('is as it was, and its current token works again', async () => {
+    describe('after a restoration', () => {
+      it('has its last state, and its current token works again', async () => {
         const group = await created()
         const token = await rotate(group.token)
         await store.userGroups.update({ key: group, change: { name: 'B' }, ...origin, now: 3000 })
@@ -120,12 +120,12 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         assert.deepEqual(plain('userGroup' in restored && restored.userGroup), plain(after))
         assert.deepEqual(plain(await store.userGroups.find(group)), plain(after))
         assert.equal((await find(token))?.userGroup.teamId, group.teamId)
-        // Those that it replaced stay unknown, whatever their grace period was.
+        // Superseded tokens stay unknown, even within their grace period.
         assert.equal(await find(group.token), null)
         assert.equal(await listed(group), undefined)
       })
 
-      it('goes on: it is changed, rotated, deleted and restored again', async () => {
+      it('can be changed, rotated, deleted and restored again', async () => {
         const group = await created()
         await remove(group)
         await restore(group)
@@ -139,7 +139,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         assert.equal('userGroup' in again && again.userGroup.revision, 5)
       })
 
-      it('has its earlier versions, and goes on with them', async () => {
+      it('has its earlier versions and adds new ones', async () => {
         const group = await created()
         const rename = (to: string) =>
           store.userGroups.update({ key: group, change: { name: to }, ...origin, now: 2000 })
@@ -166,7 +166,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         assert.deepEqual(await versions(), [[4, 'C'], ...before])
       })
 
-      it('is suspended still where it was', async () => {
+      it('is still suspended if it was before', async () => {
         const group = await created()
         await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 3000 })
         await remove(group)
@@ -177,7 +177,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         assert.ok(await find(group.token))
       })
 
-      it('has its data sources, which cannot be removed again', async () => {
+      it('has its data sources, which cannot be deleted', async () => {
         const registry = await Registry.fresh(store)
         const schema = await registry.createSchema({ providedId: 'sales' })
         const eu = await registry.createDataSource(schema, { providedId: 'eu' })
@@ -200,7 +200,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
     })
 
     describe('is not restored', () => {
-      /** That it is refused and has left all as it is. */
+      /** Asserts that a restoration is refused and changes nothing. */
       const isRefused = async (
         group: UserGroup,
         outcome: 'not_found' | 'id_taken',
@@ -212,7 +212,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         assert.deepEqual(await kept(), before)
       }
 
-      it('where its id was taken, until it is free again', async () => {
+      it('while its id is taken', async () => {
         const group = await created()
         await remove(group)
         const other = await created(group)
@@ -225,19 +225,19 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         assert.equal(await find(other.token), null)
       })
 
-      it('where it was deleted too long ago', async () => {
+      it('when it was deleted too long ago', async () => {
         const group = await created()
         await remove(group, { now: 5000 })
         await isRefused(group, 'not_found', { deletedAfter: 5000 })
         await isRefused(group, 'not_found', { deletedAfter: 5001 })
-        // Neither is it told that its id is taken.
+        // The outcome stays the same when its id is taken.
         const other = await created(group)
         await isRefused(group, 'not_found', { deletedAfter: 5000 })
         await remove(other)
         assert.equal((await restore(group, { deletedAfter: 4999 })).outcome, 'restored')
       })
 
-      it('where it is unknown, not deleted, restored already or of elsewhere', async () => {
+      it('when it is unknown, not deleted, already restored, or of another workspace or environment', async () => {
         const group = await created()
         await isRefused(group, 'not_found')
         await isRefused({ ...group, teamId: group.teamId + 100_000 }, 'not_found')
@@ -249,7 +249,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       })
     })
 
-    it('is restored once, however many ask at once', async () => {
+    it('is restored once when several requests restore it at once', async () => {
       const group = await created()
       await remove(group)
       const results = await Promise.all(Array.from({ length: 24 }, () => restore(group)))
@@ -257,7 +257,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       assert.equal((await store.userGroups.find(group))?.revision, 2)
     })
 
-    it('is one of those with the same id that are restored at once', async () => {
+    it('is restored alone when several with the same id are restored at once', async () => {
       const groups: UserGroup[] = []
       const key = keyIn(own)
       for (let i = 0; i < 8; i++) {
@@ -270,12 +270,12 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       assert.equal(found?.teamId, groups[results.findIndex(({ outcome }) => outcome === 'restored')]?.teamId)
     })
 
-    it('is restored, or its id is taken, where one is created at the same time', async () => {
+    it('is restored, or its id is taken, when one with the same id is created at the same time', async () => {
       for (let round = 0; round < 12; round++) {
         const group = await created()
         await remove(group)
         const create = () => getOrCreate(store, group)
-        // The creation comes first, or last.
+        // The creation starts before or after the restoration.
         const first = round % 2 === 0 ? [create()] : []
         const restoring = restore(group)
         const outcomes = (await Promise.all([...first, create()])).map(({ outcome }) => outcome)
@@ -293,7 +293,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
     })
   })
 
-  describe(`${name}: the contract of a store, user groups that were deleted long ago`, () => {
+  describe(`${name}: user groups that were deleted long ago`, () => {
     let store: Store
     let own: Registry
     before(async () => {
@@ -325,7 +325,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
     })
     const nothing = { isDeleted: false, versions: 0, introspectedAt: null }
 
-    it('are forgotten with their versions and introspection times, and no others', async () => {
+    it('are deleted with their versions and introspection times, and no others', async () => {
       const other = await Registry.fresh(store)
       const [old, justOld, young, alive, elsewhere] = [
         await changed(),
@@ -349,14 +349,14 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       assert.equal(await deleteExpired(store, { now: 0, deletedBefore: 2000, usedBefore: 0 }), 0)
       const { environment, teamId } = old
       const { workspaceId } = old
-      const asked = { ...origin, workspaceId, environment, teamId, deletedAfter: 0, now: 9000 }
-      assert.deepEqual(await store.userGroups.restore(asked), { outcome: 'not_found' })
-      await store.userGroups.restore({ ...asked, teamId: young.teamId })
+      const query = { ...origin, workspaceId, environment, teamId, deletedAfter: 0, now: 9000 }
+      assert.deepEqual(await store.userGroups.restore(query), { outcome: 'not_found' })
+      await store.userGroups.restore({ ...query, teamId: young.teamId })
       assert.equal(await deleteExpired(store, { now: 0, deletedBefore: 99_000, usedBefore: 0 }), 0)
       assert.ok(await store.userGroups.find(young))
     })
 
-    it('are counted together with idempotency keys', async () => {
+    it('are counted together with expired idempotency keys', async () => {
       const group = await changed()
       const keyHash = hashOf({ sealed: Buffer.from('forgotten') })
       const result = await store.userGroups.rotate({
@@ -373,7 +373,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       assert.equal((await kept(group)).versions, 1)
     })
 
-    it('are forgotten in more than one batch, all of them, of several workspaces', async () => {
+    it('are all deleted in several batches, in all workspaces', async () => {
       const registries = [
         own,
         await Registry.fresh(store),

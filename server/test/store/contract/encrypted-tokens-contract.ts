@@ -8,9 +8,9 @@ import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { deletion, freshKey, hashOf, mint, newWorkspace, origin } from './store-fixtures.ts'
 import { madeBy } from './created-user-group.ts'
 
-/** What stands sealed in a store, for who seals it anew. */
-export function describeSealedTokens(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, sealed tokens`, () => {
+/** Tests listing and replacing the encrypted tokens of a store, and retired secret keys. */
+export function describeEncryptedTokens(name: string, openFreshStore: () => Promise<Store>): void {
+  describe(`${name}: encrypted tokens`, () => {
     let store: Store
     before(async () => {
       store = await openFreshStore()
@@ -69,37 +69,37 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
         .map((cells) => cells.join(' '))
         .sort()
 
-    it('lists each wherever it stands, page by page of any size', async () => {
+    it('lists the encrypted tokens of all tables, in pages of any size', async () => {
       const tenantScope = await freshWorkspace()
       const own = await all()
-      const kept = await create({ ...freshKey(), ...tenantScope, environment: 'Customer' })
+      const current = await create({ ...freshKey(), ...tenantScope, environment: 'Customer' })
       const rotated = await create({ ...freshKey(), ...tenantScope })
-      const gone = await create({ ...freshKey(), ...tenantScope })
+      const deleted = await create({ ...freshKey(), ...tenantScope })
       const { token } = await rotate(rotated, 'a key')
-      await store.userGroups.delete(deletion(gone))
+      await store.userGroups.delete(deletion(deleted))
       const expected = [
         ...own,
-        { place: 'user_group' as const, userGroup: kept, token: kept.token },
+        { place: 'user_group' as const, userGroup: current, token: current.token },
         { place: 'user_group' as const, userGroup: rotated, token },
         { place: 'idempotency_key' as const, userGroup: rotated, token },
-        { place: 'deleted_user_group' as const, userGroup: gone, token: gone.token },
+        { place: 'deleted_user_group' as const, userGroup: deleted, token: deleted.token },
       ].map((entry) => ({ rowKey: [], ...entry }))
       for (const limit of [1, 2, 3, 1000]) assert.deepEqual(plain(await all(limit)), plain(expected))
     })
 
-    it('replaces those that are still so, and nothing else of them', async () => {
+    it('replaces an encrypted token only if it is unchanged, and changes nothing else', async () => {
       const before = await create()
       const of = async () =>
         (await all()).filter(({ userGroup }) => userGroup.providedId === before.providedId)
       const [replaced] = await of()
       assert.ok(replaced !== undefined)
-      const token = { keyId: 'another', sealed: Buffer.from('anew') }
+      const token = { keyId: 'another', sealed: Buffer.from('replaced') }
       assert.equal(await store.encryptedTokens.replace([{ replaced, token }]), 1)
-      const shown = await store.userGroups.find(before)
-      assert.ok(shown)
+      const found = await store.userGroups.find(before)
+      assert.ok(found)
       assert.deepEqual(
-        { ...shown, token: { ...shown.token, sealed: Buffer.from(shown.token.sealed).toString() } },
-        { ...before, token: { ...before.token, keyId: 'another', sealed: 'anew' } },
+        { ...found, token: { ...found.token, sealed: Buffer.from(found.token.sealed).toString() } },
+        { ...before, token: { ...before.token, keyId: 'another', sealed: 'replaced' } },
       )
       assert.equal(await store.encryptedTokens.replace([{ replaced, token: { ...token, keyId: 'late' } }]), 0)
       assert.deepEqual(
@@ -108,29 +108,29 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
       )
     })
 
-    it('replaces many of every place at once', async () => {
-      const realm = await freshWorkspace()
-      const groups = await Promise.all(Array.from({ length: 30 }, () => create({ ...freshKey(), ...realm })))
+    it('replaces many encrypted tokens of all tables at once', async () => {
+      const tenantScope = await freshWorkspace()
+      const groups = await Promise.all(Array.from({ length: 30 }, () => create({ ...freshKey(), ...tenantScope })))
       for (const [i, group] of groups.entries()) {
         if (i % 3 === 0) await rotate(group, `key ${i}`)
         if (i % 3 === 1) await store.userGroups.delete(deletion(group))
       }
       const ours = async () =>
-        (await all()).filter(({ userGroup }) => userGroup.workspaceId === realm.workspaceId)
+        (await all()).filter(({ userGroup }) => userGroup.workspaceId === tenantScope.workspaceId)
       const before = await ours()
       assert.equal(before.length, 40)
-      const anew = before.map((replaced) => ({
+      const replacements = before.map((replaced) => ({
         replaced,
         token: { keyId: 'new', sealed: Buffer.concat([Buffer.from('new '), replaced.token.sealed]) },
       }))
-      assert.equal(await store.encryptedTokens.replace(anew), 40)
+      assert.equal(await store.encryptedTokens.replace(replacements), 40)
       assert.deepEqual(
         plain(await ours()),
-        plain(anew.map(({ replaced, token }) => ({ ...replaced, token }))),
+        plain(replacements.map(({ replaced, token }) => ({ ...replaced, token }))),
       )
     })
 
-    it('forgets the check of a secret key', async () => {
+    it('deletes the check of a secret key', async () => {
       const check = { keyId: 'retired', sealed: Buffer.from('a') }
       await store.secretKeys.addCheck(check)
       await store.secretKeys.deleteCheck('retired')
@@ -140,13 +140,13 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
       assert.equal(Buffer.from(again.sealed).toString(), 'b')
     })
 
-    it('has a retired secret key seal nothing more', async () => {
-      const sealedBefore = await create()
-      const issueToken: IssueToken = (key) => ({ ...mint(key), keyId: 'retired for good' })
+    it('stores no token that is encrypted with a retired secret key', async () => {
+      const existing = await create()
+      const issueToken: IssueToken = (key) => ({ ...mint(key), keyId: 'retired-key' })
       const rotation = {
         ...origin,
-        ...{ workspaceId: sealedBefore.workspaceId, environment: sealedBefore.environment },
-        ...{ target: { tokenHash: hashOf(sealedBefore.token) }, oldTokenValidUntil: 2000, now: 2000 },
+        ...{ workspaceId: existing.workspaceId, environment: existing.environment },
+        ...{ target: { tokenHash: hashOf(existing.token) }, oldTokenValidUntil: 2000, now: 2000 },
       }
       const command = { change: { name: 'A name' }, mayWrite: true, issueToken, ...origin, now: 1000 }
       const made = await store.userGroups.getOrCreate({ ...command, key: freshKey() })
@@ -156,18 +156,18 @@ export function describeSealedTokens(name: string, openFreshStore: () => Promise
       )
       assert.ok(sealed !== undefined)
 
-      await store.secretKeys.retire('retired for good')
-      await store.secretKeys.retire('retired for good')
-      assert.ok((await store.secretKeys.listRetired()).includes('retired for good'))
-      const refusal = { outcome: 'secret_key_retired', keyId: 'retired for good' }
+      await store.secretKeys.retire('retired-key')
+      await store.secretKeys.retire('retired-key')
+      assert.ok((await store.secretKeys.listRetired()).includes('retired-key'))
+      const refusal = { outcome: 'secret_key_retired', keyId: 'retired-key' }
       const key = freshKey()
       assert.deepEqual(await store.userGroups.getOrCreate({ ...command, key }), refusal)
       assert.equal(await store.userGroups.find(key), null)
       assert.deepEqual(await store.userGroups.rotate({ ...rotation, issueToken }), refusal)
-      const replacement = { ...sealed.token, sealed: Buffer.from('anew') }
+      const replacement = { ...sealed.token, sealed: Buffer.from('replaced') }
       assert.equal(await store.encryptedTokens.replace([{ replaced: sealed, token: replacement }]), 0)
 
-      // What needs no token goes on, and so does who seals with another key.
+      // Updates, which need no token, and other secret keys still work.
       const update = { ...command, key: made.userGroup, change: { name: 'Another' } }
       assert.equal((await store.userGroups.getOrCreate(update)).outcome, 'updated')
       const outcomes = await store.userGroups.getOrCreateMany([

@@ -15,7 +15,7 @@ import { describeManagement } from './management-contract.ts'
 import { describeMappedDataSources } from './mapped-contract.ts'
 import { describeMappings } from './mappings-contract.ts'
 import { describeRegisteredMappings } from './registered-contract.ts'
-import { describeSealedTokens } from './encrypted-tokens-contract.ts'
+import { describeEncryptedTokens } from './encrypted-tokens-contract.ts'
 import {
   count,
   deletion,
@@ -42,7 +42,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
   describeManagement(name, openFreshStore)
   describeAudit(name, openFreshStore)
   describeIdempotencyKeys(name, openFreshStore)
-  describeSealedTokens(name, openFreshStore)
+  describeEncryptedTokens(name, openFreshStore)
 
   describe(`${name}: the contract of a store, user groups`, () => {
     let store: Store
