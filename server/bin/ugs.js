@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Committed rather than compiled, so that npm can link `ugs` before the first build; until then it runs the sources.
+// Not compiled, so that npm can link `ugs` before the first build. Without a bundle, it runs the sources.
 import { existsSync } from 'node:fs'
 
 const bundled = new URL('../bundle/ugs.js', import.meta.url)

@@ -1,4 +1,4 @@
-// Puts what `ugs` loads into a few files: a start reads those in place of some 1,200 modules (decision 0025).
+// Bundles `ugs` into a few files, so that a start does not read about 1,200 modules (decision 0025).
 import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -10,7 +10,7 @@ await build({
   absWorkingDir: server,
   entryPoints: { ugs: 'dist/main.js', 'checkpoint-thread': 'dist/store/sqlite/checkpoint-thread.js' },
   outdir: 'bundle',
-  // All files lie side by side, so that what they find by their own place is where it is for `dist/`.
+  // A flat folder at the same depth as `dist/`, so that paths relative to `import.meta.url` stay valid.
   entryNames: '[name]',
   chunkNames: '[name]-[hash]',
   bundle: true,
@@ -18,21 +18,21 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  // Comments and white space are read at each start. Names stay as they are, in profiles too.
+  // Less text to read at each start. Names stay readable in profiles.
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',
   external: [
-    // Compiled for the machine.
+    // Native modules.
     'better-sqlite3',
     'pg-native',
-    // Loaded where it is asked for, and large.
+    // Large, and loaded only if traces are on.
     '@opentelemetry/*',
-    // Never loaded: no route has a schema of Fastify's.
+    // Never loaded, because no route has a Fastify schema.
     '@fastify/ajv-compiler',
     '@fastify/fast-json-stringify-compiler',
   ],
-  // Packages in CommonJS ask for the modules of Node.js by it.
+  // CommonJS packages load modules of Node.js with it.
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
   },

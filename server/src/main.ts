@@ -1,14 +1,14 @@
-import { errorMessageOf } from './cli/exit-code.ts'
+import { reportError } from './cli/exit-code.ts'
 import { buildProgram } from './cli/program.ts'
 
-// Whatever is made from here on is the owner's alone: the database, its write-ahead log, the secret key.
+// Only the owner may access files of this process: the database, its write-ahead log, the secret keys.
 process.umask(0o077)
 
-// A defect ends the process: what it left half done is not known. Everything acknowledged is on the disk.
-process.on('uncaughtException', (error) => process.exit(errorMessageOf(error)))
+// After an uncaught exception, the state of the process is unknown. Everything acknowledged is on disk.
+process.on('uncaughtException', (error) => process.exit(reportError(error)))
 
 try {
   await buildProgram().parseAsync()
 } catch (error) {
-  process.exitCode = errorMessageOf(error)
+  process.exitCode = reportError(error)
 }

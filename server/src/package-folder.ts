@@ -1,2 +1,2 @@
-/** Where this package is: what it brings besides its code is found from here, whether that runs built, bundled or as it was written. */
+/** Folder of this package, for files other than code. The same for sources, build and bundle. */
 export const packageFolder = new URL('../', import.meta.url)

@@ -5,5 +5,5 @@ const manifest = JSON.parse(readFileSync(new URL('package.json', packageFolder),
   version: string
 }
 
-/** The version of this release. */
+/** Version of this release. */
 export const version = manifest.version

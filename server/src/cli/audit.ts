@@ -25,31 +25,31 @@ interface ListOptions {
 }
 
 export function addAuditCommands(program: Command): void {
-  const audit = program.command('audit').description('Look at what was changed, and by whom.')
+  const audit = program.command('audit').description('Read and prune the audit log.')
 
   audit
     .command('list')
-    .description('List what was changed, the newest first.')
+    .description('List changes, newest first.')
     .addOption(workspaceOption())
-    .addOption(new Option('--environment <environment>', 'only of this one').choices(environments))
+    .addOption(new Option('--environment <environment>', 'only in this environment').choices(environments))
     .option(
       '--since <time>',
-      'from then on: a time such as 2026-11-21T20:15:53Z, or how long ago: 24h',
+      'at or after a time, such as 2026-11-21T20:15:53Z, or a duration ago, such as 24h',
       parseTime,
     )
-    .option('--until <time>', 'before then', parseTime)
-    .option('--user-group <user_group_id>', 'of the user group that has this id, or had it', parseName)
-    .addOption(new Option('--action <action>', 'only this').choices(auditActions))
-    .option('--author <author>', 'only by this one: api_token:ID or cli:USER', parseName)
-    .option('--request-id <id>', 'only in the request that was answered with this X-Request-Id', parseName)
-    .option('--limit <count>', 'how many at most', parseCount, 100)
+    .option('--until <time>', 'before a time or a duration ago', parseTime)
+    .option('--user-group <user_group_id>', 'only of user groups that have or had this id', parseName)
+    .addOption(new Option('--action <action>', 'only this action').choices(auditActions))
+    .option('--author <author>', 'only by this author: api_token:ID or cli:USER', parseName)
+    .option('--request-id <id>', 'only by the request whose response had this X-Request-Id', parseName)
+    .option('--limit <count>', 'maximum number of events', parseCount, 100)
     .addOption(jsonOption())
     .action(list)
 
   audit
     .command('prune')
-    .description('Remove old events, of all workspaces and environments. That they were is an event.')
-    .requiredOption('--older-than <duration>', 'what is older goes: 90d, 52w', parseDuration)
+    .description('Delete old events of all workspaces and environments. The deletion itself is logged.')
+    .requiredOption('--older-than <duration>', 'minimum age of the deleted events: 90d, 52w', parseDuration)
     .addOption(jsonOption())
     .action(prune)
 }
@@ -62,7 +62,7 @@ function parseTime(text: string): number {
     return Date.now() - parseDuration(text)
   } catch {
     throw new InvalidArgumentError(
-      'It must be a time, such as 2026-11-21T20:15:53Z, or how long ago: 30s, 15m, 12h, 90d or 2w.',
+      'It must be a time, such as 2026-11-21T20:15:53Z, or a duration: 30s, 15m, 12h, 90d or 2w.',
     )
   }
 }
@@ -73,16 +73,16 @@ async function list(options: ListOptions): Promise<void> {
   const events = await withStore(async (store) => {
     const workspaceId = (await findWorkspace(store, options.workspace)).id
     const auditLog = new AuditLog({ store, clock: systemClock })
-    const wanted = options.environment === undefined ? environments : [options.environment]
-    const lists = wanted.map((environment) =>
+    const selected = options.environment === undefined ? environments : [options.environment]
+    const lists = selected.map((environment) =>
       firstOf(limit, (page) => auditLog.list({ workspaceId, environment }, filter, page)),
     )
     return (await Promise.all(lists)).flat()
   })
-  const shown = events.sort((a, b) => (a.eventId < b.eventId ? 1 : -1)).slice(0, limit)
+  const newest = events.sort((a, b) => (a.eventId < b.eventId ? 1 : -1)).slice(0, limit)
   if (json) {
     printJson(
-      shown.map((event) => ({
+      newest.map((event) => ({
         api_environment_tag: event.environment,
         ...(JSON.parse(auditEventJson(event)) as object),
       })),
@@ -91,7 +91,7 @@ async function list(options: ListOptions): Promise<void> {
   }
   printTable(
     ['TIME', 'ENVIRONMENT', 'ACTION', 'AUTHOR', 'USER_GROUP_ID', 'REQUEST_ID', 'DETAILS'],
-    shown.map((event) => [
+    newest.map((event) => [
       formatTime(timeOfEvent(event.eventId)),
       event.environment,
       event.action,
@@ -120,5 +120,5 @@ async function prune({ olderThan, json }: { olderThan: number; json?: boolean })
     return total
   })
   if (json) printJson({ pruned })
-  else console.error(`Removed ${pruned} ${pruned === 1 ? 'event' : 'events'}.`)
+  else console.error(`Deleted ${pruned} ${pruned === 1 ? 'event' : 'events'}.`)
 }

@@ -18,49 +18,52 @@ export function addBackupCommands(program: Command): void {
   program
     .command('backup')
     .description(
-      'Copy an embedded store into a file, as it is at this moment, beside a running service. The copy is checked. The secret keys are not in it.',
+      'Copy a SQLite store to a file and check the copy. Services may be running. The copy has no secret keys.',
     )
-    .argument('<file>', 'what to make; it must not be there yet')
+    .argument('<file>', 'backup to create; it must not exist')
     .addOption(jsonOption())
     .action(backUp)
   program
     .command('restore')
-    .description('Put a backup in the place of an embedded store that is not there. The backup is checked.')
-    .argument('<file>', 'what `ugs backup` made')
+    .description('Create a SQLite store from a backup and check it. The store must not exist.')
+    .argument('<file>', 'file from `ugs backup`')
     .addOption(jsonOption())
     .action(restore)
 }
 
 async function backUp(file: string, { json }: JsonOption): Promise<void> {
   const path = pathOf(readConfig(process.env).storeLocation)
-  const bytes = await copied('backing up', path, file)
+  const bytes = await copyWithProgress('backing up', path, file)
   if (json) printJson({ file, bytes })
-  else console.error(`Backed up ${path} to ${file}: ${bytes} bytes, checked. Keep the secret keys elsewhere.`)
+  else
+    console.error(
+      `Backed up ${path} to ${file}: ${bytes} bytes, checked. Back up the secret keys separately.`,
+    )
 }
 
 async function restore(file: string, { json }: JsonOption): Promise<void> {
   const config = readConfig({ ...process.env, UGS_MIGRATE: 'auto' })
   const path = pathOf(config.storeLocation)
   if (config.DATABASE_URL === undefined) createDataFolder(config.UGS_DATA_DIR)
-  const bytes = await copied('restoring', file, path)
+  const bytes = await copyWithProgress('restoring', file, path)
   const store = await openConfiguredStore(config)
-  let missing: string | null = null
+  let keyProblem: string | null = null
   try {
     await openKeyring(config, store)
   } catch (error) {
     if (!(error instanceof SecretKeyError)) throw error
-    missing = error.message
+    keyProblem = error.message
   } finally {
     await store.close()
   }
-  if (json) printJson({ file: path, bytes, secret_keys: missing === null })
+  if (json) printJson({ file: path, bytes, secret_keys: keyProblem === null })
   else {
     console.error(`Restored ${path} from ${file}: ${bytes} bytes, checked.`)
-    if (missing !== null) console.error(`Before you start the service: ${missing}.`)
+    if (keyProblem !== null) console.error(`Fix this before you start the service: ${keyProblem}.`)
   }
 }
 
-async function copied(task: string, from: string, to: string): Promise<number> {
+async function copyWithProgress(task: string, from: string, to: string): Promise<number> {
   const bar = new ProgressBar('pages')
   try {
     return await copyStoreFile(from, to, ({ done, total }) => bar.show(task, done, total))
@@ -69,10 +72,10 @@ async function copied(task: string, from: string, to: string): Promise<number> {
   }
 }
 
-/** @throws UsageError where the store is no file */
+/** @throws UsageError if the store is not a file */
 function pathOf(location: StoreLocation): string {
   if (location.kind === 'sqlite') return location.path
   throw new UsageError(
-    'the store is a PostgreSQL database: back it up with its own tools (docs/operations.md)',
+    'the store is a PostgreSQL database: back it up with the tools of PostgreSQL (docs/operations.md)',
   )
 }

@@ -24,90 +24,90 @@ interface BulkOptions extends TenantScopeOptions {
 type ImportOptions = BulkOptions & { dryRun?: boolean }
 
 const formatOption = () =>
-  new Option('--format <format>', 'form of the rows (default: by the ending of the file)').choices([
+  new Option('--format <format>', 'format of the rows (default: from the file name)').choices([
     'ndjson',
     'csv',
   ] satisfies BulkFormat[])
 
 export function addBulkCommands(program: Command): void {
-  tenantScopeCommand(program, 'import', 'Create and update user groups, as the rows of a file describe them.')
-    .argument('<file>', 'NDJSON or CSV, of any size; - is standard input')
+  tenantScopeCommand(program, 'import', 'Create and update user groups from the rows of a file.')
+    .argument('<file>', 'NDJSON or CSV file of any size; - is standard input')
     .addOption(formatOption())
-    .option('--dry-run', 'change nothing, and say what would be')
+    .option('--dry-run', 'report changes without making them')
     .action(importFile)
-  tenantScopeCommand(program, 'export', 'Write all user groups to a file, in a form that can be imported.')
-    .argument('<file>', 'is replaced; - is standard output')
+  tenantScopeCommand(program, 'export', 'Write all user groups to a file that `ugs import` can read.')
+    .argument('<file>', 'file to write or replace; - is standard output')
     .addOption(formatOption())
     .action(exportFile)
 }
 
 async function importFile(file: string, options: ImportOptions): Promise<void> {
   const isDryRun = options.dryRun === true
-  const readRows = (await loadForms()).rowReaders[formatOf(file, options)]
+  const readRows = (await loadFormats()).rowReaders[formatOf(file, options)]
   const source = await openToRead(file)
   const summary = await withUserGroups(async (userGroups, store) => {
     const caller = await callerOf(store, options)
-    const running = new UserGroupImport(userGroups, caller, { isDryRun })
+    const userGroupImport = new UserGroupImport(userGroups, caller, { isDryRun })
     const bar = new ProgressBar('kB')
     try {
-      for await (const results of running.run(readRows(source.chunks))) {
+      for await (const results of userGroupImport.run(readRows(source.chunks))) {
         printResults(results, options)
         if (results.length > 0) bar.show(isDryRun ? 'reading' : 'importing', source.readKb(), source.totalKb)
       }
     } finally {
       bar.stop()
     }
-    return running.summary
+    return userGroupImport.summary
   })
   if (options.json) printLine(importSummaryJson(summary, isDryRun))
-  else console.error(told(summary, isDryRun))
-  if (summary.refused > 0) throw new CommandError('not all rows could be imported')
+  else console.error(summaryText(summary, isDryRun))
+  if (summary.refused > 0) throw new CommandError('some rows could not be imported')
 }
 
-/** Only now: most commands have no rows, and the schemas take long to load. */
-function loadForms() {
+/** Loads the row formats on demand, because their schemas take long to load. */
+function loadFormats() {
   return import('../contract/import/import-rows.ts')
 }
 
 interface Source {
   readonly chunks: AsyncIterable<Buffer>
   readonly readKb: () => number
-  /** Unknown of standard input. */
+  /** Undefined for standard input. */
   readonly totalKb: number | undefined
 }
 
-/** @throws CommandError where there is nothing to read */
+/** @throws CommandError if the file cannot be read or is empty */
 async function openToRead(file: string): Promise<Source> {
   let bytes = 0
-  async function* counted(chunks: AsyncIterable<Buffer>) {
+  async function* countBytes(chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       bytes += chunk.length
       yield chunk
     }
-    if (bytes === 0) throw new CommandError(`there is nothing in ${shownFile(file)}`)
+    if (bytes === 0) throw new CommandError(`${describeFile(file)} is empty`)
   }
   const readKb = () => Math.round(bytes / 1000)
-  if (file === '-') return { chunks: counted(process.stdin), readKb, totalKb: undefined }
+  if (file === '-') return { chunks: countBytes(process.stdin), readKb, totalKb: undefined }
   const handle = await openFile(file, 'r')
   const stats = await handle.stat()
-  const chunks = counted(handle.createReadStream() as AsyncIterable<Buffer>)
+  const chunks = countBytes(handle.createReadStream() as AsyncIterable<Buffer>)
   return { chunks, readKb, totalKb: stats.isFile() ? Math.round(stats.size / 1000) : undefined }
 }
 
-/** @throws CommandError where it cannot be opened, or is a folder */
+/** @throws CommandError if the file cannot be opened or is a folder */
 async function openFile(file: string, mode: 'r' | 'w'): Promise<FileHandle> {
-  const refuse = (code: string) =>
-    new CommandError(`${shownFile(file)} cannot be ${mode === 'r' ? 'read' : 'written'} (${code})`)
+  const openError = (code: string) =>
+    new CommandError(`${describeFile(file)} cannot be ${mode === 'r' ? 'read' : 'written'} (${code})`)
   const handle = await open(file, mode).catch((error: unknown) => {
-    throw error instanceof Error && 'code' in error ? refuse(String(error.code)) : error
+    throw error instanceof Error && 'code' in error ? openError(String(error.code)) : error
   })
   if (!(await handle.stat()).isDirectory()) return handle
   await handle.close()
-  throw refuse('EISDIR')
+  throw openError('EISDIR')
 }
 
-function shownFile(file: string): string {
-  return file === '-' ? 'the standard input' : `the file "${printable(file)}"`
+function describeFile(file: string): string {
+  return file === '-' ? 'standard input' : `the file "${printable(file)}"`
 }
 
 function printResults(results: readonly ImportResult[], { json }: ImportOptions): void {
@@ -119,20 +119,23 @@ function printResults(results: readonly ImportResult[], { json }: ImportOptions)
   if (lines.length > 0) printLine(lines.join('\n'))
 }
 
-function told({ rows, created, updated, unchanged, refused }: ImportSummary, isDryRun: boolean): string {
-  const done = isDryRun ? 'would be ' : ''
-  return `Of ${rows} rows ${created} ${done}created, ${updated} ${done}updated, ${unchanged} unchanged, ${refused} refused.`
+function summaryText(
+  { rows, created, updated, unchanged, refused }: ImportSummary,
+  isDryRun: boolean,
+): string {
+  const prefix = isDryRun ? 'would be ' : ''
+  return `${rows} ${rows === 1 ? 'row' : 'rows'}: ${created} ${prefix}created, ${updated} ${prefix}updated, ${unchanged} unchanged, ${refused} refused.`
 }
 
 async function exportFile(file: string, options: BulkOptions): Promise<void> {
-  const form = (await loadForms()).rowWriters[formatOf(file, options)]
-  const write = (target: NodeJS.WritableStream) => exportTo(target, form, options)
+  const rowWriter = (await loadFormats()).rowWriters[formatOf(file, options)]
+  const write = (target: NodeJS.WritableStream) => exportTo(target, rowWriter, options)
   const rows = file === '-' ? await write(process.stdout) : await exportToFile(file, write)
   if (options.json) console.error(JSON.stringify({ rows }))
   else console.error(`Exported ${rows} user groups.`)
 }
 
-/** Under another name until it is whole: half an export is not taken for one. */
+/** Writes to a temporary name until the export is complete, so that a partial file is never mistaken for an export. */
 async function exportToFile(
   file: string,
   write: (target: NodeJS.WritableStream) => Promise<number>,
@@ -146,11 +149,11 @@ async function exportToFile(
   } catch (error) {
     await rm(partial, { force: true })
     const code = error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : null
-    throw code === null ? error : new CommandError(`${shownFile(file)} cannot be written (${code})`)
+    throw code === null ? error : new CommandError(`${describeFile(file)} cannot be written (${code})`)
   }
 }
 
-/** Returns how many there are. */
+/** Returns the number of rows. */
 function exportTo(
   target: NodeJS.WritableStream,
   { head, row }: RowWriter,
@@ -161,7 +164,7 @@ function exportTo(
     const pages = management.listAll(await callerOf(store, options))
     const bar = new ProgressBar('rows')
     let rows = 0
-    async function* texts() {
+    async function* chunks() {
       yield head
       for await (const page of pages) {
         yield page.map(row).join('')
@@ -170,7 +173,7 @@ function exportTo(
       }
     }
     try {
-      await pipeline(Readable.from(texts(), { objectMode: false }), target, {
+      await pipeline(Readable.from(chunks(), { objectMode: false }), target, {
         end: target !== process.stdout,
       })
     } finally {
@@ -180,13 +183,13 @@ function exportTo(
   })
 }
 
-/** @throws UsageError where it cannot be told */
+/** @throws UsageError if neither the option nor the file name gives the format */
 function formatOf(file: string, { format }: BulkOptions): BulkFormat {
-  const ending = /\.(?:csv|ndjson|jsonl)$/i.exec(file)?.[0].toLowerCase()
+  const extension = /\.(?:csv|ndjson|jsonl)$/i.exec(file)?.[0].toLowerCase()
   if (format !== undefined) return format
-  if (ending === undefined)
+  if (extension === undefined)
     throw new UsageError(
-      'the file does not end in .ndjson, .jsonl or .csv: add --format ndjson or --format csv',
+      'the file name does not end in .ndjson, .jsonl or .csv: add --format ndjson or --format csv',
     )
-  return ending === '.csv' ? 'csv' : 'ndjson'
+  return extension === '.csv' ? 'csv' : 'ndjson'
 }

@@ -7,7 +7,7 @@ import { parseCount, parseName, tenantScopeCommand } from './options.ts'
 import { formatTime, printJson, printTable } from './output.ts'
 import { callerOf, withStore, type TenantScopeOptions } from './with-store.ts'
 
-const listedAtOnce = 1000
+const pageSize = 1000
 
 interface CreateOptions extends TenantScopeOptions {
   providedId: string
@@ -15,24 +15,24 @@ interface CreateOptions extends TenantScopeOptions {
 }
 
 interface SchemaOptions extends TenantScopeOptions {
-  /** A provided id, or else an id. */
+  /** Provided id or id. */
   schema: string
 }
 
 export function addSchemaCommands(program: Command): void {
-  const schema = program.command('schema').description('Register the schemas that the keys of mappings name.')
+  const schema = program.command('schema').description('Register schemas, which are the keys of mappings.')
 
   tenantScopeCommand(schema, 'create', 'Register a schema.')
-    .requiredOption('--provided-id <id>', 'your id of it', parseName)
-    .requiredOption('--name <name>', 'its name', parseName)
+    .requiredOption('--provided-id <id>', 'id that you assign', parseName)
+    .requiredOption('--name <name>', 'name', parseName)
     .action(createSchema)
 
   tenantScopeCommand(schema, 'list', 'List the schemas of an environment.').action(listSchemas)
 
-  tenantScopeCommand(schema, 'delete', 'Remove a schema that has no data sources.')
-    .argument('<id>', 'its id, as `ugs schema list` shows it', parseCount)
+  tenantScopeCommand(schema, 'delete', 'Delete a schema that has no data sources.')
+    .argument('<id>', 'id from `ugs schema list`', parseCount)
     .action((id: number, options: TenantScopeOptions) =>
-      remove('schema', id, options, 'it has data sources; delete those first', (store, command) =>
+      remove('schema', id, options, 'it has data sources; delete them first', (store, command) =>
         store.dataSources.deleteSchema(command),
       ),
     )
@@ -41,33 +41,33 @@ export function addSchemaCommands(program: Command): void {
 export function addDataSourceCommands(program: Command): void {
   const dataSource = program
     .command('data-source')
-    .description('Register the data sources that the values of mappings name.')
+    .description('Register data sources, which are the values of mappings.')
 
   tenantScopeCommand(dataSource, 'create', 'Register a data source of a schema.')
-    .requiredOption('--schema <id>', 'the provided id of its schema, or its id', parseName)
-    .requiredOption('--provided-id <id>', 'your id of it', parseName)
-    .requiredOption('--name <name>', 'its name', parseName)
+    .requiredOption('--schema <id>', 'provided id or id of its schema', parseName)
+    .requiredOption('--provided-id <id>', 'id that you assign', parseName)
+    .requiredOption('--name <name>', 'name', parseName)
     .action(createDataSource)
 
   tenantScopeCommand(dataSource, 'list', 'List the data sources of an environment.')
-    .option('--schema <id>', 'only those of this schema: its provided id, or its id', parseName)
+    .option('--schema <id>', 'only data sources of the schema with this provided id or id', parseName)
     .action(listDataSources)
 
-  tenantScopeCommand(dataSource, 'delete', 'Remove a data source that no user group is mapped to.')
-    .argument('<id>', 'its id, as `ugs data-source list` shows it', parseCount)
+  tenantScopeCommand(dataSource, 'delete', 'Delete a data source that no user group is mapped to.')
+    .argument('<id>', 'id from `ugs data-source list`', parseCount)
     .action((id: number, options: TenantScopeOptions) =>
       remove(
         'data source',
         id,
         options,
-        'user groups are mapped to it; map them to others first',
+        'user groups are mapped to it; change their mappings first',
         (store, command) => store.dataSources.delete(command),
       ),
     )
 }
 
 async function createSchema(options: CreateOptions): Promise<void> {
-  const made = await withStore(async (store) =>
+  const result = await withStore(async (store) =>
     store.dataSources.createSchema({
       ...(await callerOf(store, options)),
       providedId: options.providedId,
@@ -75,17 +75,17 @@ async function createSchema(options: CreateOptions): Promise<void> {
       createdAt: Date.now(),
     }),
   )
-  if (made === 'provided_id_taken')
+  if (result === 'provided_id_taken')
     throw new CommandError(`there is already a schema "${options.providedId}"`)
-  if (made === 'provided_id_mapped') throw mapped('schema', options.providedId)
-  if (options.json) printJson(shownSchema(made))
-  else console.error(`Registered the schema ${made.id} "${made.providedId}".`)
+  if (result === 'provided_id_mapped') throw providedIdMapped('schema', options.providedId)
+  if (options.json) printJson(schemaFields(result))
+  else console.error(`Registered schema ${result.id} "${result.providedId}".`)
 }
 
 async function listSchemas(options: TenantScopeOptions): Promise<void> {
   const schemas = await withStore(async (store) => {
     const { workspaceId, environment } = await callerOf(store, options)
-    return (await store.dataSources.listSchemas(workspaceId, environment)).map(shownSchema)
+    return (await store.dataSources.listSchemas(workspaceId, environment)).map(schemaFields)
   })
   if (options.json) printJson(schemas)
   else {
@@ -104,11 +104,11 @@ async function findSchema(store: Store, options: SchemaOptions): Promise<Schema>
 }
 
 function noSchema({ schema }: SchemaOptions): CommandError {
-  return new CommandError(`there is no schema "${schema}"; \`ugs schema list\` shows those there are`)
+  return new CommandError(`there is no schema "${schema}"; see \`ugs schema list\``)
 }
 
 async function createDataSource(options: CreateOptions & SchemaOptions): Promise<void> {
-  const made = await withStore(async (store) => {
+  const result = await withStore(async (store) => {
     const { id: schemaId } = await findSchema(store, options)
     return store.dataSources.create({
       ...(await callerOf(store, options)),
@@ -118,19 +118,19 @@ async function createDataSource(options: CreateOptions & SchemaOptions): Promise
       createdAt: Date.now(),
     })
   })
-  // It was deleted between the two.
-  if (made === 'schema_not_found') throw noSchema(options)
-  if (made === 'provided_id_taken')
-    throw new CommandError(`the schema has a data source "${options.providedId}" already`)
-  if (made === 'provided_id_mapped') throw mapped('data source', options.providedId)
-  if (options.json) printJson(shownDataSource(made))
-  else console.error(`Registered the data source ${made.id} "${made.providedId}".`)
+  // Another command deleted the schema after findSchema.
+  if (result === 'schema_not_found') throw noSchema(options)
+  if (result === 'provided_id_taken')
+    throw new CommandError(`the schema already has a data source "${options.providedId}"`)
+  if (result === 'provided_id_mapped') throw providedIdMapped('data source', options.providedId)
+  if (options.json) printJson(dataSourceFields(result))
+  else console.error(`Registered data source ${result.id} "${result.providedId}".`)
 }
 
-/** With it as a provided id, those mappings would mean another one. */
-function mapped(what: string, providedId: string): CommandError {
+/** Explains that the provided id would change the meaning of mappings that use the same text as an id. */
+function providedIdMapped(noun: string, providedId: string): CommandError {
   return new CommandError(
-    `user groups are mapped to the ${what} whose id is ${providedId}, by that id; choose another provided id`,
+    `${providedId} is the id of a ${noun} to which user groups are mapped; choose another provided id`,
   )
 }
 
@@ -138,15 +138,15 @@ async function listDataSources(options: TenantScopeOptions & Partial<SchemaOptio
   const { schema } = options
   const dataSources = await withStore(async (store) => {
     const { workspaceId, environment } = await callerOf(store, options)
-    const ofSchema = schema !== undefined && {
+    const schemaFilter = schema !== undefined && {
       schemaId: (await findSchema(store, { ...options, schema })).id,
     }
-    const query = { workspaceId, environment, ...ofSchema, limit: listedAtOnce }
+    const query = { workspaceId, environment, ...schemaFilter, limit: pageSize }
     const all: DataSource[] = []
     for (let afterId: number | null = null; ; afterId = all.at(-1)?.id ?? null) {
       const page = await store.dataSources.list({ ...query, afterId })
       all.push(...page)
-      if (page.length < listedAtOnce) return all.map(shownDataSource)
+      if (page.length < pageSize) return all.map(dataSourceFields)
     }
   })
   if (options.json) printJson(dataSources)
@@ -164,25 +164,25 @@ async function listDataSources(options: TenantScopeOptions & Partial<SchemaOptio
   }
 }
 
-type DeleteIn = (store: Store, command: DeleteRegistered) => Promise<DeleteOutcome>
+type DeleteRegisteredIn = (store: Store, command: DeleteRegistered) => Promise<DeleteOutcome>
 
 async function remove(
-  what: string,
+  noun: string,
   id: number,
   options: TenantScopeOptions,
-  inUse: string,
-  deleteIn: DeleteIn,
+  reasonInUse: string,
+  deleteRegistered: DeleteRegisteredIn,
 ): Promise<void> {
   const outcome = await withStore(async (store) =>
-    deleteIn(store, { ...(await callerOf(store, options)), id, now: Date.now() }),
+    deleteRegistered(store, { ...(await callerOf(store, options)), id, now: Date.now() }),
   )
-  if (outcome === 'not_found') throw new CommandError(`there is no ${what} ${id} in this environment`)
-  if (outcome === 'in_use') throw new CommandError(`the ${what} ${id} stays: ${inUse}`)
+  if (outcome === 'not_found') throw new CommandError(`there is no ${noun} ${id} in this environment`)
+  if (outcome === 'in_use') throw new CommandError(`the ${noun} ${id} cannot be deleted: ${reasonInUse}`)
   if (options.json) printJson({ deleted: true, id })
-  else console.error(`The ${what} ${id} is deleted.`)
+  else console.error(`Deleted the ${noun} ${id}.`)
 }
 
-function shownSchema(schema: Schema) {
+function schemaFields(schema: Schema) {
   return {
     id: schema.id,
     provided_id: schema.providedId,
@@ -191,7 +191,7 @@ function shownSchema(schema: Schema) {
   }
 }
 
-function shownDataSource(dataSource: DataSource) {
+function dataSourceFields(dataSource: DataSource) {
   return {
     id: dataSource.id,
     schema_id: dataSource.schemaId,

@@ -1,9 +1,9 @@
-/** The command was called in a wrong way: exit code 2. */
+/** Wrong usage of a command. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The command was called rightly and could not do it: exit code 1. */
+/** Failure of a command that was used correctly. Exit code 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
 }

@@ -9,7 +9,7 @@ import { CommandError, UsageError } from './errors.ts'
 import { withoutSecrets } from './output.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
 
-/** Errors whose message was written for the operator. */
+/** Errors whose message is for the operator. */
 const operatorErrors = [
   CommandError,
   ConfigError,
@@ -20,11 +20,11 @@ const operatorErrors = [
 ]
 
 /**
- * Tells the operator what went wrong, on standard error: never a stack, nor the words of a driver or of the system.
- * @returns the exit code: 0 done, 1 failed, 2 called in a wrong way.
+ * Prints an error to standard error, without stack traces or messages of drivers and the operating system.
+ * @returns exit code: 0 success, 1 failure, 2 wrong usage
  */
-export function errorMessageOf(error: unknown): number {
-  // Commander has said what is wrong, or was asked for help.
+export function reportError(error: unknown): number {
+  // Commander has already printed the error or the help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof UsageError) return printError(error.message, 2)
   if (error instanceof Fault) {

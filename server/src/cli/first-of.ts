@@ -1,6 +1,6 @@
 import type { Page } from '../domain/user-group/user-group-management.ts'
 
-/** As many items of a list as are asked for, of as many pages as it takes: one may have fewer, or none, before the last. */
+/** Returns the first `count` items of a paged list. A page before the last may be short or empty. */
 export async function firstOf<Item>(
   count: number,
   read: (page: { readonly position: string | null; readonly limit: number }) => Promise<Page<Item>>,

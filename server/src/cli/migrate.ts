@@ -5,7 +5,7 @@ import { openConfiguredStore } from '../runtime/configured-store.ts'
 export function addMigrateCommand(program: Command): void {
   program
     .command('migrate')
-    .description("Bring the store's tables up to date, whatever UGS_MIGRATE says.")
+    .description('Bring the tables of the store up to date, regardless of UGS_MIGRATE.')
     .action(async () => {
       const store = await openConfiguredStore({ ...readConfig(process.env), UGS_MIGRATE: 'auto' })
       await store.close()

@@ -10,7 +10,7 @@ export const environmentOption = () =>
 
 export const jsonOption = () => new Option('--json', 'write JSON to standard output')
 
-/** A command on one workspace and environment. */
+/** Adds a command for one workspace and environment. */
 export function tenantScopeCommand(parent: Command, name: string, description: string): Command {
   return parent
     .command(name)
@@ -20,17 +20,17 @@ export function tenantScopeCommand(parent: Command, name: string, description: s
     .addOption(jsonOption())
 }
 
-/** A command on one user group there. */
+/** Adds a command for one user group. */
 export function userGroupCommand(parent: Command, name: string, description: string): Command {
   return tenantScopeCommand(parent, name, description).argument(
     '<user_group_id>',
-    'the id that the caller gave it',
+    'your id of the user group',
   )
 }
 
 const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-/** Reads `30s`, `15m`, `12h`, `90d` or `2w`; in milliseconds. */
+/** Parses `30s`, `15m`, `12h`, `90d` or `2w` to milliseconds. */
 export function parseDuration(text: string): number {
   const [, count, unit] = /^([1-9]\d{0,5})([smhdw])$/.exec(text) ?? []
   if (count === undefined) {
@@ -39,15 +39,15 @@ export function parseDuration(text: string): number {
   return Number(count) * unitsMs[unit as keyof typeof unitsMs]
 }
 
-/** A name or an id that an operator gives: 1 to 255 characters, none of them a control character or U+FFFF. */
+/** Accepts a name or id of 1 to 255 characters, without control characters and U+FFFF. */
 export function parseName(text: string): string {
   if (!/^[^\p{Cc}\uffff]{1,255}$/u.test(text) || text.trim() === '') {
-    throw new InvalidArgumentError('It must be 1 to 255 characters, none of them a control character.')
+    throw new InvalidArgumentError('It must be 1 to 255 characters, without control characters.')
   }
   return text
 }
 
 export function parseCount(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.')
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of at least 1.')
   return Number(text)
 }

@@ -3,14 +3,14 @@ import { CommandError } from './errors.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
 import { withoutTokens } from '../domain/fault.ts'
 
-/** Writes one value as JSON, for a program. */
+/** Writes a value as JSON. */
 export function printJson(value: unknown): void {
   printLine(JSON.stringify(value, null, 2))
 }
 
 /**
- * Writes a line, and knows that it is written: it may hold a token that is shown this once.
- * @throws CommandError where standard output cannot take it.
+ * Writes a line to standard output synchronously. The line may have a token that is shown only once.
+ * @throws CommandError if standard output cannot be written
  */
 export function printLine(text: string): void {
   const bytes = Buffer.from(`${text}\n`)
@@ -19,18 +19,18 @@ export function printLine(text: string): void {
       written += writeSync(1, bytes, written)
     } catch (error) {
       const code = errorCodeOf(error)
-      // A pipe whose reader is slower.
+      // The pipe is full: its reader is slower.
       if (code === 'EAGAIN') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
       else {
         throw new CommandError(
-          `it is done, but standard output cannot be written (${String(code)}): a token that it would have shown is lost; make another`,
+          `the command succeeded, but its output could not be written (${String(code)}). If the output had a token, the token is lost: issue another`,
         )
       }
     }
   }
 }
 
-/** Writes rows in columns, for a person. */
+/** Writes rows as a table with aligned columns. */
 export function printTable(
   head: readonly string[],
   rows: readonly (readonly (string | number | null)[])[],
@@ -47,14 +47,14 @@ export function printTable(
   }
 }
 
-/** Control characters, which could drive the terminal, are shown escaped. */
+/** Escapes control characters, which could control the terminal. */
 export function printable(cell: string | number): string {
   return String(cell).replace(/\p{Cc}/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /**
- * What was called in a wrong way is repeated, and may be a secret in the place of an id: a token, a secret key, or the URL of a
- * database with its password.
+ * Removes tokens, secret keys and database passwords from an error message. Messages about wrong usage repeat arguments, and
+ * an argument may be a secret by mistake.
  */
 export function withoutSecrets(text: string): string {
   return withoutTokens(text)
@@ -62,7 +62,7 @@ export function withoutSecrets(text: string): string {
     .replace(/[A-Za-z0-9+/]{43}=/g, '[secret key]')
 }
 
-/** A time as people and programs read it, to the second. */
+/** Formats a time in ISO 8601, to the second. */
 export function formatTime(ms: number): string
 export function formatTime(ms: number | null): string | null
 export function formatTime(ms: number | null): string | null {

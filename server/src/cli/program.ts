@@ -13,22 +13,22 @@ import { addStoreCommands } from './store.ts'
 import { addUserGroupCommands } from './user-group.ts'
 import { addWorkspaceCommands } from './workspace.ts'
 
-/** The `ugs` command. */
+/** Builds the `ugs` command. */
 export function buildProgram(): Command {
   const program = new Command('ugs')
-    .description('The User Group Service, and what its operators do beside it.')
+    .description('Run and manage the User Group Service.')
     .version(version)
-    // Before the commands are added: they take this over.
+    // Before the commands are added, because commands inherit these settings.
     .exitOverride()
     .configureOutput({ writeErr: (text) => process.stderr.write(withoutSecrets(text)) })
-    .showHelpAfterError('(add --help for how to use it)')
+    .showHelpAfterError('(add --help for usage)')
     .addHelpText(
       'after',
       `
-The store is the one that the environment names (DATABASE_URL, UGS_DATA_DIR), so that a command works beside a
-running service. \`ugs serve --help\` lists the settings.
+All commands use the store that DATABASE_URL and UGS_DATA_DIR name, and are safe while services use the same store.
+\`ugs serve --help\` lists the settings.
 
-Exit codes: 0 done, 1 failed, 2 called in a wrong way.`,
+Exit codes: 0 success, 1 failure, 2 wrong usage.`,
     )
   addServeCommand(program)
   addMigrateCommand(program)

@@ -1,21 +1,21 @@
 import { SingleBar } from 'cli-progress'
 
-/** Where there is no terminal, one line in as many milliseconds. */
-const lineEveryMs = 2000
+/** Minimum time between two lines without a terminal, in milliseconds. */
+const lineIntervalMs = 2000
 
-/** Shows on standard error how far a long task is: a bar in a terminal, plain lines elsewhere. */
+/** Shows progress on standard error: a bar in a terminal, lines elsewhere. */
 export class ProgressBar {
   readonly #unit: string
   #task = ''
   #bar: SingleBar | undefined
   #lastLineAt = 0
 
-  /** `unit`: what is counted, such as `rows`. */
+  /** `unit` is a plural such as `rows`. */
   constructor(unit: string) {
     this.#unit = unit
   }
 
-  /** `total` may be unknown. */
+  /** `total` is undefined if it is unknown. */
   show(task: string, done: number, total?: number): void {
     if (process.stderr.isTTY) this.#draw(task, done, total)
     else this.#write(task, done, total)
@@ -35,10 +35,10 @@ export class ProgressBar {
           total === undefined
             ? `${task} {value} ${this.#unit}`
             : `${task} [{bar}] {percentage}% {value} of {total} ${this.#unit}, {eta_formatted}`,
-        // With it the longest line fits into 80 columns.
+        // The longest line fits into 80 columns.
         barsize: 16,
         stream: process.stderr,
-        // Without it the bar turns wrapping off, and leaves it so where Ctrl-C ends the process.
+        // Without it, Ctrl-C would leave line wrapping off in the terminal.
         linewrap: true,
       })
       this.#bar.start(total ?? 0, done)
@@ -47,7 +47,7 @@ export class ProgressBar {
 
   #write(task: string, done: number, total: number | undefined): void {
     const now = performance.now()
-    if (done !== total && task === this.#task && now - this.#lastLineAt < lineEveryMs) return
+    if (done !== total && task === this.#task && now - this.#lastLineAt < lineIntervalMs) return
     this.#task = task
     this.#lastLineAt = now
     console.error(`${task}: ${done}${total === undefined ? '' : ` of ${total}`} ${this.#unit}`)

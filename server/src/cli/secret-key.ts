@@ -20,75 +20,71 @@ interface JsonOption {
   json?: boolean
 }
 
-/** How many of the tokens that cannot be opened are named. */
+/** Maximum number of user groups that an error message names. */
 const maxNamed = 20
 
 export function addSecretKeyCommands(program: Command): void {
   const secretKey = program
     .command('secret-key')
-    .description('The keys that user group tokens are sealed with in the store.')
+    .description('Manage the secret keys, which encrypt user group tokens in the store.')
 
   secretKey
     .command('add')
     .description(
-      'Make a secret key and put it first in the file of secret keys: it seals from now on, and those before it still open. A running service takes note within a second or so.',
+      'Create a secret key and put it first in the secret key file. The first key encrypts; all keys decrypt. Running services read the file again within about a second.',
     )
-    .option(
-      '--id <id>',
-      'what to call it: 1 to 32 letters, digits, "-" or "_" (default: the date)',
-      parseKeyId,
-    )
-    .option('--print', 'change nothing, and show the key, to be put into UGS_SECRET_KEYS or elsewhere')
+    .option('--id <id>', 'id of the key: 1 to 32 letters, digits, "-" or "_" (default: the date)', parseKeyId)
+    .option('--print', 'print a new key without changing the file, for UGS_SECRET_KEYS or a secret manager')
     .addOption(jsonOption())
     .action(add)
 
   secretKey
     .command('list')
-    .description('List the secret keys, and how many user group tokens are sealed with each.')
+    .description('List the secret keys with their numbers of user group tokens.')
     .addOption(jsonOption())
     .action(list)
 
   secretKey
     .command('reseal')
     .description(
-      'Seal every user group token with the first secret key, beside a running service. No token changes. It may be interrupted, and goes on when it is run again.',
+      'Encrypt all user group tokens again with the first secret key. No token changes. Services may be running. After an interruption, run the command again.',
     )
     .addOption(jsonOption())
-    .action(reencrypt)
+    .action(reseal)
 
   secretKey
     .command('retire')
     .description(
-      'Take away a secret key that nothing is sealed with any more. Backups from before need it: keep it with them.',
+      'Remove a secret key that no longer encrypts any token. Keep the key with older backups, which need it.',
     )
-    .argument('<id>', 'its id, as `ugs secret-key list` shows it', parseKeyId)
+    .argument('<id>', 'id from `ugs secret-key list`', parseKeyId)
     .option(
       '--stop-sealing',
-      'where something is sealed with it: have nothing more be. Creations and rotations of a process that has it first fail',
+      'stop encryption with a key that is still in use: creations and rotations fail in processes that have it first',
     )
     .addOption(jsonOption())
     .action(retire)
 }
 
 function parseKeyId(text: string): string {
-  if (!isSecretKeyId(text)) throw new InvalidArgumentError('It is 1 to 32 letters, digits, "-" or "_".')
+  if (!isSecretKeyId(text)) throw new InvalidArgumentError('It must be 1 to 32 letters, digits, "-" or "_".')
   return text
 }
 
 async function add({ id, print, json }: JsonOption & { id?: string; print?: boolean }): Promise<void> {
   if (print === true) {
-    show(generateSecretKey(id ?? dateId([])), json)
+    printSecretKey(generateSecretKey(id ?? dateId([])), json)
     return
   }
   const config = readConfig(process.env)
   const added = await withStore(async (store) => {
-    // What is wrong with the keys is found before they change.
+    // Problems with the current keys must be found before the file changes.
     await openKeyring(config, store)
     const retired = await store.secretKeys.listRetired()
-    const [first] = changed(config, (keys) => {
+    const [first] = changeKeys(config, (keys) => {
       const taken = [...retired, ...keys.map((key) => key.id)]
       if (id !== undefined && taken.includes(id))
-        throw new UsageError(`there is a secret key "${id}" already, or was; give the new one another id`)
+        throw new UsageError(`the id "${id}" belongs to a current or retired secret key; choose another id`)
       return [generateSecretKey(id ?? dateId(taken)), ...keys]
     })
     await openKeyring(config, store)
@@ -97,19 +93,18 @@ async function add({ id, print, json }: JsonOption & { id?: string; print?: bool
   if (json) printJson({ id: added })
   else
     console.error(
-      `Made the secret key "${added}", which seals from now on (${config.secretKeyFile}). Back the file up, then run \`ugs secret-key reseal\`.`,
+      `Created secret key "${added}", which now encrypts (${config.secretKeyFile}). Back up the file, then run \`ugs secret-key reseal\`.`,
     )
 }
 
-/** Whatever is wrong with the keys that there are. */
-function show(key: SecretKey, json = false): void {
+function printSecretKey(key: SecretKey, json = false): void {
   if (json) {
     printJson({ id: key.id, secret_key: formatSecretKey(key) })
     return
   }
   printLine(formatSecretKey(key))
   console.error(
-    'Nothing is changed. Every service has to open it before one seals with it: put it last, have all of them read it, then put it first.',
+    'The key is in no file yet. Add it to every service in the last position first. When all services have read it, move it to the first position.',
   )
 }
 
@@ -133,7 +128,7 @@ async function list({ json }: JsonOption): Promise<void> {
     )
 }
 
-async function reencrypt({ json }: JsonOption): Promise<void> {
+async function reseal({ json }: JsonOption): Promise<void> {
   const config = readConfig(process.env)
   const { keyId, reencrypted, undecryptable, encryptedMeanwhile } = await withStore(async (store) => {
     const keyring = await openKeyring(config, store)
@@ -143,7 +138,7 @@ async function reencrypt({ json }: JsonOption): Promise<void> {
       const outcome = await reencryptTokens(
         store,
         keyring,
-        (done, pass) => bar.show(pass === 1 ? 're-sealing' : 'checking', done, total),
+        (done, pass) => bar.show(pass === 1 ? 're-encrypting' : 'checking', done, total),
         () => secretKeyFileSettled(config),
       )
       return { keyId: keyring.sealingKeyId, ...outcome }
@@ -158,20 +153,20 @@ async function reencrypt({ json }: JsonOption): Promise<void> {
       provided_id: userGroup.providedId,
       secret_key: token.keyId,
     }))
-    printJson({ id: keyId, reencrypted, undecryptable: rows })
-  } else console.error(`Sealed ${reencrypted} tokens anew, with "${keyId}".`)
+    printJson({ id: keyId, resealed: reencrypted, unopened: rows })
+  } else console.error(`Encrypted ${reencrypted} tokens with "${keyId}".`)
   if (encryptedMeanwhile > 0)
     throw new CommandError(
-      `meanwhile ${encryptedMeanwhile} tokens were sealed with another key: a process has other secret keys than these. The log of each process tells its "sealing_key_id" when it starts. Give that one these keys, or end it; or have it fail, by \`ugs secret-key retire ID --stop-sealing\`. Then run this again`,
+      `meanwhile ${encryptedMeanwhile} tokens were encrypted with another key, by a process with other secret keys. Each process logs its "sealing_key_id" when it starts. Give that process these keys or stop it, or refuse its key with \`ugs secret-key retire ID --stop-sealing\`. Then run this command again`,
     )
   if (undecryptable.length > 0) {
-    const named = undecryptable
+    const names = undecryptable
       .slice(0, maxNamed)
       .map(({ userGroup }) => JSON.stringify(userGroup.providedId))
       .join(', ')
     const more = undecryptable.length > maxNamed ? ' and others' : ''
     throw new CommandError(
-      `${undecryptable.length} tokens cannot be opened with these keys, and are as they were: those of ${named}${more}. Put the key back that sealed them, or rotate them`,
+      `${undecryptable.length} tokens cannot be decrypted with these keys and are unchanged: those of ${names}${more}. Restore the key that encrypted them, or rotate the tokens`,
     )
   }
 }
@@ -184,50 +179,55 @@ async function retire(
   const keys = readSecretKeys(config) ?? []
   await withStore(async (store) => {
     const isKnown = keys.some((key) => key.id === id)
-    stopEncrypting(keys, id)
+    refuseFirstKey(keys, id)
     if (!isKnown && !(await store.secretKeys.listChecks()).some(({ keyId }) => keyId === id))
-      throw new CommandError(`there is no secret key "${id}"; \`ugs secret-key list\` shows those there are`)
-    // Until then a service may still seal with it.
+      throw new CommandError(`there is no secret key "${id}"; see \`ugs secret-key list\``)
+    // Until then, a service may still encrypt with the key.
     await secretKeyFileSettled(config)
     const count = async () => (await countEncryptedTokens(store)).get(id) ?? 0
-    const left = stopSealing === true ? 0 : await count()
-    if (left > 0)
+    const inUse = stopSealing === true ? 0 : await count()
+    if (inUse > 0)
       throw new CommandError(
-        `${left} user group tokens are sealed with "${id}": run \`ugs secret-key reseal\`. Where it was run, a process that still has "${id}" first is running; with --stop-sealing, what it seals is refused`,
+        `${inUse} user group tokens are encrypted with "${id}": run \`ugs secret-key reseal\`. If you just did, a running process still has "${id}" first; add --stop-sealing to refuse its writes`,
       )
-    // Only from here on can there be no more of them.
+    // From here on, the store refuses tokens that are encrypted with this key.
     await store.secretKeys.retire(id)
-    const last = await count()
-    if (last > 0)
+    const remaining = await count()
+    if (remaining > 0)
       throw new CommandError(
-        `nothing more is sealed with "${id}", and ${last} user group tokens are: run \`ugs secret-key reseal\`, then this again`,
+        `"${id}" encrypts no new tokens, but ${remaining} user group tokens still need it: run \`ugs secret-key reseal\`, then this command again`,
       )
     await store.secretKeys.deleteCheck(id)
     if (isKnown && config.UGS_SECRET_KEYS === undefined)
-      changed(config, (present) => {
-        stopEncrypting(present, id)
+      changeKeys(config, (present) => {
+        refuseFirstKey(present, id)
         return present.filter((key) => key.id !== id)
       })
   })
   if (json) printJson({ id })
-  else if (isStillIn(config, id)) console.error(`"${id}" is retired: take it out of UGS_SECRET_KEYS now.`)
-  else console.error(`"${id}" is retired.`)
+  else if (isStillIn(config, id)) console.error(`Retired "${id}". Remove it from UGS_SECRET_KEYS now.`)
+  else console.error(`Retired "${id}".`)
 }
 
-function stopEncrypting([first]: readonly SecretKey[], id: string): void {
+function refuseFirstKey([first]: readonly SecretKey[], id: string): void {
   if (first?.id === id)
-    throw new CommandError(`"${id}" seals; put another first, as \`ugs secret-key add\` does`)
+    throw new CommandError(
+      `"${id}" is the first key, which encrypts; put another key first with \`ugs secret-key add\``,
+    )
 }
 
 function isStillIn({ UGS_SECRET_KEYS }: Config, id: string): boolean {
   return UGS_SECRET_KEYS?.some((key) => key.id === id) ?? false
 }
 
-/** The keys of the file, changed. @throws CommandError, UsageError */
-function changed(config: Config, change: (keys: SecretKey[]) => SecretKey[]): SecretKey[] {
+/**
+ * Changes the secret key file and returns its keys.
+ * @throws CommandError, UsageError
+ */
+function changeKeys(config: Config, change: (keys: SecretKey[]) => SecretKey[]): SecretKey[] {
   if (config.UGS_SECRET_KEYS !== undefined)
     throw new CommandError(
-      'UGS_SECRET_KEYS holds the keys, which a command cannot change; with --print it shows a new one, to be put there',
+      'the keys are in UGS_SECRET_KEYS, which this command cannot change; add --print to print a key for it',
     )
   try {
     return changeSecretKeyFile(config.secretKeyFile, change)
@@ -235,10 +235,10 @@ function changed(config: Config, change: (keys: SecretKey[]) => SecretKey[]): Se
     if (error instanceof UsageError || error instanceof CommandError) throw error
     if (error instanceof LockedFileError)
       throw new CommandError(
-        `${error.lock} is there: another command changes the keys, or was ended while it did. In that case, remove it`,
+        `${error.lock} exists: another command is changing the keys. If no such command is running, remove the file`,
       )
     throw new CommandError(
-      `${config.secretKeyFile}: cannot be changed (${errorCodeOf(error) ?? 'unknown'}); change it where it comes from, \`ugs secret-key add --print\` shows a new key`,
+      `${config.secretKeyFile}: cannot be changed (${errorCodeOf(error) ?? 'unknown'}); change it at its source, with a key from \`ugs secret-key add --print\``,
     )
   }
 }
@@ -247,7 +247,7 @@ function sum(counts: ReadonlyMap<string, number>): number {
   return [...counts.values()].reduce((total, count) => total + count, 0)
 }
 
-/** The date, and where a key has that already, with a number. */
+/** Returns the date, with a number if a key already has that id. */
 function dateId(taken: readonly string[]): string {
   const date = new Date().toISOString().slice(0, 10)
   let id = date

@@ -4,8 +4,13 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import { readConfig, settings, type Config } from '../config/settings.ts'
 import type { Service } from '../runtime/service.ts'
 import { serveMetrics } from '../observability/metrics/metrics-server.ts'
-import { isFirstWorker, superviseWorkers, tellSupervisor, toldBySupervisor } from '../runtime/workers.ts'
-import { errorMessageOf } from './exit-code.ts'
+import {
+  isFirstWorker,
+  reportListening,
+  stopRequestedBySupervisor,
+  superviseWorkers,
+} from '../runtime/workers.ts'
+import { reportError } from './exit-code.ts'
 import { parseCount } from './options.ts'
 
 export function addServeCommand(program: Command): void {
@@ -13,7 +18,7 @@ export function addServeCommand(program: Command): void {
     .command('serve')
     .description('Run the service until SIGTERM or SIGINT.')
     .addOption(
-      new Option('--workers <count>', 'processes that share the port, or auto: one for each core')
+      new Option('--workers <count>', 'number of processes that share the port, or auto for one per core')
         .argParser(parseWorkers)
         .default(1),
     )
@@ -27,35 +32,35 @@ export function addServeCommand(program: Command): void {
 }
 
 async function serveAlone(config: Config): Promise<void> {
-  // Only now: no other command needs the HTTP server, and loading it takes most of the time that they take.
+  // Loaded on demand, because it takes longer to load than most other commands take to run.
   const { serve } = await import('../runtime/service.ts')
-  // From here on a signal stops the service in good order, even one that comes while it starts.
-  const toldToStop = firstSignal(config.UGS_DRAIN_MS)
+  // Installed before the start, so that a signal during the start also stops the service gracefully.
+  const stopRequested = firstSignal(config.UGS_DRAIN_MS)
   const service = await serve(config)
-  tellWhere(service)
-  await service.stop(await toldToStop)
-  // A collector of traces that does not answer would keep it for longer than it may take.
+  printStarted(service)
+  await service.stop(await stopRequested)
+  // Do not wait for a trace collector that does not respond.
   process.exit()
 }
 
 async function serveByWorkers(config: Config, count: number): Promise<void> {
   const { createLogger } = await import('../observability/logger.ts')
-  const toldToStop = firstSignal(config.UGS_DRAIN_MS)
-  const metrics = await serveMetricsOfWorkers(config)
+  const stopRequested = firstSignal(config.UGS_DRAIN_MS)
+  const metrics = await serveWorkerMetrics(config)
   try {
     process.exitCode = await superviseWorkers({
       count,
       logger: createLogger(config.LOG_LEVEL),
-      onListening: (listening) => tellWhere({ ...listening, metricsUrl: metrics?.url }),
+      onListening: (listening) => printStarted({ ...listening, metricsUrl: metrics?.url }),
       onWorker: (worker) => metrics?.add(worker),
-      toldToStop,
+      stopRequested,
     })
   } finally {
     await metrics?.close()
   }
 }
 
-async function serveMetricsOfWorkers({ UGS_METRICS_HOST: host, UGS_METRICS_PORT: port }: Config) {
+async function serveWorkerMetrics({ UGS_METRICS_HOST: host, UGS_METRICS_PORT: port }: Config) {
   if (port === undefined) return undefined
   const { WorkerMetrics } = await import('../observability/metrics/worker-metrics.ts')
   const metrics = new WorkerMetrics()
@@ -64,9 +69,9 @@ async function serveMetricsOfWorkers({ UGS_METRICS_HOST: host, UGS_METRICS_PORT:
 }
 
 async function serveAsWorker(config: Config): Promise<void> {
-  // A signal to all processes at once, as Ctrl-C and supervisors send it, is the supervising one's to pass on.
+  // Ctrl-C and process managers signal all processes. The supervisor passes the signal on.
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => undefined)
-  const toldToStop = toldBySupervisor()
+  const stopRequested = stopRequestedBySupervisor()
   try {
     const { serve } = await import('../runtime/service.ts')
     const service = await serve(config, { isSupervised: true, runsMaintenance: isFirstWorker() })
@@ -74,16 +79,16 @@ async function serveAsWorker(config: Config): Promise<void> {
       const { respondToSupervisor } = await import('../observability/metrics/worker-metrics.ts')
       respondToSupervisor(service.readMetrics)
     }
-    tellSupervisor(service)
-    await service.stop(await toldToStop)
+    reportListening(service)
+    await service.stop(await stopRequested)
   } catch (error) {
-    process.exitCode = errorMessageOf(error)
+    process.exitCode = reportError(error)
   }
-  // It would not end by itself as long as it may be told anything.
+  // The message channel to the supervisor would keep the process alive.
   process.exit()
 }
 
-function tellWhere({ origin, notes, metricsUrl }: Omit<Service, 'stop'>): void {
+function printStarted({ origin, notes, metricsUrl }: Omit<Service, 'stop'>): void {
   const lines = [
     `User Group Service listens on ${origin}`,
     ...(metricsUrl === undefined ? [] : [`Metrics are at ${metricsUrl}`]),
@@ -98,15 +103,18 @@ function parseWorkers(text: string): number {
 
 function parseWorkerCount(text: string): number {
   const count = parseCount(text)
-  if (count > 256) throw new InvalidArgumentError('It must be auto, or a whole number from 1 to 256.')
+  if (count > 256) throw new InvalidArgumentError('It must be auto or a whole number from 1 to 256.')
   return count
 }
 
-/** Resolves with how long to drain: SIGINT is a person at a terminal, whom no load balancer stands in front of. */
+/**
+ * Resolves with the drain time at the first SIGTERM or SIGINT. SIGINT comes from a person at a terminal without a load
+ * balancer, so its drain time is 0.
+ */
 function firstSignal(drainMs: number): Promise<number> {
   return new Promise((resolve) => {
     const stop = (signal: NodeJS.Signals) => {
-      // A second signal then ends the process at once.
+      // A second signal ends the process immediately.
       process.off('SIGTERM', stop).off('SIGINT', stop)
       resolve(signal === 'SIGTERM' ? drainMs : 0)
     }
@@ -115,9 +123,9 @@ function firstSignal(drainMs: number): Promise<number> {
 }
 
 function settingsHelp(): string {
-  const rows = Object.entries(settings).map(([name, { meaning, default: byDefault }]) => {
+  const rows = Object.entries(settings).map(([name, { description, default: byDefault }]) => {
     const title = byDefault === undefined ? `${name} (unset)` : `${name} (${byDefault})`
-    return `  ${title}\n      ${meaning}`
+    return `  ${title}\n      ${description}`
   })
-  return `\nSettings, from the environment, with their defaults:\n\n${rows.join('\n')}\n`
+  return `\nEnvironment variables and their defaults:\n\n${rows.join('\n')}\n`
 }

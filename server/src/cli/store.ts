@@ -18,15 +18,15 @@ interface CopyOptions {
 }
 
 export function addStoreCommands(program: Command): void {
-  const store = program.command('store').description('Look after the store as a whole.')
+  const store = program.command('store').description('Manage the store as a whole.')
 
   store
     .command('copy')
     .description(
-      'Copy everything from one store into an empty PostgreSQL database, user group tokens unchanged. Stop the service first. What was interrupted goes on where it stopped when it is run again.',
+      'Copy a store to an empty PostgreSQL database, with unchanged user group tokens. Stop the service first. After an interruption, run the same command again to continue.',
     )
-    .requiredOption('--from <url>', 'the store to copy: sqlite:PATH or postgres://…')
-    .requiredOption('--to <url>', 'the database to copy into: postgres://…; PGPASSWORD may hold its password')
+    .requiredOption('--from <url>', 'store to copy: sqlite:PATH or postgres://…')
+    .requiredOption('--to <url>', 'database to copy to: postgres://…; PGPASSWORD can provide the password')
     .addOption(jsonOption())
     .action(copy)
 }
@@ -36,7 +36,7 @@ async function copy(options: CopyOptions): Promise<void> {
   const to = locationOf('--to', options.to)
   if (to.kind !== 'postgres')
     throw new UsageError('--to: must be a PostgreSQL database, in the form postgres://…')
-  if (isDeepStrictEqual(from, to)) throw new UsageError('--to: is the store that --from names')
+  if (isDeepStrictEqual(from, to)) throw new UsageError('--to: must differ from --from')
   const storeOptions = storeOptionsOf(readConfig(process.env))
   const source = await openTablesToRead(from, { ...storeOptions, migrate: 'check' })
   try {
@@ -50,11 +50,11 @@ async function copy(options: CopyOptions): Promise<void> {
       else {
         for (const { name, rows, checksum } of tables) {
           console.error(
-            `${name}: ${rows} ${rows === 1 ? 'row' : 'rows'}, the same on both sides (SHA-256 ${checksum})`,
+            `${name}: ${rows} ${rows === 1 ? 'row' : 'rows'}, identical in both stores (SHA-256 ${checksum})`,
           )
         }
         console.error(
-          `${hasCopied ? 'Copied' : 'It was copied already'}. Start the service with the new DATABASE_URL and the same secret keys.`,
+          `${hasCopied ? 'Copied' : 'Already copied'}. Start the service with the new DATABASE_URL and the same secret keys.`,
         )
       }
     } finally {
@@ -65,7 +65,7 @@ async function copy(options: CopyOptions): Promise<void> {
   }
 }
 
-/** The value is not repeated: it may hold a password. */
+/** Parses the URL of an option. Error messages do not repeat the URL, which may have a password. */
 function locationOf(option: string, url: string): StoreLocation {
   try {
     return parseDatabaseUrl(url)

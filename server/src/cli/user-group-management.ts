@@ -40,60 +40,63 @@ interface SearchOptions extends TenantScopeOptions {
   limit: number
 }
 
-interface Parts {
+interface Dependencies {
   readonly management: UserGroupManagement
   readonly userGroups: UserGroupService
   readonly store: Store
   readonly caller: Caller
 }
 
-/** What `/admin/v1` does with user groups, for an operator: with `--json` it is told in the same shape. */
+/** Adds the user group operations of `/admin/v1` as commands. `--json` prints the same fields as the API. */
 export function addUserGroupManagementCommands(userGroup: Command): void {
   const command = (name: string, description: string) => tenantScopeCommand(userGroup, name, description)
   const commandOnOne = (name: string, description: string) => userGroupCommand(userGroup, name, description)
-  command('search', 'Find user groups by what they are.')
-    .option('--id-prefix <text>', 'what the id starts with', parseName)
-    .option('--name <text>', 'a part of the name, in whatever case', parseName)
-    .option('--property <pointer>', 'a place in the properties, such as /plan; with --value')
-    .option('--value <text>', 'the string, number or boolean there')
-    .option('--schema <key>', 'a key of the mapping; with --data-source', parseName)
-    .option('--data-source <key>', 'its value', parseName)
-    .option('--suspended', 'only those that are suspended')
-    .option('--no-suspended', 'only those that are not')
-    .option('--limit <count>', 'how many at most', parseCount, 100)
+  command('search', 'Find user groups by their fields.')
+    .option('--id-prefix <text>', 'beginning of the id', parseName)
+    .option('--name <text>', 'part of the name, case-insensitive', parseName)
+    .option('--property <pointer>', 'JSON Pointer into the properties, such as /plan; requires --value')
+    .option('--value <text>', 'string, number or boolean at that place')
+    .option('--schema <key>', 'key of a mapping entry; requires --data-source', parseName)
+    .option('--data-source <key>', 'value of the mapping entry; requires --schema', parseName)
+    .option('--suspended', 'only suspended user groups')
+    .option('--no-suspended', 'only user groups that are not suspended')
+    .option('--limit <count>', 'maximum number of user groups', parseCount, 100)
     .action(search)
-  commandOnOne('view', 'Show what a user group sees, and its last changes.').action(view)
-  commandOnOne('versions', 'List what a user group was before its last changes.').action(listVersions)
-  commandOnOne('undo', 'Have name, mapping and properties be as they were before the last change.')
-    .option('--revision <revision>', 'the version to go back to (default: the last one)', parseCount)
+  commandOnOne('view', 'Show the variables, data sources and last changes of a user group.').action(view)
+  commandOnOne('versions', 'List the earlier versions of a user group.').action(listVersions)
+  commandOnOne('undo', 'Revert name, mapping and properties to an earlier version.')
+    .option('--revision <revision>', 'revision of the version (default: the previous one)', parseCount)
     .action(undo)
-  commandOnOne('suspend', 'Have the renderer take its tokens as inactive, at once.').action(
+  commandOnOne('suspend', 'Make the tokens of a user group inactive for the renderer.').action(
     (id: string, options: TenantScopeOptions) => setSuspended(id, true, options),
   )
-  commandOnOne('resume', 'Have the renderer take its tokens again.').action(
+  commandOnOne('resume', 'Make the tokens of a suspended user group active again.').action(
     (id: string, options: TenantScopeOptions) => setSuspended(id, false, options),
   )
-  command('list-deleted', 'List what was deleted within the last 30 days.').action(listDeleted)
-  command('restore', 'Restore a deleted user group, its token included.')
-    .argument('<team_id>', 'its id, as `ugs user-group list-deleted` shows it', parseCount)
+  command('list-deleted', 'List user groups deleted in the last 30 days.').action(listDeleted)
+  command('restore', 'Restore a deleted user group and its token.')
+    .argument('<team_id>', 'id from `ugs user-group list-deleted`', parseCount)
     .action(restore)
-  command('isolation', 'Find user groups that share a data source, or are mapped to nothing.').action(
+  command('isolation', 'List shared data sources, and mappings that name nothing registered.').action(
     isolation,
   )
   userGroup
     .command('promote')
-    .description('Bring user groups from Testing to Customer: name, mapping and properties.')
-    .argument('<user_group_id...>', 'the ids of those to promote')
-    .option('--dry-run', 'change nothing, and say what would be different')
+    .description('Copy name, mapping and properties of user groups from Testing to Customer.')
+    .argument('<user_group_id...>', 'your ids of the user groups')
+    .option('--dry-run', 'report changes without making them')
     .addOption(workspaceOption())
     .addOption(jsonOption())
     .action(promote)
-  command('whose-token', 'Say whose token it is that is read from standard input, and whether it works.')
-    .option('--rotate', 'replace the user group token, or revoke the API token, at once')
+  command('whose-token', 'Read a token from standard input and show its owner and whether it works.')
+    .option('--rotate', 'stop the token: replace a user group token, revoke an API token')
     .action(findLeaked)
 }
 
-function withManagement<T>(options: TenantScopeOptions, work: (parts: Parts) => Promise<T>): Promise<T> {
+function withManagement<T>(
+  options: TenantScopeOptions,
+  work: (dependencies: Dependencies) => Promise<T>,
+): Promise<T> {
   return withUserGroups(async (userGroups, store) => {
     const management = new UserGroupManagement({ store, userGroups, clock: systemClock })
     return work({ management, userGroups, store, caller: await callerOf(store, options) })
@@ -120,7 +123,7 @@ async function search(options: SearchOptions): Promise<void> {
   }
 }
 
-/** @throws UsageError where one of two options is given without the other */
+/** @throws UsageError if one of two options is given without the other */
 function searchOf(options: SearchOptions): UserGroupSearch {
   const { idPrefix, name, property, value, schema, dataSource, suspended } = options
   if ((property === undefined) !== (value === undefined))
@@ -140,14 +143,14 @@ function searchOf(options: SearchOptions): UserGroupSearch {
 }
 
 async function view(id: string, options: TenantScopeOptions): Promise<void> {
-  const seen = await withManagement(options, async ({ management, userGroups, caller }) =>
+  const details = await withManagement(options, async ({ management, userGroups, caller }) =>
     management.view(caller, (await userGroups.show(caller, id)).teamId),
   )
   if (options.json) {
-    printJson(withoutSuccess(viewResponse(seen)))
+    printJson(withoutSuccess(viewResponse(details)))
     return
   }
-  const { userGroup, entries, lastIntrospectedAt, versions } = seen
+  const { userGroup, entries, lastIntrospectedAt, versions } = details
   printTable(
     ['FIELD', 'VALUE'],
     [
@@ -197,11 +200,11 @@ async function undo(id: string, options: TenantScopeOptions & { revision?: numbe
     const { teamId, revision } = await userGroups.show(caller, id)
     const [last] = await management.listVersions(caller, teamId, 1)
     const version = options.revision ?? last?.revision
-    if (version === undefined) throw new CommandError(`the user group "${id}" was never changed`)
+    if (version === undefined) throw new CommandError(`user group "${id}" has no earlier version`)
     return management.restoreVersion(caller, { teamId, revision }, version)
   })
   if (options.json) printJson(JSON.parse(userGroupJson(restored)))
-  else console.error(`The user group "${id}" is as it was.`)
+  else console.error(`Reverted user group "${id}".`)
 }
 
 async function setSuspended(id: string, suspended: boolean, options: TenantScopeOptions): Promise<void> {
@@ -210,7 +213,7 @@ async function setSuspended(id: string, suspended: boolean, options: TenantScope
     return management.setSuspended(caller, { teamId }, suspended)
   })
   if (options.json) printJson(JSON.parse(userGroupJson(changed)))
-  else console.error(`The user group "${id}" is ${suspended ? 'suspended' : 'no longer suspended'}.`)
+  else console.error(`${suspended ? 'Suspended' : 'Resumed'} user group "${id}".`)
 }
 
 async function listDeleted(options: TenantScopeOptions): Promise<void> {
@@ -242,7 +245,7 @@ async function restore(teamId: number, options: TenantScopeOptions): Promise<voi
     management.restoreDeleted(caller, teamId),
   )
   if (options.json) printJson(JSON.parse(userGroupJson(restored)))
-  else console.error(`The user group "${restored.providedId}" is restored.`)
+  else console.error(`Restored user group "${restored.providedId}".`)
 }
 
 async function isolation(options: TenantScopeOptions): Promise<void> {
@@ -289,14 +292,14 @@ async function promote(
     )
   }
   if (results.some(({ outcome }) => outcome === 'refused' || outcome === 'not_found'))
-    throw new CommandError('not all of them could be promoted')
+    throw new CommandError('some user groups could not be promoted')
 }
 
 async function findLeaked({
   rotate = false,
   ...options
 }: TenantScopeOptions & { rotate?: boolean }): Promise<void> {
-  // On the command line others would see it.
+  // Command-line arguments are visible to other users of the machine.
   const token = readFileSync(0, 'utf8').trim()
   const leaked = await withManagement(options, ({ management, caller }) =>
     management.findLeaked(caller, token, rotate),
@@ -306,26 +309,24 @@ async function findLeaked({
     return
   }
   if (leaked.kind === 'unknown') {
-    console.error(`It is no token of the environment ${options.environment} in this workspace.`)
+    console.error(`The environment ${options.environment} of this workspace has no such token.`)
     return
   }
   const owner =
     leaked.kind === 'api_token'
-      ? `the API token ${leaked.apiToken.id} "${leaked.apiToken.name}"`
-      : `the user group "${leaked.userGroup.providedId}"`
-  const state = leaked.works ? 'works' : 'does not work'
+      ? `API token ${leaked.apiToken.id} "${leaked.apiToken.name}"`
+      : `token of user group "${leaked.userGroup.providedId}"`
+  const state = leaked.works ? 'active' : 'inactive'
   const stopped =
     leaked.kind === 'api_token'
-      ? 'It is revoked.'
+      ? 'It is now revoked.'
       : leaked.rotated
-        ? 'The user group has another one now.'
-        : 'It is stopped.'
-  console.error(
-    `It is of ${owner}, and ${rotate ? `${leaked.works ? 'worked' : 'did not work'}. ${stopped}` : `${state}.`}`,
-  )
+        ? 'It is now replaced.'
+        : 'It is now stopped.'
+  console.error(rotate ? `It was an ${state} ${owner}. ${stopped}` : `It is an ${state} ${owner}.`)
 }
 
-/** An answer of the API, less what tells that it is one. */
+/** Parses a response of the API and removes `success`. */
 function withoutSuccess(response: string): unknown {
   const fields = JSON.parse(response) as Record<string, unknown>
   delete fields.success

@@ -3,7 +3,7 @@ import { limits } from '../contract/limits.ts'
 import { readStrictJson } from '../contract/json/strict-json.ts'
 import { Fault } from '../domain/fault.ts'
 import type { UserGroup } from '../domain/user-group/user-group.ts'
-import type { UserGroupWithToken, UserGroupRequest } from '../domain/user-group/user-group-service.ts'
+import type { UserGroupRequest } from '../domain/user-group/user-group-service.ts'
 import { addUserGroupManagementCommands } from './user-group-management.ts'
 import { parseCount, parseDuration, tenantScopeCommand, userGroupCommand } from './options.ts'
 import { formatTime, printJson, printLine, printTable } from './output.ts'
@@ -16,47 +16,45 @@ interface FieldOptions extends TenantScopeOptions {
 }
 
 export function addUserGroupCommands(program: Command): void {
-  const userGroup = program.command('user-group').description('Look after user groups.')
+  const userGroup = program.command('user-group').description('Manage user groups.')
 
   const command = (name: string, description: string) => tenantScopeCommand(userGroup, name, description)
   const commandOnOne = (name: string, description: string) => userGroupCommand(userGroup, name, description)
   const commandWithFields = (name: string, description: string) =>
     commandOnOne(name, description)
-      .option('--name <name>', 'name; left out, it stays')
+      .option('--name <name>', 'name; unchanged if omitted')
       .option(
         '--mapping <json>',
-        'schema ids to data sources, for example {"40":"213"}; null clears',
+        'JSON object of schemas and data sources, such as {"40":"213"}; null clears it',
         parseJson,
       )
-      .option('--properties <json>', 'properties, a JSON object; null clears', parseJson)
+      .option('--properties <json>', 'JSON object; null clears it', parseJson)
 
-  command('list', 'List the user groups of an environment, in the order of their ids.')
-    .option('--limit <count>', 'how many at most', parseCount, 100)
-    .option('--after <user_group_id>', 'only those after this id')
+  command('list', 'List user groups in the order of their ids.')
+    .option('--limit <count>', 'maximum number of user groups', parseCount, 100)
+    .option('--after <user_group_id>', 'only user groups after this id')
     .action(list)
 
-  commandOnOne('show', 'Show a user group; its token only with --show-token.')
-    .option('--show-token', 'show its token too')
-    .action(show)
+  commandOnOne('show', 'Show a user group.').option('--show-token', 'include the token').action(show)
 
   commandWithFields(
     'get-or-create',
-    'Make a user group be as described, creating it if needed; write its token.',
+    'Create a user group or update it to match the options, and print its token.',
   ).action(getOrCreate)
 
-  commandWithFields('update', 'Change an existing user group.').action(update)
+  commandWithFields('update', 'Update an existing user group.').action(update)
 
-  commandOnOne('rotate', 'Replace the token of a user group; write the new one.')
+  commandOnOne('rotate', 'Replace the token of a user group and print the new one.')
     .option(
       '--grace <duration>',
-      'keep the old token valid for viewing for as long, at most 7d (default: not at all)',
+      'time for which the old token stays valid for viewing, at most 7d (default: none)',
       parseGrace,
     )
     .action(rotate)
 
   commandOnOne(
     'delete',
-    'Delete a user group. Its tokens stop at once; for 30 days `ugs user-group restore` brings it back.',
+    'Delete a user group. Its tokens stop at once. `ugs user-group restore` restores it for 30 days.',
   ).action(remove)
 
   addUserGroupManagementCommands(userGroup)
@@ -70,7 +68,7 @@ async function list(options: TenantScopeOptions & { limit: number; after?: strin
       limit: options.limit,
     }),
   )
-  if (options.json) printJson(page.map(shown))
+  if (options.json) printJson(page.map(fieldsOf))
   else {
     printTable(
       ['TEAM_ID', 'USER_GROUP_ID', 'NAME', 'CREATED', 'UPDATED'],
@@ -84,9 +82,7 @@ async function list(options: TenantScopeOptions & { limit: number; after?: strin
     )
   }
   if (page.length === options.limit) {
-    console.error(
-      `There may be more: --after ${JSON.stringify(page.at(-1)?.providedId)} shows what comes next.`,
-    )
+    console.error(`There may be more. Continue with --after ${JSON.stringify(page.at(-1)?.providedId)}.`)
   }
 }
 
@@ -94,7 +90,7 @@ async function show(id: string, options: TenantScopeOptions & { showToken?: bool
   const group = await withUserGroups(async (userGroups, store) =>
     userGroups.show(await callerOf(store, options), id),
   )
-  const fields = { ...shown(group), ...(options.showToken && { token: group.token }) }
+  const fields = { ...fieldsOf(group), ...(options.showToken && { token: group.token }) }
   if (options.json) {
     printJson(fields)
     return
@@ -110,18 +106,18 @@ async function show(id: string, options: TenantScopeOptions & { showToken?: bool
 
 async function getOrCreate(id: string, options: FieldOptions): Promise<void> {
   const { providedId, change } = await readFields(id, options)
-  const { created, token, whole } = await withUserGroups(async (userGroups, store) => {
+  const { created, token, complete } = await withUserGroups(async (userGroups, store) => {
     const caller = await callerOf(store, options)
     const { created, userGroup } = await userGroups.getOrCreate(caller, providedId, change, true)
-    const whole = options.json ? await userGroups.show(caller, providedId) : null
-    return { created, token: userGroup.token, whole }
+    const complete = options.json ? await userGroups.show(caller, providedId) : null
+    return { created, token: userGroup.token, complete }
   })
-  if (whole !== null) {
-    printJson({ new_user_group: created, user_group: shownWithToken(whole) })
+  if (complete !== null) {
+    printJson({ new_user_group: created, user_group: { ...fieldsOf(complete), token: complete.token } })
     return
   }
   printLine(token)
-  console.error(`${created ? 'Created' : 'Found'} the user group "${providedId}".`)
+  console.error(`${created ? 'Created' : 'Found'} user group "${providedId}".`)
 }
 
 async function update(id: string, options: FieldOptions): Promise<void> {
@@ -129,8 +125,8 @@ async function update(id: string, options: FieldOptions): Promise<void> {
   const userGroup = await withUserGroups(async (userGroups, store) =>
     userGroups.update(await callerOf(store, options), providedId, change),
   )
-  if (options.json) printJson({ new_user_group: false, user_group: shown(userGroup) })
-  else console.error(`The user group "${userGroup.providedId}" is as described.`)
+  if (options.json) printJson({ new_user_group: false, user_group: fieldsOf(userGroup) })
+  else console.error(`Updated user group "${userGroup.providedId}".`)
 }
 
 async function rotate(id: string, options: TenantScopeOptions & { grace?: number }): Promise<void> {
@@ -153,16 +149,16 @@ async function rotate(id: string, options: TenantScopeOptions & { grace?: number
     return
   }
   printLine(rotated.token)
-  console.error(`The token of the user group "${rotated.providedId}" is replaced.`)
+  console.error(`Replaced the token of user group "${rotated.providedId}".`)
 }
 
 async function remove(id: string, options: TenantScopeOptions): Promise<void> {
   await withUserGroups(async (userGroups, store) => userGroups.delete(await callerOf(store, options), id))
   if (options.json) printJson({ deleted: true, provided_id: id })
-  else console.error(`The user group "${id}" is deleted.`)
+  else console.error(`Deleted user group "${id}".`)
 }
 
-/** Reads the options as the body of a call, so that what the API refuses is refused here too, in the same words. */
+/** Validates the options as the body of an API request, so that the same rules and messages apply. */
 async function readFields(
   id: string,
   { name, mapping, properties }: FieldOptions,
@@ -171,17 +167,17 @@ async function readFields(
   if (name !== undefined) members.push(`"name":${JSON.stringify(name)}`)
   if (mapping !== undefined) members.push(`"mapping":${mapping}`)
   if (properties !== undefined) members.push(`"properties":${properties}`)
-  // Only now: most commands have no fields to read, and the schemas take long to load.
+  // Loaded on demand, because the schemas take long to load.
   const { readUserGroupBody } = await import('../contract/user/bodies.ts')
   return readUserGroupBody(Buffer.from(`{${members.join()}}`))
 }
 
-/** Checks that the text is JSON, and leaves it as it is. */
+/** Checks that the text is valid JSON and returns it unchanged. */
 function parseJson(text: string): string {
   try {
     readStrictJson(Buffer.from(text))
   } catch (error) {
-    throw new InvalidArgumentError(error instanceof Fault ? error.message : 'It is not JSON.')
+    throw new InvalidArgumentError(error instanceof Fault ? error.message : 'It must be JSON.')
   }
   return text
 }
@@ -192,7 +188,7 @@ function parseGrace(text: string): number {
   return ms
 }
 
-function shown(group: Omit<UserGroup, 'token'>) {
+function fieldsOf(group: Omit<UserGroup, 'token'>) {
   return {
     team_id: group.teamId,
     provided_id: group.providedId,
@@ -204,8 +200,4 @@ function shown(group: Omit<UserGroup, 'token'>) {
     updated_at: formatTime(group.updatedAt),
     token_issued_at: formatTime(group.tokenIssuedAt),
   }
-}
-
-function shownWithToken(group: UserGroupWithToken) {
-  return { ...shown(group), token: group.token }
 }

@@ -7,7 +7,7 @@ import { operator } from '../runtime/operator.ts'
 import { openConfiguredStore, openUserGroupService } from '../runtime/configured-store.ts'
 import { UsageError } from './errors.ts'
 
-/** Opens the store that the environment names for as long as `work` takes. */
+/** Opens the configured store, runs `work` and closes the store. */
 export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openConfiguredStore(readConfig(process.env))
   try {
@@ -17,7 +17,7 @@ export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<
   }
 }
 
-/** The same, with the secret keys, for what shows or makes a user group token. */
+/** Like `withStore`, and loads the secret keys, for commands that show or issue user group tokens. */
 export async function withUserGroups<T>(
   work: (userGroups: UserGroupService, store: Store) => Promise<T>,
 ): Promise<T> {
@@ -25,23 +25,23 @@ export async function withUserGroups<T>(
   return withStore(async (store) => work(await openUserGroupService(config, store), store))
 }
 
-/** @throws UsageError where there is no such workspace */
+/** @throws UsageError if there is no such workspace */
 export async function findWorkspace(store: Store, name: string): Promise<Workspace> {
   const workspaces = await store.workspaces.list()
   const workspace = workspaces.find((candidate) => candidate.name === name)
   if (workspace !== undefined) return workspace
   const names = workspaces.map((candidate) => `"${candidate.name}"`).join(', ')
-  throw new UsageError(`there is no workspace "${name}"; there are ${names}`)
+  throw new UsageError(`there is no workspace "${name}"; the workspaces are ${names}`)
 }
 
-/** What the commands on one environment have in common. */
+/** Common options of commands for one environment. */
 export interface TenantScopeOptions {
   environment: Environment
   workspace: string
   json?: boolean
 }
 
-/** @throws UsageError where there is no such workspace */
+/** @throws UsageError if there is no such workspace */
 export async function callerOf(
   store: Store,
   { workspace, environment }: TenantScopeOptions,

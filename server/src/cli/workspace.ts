@@ -7,20 +7,20 @@ import { formatTime, printJson, printTable } from './output.ts'
 import { withStore } from './with-store.ts'
 
 export function addWorkspaceCommands(program: Command): void {
-  const workspace = program.command('workspace').description('Make and list workspaces.')
+  const workspace = program.command('workspace').description('Create and list workspaces.')
 
   workspace
     .command('create')
-    .description('Make a workspace.')
-    .argument('<name>', 'its name', parseName)
+    .description('Create a workspace.')
+    .argument('<name>', 'name', parseName)
     .addOption(jsonOption())
     .action(async (name: string, { json }: { json?: boolean }) => {
       const created = await withStore((store) =>
         store.workspaces.create({ name, createdAt: Date.now(), environment: 'Customer', ...operator() }),
       )
       if (created === null) throw new CommandError(`there is already a workspace "${name}"`)
-      if (json) printJson(shown(created.workspace))
-      else console.error(`Made the workspace "${created.workspace.name}".`)
+      if (json) printJson(fieldsOf(created.workspace))
+      else console.error(`Created workspace "${created.workspace.name}".`)
     })
 
   workspace
@@ -28,7 +28,7 @@ export function addWorkspaceCommands(program: Command): void {
     .description('List the workspaces.')
     .addOption(jsonOption())
     .action(async ({ json }: { json?: boolean }) => {
-      const workspaces = (await withStore((store) => store.workspaces.list())).map(shown)
+      const workspaces = (await withStore((store) => store.workspaces.list())).map(fieldsOf)
       if (json) printJson(workspaces)
       else {
         printTable(
@@ -39,6 +39,6 @@ export function addWorkspaceCommands(program: Command): void {
     })
 }
 
-function shown({ id, name, createdAt }: Workspace) {
+function fieldsOf({ id, name, createdAt }: Workspace) {
   return { id, name, created_at: formatTime(createdAt) }
 }

@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import type { PostgresHost, PostgresTls, StoreLocation } from '../store/location.ts'
 
 /**
- * As libpq spells them. `require` verifies as `verify-full` does, and the modes that may end without encryption are left
- * out: none of them keeps out who stands in between.
+ * Supported modes of libpq. `require` verifies like `verify-full`. The modes that allow unencrypted connections are not
+ * supported, because they do not prevent interception.
  */
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full']
 
@@ -20,71 +20,71 @@ const parameters = [
 ]
 
 /**
- * Reads `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETER=VALUE`. A URL may hold a
- * password, so that no message repeats any of it but the name of a parameter.
+ * Parses `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETER=VALUE`. Error messages repeat
+ * only the names of parameters, because the URL may have a password.
  * @throws RangeError
  */
 export function parseDatabaseUrl(text: string): StoreLocation {
-  if (text.startsWith('sqlite:')) return sqliteOf(text)
-  if (/^postgres(ql)?:\/\//.test(text)) return postgresOf(text)
+  if (text.startsWith('sqlite:')) return parseSqliteUrl(text)
+  if (/^postgres(ql)?:\/\//.test(text)) return parsePostgresUrl(text)
   throw new RangeError('must have the form sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
 }
 
-function sqliteOf(text: string): StoreLocation {
-  // sqlite:///var/lib/ugs.db is how a URL with an empty authority names the same file as sqlite:/var/lib/ugs.db.
+function parseSqliteUrl(text: string): StoreLocation {
+  // sqlite:///var/lib/ugs.db, with an empty authority, is the same file as sqlite:/var/lib/ugs.db.
   const path = text.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
   if (path === '' || path === ':memory:') throw new RangeError('must name a file, in the form sqlite:PATH')
   return { kind: 'sqlite', path: resolve(path) }
 }
 
-/** No parser of URLs takes several hosts, so that this one reads the form that libpq documents. */
-function postgresOf(text: string): StoreLocation {
+/** Parses the URL format of libpq. URL parsers do not support several hosts. */
+function parsePostgresUrl(text: string): StoreLocation {
   const parts = /^postgres(?:ql)?:\/\/(?:([^/?]*)@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/s.exec(text)
   if (parts === null) throw new RangeError('must have the form postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   const [, credentials = '', authority = '', path = '', query = ''] = parts
-  // A password may have ended up there, and no message about a parameter is to show any of it.
+  // An "@" there means that the password is not encoded. A message about a parameter would reveal a part of it.
   if (query.includes('@')) throw new RangeError('has an "@" after the "?": write "?" in a password as %3F')
   if (path.includes('@')) throw new RangeError('has an "@" after the "/": write "/" in a password as %2F')
-  const given = parametersOf(query)
+  const values = parseParameters(query)
   const [user = '', ...password] = credentials.split(':')
-  const hosts = hostsOf(given.host ?? authority, given.port)
+  const hosts = parseHosts(values.host ?? authority, values.port)
   if (user === '')
     throw new RangeError('must name the user, in the form postgres://USER:PASSWORD@HOST/DATABASE')
   if (path === '')
     throw new RangeError('must name the database, in the form postgres://USER:PASSWORD@HOST/DATABASE')
-  const target = given.target_session_attrs ?? 'read-write'
+  const target = values.target_session_attrs ?? 'read-write'
   if (target !== 'read-write' && target !== 'primary') {
-    throw new RangeError('target_session_attrs: must be read-write: the service writes')
+    throw new RangeError('target_session_attrs: must be read-write, because the service writes')
   }
   return {
     kind: 'postgres',
     server: {
       hosts,
-      database: decoded(path, 'the database'),
-      user: decoded(user, 'the user'),
-      password: password.length === 0 ? undefined : decoded(password.join(':'), 'the password'),
-      applicationName: given.application_name ?? 'user-group-service',
-      tls: tlsOf(given, hosts),
+      database: decode(path, 'the database'),
+      user: decode(user, 'the user'),
+      password: password.length === 0 ? undefined : decode(password.join(':'), 'the password'),
+      applicationName: values.application_name ?? 'user-group-service',
+      tls: tlsOf(values, hosts),
     },
   }
 }
 
-function parametersOf(query: string): Partial<Record<string, string>> {
-  // Unlike in a form, "+" stands for itself.
-  const given = new URLSearchParams(query.replaceAll('+', '%2B'))
-  for (const name of given.keys()) {
+function parseParameters(query: string): Partial<Record<string, string>> {
+  // "+" is a literal plus sign, unlike in forms.
+  const values = new URLSearchParams(query.replaceAll('+', '%2B'))
+  for (const name of values.keys()) {
     if (!parameters.includes(name)) {
-      const shown = /^[a-z_]{1,40}$/.test(name) ? `"${name}"` : 'a parameter'
-      throw new RangeError(`${shown} is not known after the "?"; known are ${parameters.join(', ')}`)
+      const shownName = /^[a-z_]{1,40}$/.test(name) ? ` "${name}"` : ''
+      throw new RangeError(`unknown parameter${shownName}; known parameters are ${parameters.join(', ')}`)
     }
-    if (given.getAll(name).length > 1) throw new RangeError(`${name}: is given twice`)
+    if (values.getAll(name).length > 1) throw new RangeError(`${name}: must be given only once`)
   }
-  return Object.fromEntries(given)
+  return Object.fromEntries(values)
 }
 
-function hostsOf(text: string, commonPort = '5432'): PostgresHost[] {
+function parseHosts(text: string, commonPort = '5432'): PostgresHost[] {
   return text.split(',').map((entry) => {
-    // An address of IPv6 stands in brackets; a folder of a Unix socket has its slashes encoded, or is in "host".
+    // IPv6 addresses are in brackets. The folder of a Unix socket is percent-encoded, or in the parameter "host".
     const [, bracketed, plain, port = commonPort] =
       /^(?:\[([^\]]+)\]|([^:[\]]*))(?::(\d*))?$/.exec(entry) ?? []
     const host = bracketed ?? plain ?? ''
@@ -94,30 +94,30 @@ function hostsOf(text: string, commonPort = '5432'): PostgresHost[] {
     if (!Number.isInteger(number) || number < 1 || number > 65_535) {
       throw new RangeError('the port must be a whole number from 1 to 65535')
     }
-    return { host: decoded(host, 'the host'), port: number }
+    return { host: decode(host, 'the host'), port: number }
   })
 }
 
-/** Unless the URL says otherwise, what leaves this machine is encrypted, and for the right server alone. */
+/** Returns the TLS options. By default, connections to other machines are encrypted and verify the server. */
 function tlsOf(
-  given: Partial<Record<string, string>>,
+  values: Partial<Record<string, string>>,
   hosts: readonly PostgresHost[],
 ): PostgresTls | undefined {
-  const mode = given.sslmode ?? (hosts.every(isLocal) ? 'disable' : 'verify-full')
+  const mode = values.sslmode ?? (hosts.every(isLocal) ? 'disable' : 'verify-full')
   if (!sslModes.includes(mode)) {
     throw new RangeError(
-      `sslmode: must be ${sslModes.join(', ')}; without one, it is verify-full unless all hosts are on this machine`,
+      `sslmode: must be one of ${sslModes.join(', ')}; default is disable if all hosts are on this machine, otherwise verify-full`,
     )
   }
   if (mode === 'disable') return undefined
-  if ((given.sslcert === undefined) !== (given.sslkey === undefined)) {
+  if ((values.sslcert === undefined) !== (values.sslkey === undefined)) {
     throw new RangeError('sslcert and sslkey: must be given together')
   }
   return {
     verifiesHost: mode !== 'verify-ca',
-    rootCertificate: given.sslrootcert,
-    certificate: given.sslcert,
-    key: given.sslkey,
+    rootCertificate: values.sslrootcert,
+    certificate: values.sslcert,
+    key: values.sslkey,
   }
 }
 
@@ -131,14 +131,14 @@ function isLocal({ host }: PostgresHost): boolean {
   return version !== 0 && loopback.check(host, `ipv${version as 4 | 6}`)
 }
 
-function decoded(text: string, what: string): string {
-  let decodedText: string
+function decode(text: string, part: string): string {
+  let decoded: string
   try {
-    decodedText = decodeURIComponent(text)
+    decoded = decodeURIComponent(text)
   } catch {
-    throw new RangeError(`${what} is not encoded as in a URL: write "%" as %25`)
+    throw new RangeError(`${part} is not percent-encoded correctly: write "%" as %25`)
   }
-  // PostgreSQL's protocol ends a text with it.
-  if (decodedText.includes('\0')) throw new RangeError(`${what} must not have U+0000 (%00)`)
-  return decodedText
+  // U+0000 ends a string in PostgreSQL's protocol.
+  if (decoded.includes('\0')) throw new RangeError(`${part} must not contain U+0000 (%00)`)
+  return decoded
 }

@@ -22,9 +22,10 @@ import {
 } from '../domain/secret-key/keyring.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
 
-// The file has the form of `UGS_SECRET_KEYS`.
-
-/** @throws RangeError where the file does not hold secret keys; the system's error where it cannot be read. */
+/**
+ * Reads a file in the format of `UGS_SECRET_KEYS`. Returns null if it does not exist.
+ * @throws RangeError if the content is invalid; the system's error if the file cannot be read
+ */
 export function readSecretKeyFile(file: string): SecretKey[] | null {
   try {
     return parseSecretKeys(readFileSync(file, 'utf8').trim())
@@ -35,70 +36,69 @@ export function readSecretKeyFile(file: string): SecretKey[] | null {
 }
 
 /**
- * Makes a secret key and keeps it in the file, whose folder exists. Of several processes that do so at once, all return
- * the key of one of them. The key is on the disk before anything is sealed with it.
+ * Creates the file with a new secret key. The folder must exist. If several processes do this at once, all return the same
+ * key. The key is on disk before anything is encrypted with it.
  */
 export function createSecretKeyFile(file: string): SecretKey[] {
-  const whole = `${file}.${randomBytes(8).toString('hex')}`
+  const temporary = `${file}.${randomBytes(8).toString('hex')}`
   try {
-    writeWhole(whole, [generateSecretKey('k1')])
-    linkSync(whole, file)
+    writeKeys(temporary, [generateSecretKey('k1')])
+    linkSync(temporary, file)
   } catch (error) {
     if (errorCodeOf(error) !== 'EEXIST') throw error
   } finally {
-    rmSync(whole, { force: true })
+    rmSync(temporary, { force: true })
   }
   flushFolder(dirname(file))
   return readSecretKeyFile(file) as SecretKey[]
 }
 
-/** Another process changes the file, or was ended while it did. */
+/** The lock file exists: another process is changing the keys, or was killed while doing so. */
 export class LockedFileError extends Error {
   override readonly name = 'LockedFileError'
   readonly lock: string
 
   constructor(lock: string) {
-    super(`${lock} is there`)
+    super(`${lock} exists`)
     this.lock = lock
   }
 }
 
 /**
- * Changes the keys of a file, which is there. Nobody sees half of it, and of two changes at once one is refused: a key that
- * was lost would be lost with all that it has sealed.
- * @throws LockedFileError; what `change` throws; the system's error where it cannot be written
+ * Changes the keys of an existing file atomically. Refuses concurrent changes, because a lost key loses all tokens that it
+ * encrypted.
+ * @throws LockedFileError; errors of `change`; the system's error if the file cannot be written
  */
 export function changeSecretKeyFile(path: string, change: (keys: SecretKey[]) => SecretKey[]): SecretKey[] {
   const file = realpathSync(path)
-  const whole = `${file}.lock`
+  const lock = `${file}.lock`
   try {
-    closeSync(openSync(whole, 'wx', 0o600))
+    closeSync(openSync(lock, 'wx', 0o600))
   } catch (error) {
-    throw errorCodeOf(error) === 'EEXIST' ? new LockedFileError(whole) : error
+    throw errorCodeOf(error) === 'EEXIST' ? new LockedFileError(lock) : error
   }
   let keys
   try {
     keys = change(readSecretKeyFile(file) as SecretKey[])
-    writeWhole(whole, keys)
-    // Who reads it now is to be able to go on doing so.
+    writeKeys(lock, keys)
+    // Keeps the file readable for its current readers.
     const { uid, gid, mode } = statSync(file)
-    chownSync(whole, uid, gid)
-    chmodSync(whole, mode)
-    renameSync(whole, file)
+    chownSync(lock, uid, gid)
+    chmodSync(lock, mode)
+    renameSync(lock, file)
   } catch (error) {
-    rmSync(whole, { force: true })
+    rmSync(lock, { force: true })
     throw error
   }
-  // From here on what has this name is another's.
   flushFolder(dirname(file))
   return keys
 }
 
-function writeWhole(file: string, keys: readonly SecretKey[]): void {
+function writeKeys(file: string, keys: readonly SecretKey[]): void {
   writeFileSync(file, `${keys.map(formatSecretKey).join(',')}\n`, { mode: 0o600, flush: true })
 }
 
-/** A file's name is on the disk only once its folder is. */
+/** Flushes a folder, so that the names of its files are on disk. */
 function flushFolder(folder: string): void {
   const descriptor = openSync(folder, 'r')
   fsyncSync(descriptor)

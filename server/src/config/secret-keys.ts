@@ -9,12 +9,12 @@ import { createDataFolder } from './data-folder.ts'
 import { createSecretKeyFile, readSecretKeyFile } from './secret-key-file.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
 
-/** The secret keys are not those that the store's tokens were sealed with, or cannot be read. For the operator. */
+/** The secret keys do not match the store or cannot be read. The message is for the operator. */
 export class SecretKeyError extends Error {
   override readonly name = 'SecretKeyError'
 }
 
-type SecretKeyChecks = {
+interface SecretKeyChecks {
   readonly secretKeys: Pick<SecretKeyStore, 'listChecks' | 'addCheck' | 'listRetired'>
 }
 
@@ -23,69 +23,69 @@ type Source = Pick<Config, 'UGS_SECRET_KEYS' | 'UGS_SECRET_KEYS_FILE' | 'secretK
 const checkedText = 'User Group Service'
 const contextOfCheck = (keyId: string) => `secret_key_check/${keyId}`
 
-/** How often, in milliseconds, it is looked whether the file was changed. */
-const watchEveryMs = 1000
-/** After how long every service has read a file that was changed, and nothing is under way that was sealed before. */
+/** Interval of the checks for a changed file, in milliseconds. */
+const watchIntervalMs = 1000
+/** Time after which all services have read a changed file and written all tokens encrypted before, in milliseconds. */
 const settledAfterMs = 5000
 
 /**
- * The keyring, held against the store: a missing or a wrong key is found here, before any token needs it, and a new
- * one is never made beside tokens that it could not open.
+ * Loads the secret keys and verifies them against the store, so that a missing or wrong key is found before a token needs
+ * it. Creates a key only if the store has no encrypted tokens.
  * @throws SecretKeyError, StoreError, Fault `unavailable`
  */
 export async function openKeyring(config: Source, store: SecretKeyChecks): Promise<Keyring> {
   const keys = readSecretKeys(config) ?? (await createSecretKeys(config, store))
   await checkSecretKeys(config, store, keys)
-  return new Keyring(keys, () => (config.UGS_SECRET_KEYS ? [] : readOrNothing(config.secretKeyFile)))
+  return new Keyring(keys, () => (config.UGS_SECRET_KEYS ? [] : readKeysIfValid(config.secretKeyFile)))
 }
 
 /**
- * Has the keyring follow the file: a new first key seals from the next look on. Where the keys are not in a file, nothing
- * ever changes. What is wrong with the file then is told, and the keys stay as they were.
- * @returns what ends it
+ * Updates the keyring whenever the secret key file changes. Reports an invalid file and keeps the previous keys. Does
+ * nothing if `UGS_SECRET_KEYS` provides the keys.
+ * @returns function that stops the watch
  */
 export function watchSecretKeys(
   config: Source,
   { store, keyring }: { readonly store: SecretKeyChecks; readonly keyring: Keyring },
-  told: { readonly onChange: () => void; readonly onFailure: (error: unknown) => void },
+  listeners: { readonly onChange: () => void; readonly onFailure: (error: unknown) => void },
 ): () => void {
   if (config.UGS_SECRET_KEYS !== undefined) return () => undefined
-  const follow = async () => {
+  const reload = async () => {
     const keys = readSecretKeys(config) ?? refuseMissing(config)
     await checkSecretKeys(config, store, keys)
     keyring.replace(keys)
-    told.onChange()
+    listeners.onChange()
   }
-  // One after the other, so that the last one stands at the end.
-  let following = Promise.resolve()
-  let again: NodeJS.Timeout | undefined
+  // Reloads run in sequence, so that the last one determines the keys.
+  let reloads = Promise.resolve()
+  let retry: NodeJS.Timeout | undefined
   const onChange = () => {
-    clearTimeout(again)
-    following = following.then(follow).catch((error: unknown) => {
-      told.onFailure(error)
-      // A wrong file is so until it changes. A store that is away may be back any moment.
-      if (error instanceof Fault) again = setTimeout(onChange, watchEveryMs).unref()
+    clearTimeout(retry)
+    reloads = reloads.then(reload).catch((error: unknown) => {
+      listeners.onFailure(error)
+      // An invalid file stays invalid until it changes, but an unavailable store may recover.
+      if (error instanceof Fault) retry = setTimeout(onChange, watchIntervalMs).unref()
     })
   }
-  // Node's own `watchFile` looks for the first time some moments after it was called, and misses what changes before that.
-  let seen = stateOf(config.secretKeyFile)
-  const looking = setInterval(() => {
-    const state = stateOf(config.secretKeyFile)
-    if (state === seen) return
-    seen = state
+  // `watchFile` of Node.js would miss changes shortly after the call.
+  let lastState = fileState(config.secretKeyFile)
+  const interval = setInterval(() => {
+    const state = fileState(config.secretKeyFile)
+    if (state === lastState) return
+    lastState = state
     onChange()
-  }, watchEveryMs).unref()
-  // What was changed since they were read is no change to who begins to watch.
-  const ids = readOrNothing(config.secretKeyFile).map(({ id }) => id)
+  }, watchIntervalMs).unref()
+  // The file may have changed between loading the keyring and this call.
+  const ids = readKeysIfValid(config.secretKeyFile).map(({ id }) => id)
   if (ids.join() !== keyring.keyIds.join()) onChange()
   return () => {
-    clearInterval(looking)
-    clearTimeout(again)
+    clearInterval(interval)
+    clearTimeout(retry)
   }
 }
 
-/** Another text whenever the file was written, replaced, or is no longer there. */
-function stateOf(file: string): string {
+/** Returns a text that changes when the file is written, replaced or deleted. */
+function fileState(file: string): string {
   try {
     const { ino, size, mtimeNs } = statSync(file, { bigint: true })
     return `${ino} ${size} ${mtimeNs}`
@@ -94,31 +94,34 @@ function stateOf(file: string): string {
   }
 }
 
-/** Resolves once the file was changed so long ago that no service seals with a key that was the first one before. */
+/** Resolves when no service encrypts with the previous first key anymore. */
 export async function secretKeyFileSettled({ UGS_SECRET_KEYS, secretKeyFile }: Source): Promise<void> {
   const changedAt =
     UGS_SECRET_KEYS === undefined ? (statSync(secretKeyFile, { throwIfNoEntry: false })?.mtimeMs ?? 0) : 0
-  const ago = Math.max(0, Date.now() - changedAt)
-  if (ago < settledAfterMs) await sleep(settledAfterMs - ago)
+  const ageMs = Math.max(0, Date.now() - changedAt)
+  if (ageMs < settledAfterMs) await sleep(settledAfterMs - ageMs)
 }
 
-/** Whether the keys are in a file that others than its owner may read or change. */
+/** Returns true if the group or others may read or write the secret key file. */
 export function areSecretKeysExposed({ UGS_SECRET_KEYS, secretKeyFile }: Source): boolean {
   if (UGS_SECRET_KEYS !== undefined) return false
   return ((statSync(secretKeyFile, { throwIfNoEntry: false })?.mode ?? 0) & 0o066) !== 0
 }
 
-/** Null where they are to be in a file that is not there. @throws SecretKeyError */
+/**
+ * Reads the secret keys from `UGS_SECRET_KEYS` or the file. Returns null if the file does not exist.
+ * @throws SecretKeyError
+ */
 export function readSecretKeys(config: Source): readonly SecretKey[] | null {
   if (config.UGS_SECRET_KEYS !== undefined) return config.UGS_SECRET_KEYS
   try {
     return readSecretKeyFile(config.secretKeyFile)
   } catch (error) {
-    throw unreadable(config.secretKeyFile, error)
+    throw unusableFile(config.secretKeyFile, error)
   }
 }
 
-/** Holds keys against those that the store knows, and makes the first known to it, which is going to seal. */
+/** Verifies the keys against the checks in the store, and adds a check for the first key if it has none. */
 async function checkSecretKeys(
   config: Source,
   store: SecretKeyChecks,
@@ -131,18 +134,18 @@ async function checkSecretKeys(
   if (missing.length > 0) {
     const ids = missing.map(({ keyId }) => `"${keyId}"`).join(', ')
     throw new SecretKeyError(
-      `${source}: ${ids} is missing, which this store's tokens are sealed with; put it back`,
+      `${source}: ${ids} is missing, but encrypts tokens of this store; restore the key`,
     )
   }
   if ((await store.secretKeys.listRetired()).includes(keyring.sealingKeyId)) {
     throw new SecretKeyError(
-      `${source}: "${keyring.sealingKeyId}" is retired, and seals nothing more; put the key first that the other processes have first`,
+      `${source}: "${keyring.sealingKeyId}" is retired and cannot encrypt; put the first key of the other processes first`,
     )
   }
-  // A key is needed from when it first seals. One that only stands behind it can be taken away again.
+  // Only a key that encrypts is required from now on. A key in a later position can still be removed.
   if (!checks.some(({ keyId }) => keyId === keyring.sealingKeyId)) {
-    const own = keyring.seal(checkedText, contextOfCheck(keyring.sealingKeyId))
-    checks.push(await store.secretKeys.addCheck(own))
+    const check = keyring.seal(checkedText, contextOfCheck(keyring.sealingKeyId))
+    checks.push(await store.secretKeys.addCheck(check))
   }
   for (const check of checks) {
     try {
@@ -150,7 +153,7 @@ async function checkSecretKeys(
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error
       throw new SecretKeyError(
-        `${source}: the key "${check.keyId}" is not the one that this store was sealed with; put that one back, or give the new one another id`,
+        `${source}: the key "${check.keyId}" is not the key with which this store is encrypted; restore that key, or give the new key another id`,
       )
     }
   }
@@ -163,29 +166,27 @@ async function createSecretKeys(config: Source, store: SecretKeyChecks): Promise
   try {
     return createSecretKeyFile(config.secretKeyFile)
   } catch (error) {
-    throw unreadable(config.secretKeyFile, error)
+    throw unusableFile(config.secretKeyFile, error)
   }
 }
 
 function refuseMissing({ UGS_SECRET_KEYS_FILE, secretKeyFile }: Source): never {
   throw new SecretKeyError(
     UGS_SECRET_KEYS_FILE === undefined
-      ? `${secretKeyFile}: is missing, and the store holds tokens sealed with it; put it back, or set UGS_SECRET_KEYS`
-      : `${secretKeyFile}: is missing, and UGS_SECRET_KEYS_FILE names it; put it there (\`ugs secret-key add --print\` makes a key)`,
+      ? `${secretKeyFile}: is missing, but the store has tokens encrypted with its keys; restore the file or set UGS_SECRET_KEYS`
+      : `${secretKeyFile}: the file of UGS_SECRET_KEYS_FILE is missing; create it with a key from \`ugs secret-key add --print\``,
   )
 }
 
-function unreadable(file: string, error: unknown): SecretKeyError {
-  const what =
+function unusableFile(file: string, error: unknown): SecretKeyError {
+  const problem =
     error instanceof RangeError
       ? error.message
-      : `it cannot be read or made (${errorCodeOf(error) ?? 'unknown'})`
-  return new SecretKeyError(
-    `${file}: ${what}; put back the file that the service made, or set UGS_SECRET_KEYS`,
-  )
+      : `cannot be read or created (${errorCodeOf(error) ?? 'unknown'})`
+  return new SecretKeyError(`${file}: ${problem}; restore the file or set UGS_SECRET_KEYS`)
 }
 
-function readOrNothing(file: string): readonly SecretKey[] {
+function readKeysIfValid(file: string): readonly SecretKey[] {
   try {
     return readSecretKeyFile(file) ?? []
   } catch {

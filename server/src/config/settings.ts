@@ -236,7 +236,7 @@ function parseAccessLog(text: string): number | undefined {
   if (text === 'full') return 1
   const share = Number(text)
   if (/^\d*\.?\d+$/.test(text) && share <= 1) return share
-  throw new RangeError('must be off, full, or a share from 0 to 1')
+  throw new RangeError('must be off, full, or a share between 0 and 1')
 }
 
 function parseDefaultRateLimit(text: string): RateLimit | null {

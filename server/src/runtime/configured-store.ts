@@ -8,18 +8,18 @@ import { openKeyring } from '../config/secret-keys.ts'
 import { bothOf, type BatchObserver } from '../store/batch-observer.ts'
 import { openStore, type StoreOptions } from '../store/open-store.ts'
 
-/** Who watches the store, where anyone does. */
+/** Observers of the store. */
 export interface StoreObservers extends Pick<StoreOptions, 'watchPool'> {
   readonly observers: readonly (BatchObserver | undefined)[]
 }
 
 /** @throws StoreError */
-export async function openConfiguredStore(config: Config, watched?: StoreObservers): Promise<Store> {
+export async function openConfiguredStore(config: Config, observation?: StoreObservers): Promise<Store> {
   if (config.DATABASE_URL === undefined) createDataFolder(config.UGS_DATA_DIR)
   return openStore(config.storeLocation, {
     ...storeOptionsOf(config),
-    observer: watched?.observers.reduce(bothOf, undefined),
-    watchPool: watched?.watchPool,
+    observer: observation?.observers.reduce(bothOf, undefined),
+    watchPool: observation?.watchPool,
   })
 }
 

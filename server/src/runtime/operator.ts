@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import type { Actor } from '../domain/audit/audit-event.ts'
 
-/** Whoever runs this process, as the one who asks for what it changes by itself. */
+/** Returns the user who runs this process, as the actor of its changes. */
 export function operator(): Actor {
   return { author: `cli:${userName()}`, requestId: null }
 }
@@ -10,7 +10,7 @@ function userName(): string {
   try {
     return userInfo().username
   } catch {
-    // A container may run as a user that the system has no name for.
+    // In a container, the user may have no name.
     return String(process.getuid?.())
   }
 }

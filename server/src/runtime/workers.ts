@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 
-/** What a worker tells the process that started it, once it listens. */
+/** Message of a worker to the supervisor once it listens. */
 export interface Listening {
   readonly origin: string
   readonly notes: string
@@ -12,17 +12,17 @@ interface Stop {
   readonly drainMs: number
 }
 
-/** A worker that died is replaced after the first pause, in milliseconds; one that dies soon each time after twice as long each time. */
+/** Pause before a dead worker is replaced. Doubles with each consecutive early death, up to `maxPauseMs`. */
 const firstPauseMs = 500
 const maxPauseMs = 10_000
-/** One that has lived for as long, in milliseconds, did not die soon. */
-const soonMs = 10_000
-/** Where no worker listens, and each of them has failed to start so many times on end, no more are started. */
+/** A worker that dies within this time dies early. */
+const earlyDeathMs = 10_000
+/** The supervisor gives up if no worker listens and each has failed to start this many times in a row. */
 const maxFailedStarts = 4
-/** Tells a worker which of them it is, from 0 on; one in the place of another has its number. */
+/** Environment variable with the number of a worker, from 0. A replacement has the number of its predecessor. */
 const numberVariable = 'UGS_WORKER_NUMBER'
 
-/** The service has ended by itself. For the operator. */
+/** No worker can be started. The message is for the operator. */
 export class WorkersError extends Error {
   override readonly name = 'WorkersError'
 }
@@ -31,110 +31,128 @@ export interface Supervision {
   readonly count: number
   readonly logger: Logger
   readonly onListening: (listening: Listening) => void
-  /** A worker listens: one of the first, or one in the place of another. */
+  /** Runs whenever a worker listens, replacements included. */
   readonly onWorker: (worker: Worker) => void
-  /** Resolves with how long to drain, once the workers are to stop. */
-  readonly toldToStop: Promise<number>
+  /** Resolves with the drain time in milliseconds when the workers must stop. */
+  readonly stopRequested: Promise<number>
 }
 
-/** A worker and those that come in its place. */
-interface Place {
+/** State of a worker and its replacements. */
+interface Slot {
   readonly number: number
   isListening: boolean
-  /** Of those, one after another, that died soon. */
-  soonDead: number
-  /** Of those, one after another, that did not get to listen. */
+  /** Consecutive workers that died early. */
+  earlyDeaths: number
+  /** Consecutive workers that died before they listened. */
   failedStarts: number
 }
 
 /**
- * Runs worker processes that share the port, each a service of its own, until told to stop, and replaces those that die.
- * @returns the exit code: that of the first worker where it does not get to listen.
- * @throws WorkersError where all of them are gone, and no other can be started
+ * Runs worker processes that share the port until a stop is requested, and replaces workers that die.
+ * @returns exit code: that of the first worker if it fails to start, otherwise 0
+ * @throws WorkersError if no worker runs and none can be started
  */
-export async function superviseWorkers({
-  count,
-  logger,
-  onListening,
-  onWorker,
-  toldToStop,
-}: Supervision): Promise<number> {
-  const over = new AbortController()
-  let giveUp: () => void
-  const gaveUp = new Promise<'gave up'>((resolve) => (giveUp = () => resolve('gave up')))
-  const places = Array.from({ length: count }, (_, number): Place => {
-    return { number, isListening: false, soonDead: 0, failedStarts: 0 }
-  })
-  const fork = (place: Place) => {
-    const worker = cluster.fork({ [numberVariable]: place.number })
-    void listeningOf(worker).then(() => {
-      place.isListening = true
-      place.failedStarts = 0
-      onWorker(worker)
-    })
-    return worker
-  }
-  const replaceOnExit = (place: Place, worker: Worker) => {
-    const forkedAt = performance.now()
-    worker.once('exit', (code: number | null, signal: string | null) => {
-      if (over.signal.aborted) return
-      if (!place.isListening) place.failedStarts++
-      place.isListening = false
-      place.soonDead = performance.now() - forkedAt < soonMs ? place.soonDead + 1 : 0
-      const pauseMs = Math.min(firstPauseMs * 2 ** Math.max(place.soonDead - 1, 0), maxPauseMs)
-      logger.error({ pid: worker.process.pid, code, signal, pause_ms: pauseMs }, 'worker died')
-      if (places.every((one) => !one.isListening && one.failedStarts >= maxFailedStarts)) giveUp()
-      sleep(pauseMs, undefined, over).then(
-        () => replaceOnExit(place, fork(place)),
-        () => undefined,
-      )
-    })
-  }
-
-  const [first, ...others] = places as [Place, ...Place[]]
-  // It brings the tables up to date, makes the secret key and the first API tokens: once, and before any other needs them.
-  const firstWorker = fork(first)
-  const started = await Promise.race([listeningOf(firstWorker), exitCodeOf(firstWorker)])
+export async function superviseWorkers(supervision: Supervision): Promise<number> {
+  const workers = new Workers(supervision)
+  // The first worker creates the tables, the secret key and the first API tokens, which the others need.
+  const started = await workers.startFirst()
   if (typeof started === 'number') return started
-  replaceOnExit(first, firstWorker)
-  await Promise.all(
-    others.map((place) => {
-      const worker = fork(place)
-      replaceOnExit(place, worker)
-      return Promise.race([listeningOf(worker), exitCodeOf(worker)])
-    }),
-  )
-  onListening(started)
-  const end = await Promise.race([toldToStop, gaveUp])
-  over.abort()
-  await stopAll(end === 'gave up' ? 0 : end)
+  await workers.startOthers()
+  supervision.onListening(started)
+  const end = await Promise.race([supervision.stopRequested, workers.gaveUp])
+  await workers.stop(end === 'gave up' ? 0 : end)
   if (end === 'gave up') {
     throw new WorkersError(
-      `no worker can be started: each failed ${maxFailedStarts} times on end, and said why above`,
+      `no worker can be started: each failed ${maxFailedStarts} times in a row, for the reasons logged above`,
     )
   }
   return 0
 }
 
-async function stopAll(drainMs: number): Promise<void> {
-  await Promise.all(
-    Object.values(cluster.workers ?? {}).map(async (worker) => {
-      if (worker === undefined || worker.isDead()) return
-      const exited = exitCodeOf(worker)
-      // It may be dying.
-      worker.send({ drainMs } satisfies Stop, () => undefined)
-      await exited
-    }),
-  )
+class Workers {
+  readonly #logger: Logger
+  readonly #onWorker: (worker: Worker) => void
+  readonly #slots: readonly Slot[]
+  readonly #stopping = new AbortController()
+  #giveUp!: () => void
+  readonly gaveUp = new Promise<'gave up'>((resolve) => (this.#giveUp = () => resolve('gave up')))
+
+  constructor({ count, logger, onWorker }: Pick<Supervision, 'count' | 'logger' | 'onWorker'>) {
+    this.#logger = logger
+    this.#onWorker = onWorker
+    this.#slots = Array.from({ length: count }, (_, number) => {
+      return { number, isListening: false, earlyDeaths: 0, failedStarts: 0 }
+    })
+  }
+
+  /** Starts the first worker. Returns its exit code if it does not get to listen. */
+  async startFirst(): Promise<Listening | number> {
+    const first = this.#slots[0] as Slot
+    const worker = this.#fork(first)
+    const started = await Promise.race([listeningOf(worker), exitCodeOf(worker)])
+    if (typeof started !== 'number') this.#replaceOnExit(first, worker)
+    return started
+  }
+
+  async startOthers(): Promise<void> {
+    const starts = this.#slots.slice(1).map((slot) => {
+      const worker = this.#fork(slot)
+      this.#replaceOnExit(slot, worker)
+      return Promise.race([listeningOf(worker), exitCodeOf(worker)])
+    })
+    await Promise.all(starts)
+  }
+
+  async stop(drainMs: number): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all(
+      Object.values(cluster.workers ?? {}).map(async (worker) => {
+        if (worker === undefined || worker.isDead()) return
+        const exited = exitCodeOf(worker)
+        // Ignores errors, because the worker may be dying.
+        worker.send({ drainMs } satisfies Stop, () => undefined)
+        await exited
+      }),
+    )
+  }
+
+  #fork(slot: Slot): Worker {
+    const worker = cluster.fork({ [numberVariable]: slot.number })
+    void listeningOf(worker).then(() => {
+      slot.isListening = true
+      slot.failedStarts = 0
+      this.#onWorker(worker)
+    })
+    return worker
+  }
+
+  #replaceOnExit(slot: Slot, worker: Worker): void {
+    const forkedAt = performance.now()
+    worker.once('exit', (code: number | null, signal: string | null) => {
+      if (this.#stopping.signal.aborted) return
+      if (!slot.isListening) slot.failedStarts++
+      slot.isListening = false
+      slot.earlyDeaths = performance.now() - forkedAt < earlyDeathMs ? slot.earlyDeaths + 1 : 0
+      const pauseMs = Math.min(firstPauseMs * 2 ** Math.max(slot.earlyDeaths - 1, 0), maxPauseMs)
+      this.#logger.error({ pid: worker.process.pid, code, signal, pause_ms: pauseMs }, 'worker died')
+      if (this.#slots.every((other) => !other.isListening && other.failedStarts >= maxFailedStarts)) {
+        this.#giveUp()
+      }
+      sleep(pauseMs, undefined, { signal: this.#stopping.signal }).then(
+        () => this.#replaceOnExit(slot, this.#fork(slot)),
+        () => undefined,
+      )
+    })
+  }
 }
 
-/** In a worker: whether it does for all of them what is to be done once. */
+/** True in the worker that runs maintenance for all workers. */
 export function isFirstWorker(): boolean {
   return process.env[numberVariable] === '0'
 }
 
-/** In a worker, before it starts: resolves with how long to drain, once it is to stop. */
-export function toldBySupervisor(): Promise<number> {
+/** Called in a worker before it starts. Resolves with the drain time in milliseconds when the worker must stop. */
+export function stopRequestedBySupervisor(): Promise<number> {
   return new Promise((resolve) => {
     process.on('message', (message: object) => {
       if ('drainMs' in message) resolve((message as Stop).drainMs)
@@ -142,8 +160,8 @@ export function toldBySupervisor(): Promise<number> {
   })
 }
 
-/** In a worker: tells the process that started it that it listens. */
-export function tellSupervisor({ origin, notes }: Listening): void {
+/** Called in a worker. Reports to the supervisor that the worker listens. */
+export function reportListening({ origin, notes }: Listening): void {
   process.send?.({ origin, notes } satisfies Listening)
 }
 

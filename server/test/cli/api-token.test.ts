@@ -10,7 +10,7 @@ import {
 } from '../support/service.ts'
 import { userApi } from '../support/user-api.ts'
 
-interface Shown {
+interface ListedToken {
   readonly id: number
   readonly name: string
   readonly created_at: string
@@ -18,23 +18,23 @@ interface Shown {
   readonly last_used_at: string | null
   readonly replaced_by: number | null
 }
-interface Made extends Shown {
+interface CreatedToken extends ListedToken {
   readonly token: string
 }
-interface Rotated extends Made {
-  readonly replaces: Shown
+interface RotatedToken extends CreatedToken {
+  readonly replaces: ListedToken
 }
 
-const make = async (service: RunningService, ...options: string[]) =>
+const create = async (service: RunningService, ...options: string[]) =>
   JSON.parse(
     await runCommand(
       service,
       ...'api-token create --environment Testing --name backend --json'.split(' '),
       ...options,
     ),
-  ) as Made
+  ) as CreatedToken
 const list = async (service: RunningService) =>
-  JSON.parse(await runCommand(service, 'api-token', 'list', '--json')) as Shown[]
+  JSON.parse(await runCommand(service, 'api-token', 'list', '--json')) as ListedToken[]
 const seconds = (from: string, to: string | null | undefined) =>
   (Date.parse(to ?? '') - Date.parse(from)) / 1000
 
@@ -50,20 +50,20 @@ describe('ugs api-token rotate', () => {
     assert.equal(result.stdout, '')
   }
 
-  it('writes the new token and nothing else, and says until when the old one works: a day', async () => {
-    const old = await make(service(), '--expires-in', '90d')
+  it('prints only the new token, and keeps the old one valid for a day', async () => {
+    const old = await create(service(), '--expires-in', '90d')
     const { code, stdout, stderr } = await rotate(old.id)
     assert.equal(code, 0, stderr)
     assert.match(stdout, /^uga_testing_[0-9A-Za-z]{38}\n$/)
     const all = await list(service())
     const replaced = all.find(({ id }) => id === old.id)
-    const made = all.find(({ id }) => id === replaced?.replaced_by)
+    const created = all.find(({ id }) => id === replaced?.replaced_by)
     assert.equal(
       stderr,
-      `Made API token ${made?.id} "backend" in the place of ${old.id}, which works until ${replaced?.expires_at}. It is shown this once.\n`,
+      `Created API token ${created?.id} "backend" to replace ${old.id}, which works until ${replaced?.expires_at}. It is shown only once.\n`,
     )
-    assert.equal(seconds(made?.created_at ?? '', replaced?.expires_at), 86_400)
-    assert.equal(seconds(made?.created_at ?? '', made?.expires_at), 90 * 86_400)
+    assert.equal(seconds(created?.created_at ?? '', replaced?.expires_at), 86_400)
+    assert.equal(seconds(created?.created_at ?? '', created?.expires_at), 90 * 86_400)
     assert.deepEqual([await status(stdout.trim()), await status(old.token)], [200, 200])
   })
 
@@ -73,50 +73,50 @@ describe('ugs api-token rotate', () => {
     ['12h', 43_200],
     ['30d', 2_592_000],
   ] as const) {
-    it(`has the old one work on for ${overlap}, as JSON says`, async () => {
-      const old = await make(service(), '--scopes', 'read,write')
+    it(`keeps the old token valid for ${overlap}, with --json`, async () => {
+      const old = await create(service(), '--scopes', 'read,write')
       const result = await rotate(old.id, '--overlap', overlap, '--json')
       assert.equal(result.code, 0, result.stderr)
-      const { token, replaces, ...made } = JSON.parse(result.stdout) as Rotated
+      const { token, replaces, ...created } = JSON.parse(result.stdout) as RotatedToken
       const { token: oldToken, ...before } = old
-      assert.deepEqual(made, { ...before, id: made.id, created_at: made.created_at })
-      assert.deepEqual(replaces, { ...before, expires_at: replaces.expires_at, replaced_by: made.id })
-      assert.equal(seconds(made.created_at, replaces.expires_at), length)
+      assert.deepEqual(created, { ...before, id: created.id, created_at: created.created_at })
+      assert.deepEqual(replaces, { ...before, expires_at: replaces.expires_at, replaced_by: created.id })
+      assert.equal(seconds(created.created_at, replaces.expires_at), length)
       assert.deepEqual([await status(token), await status(oldToken)], [200, length === 0 ? 401 : 200])
     })
   }
 
-  it('refuses an overlap that is none or too long', async () => {
-    const { id } = await make(service())
+  it('refuses an invalid or too long overlap', async () => {
+    const { id } = await create(service())
     for (const overlap of ['24', '0s', '-1h', '1y', 'soon'])
       assertFails(await rotate(id, `--overlap=${overlap}`), 2, /It must be a number and a unit/)
-    assertFails(await rotate(id, '--overlap', '31d'), 2, /It must be 30d at most/)
+    assertFails(await rotate(id, '--overlap', '31d'), 2, /It must be at most 30d/)
     assert.equal((await list(service())).find((one) => one.id === id)?.replaced_by, null)
   })
 
-  it('replaces none that was replaced, has ended, or is not there', async () => {
-    const { id } = await make(service())
-    const { id: newer } = JSON.parse((await rotate(id, '--json')).stdout) as Rotated
+  it('refuses a replaced, revoked or unknown API token', async () => {
+    const { id } = await create(service())
+    const { id: newer } = JSON.parse((await rotate(id, '--json')).stdout) as RotatedToken
     assertFails(
       await rotate(id),
       1,
-      new RegExp(`^ugs: API token ${id} was already replaced, by ${newer}; rotate that one\n$`),
+      new RegExp(`^ugs: API token ${id} was already replaced by ${newer}; rotate that one\n$`),
     )
     await runCommand(service(), 'api-token', 'revoke', String(newer))
-    assertFails(await rotate(newer), 1, new RegExp(`^ugs: API token ${newer} has ended; `))
+    assertFails(await rotate(newer), 1, new RegExp(`^ugs: API token ${newer} has expired or is revoked; `))
     assertFails(await rotate(99_999), 1, /^ugs: there is no API token 99999; /)
   })
 })
 
 describe('ugs api-token list', () => {
-  it('shows when each was last used, to the minute', async (t) => {
+  it('shows the last use of each API token, to the minute', async (t) => {
     const service = await startService(t, { UGS_DATA_DIR: temporaryFolder(t) })
-    const used = await make(service)
-    const unused = await make(service)
+    const used = await create(service)
+    const unused = await create(service)
     const from = Date.now()
     await userApi(service.origin, used.token).get({ user_group_id: 'x', name: 'Name' })
     const to = Date.now()
-    // It writes what it has noted.
+    // Stopping stores the last uses.
     await service.stop()
     const all = await list(service)
     const at = Date.parse(all.find(({ id }) => id === used.id)?.last_used_at ?? '')

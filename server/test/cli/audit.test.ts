@@ -22,7 +22,7 @@ const operator = `cli:${userInfo().username}`
 describe('ugs audit', () => {
   const service = sharedService()
 
-  /** A command with words, and then with whole arguments. */
+  /** Runs a command line, followed by arguments that are not split. */
   const ugs = (line: string, ...rest: string[]) => service().ugs(...line.split(' '), ...rest)
 
   function done({ code, stdout, stderr }: CommandResult): string {
@@ -33,7 +33,7 @@ describe('ugs audit', () => {
     JSON.parse(done(await ugs('audit list --json', ...options))) as EventJson[]
   const actions = (events: readonly EventJson[]) => events.map(({ action }) => action)
 
-  /** A workspace of its own; the options that name it. */
+  /** Creates a workspace and returns the options that select it. */
   const ownWorkspace = async (name: string) => {
     await ugs('workspace create', name)
     return ['--workspace', name]
@@ -41,7 +41,7 @@ describe('ugs audit', () => {
   const createSchema = (id: string, environment: string, where: string[]) =>
     ugs('schema create --name A --environment', environment, '--provided-id', id, ...where)
 
-  it('list shows both environments by their times, or one', async () => {
+  it('list shows both environments in the order of time, or one environment', async () => {
     const where = await ownWorkspace('both')
     for (const [id, environment] of [
       ['a', 'Testing'],
@@ -75,7 +75,7 @@ describe('ugs audit', () => {
       assert.deepEqual(await list(...where, '--limit', String(limit)), all.slice(0, limit))
   })
 
-  it('list shows the newest hundred unless it is asked for others, and pages by itself', async () => {
+  it('list shows the newest 100 events by default, and reads as many pages as needed', async () => {
     const where = await ownWorkspace('many')
     const { admin } = await manage(service(), 'Testing', 'many')
     const rows = Array.from({ length: 250 }, (_, i) => JSON.stringify({ user_group_id: `g${i}`, name: 'A' }))
@@ -86,7 +86,7 @@ describe('ugs audit', () => {
     assert.equal(new Set(created.map(({ event_id }) => event_id)).size, 250)
   })
 
-  it('list is narrowed by what is asked for', async () => {
+  it('list filters events', async () => {
     const where = await ownWorkspace('narrowed')
     const { admin, create } = await manage(service(), 'Customer', 'narrowed')
     const group = await create('one')
@@ -113,7 +113,7 @@ describe('ugs audit', () => {
     assert.deepEqual(ofAuthor, ofOne.slice(0, 1))
   })
 
-  it('list takes a time, or how long ago', async () => {
+  it('list takes a time or a duration ago', async () => {
     const where = await ownWorkspace('times')
     done(await createSchema('a', 'Testing', [...where, '--json']))
     const all = await list(...where)
@@ -132,7 +132,7 @@ describe('ugs audit', () => {
     )
   })
 
-  it('list shows a table for a person', async () => {
+  it('list prints a table', async () => {
     const where = await ownWorkspace('table')
     assert.match(
       done(await ugs('audit list --environment Testing', ...where)),
@@ -159,7 +159,7 @@ describe('ugs audit', () => {
     assert.match(others[0] ?? '', /api_token\.created +cli:\S+ +- +- +\{"api_token_id"/)
   })
 
-  it('list shows control characters escaped, which could drive the terminal', async () => {
+  it('list escapes control characters, which could control the terminal', async () => {
     const where = await ownWorkspace('escaped')
     const { user, admin } = await manage(service(), 'Testing', 'escaped')
     userGroupIn(await user.get({ user_group_id: 'a\u009b31m', name: 'A' }))
@@ -169,13 +169,13 @@ describe('ugs audit', () => {
     const table = done(await ugs('audit list', ...where))
     assert.match(table, /a\\u009b31m/)
     assert.match(table, /token \\u009b31m/)
-    // eslint-disable-next-line no-control-regex -- they are what it is about
+    // eslint-disable-next-line no-control-regex -- the test is about control characters
     assert.doesNotMatch(table, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
     const [event] = await list(...where, '--action', 'user_group.created')
     assert.equal(event?.user_group?.provided_id, 'a\u009b31m')
   })
 
-  it('list shows no token, and tells of what other commands do', async () => {
+  it('list shows changes by other commands, and no token', async () => {
     const where = await ownWorkspace('commands')
     const here = ['--environment', 'Testing', ...where]
     const token = (
@@ -203,21 +203,21 @@ describe('ugs audit', () => {
     )
   })
 
-  it('prune removes nothing that is not as old, and says so', async () => {
+  it('prune keeps newer events and prints the number of deleted ones', async () => {
     const where = await ownWorkspace('kept')
     const before = await list(...where)
     const { code, stdout, stderr } = await ugs('audit prune --older-than 90d')
-    assert.deepEqual([code, stdout, stderr], [0, '', 'Removed 0 events.\n'])
+    assert.deepEqual([code, stdout, stderr], [0, '', 'Deleted 0 events.\n'])
     assert.deepEqual(JSON.parse(done(await ugs('audit prune --older-than 52w --json'))), { pruned: 0 })
     assert.deepEqual(await list(...where), before)
   })
 
-  it('prune removes what is older, in every workspace and environment, and that is an event', async () => {
+  it('prune deletes older events of all workspaces and environments, and logs the deletion', async () => {
     const where = await ownWorkspace('pruned')
     done(await createSchema('a', 'Testing', [...where, '--json']))
     const [newest] = await list(...where)
     const time = Date.parse(newest?.occurred_at ?? '')
-    // Until all that was done is older than the second that is the least to ask for.
+    // Waits until all events are older than one second, the shortest duration.
     while (Date.now() <= time + 1000) await new Promise(setImmediate)
     const { pruned } = JSON.parse(done(await ugs('audit prune --older-than 1s --json'))) as { pruned: number }
     assert.ok(pruned >= 4)
@@ -258,7 +258,7 @@ describe('ugs audit', () => {
     ['audit prune --older-than 90d', 'more'],
   ]
   for (const [line, ...rest] of wrong) {
-    it(`${[line, ...rest.map((text) => JSON.stringify(text))].join(' ')} is called in a wrong way`, async () => {
+    it(`${[line, ...rest.map((text) => JSON.stringify(text))].join(' ')} exits with 2`, async () => {
       const { code, stdout, stderr } = await ugs(line, ...rest)
       assert.deepEqual([code, stdout], [2, ''], stderr)
       assert.notEqual(stderr, '')

@@ -40,7 +40,7 @@ describe('ugs backup and restore', () => {
     return file
   }
 
-  it('copies all that was answered before, beside a service that goes on writing', async () => {
+  it('copies all acknowledged changes while a service is writing', async () => {
     const made = new Map<string, string>()
     let isDone = false
     const write = async (writer: number) => {
@@ -59,7 +59,7 @@ describe('ugs backup and restore', () => {
     copyFileSync(join(service().dataFolder, 'secret-keys'), join(dataFolder, 'secret-keys'))
     const restored = await restore(file, dataFolder)
     assert.equal(restored.code, 0)
-    assert.doesNotMatch(restored.stderr, /Before you start/)
+    assert.doesNotMatch(restored.stderr, /before you start/)
     assert.deepEqual(readdirSync(dataFolder).sort(), ['secret-keys', 'ugs.db'])
     const exported = await runUgs(['export', '-', '--format', 'ndjson', '--environment', 'Testing'], {
       UGS_DATA_DIR: dataFolder,
@@ -80,10 +80,10 @@ describe('ugs backup and restore', () => {
     assert.equal((JSON.parse(stdout) as { token: string }).token, made.get('7-0'))
   })
 
-  it('makes one file that others cannot read, and replaces none', async () => {
+  it('creates one private file and replaces no file', async () => {
     const file = await backUp()
     assert.equal(statSync(file).mode & 0o777, 0o600)
-    assert.equal(readFileSync(file).subarray(18, 20).toString('hex'), '0101', 'it needs no log beside it')
+    assert.equal(readFileSync(file).subarray(18, 20).toString('hex'), '0101', 'it needs no write-ahead log')
     const before = readFileSync(file)
     assertFailure(await service().ugs('backup', file), /is there already; move it away/)
     assert.deepEqual(readFileSync(file), before)
@@ -94,12 +94,12 @@ describe('ugs backup and restore', () => {
     )
   })
 
-  it('says where the secret keys are missing, or are not those of the backup', async () => {
+  it('reports missing or wrong secret keys', async () => {
     const file = await backUp()
     const dataFolder = fresh('data')
     const { code, stderr } = await restore(file, dataFolder)
     assert.equal(code, 0)
-    assert.match(stderr, /Before you start the service: .*secret-keys: is missing/)
+    assert.match(stderr, /Fix this before you start the service: .*secret-keys: is missing/)
     assert.deepEqual(readdirSync(dataFolder), ['ugs.db'])
     assertFailure(await restore(file, dataFolder), /ugs\.db: is there already; move it away/)
 
@@ -107,10 +107,10 @@ describe('ugs backup and restore', () => {
     mkdirSync(other)
     writeFileSync(join(other, 'secret-keys'), `${secretKeyText('k1', 'other')}\n`)
     const { stderr: wrong } = await restore(file, other)
-    assert.match(wrong, /the key "k1" is not the one that this store was sealed with/)
+    assert.match(wrong, /the key "k1" is not the key with which this store is encrypted/)
   })
 
-  it('restores nothing that is no backup, or is damaged', async () => {
+  it('refuses damaged files and files that are not backups', async () => {
     const whole = readFileSync(await backUp())
     const damaged = Buffer.from(whole)
     damaged.fill(0xa5, 3 * 4096, 6 * 4096)
@@ -140,13 +140,13 @@ describe('ugs backup and restore', () => {
     }
   })
 
-  it('refers to the tools of PostgreSQL for what is there', async () => {
+  it('refers to the tools of PostgreSQL for a PostgreSQL store', async () => {
     for (const command of ['backup', 'restore']) {
       const { code, stderr } = await runUgs([command, fresh('b.db')], {
         DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
       })
       assert.equal(code, 2)
-      assert.match(stderr, /its own tools/)
+      assert.match(stderr, /the tools of PostgreSQL/)
     }
   })
 })

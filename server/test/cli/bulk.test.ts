@@ -34,7 +34,7 @@ function assertUsage({ code, stdout, stderr }: CommandResult, message: RegExp): 
 describe('ugs import and export', () => {
   const service = sharedService()
   const ugs = (...args: string[]) => service().ugs(...args)
-  /** The same with something on standard input. */
+  /** Runs a command with a text on standard input. */
   const piped = (input: string, ...args: string[]) => {
     const { dataFolder, databaseUrl } = service()
     return runUgs(
@@ -50,11 +50,11 @@ describe('ugs import and export', () => {
     return (body as { user_groups: ManagedUserGroup[] }).user_groups[0]
   }
 
-  it('import says which rows were refused, and does the others', async () => {
+  it('import lists refused rows and imports the others', async () => {
     const path = file('rows.ndjson', rows)
     const dry = await ugs('import', path, ...inTesting, '--dry-run')
     assert.equal(dry.code, 1)
-    assert.match(dry.stderr, /^Of 4 rows 2 would be created, 0 would be updated, 0 unchanged, 2 refused\.$/m)
+    assert.match(dry.stderr, /^4 rows: 2 would be created, 0 would be updated, 0 unchanged, 2 refused\.$/m)
     assert.equal(await find('created'), undefined)
 
     const { code, stdout, stderr } = await ugs('import', path, ...inTesting)
@@ -65,24 +65,24 @@ describe('ugs import and export', () => {
       'line 4 (refused): name: is required to create a user group, and none has this id yet\n' +
         'line 5 (\\u001b[31mred): user_group_id: must not have control characters (U+0000 to U+001F, U+007F); name: must be a string\n',
     )
-    assert.match(stderr, /^Of 4 rows 2 created, 0 updated, 0 unchanged, 2 refused\.$/m)
-    assert.match(stderr, /^ugs: not all rows could be imported$/m)
+    assert.match(stderr, /^4 rows: 2 created, 0 updated, 0 unchanged, 2 refused\.$/m)
+    assert.match(stderr, /^ugs: some rows could not be imported$/m)
     const created = await find('created')
     assert.deepEqual([created?.name, created?.properties], ['A, "quoted"', { a: 1 }])
     assert.equal(created?.updated_by, `cli:${userInfo().username}`)
   })
 
-  it('import of nothing but good rows ends with 0, and again changes nothing', async () => {
+  it('import of valid rows exits with 0, and importing them again changes nothing', async () => {
     const good = file('good.jsonl', '{"user_group_id":"good","name":"A"}\n')
     const first = await ugs('import', good, ...inTesting)
     assert.deepEqual([first.code, first.stdout], [0, ''])
-    assert.match(first.stderr, /^Of 1 rows 1 created, 0 updated, 0 unchanged, 0 refused\.\n$/m)
+    assert.match(first.stderr, /^1 row: 1 created, 0 updated, 0 unchanged, 0 refused\.\n$/m)
     const second = await writingNothing(service(), () => ugs('import', good, ...inTesting))
     assert.equal(second.code, 0)
-    assert.match(second.stderr, /^Of 1 rows 0 created, 0 updated, 1 unchanged, 0 refused\.\n$/m)
+    assert.match(second.stderr, /^1 row: 0 created, 0 updated, 1 unchanged, 0 refused\.\n$/m)
   })
 
-  it('import --json writes what the API answers', async () => {
+  it('import --json prints the response of the API', async () => {
     for (const dryRun of [true, false]) {
       const path = file('json.ndjson', rows.replaceAll('"created"', `"json ${dryRun}"`))
       const response = await (
@@ -100,11 +100,11 @@ describe('ugs import and export', () => {
         stdout,
         dryRun ? response.text : response.text.replace('"dry_run":true', '"dry_run":false'),
       )
-      assert.match(stderr, /ugs: not all rows could be imported\n$/)
+      assert.match(stderr, /ugs: some rows could not be imported\n$/)
     }
   })
 
-  it('import reads standard input, of the form that is named', async () => {
+  it('import reads standard input in the given format', async () => {
     const csv = 'user_group_id,name\r\nfrom-input,"A\nB"\r\nother-input,C\r\n'
     const { code, stdout } = await piped(csv, 'import', '-', ...inTesting, '--format', 'csv')
     assert.equal(code, 1)
@@ -121,7 +121,7 @@ describe('ugs import and export', () => {
     assert.equal((await find('other-input'))?.name, 'D')
   })
 
-  it('the form is named by the ending, in whatever case, unless it is told', async () => {
+  it('the format is that of the file name, case-insensitive, or of --format', async () => {
     const csv = 'user_group_id,name\nending,A\n'
     for (const [name, ...options] of [
       ['e.CSV'],
@@ -135,17 +135,17 @@ describe('ugs import and export', () => {
     for (const name of ['e.txt', 'e', 'csv', 'e.csv.gz'])
       assertUsage(
         await ugs('import', file(name, csv), ...inTesting),
-        /^ugs: the file does not end in \.ndjson, \.jsonl or \.csv: add --format/,
+        /^ugs: the file name does not end in \.ndjson, \.jsonl or \.csv: add --format/,
       )
-    assertUsage(await piped(csv, 'import', '-', ...inTesting), /^ugs: the file does not end in/)
-    assertUsage(await ugs('export', '-', ...inTesting), /^ugs: the file does not end in/)
+    assertUsage(await piped(csv, 'import', '-', ...inTesting), /^ugs: the file name does not end in/)
+    assertUsage(await ugs('export', '-', ...inTesting), /^ugs: the file name does not end in/)
     assertUsage(
       await ugs('import', 'e.csv', ...inTesting, '--format', 'json'),
       /Allowed choices are ndjson, csv/,
     )
   })
 
-  it('what was called in a wrong way says so, with 2', async () => {
+  it('wrong usage exits with 2', async () => {
     assertUsage(await ugs('import', file('w.csv', 'a\n')), /required option '--environment/)
     assertUsage(await ugs('import', ...inTesting), /missing required argument 'file'/)
     assertUsage(await ugs('export', ...inTesting), /missing required argument 'file'/)
@@ -168,7 +168,7 @@ describe('ugs import and export', () => {
     )
   })
 
-  it('a file that cannot be read or written is named, with 1', async () => {
+  it('an unreadable or unwritable file exits with 1 and is named', async () => {
     const sub = join(folder, 'folder.csv')
     mkdirSync(sub)
     for (const [args, message] of [
@@ -177,7 +177,7 @@ describe('ugs import and export', () => {
         /^ugs: the file ".*missing\.csv" cannot be read \(ENOENT\)$/m,
       ],
       [['import', sub], /^ugs: the file ".*folder\.csv" cannot be read \(EISDIR\)$/m],
-      [['import', file('empty.ndjson', '')], /^ugs: there is nothing in the file ".*empty\.ndjson"$/m],
+      [['import', file('empty.ndjson', '')], /^ugs: the file ".*empty\.ndjson" is empty$/m],
       [
         ['export', join(folder, 'missing', 'x.csv')],
         /^ugs: the file ".*x\.csv(\.partial)?" cannot be written \(ENOENT\)$/m,
@@ -195,10 +195,10 @@ describe('ugs import and export', () => {
     )
   })
 
-  it('export writes what the API answers, and import takes it', async () => {
+  it('export writes the response of the API, and import reads it', async () => {
     for (const format of ['ndjson', 'csv']) {
       const path = join(folder, `export.${format}`)
-      // A file of that name is replaced.
+      // An existing file is replaced.
       writeFileSync(path, 'x'.repeat(100_000))
       const { code, stdout, stderr } = await ugs('export', path, ...inTesting)
       assert.deepEqual([code, stdout], [0, ''], stderr)
@@ -214,12 +214,12 @@ describe('ugs import and export', () => {
       assert.equal(again.code, 0)
       assert.match(
         again.stderr,
-        new RegExp(`^Of ${count} rows 0 created, 0 updated, ${count} unchanged, 0 refused\\.$`, 'm'),
+        new RegExp(`^${count} rows: 0 created, 0 updated, ${count} unchanged, 0 refused\\.$`, 'm'),
       )
     }
   })
 
-  it('an export that fails leaves the file as it was, and no other', async () => {
+  it('a failed export keeps the previous file and leaves no other', async () => {
     const { dataFolder, databaseUrl } = service()
     const path = file('whole.csv', 'what was there\n')
     const failing = await runUgs(['export', path, ...inTesting], {

@@ -15,17 +15,17 @@ interface Shown {
 describe('ugs schema and ugs data-source', () => {
   const service = sharedService()
 
-  /** A command with words, and then with whole arguments. */
+  /** Runs a command line, followed by arguments that are not split. */
   const ugs = (line: string, ...rest: string[]) => service().ugs(...line.split(' '), ...rest)
 
-  /** What a command that succeeded wrote to standard output, as JSON, and nothing else anywhere. */
+  /** Parses the standard output of a successful command, which must print nothing to standard error. */
   function json({ code, stdout, stderr }: CommandResult): Shown {
     assert.equal(code, 0, stderr)
     assert.equal(stderr, '')
     return JSON.parse(stdout) as Shown
   }
 
-  /** That it was done, and told as a line for a person. */
+  /** Asserts success with one line on standard error. */
   function assertDone({ code, stdout, stderr }: CommandResult, message: string): void {
     assert.deepEqual([code, stdout, stderr], [0, '', `${message}\n`])
   }
@@ -47,28 +47,28 @@ describe('ugs schema and ugs data-source', () => {
       ...where,
       '--json',
     )
-  const list = async (what: 'schema' | 'data-source', where = inTesting) =>
-    json(await ugs(`${what} list --json`, ...where)) as unknown as Shown[]
+  const list = async (noun: 'schema' | 'data-source', where = inTesting) =>
+    json(await ugs(`${noun} list --json`, ...where)) as unknown as Shown[]
 
-  /** A workspace of its own; the options that name it. */
+  /** Creates a workspace and returns the options that select it in Testing. */
   const ownWorkspace = async (name: string) => {
     await ugs('workspace create', name)
     return ['--workspace', name, ...inTesting]
   }
 
-  it('create tells the id, and list shows all in the order of ids', async () => {
+  it('create prints the id, and list shows all in the order of ids', async () => {
     const where = await ownWorkspace('texts')
     const made = await ugs('schema create --provided-id', 'sales eu', '--name', 'Säles', ...where)
     const [schema, ...others] = await list('schema', where)
     assert.ok(schema)
     assert.deepEqual(others, [])
-    assertDone(made, `Registered the schema ${schema.id} "sales eu".`)
+    assertDone(made, `Registered schema ${schema.id} "sales eu".`)
     const ofSchema = await ugs(
       ...['data-source create --schema', String(schema.id), '--provided-id', 'warehouse', '--name'],
       ...['A b', ...where],
     )
     const [dataSource] = await list('data-source', where)
-    assertDone(ofSchema, `Registered the data source ${dataSource?.id} "warehouse".`)
+    assertDone(ofSchema, `Registered data source ${dataSource?.id} "warehouse".`)
 
     const schemas = await ugs('schema list', ...where)
     assert.deepEqual([schemas.code, schemas.stderr], [0, ''])
@@ -86,14 +86,14 @@ describe('ugs schema and ugs data-source', () => {
     )
   })
 
-  it('list shows the head alone where there is nothing', async () => {
+  it('list shows only the heading if there are no entries', async () => {
     const where = await ownWorkspace('nothing')
     assert.equal((await ugs('schema list', ...where)).stdout, 'ID  PROVIDED_ID  NAME  CREATED\n')
     assert.equal((await ugs('data-source list', ...where)).stdout, 'ID  SCHEMA  PROVIDED_ID  NAME  CREATED\n')
     assert.deepEqual([await list('schema', where), await list('data-source', where)], [[], []])
   })
 
-  it('create --json writes what list --json does', async () => {
+  it('create --json prints the same fields as list --json', async () => {
     const where = await ownWorkspace('json')
     const schemas = [json(await createSchema('b', 'B', where)), json(await createSchema('a', '😀', where))]
     const [first, second] = schemas
@@ -126,11 +126,11 @@ describe('ugs schema and ugs data-source', () => {
     }
   })
 
-  it('create fails where the provided id is taken', async () => {
+  it('create fails if the provided id is taken', async () => {
     const { id } = json(await createSchema('taken'))
     assertFails(await createSchema('taken', 'Another'), 'there is already a schema "taken"')
     json(await createDataSource(id, 'taken'))
-    assertFails(await createDataSource(id, 'taken'), 'the schema has a data source "taken" already')
+    assertFails(await createDataSource(id, 'taken'), 'the schema already has a data source "taken"')
     const other = json(await createSchema('taken too'))
     json(await createDataSource(other.id, 'taken'))
   })
@@ -141,7 +141,7 @@ describe('ugs schema and ugs data-source', () => {
       json(await createSchema('sales eu', 'A', where)),
       json(await createSchema('stock', 'A', where)),
     ]
-    // Another schema's id, as a provided id: it is what the text means.
+    // A provided id takes precedence over an id with the same text.
     const other = json(await createSchema(String(sales.id), 'A', where))
     const schemaOf = async (named: string) =>
       json(await createDataSource(named, `of ${named}`, 'A', where)).schema_id
@@ -170,7 +170,7 @@ describe('ugs schema and ugs data-source', () => {
     assert.deepEqual(json(await ugs(`data-source list --json --schema ${empty.id}`, ...where)), [])
   })
 
-  it('data-source create and list fail where there is no such schema', async () => {
+  it('data-source create and list fail if there is no such schema', async () => {
     const ofCustomer = json(await createSchema('elsewhere', 'A', ['--environment', 'Customer']))
     const where = await ownWorkspace('elsewhere')
     const ofOther = json(await createSchema('elsewhere', 'A', where))
@@ -186,13 +186,13 @@ describe('ugs schema and ugs data-source', () => {
       '9'.repeat(30),
     ]
     for (const schema of absent) {
-      const message = `there is no schema "${schema}"; \`ugs schema list\` shows those there are`
+      const message = `there is no schema "${schema}"; see \`ugs schema list\``
       assertFails(await createDataSource(schema, 'eu', 'A', inTesting), message)
       assertFails(await ugs('data-source list --schema', String(schema), ...inTesting), message)
     }
   })
 
-  it('delete removes what is not in use', async () => {
+  it('delete removes unused schemas and data sources', async () => {
     const schema = json(await createSchema('deleted'))
     const dataSource = json(await createDataSource(schema.id, 'deleted'))
     const deleteSchema = () => ugs(`schema delete ${schema.id}`, ...inTesting)
@@ -200,19 +200,19 @@ describe('ugs schema and ugs data-source', () => {
 
     assertFails(
       await deleteSchema(),
-      `the schema ${schema.id} stays: it has data sources; delete those first`,
+      `the schema ${schema.id} cannot be deleted: it has data sources; delete them first`,
     )
-    assertDone(await deleteDataSource(), `The data source ${dataSource.id} is deleted.`)
+    assertDone(await deleteDataSource(), `Deleted the data source ${dataSource.id}.`)
     assertFails(await deleteDataSource(), `there is no data source ${dataSource.id} in this environment`)
-    assertDone(await deleteSchema(), `The schema ${schema.id} is deleted.`)
+    assertDone(await deleteSchema(), `Deleted the schema ${schema.id}.`)
     assertFails(await deleteSchema(), `there is no schema ${schema.id} in this environment`)
     assert.ok(!(await list('schema')).some(({ id }) => id === schema.id))
 
     const again = json(await createSchema('deleted'))
-    const anew = json(await createDataSource(again.id, 'deleted'))
-    assert.ok(again.id > schema.id && anew.id > dataSource.id)
-    const deleted = await ugs(`data-source delete ${anew.id} --json`, ...inTesting)
-    assert.deepEqual(json(deleted), { deleted: true, id: anew.id })
+    const secondSource = json(await createDataSource(again.id, 'deleted'))
+    assert.ok(again.id > schema.id && secondSource.id > dataSource.id)
+    const deleted = await ugs(`data-source delete ${secondSource.id} --json`, ...inTesting)
+    assert.deepEqual(json(deleted), { deleted: true, id: secondSource.id })
     const gone = await ugs(`schema delete ${again.id} --json`, ...inTesting)
     assert.deepEqual(json(gone), { deleted: true, id: again.id })
   })
@@ -221,7 +221,7 @@ describe('ugs schema and ugs data-source', () => {
     const schema = json(await createSchema('mapped'))
     const dataSource = json(await createDataSource(schema.id, 'eu'))
     const remove = () => ugs(`data-source delete ${dataSource.id}`, ...inTesting)
-    const stays = `the data source ${dataSource.id} stays: user groups are mapped to it; map them to others first`
+    const inUse = `the data source ${dataSource.id} cannot be deleted: user groups are mapped to it; change their mappings first`
     const mapTo = async (mapping: string) => {
       const args = ['mapped-group', '--name', 'A', '--mapping', mapping, ...inTesting]
       const { code, stderr } = await ugs('user-group get-or-create', ...args)
@@ -229,13 +229,13 @@ describe('ugs schema and ugs data-source', () => {
     }
     for (const mapping of ['{"mapped":"eu"}', `{"${schema.id}":"${dataSource.id}"}`]) {
       await mapTo(mapping)
-      assertFails(await remove(), stays)
+      assertFails(await remove(), inUse)
     }
     await mapTo('null')
-    assertDone(await remove(), `The data source ${dataSource.id} is deleted.`)
+    assertDone(await remove(), `Deleted the data source ${dataSource.id}.`)
   })
 
-  it('tells environments and workspaces apart', async () => {
+  it('separates environments and workspaces', async () => {
     const wheres = [inTesting, ['--environment', 'Customer'], await ownWorkspace('apart')]
     const all: { schema: Shown; dataSource: Shown; where: string[] }[] = []
     for (const where of wheres) {
@@ -267,7 +267,7 @@ describe('ugs schema and ugs data-source', () => {
     }
   })
 
-  it('takes any text that is a name, and shows it whole', async () => {
+  it('accepts any text as a name, and shows it unchanged', async () => {
     const where = await ownWorkspace('names')
     for (const text of [
       '😀'.repeat(255),
@@ -305,23 +305,23 @@ describe('ugs schema and ugs data-source', () => {
         const dataSource = await createDataSource(id, providedId, name)
         for (const { code, stdout, stderr } of [schema, dataSource]) {
           assert.deepEqual([code, stdout], [2, ''])
-          assert.match(stderr, /It must be 1 to 255 characters, none of them a control character/)
+          assert.match(stderr, /It must be 1 to 255 characters, without control characters/)
         }
       }
       assert.ok(!(await list('data-source')).some(({ schema_id }) => schema_id === id))
     })
   }
 
-  it('names the workspaces there are where one is unknown', async () => {
+  it('lists the workspaces if one is unknown', async () => {
     for (const line of ['schema list', 'data-source list', 'schema delete 1', 'data-source delete 1']) {
       const { code, stdout, stderr } = await ugs(line, ...inTesting, '--workspace', 'typo')
       assert.deepEqual([code, stdout], [2, ''])
-      assert.match(stderr, /^ugs: there is no workspace "typo"; there are "default"/)
+      assert.match(stderr, /^ugs: there is no workspace "typo"; the workspaces are "default"/)
     }
   })
 })
 
-describe('ugs schema and ugs data-source, called in a wrong way', () => {
+describe('ugs schema and ugs data-source, wrong usage', () => {
   const wrong: string[][] = [
     ['schema'],
     ['schema', 'rename'],
@@ -351,7 +351,7 @@ describe('ugs schema and ugs data-source, called in a wrong way', () => {
     ['data-source', 'delete', '1', '2', ...inTesting],
   ]
   for (const args of wrong) {
-    it(`ends with 2: ugs ${args.join(' ')}`, async (t) => {
+    it(`exits with 2: ugs ${args.join(' ')}`, async (t) => {
       const { code, stdout, stderr } = await runUgs(args, { UGS_DATA_DIR: temporaryFolder(t) })
       assert.deepEqual([code, stdout], [2, ''])
       assert.notEqual(stderr, '')

@@ -12,11 +12,11 @@ import { curl, findTool } from '../support/tool.ts'
 const run = promisify(execFile)
 
 describe('the first start', () => {
-  it('prints calls that answer as printed when they are pasted', async (t) => {
+  it('prints commands that return the printed responses', async (t) => {
     if (findTool(t, curl) === undefined) return
     const { stdout } = await startService(t)
-    // A command goes on after a backslash at the end of a line; its answer stands below it.
-    const pasted = [...stdout().matchAll(/^ {2}(curl (?:.*\\\n)*.*)\n\n {2}answers (.*)$/gm)]
+    // Each command, possibly over several lines, is followed by its response.
+    const pasted = [...stdout().matchAll(/^ {2}(curl (?:.*\\\n)*.*)\n\n {2}returns (.*)$/gm)]
     assert.equal(pasted.length, 3)
     const withoutToken = (text: string) => text.replace(/(ugt_testing_)\w+/g, '$1…')
     for (const [, command = '', response = ''] of pasted) {
@@ -25,7 +25,7 @@ describe('the first start', () => {
     }
   })
 
-  it('prints an API token for each environment, once', async (t) => {
+  it('prints an API token for each environment only once', async (t) => {
     const first = await startService(t)
     const { tokens } = first
     for (const token of [tokens.Customer, tokens.Testing]) {
@@ -41,7 +41,7 @@ describe('the first start', () => {
     assert.equal(answer.status, 200)
   })
 
-  it('prints the same with workers, once', async (t) => {
+  it('prints the same text once with several workers', async (t) => {
     const printed = async (...args: string[]) => {
       const { origin, dataFolder, stdout } = await startService(t, {}, args)
       return stdout()
@@ -52,7 +52,7 @@ describe('the first start', () => {
     assert.equal(await printed('--workers', '2'), await printed())
   })
 
-  it('keeps everything to its owner', async (t) => {
+  it('creates files that only the owner can read', async (t) => {
     const service = await startService(t)
     await call(service.origin, { token: service.tokens.Customer, body: { user_group_id: 'a', name: 'A' } })
     const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
@@ -62,7 +62,7 @@ describe('the first start', () => {
     for (const file of files) assert.equal(mode(join(service.dataFolder, file)), '600', file)
   })
 
-  it('prints no token where the store was chosen by hand, but how to make one', async (t) => {
+  it('prints no token with DATABASE_URL, but how to create one', async (t) => {
     const folder = temporaryFolder(t)
     const environment = { DATABASE_URL: `sqlite:${folder}/ugs.db`, UGS_DATA_DIR: folder }
     const first = await startService(t, environment)
@@ -77,7 +77,7 @@ describe('the first start', () => {
     assert.doesNotMatch(second.stdout(), /api-token create/)
   })
 
-  it('makes no token in a store that somebody already uses', async (t) => {
+  it('creates no token in a store that already has one', async (t) => {
     const folder = temporaryFolder(t)
     const made = await runUgs(['api-token', 'create', '--environment', 'Testing', '--name', 'mine'], {
       UGS_DATA_DIR: folder,
@@ -89,7 +89,7 @@ describe('the first start', () => {
 })
 
 describe('a start that fails', () => {
-  it('ends the process, also once it listens', async (t) => {
+  it('ends the process even if it already listens', async (t) => {
     const service = await startService(t)
     await service.stop()
     const database = new BetterSqlite3(join(service.dataFolder, 'ugs.db'))
@@ -103,13 +103,13 @@ describe('a start that fails', () => {
     assert.doesNotMatch(result.stdout, /uga_/)
   })
 
-  it('names the folder that cannot be one', async (t) => {
+  it('names a data folder that cannot be created', async (t) => {
     const file = join(temporaryFolder(t), 'file')
     writeFileSync(file, '')
     for (const folder of [file, join(file, 'below')]) {
       const result = await runUgs(['serve'], { PORT: '0', UGS_DATA_DIR: folder })
       assert.equal(result.code, 1)
-      assert.ok(result.stderr.startsWith(`ugs: ${folder}: cannot be made a folder (E`), result.stderr)
+      assert.ok(result.stderr.startsWith(`ugs: ${folder}: the folder cannot be created (E`), result.stderr)
     }
   })
 })

@@ -16,11 +16,11 @@ const { service } = owner
 const owned = await giveBelongings(owner)
 await runCommand(service, 'workspace', 'create', 'second')
 
-/** What a command is given, for something that somebody has. */
-interface Given {
+/** Arguments that refer to an owner's objects. */
+interface Invocation {
   readonly args?: readonly (string | number)[]
   readonly stdin?: string
-  /** What it says where that is not there; where it is left out, it does what it is for, and finds nothing. */
+  /** Error if the objects do not exist. Without it, the command succeeds and finds nothing. */
   readonly refusal?: RegExp
 }
 
@@ -33,11 +33,11 @@ const rowsFile = (id: string) => {
 const noUserGroup = /^ugs: No user group has this user_group_id/
 const onOne =
   (...options: string[]) =>
-  ({ userGroupId }: Belongings): Given => ({ args: [userGroupId, ...options], refusal: noUserGroup })
-const nothing = (): Given => ({})
+  ({ userGroupId }: Belongings): Invocation => ({ args: [userGroupId, ...options], refusal: noUserGroup })
+const nothing = (): Invocation => ({})
 
 /** Every command that works in a workspace or an environment. */
-const commands: Record<string, (of: Belongings) => Given> = {
+const commands: Record<string, (of: Belongings) => Invocation> = {
   'user-group list': nothing,
   'user-group show': onOne('--show-token'),
   'user-group get-or-create': ({ userGroupId }) => ({
@@ -60,12 +60,12 @@ const commands: Record<string, (of: Belongings) => Given> = {
   'user-group isolation': nothing,
   'user-group promote': ({ userGroupId }) => ({
     args: [userGroupId],
-    refusal: /^ugs: not all of them could be promoted/,
+    refusal: /^ugs: some user groups could not be promoted/,
   }),
   'user-group whose-token': ({ token }) => ({ args: ['--rotate'], stdin: token }),
   import: ({ userGroupId }) => ({
     args: [rowsFile(userGroupId)],
-    refusal: /^ugs: not all rows could be imported/m,
+    refusal: /^ugs: some rows could not be imported/m,
   }),
   export: () => ({ args: ['-', '--format', 'ndjson'] }),
   'schema list': nothing,
@@ -82,23 +82,23 @@ const commands: Record<string, (of: Belongings) => Given> = {
     args: [dataSourceId],
     refusal: /^ugs: there is no data source/,
   }),
-  // The last, since its owner runs them in this order in the end.
+  // Last, because the owner runs the commands in this order at the end.
   'user-group delete': onOne(),
   'audit list': ({ userGroupId }) => ({ args: ['--user-group', userGroupId] }),
 }
 
-/** They make something new in the workspace and environment that they are given, whatever there is elsewhere. */
-const making: Record<string, readonly string[]> = {
+/** Commands that create something in the given workspace and environment. */
+const creations: Record<string, readonly string[]> = {
   'api-token create': ['--name', 'x'],
   'schema create': ['--provided-id', owned.schemaProvidedId, '--name', 'x'],
 }
 
 const optionsOf = ({ options }: Command) => options.map(({ long }) => long)
-const realmCommands = leavesOf(buildProgram()).filter(([, command]) =>
+const scopedCommands = leavesOf(buildProgram()).filter(([, command]) =>
   optionsOf(command).some((option) => option === '--workspace' || option === '--environment'),
 )
 const takesEnvironment = (name: string) =>
-  realmCommands.some(([known, command]) => known === name && optionsOf(command).includes('--environment'))
+  scopedCommands.some(([known, command]) => known === name && optionsOf(command).includes('--environment'))
 
 const settings = {
   UGS_DATA_DIR: service.dataFolder,
@@ -112,7 +112,7 @@ interface TenantScope {
 
 function run(
   name: string,
-  { args = [], stdin = '' }: Given,
+  { args = [], stdin = '' }: Invocation,
   tenantScope: TenantScope,
 ): Promise<CommandResult> {
   const where = [
@@ -130,60 +130,60 @@ const nowhere: TenantScope = { workspace: 'nowhere', environment: 'Customer' }
 
 function assertNoWorkspace({ code, stdout, stderr }: CommandResult): void {
   assert.deepEqual([code, stdout], [2, ''], stderr)
-  assert.match(stderr, /^ugs: there is no workspace "nowhere"; there are "default", "second"$/m)
+  assert.match(stderr, /^ugs: there is no workspace "nowhere"; the workspaces are "default", "second"$/m)
 }
 
-/** What a command said, without the ids that it was given. */
-const said = ({ code, stdout, stderr }: CommandResult, asked: Belongings) => ({
+/** Returns the output of a command without the ids in its arguments. */
+const outputOf = ({ code, stdout, stderr }: CommandResult, ids: Belongings) => ({
   code,
-  stdout: withoutIds(stdout, asked),
-  stderr: withoutIds(stderr, asked).replaceAll(/(?<=there is no (?:schema|data source) )\d+/g, '…'),
+  stdout: withoutIds(stdout, ids),
+  stderr: withoutIds(stderr, ids).replaceAll(/(?<=there is no (?:schema|data source) )\d+/g, '…'),
 })
 
 describe('a command in a workspace and environment', () => {
-  it('is held to this, each of them', () => {
+  it('the list of commands is complete', () => {
     assert.deepEqual(
-      realmCommands.map(([name]) => name).sort(),
-      [...Object.keys(commands), ...Object.keys(making)].sort(),
+      scopedCommands.map(([name]) => name).sort(),
+      [...Object.keys(commands), ...Object.keys(creations)].sort(),
     )
   })
 
-  for (const [name, given] of Object.entries(commands)) {
-    it(`${name}: elsewhere what is theirs is not there, and stays as it is`, async () => {
+  for (const [name, invocationFor] of Object.entries(commands)) {
+    it(`${name}: finds and changes nothing of another workspace or environment`, async () => {
       const before = await rowsOf(service)
-      const { refusal } = given(owned)
+      const { refusal } = invocationFor(owned)
       await Promise.all(
         elsewhere
-          // It promotes into Customer alone.
+          // Promotion always targets Customer.
           .filter(({ environment }) => name !== 'user-group promote' || environment === 'Customer')
-          .map(async (realm) => {
+          .map(async (tenantScope) => {
             const [theirs, ofNobody] = await Promise.all([
-              run(name, given(owned), realm),
-              run(name, given(nobodys), realm),
+              run(name, invocationFor(owned), tenantScope),
+              run(name, invocationFor(nobodys), tenantScope),
             ])
             assert.equal(theirs.code, refusal === undefined ? 0 : 1, theirs.stderr)
             if (refusal !== undefined) assert.match(theirs.stderr, refusal)
             assert.doesNotMatch(theirs.stdout + theirs.stderr, new RegExp(secretName))
-            assert.deepEqual(said(theirs, owned), said(ofNobody, nobodys))
+            assert.deepEqual(outputOf(theirs, owned), outputOf(ofNobody, nobodys))
           }),
       )
-      assertNoWorkspace(await run(name, given(owned), nowhere))
+      assertNoWorkspace(await run(name, invocationFor(owned), nowhere))
       assert.deepEqual([...(await rowsOf(service)).keys()], [...before.keys()])
     })
   }
 
-  for (const [name, args] of Object.entries(making)) {
-    it(`${name}: makes it where it is told to`, async () => {
-      for (const realm of elsewhere) {
+  for (const [name, args] of Object.entries(creations)) {
+    it(`${name}: creates it in the given workspace and environment`, async () => {
+      for (const tenantScope of elsewhere) {
         const before = await rowsOf(service)
-        const { code, stderr } = await run(name, { args }, realm)
+        const { code, stderr } = await run(name, { args }, tenantScope)
         assert.equal(code, 0, stderr)
         const added = [...(await rowsOf(service))].flatMap(([text, row]) => (before.has(text) ? [] : [row]))
         assert.ok(added.length > 0)
         for (const { workspace_id, environment } of added)
           assert.deepEqual(
             [Number(workspace_id) === 1 ? 'default' : 'second', environment],
-            [realm.workspace, realm.environment],
+            [tenantScope.workspace, tenantScope.environment],
           )
       }
       assertNoWorkspace(await run(name, { args }, nowhere))
@@ -191,12 +191,12 @@ describe('a command in a workspace and environment', () => {
   }
 
   for (const name of Object.keys(commands)) {
-    it(`${name}: finds it where it is`, async () => {
-      const given = commands[name]?.(owned) ?? {}
-      const { stderr } = await run(name, given, { workspace: 'default', environment: 'Customer' })
-      // What says so by itself: it finds it, and then may refuse for another reason, such as that it is in use.
-      if (given.refusal !== undefined && name !== 'user-group promote')
-        assert.doesNotMatch(stderr, given.refusal)
+    it(`${name}: finds it in its own workspace and environment`, async () => {
+      const invocation = commands[name]?.(owned) ?? {}
+      const { stderr } = await run(name, invocation, { workspace: 'default', environment: 'Customer' })
+      // The command may still refuse for another reason, such as that the object is in use.
+      if (invocation.refusal !== undefined && name !== 'user-group promote')
+        assert.doesNotMatch(stderr, invocation.refusal)
     })
   }
 })

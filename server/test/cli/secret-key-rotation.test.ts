@@ -31,32 +31,32 @@ async function tokenOf({ origin, tokens }: RunningService, id: string): Promise<
   return response.body.user_group.token
 }
 
-/** What `ugs` needs to work on the store of a service, and what else it is given. */
-function settingsOf({ dataFolder, databaseUrl }: RunningService, others: Record<string, string> = {}) {
-  return { UGS_DATA_DIR: dataFolder, ...(databaseUrl && { DATABASE_URL: databaseUrl }), ...others }
+/** Returns the settings for `ugs` on the store of a service, and additional settings. */
+function settingsOf({ dataFolder, databaseUrl }: RunningService, additional: Record<string, string> = {}) {
+  return { UGS_DATA_DIR: dataFolder, ...(databaseUrl && { DATABASE_URL: databaseUrl }), ...additional }
 }
 
-/** Calls without a pause until it is told to stop; every one must be answered, and no token may change. */
-function keepCalling(service: RunningService): { stop: () => Promise<number> } {
+/** Sends requests without a pause until `stop`. All requests must succeed, and no token may change. */
+function keepRequesting(service: RunningService): { stop: () => Promise<number> } {
   const known = new Map<string, string>()
   let stopped = false
-  let calls = 0
-  const one = async (caller: number) => {
+  let requests = 0
+  const send = async (client: number) => {
     for (let i = 0; !stopped; i++) {
-      const id = i % 2 === 0 ? `called ${caller} ${i}` : `called ${caller} ${i - 1}`
+      const id = i % 2 === 0 ? `load ${client} ${i}` : `load ${client} ${i - 1}`
       const token = await tokenOf(service, id)
       assert.equal(known.get(id) ?? token, token)
       known.set(id, token)
-      calls++
+      requests++
     }
   }
-  const running = Promise.all([0, 1, 2, 3].map(one))
+  const running = Promise.all([0, 1, 2, 3].map(send))
   return {
     stop: async () => {
       stopped = true
       await running
       for (const [id, token] of known) assert.equal(await tokenOf(service, id), token)
-      return calls
+      return requests
     },
   }
 }
@@ -70,18 +70,18 @@ async function withUserGroups(t: TestContext, count: number): Promise<RunningSer
   return service
 }
 
-describe('a secret key is replaced beside a running service', () => {
-  it('without a call that fails, and without a token that changes', async (t) => {
+describe('replacing the secret key of a running service', () => {
+  it('fails no request and changes no token', async (t) => {
     const service = await withUserGroups(t, 700)
     const before = await tokenOf(service, 'group 0')
-    const calling = keepCalling(service)
+    const load = keepRequesting(service)
     const { mode } = statSync(keyFile(service))
 
     const { id } = JSON.parse(await runCommand(service, 'secret-key', 'add', '--json')) as { id: string }
     assert.deepEqual(idsOf(readFileSync(keyFile(service), 'utf8')), [id, 'k1'])
     assert.equal(statSync(keyFile(service)).mode, mode)
     await service.logged('the secret keys were read again')
-    await tokenOf(service, 'sealed with the new key')
+    await tokenOf(service, 'encrypted with the new key')
     const added = await listed(service)
     assert.deepEqual(
       added.map(({ id, state }) => [id, state]),
@@ -96,13 +96,13 @@ describe('a secret key is replaced beside a running service', () => {
     assert.equal(early.code, 1)
     assert.match(
       early.stderr,
-      /^ugs: \d+ user group tokens are sealed with "k1": run `ugs secret-key reseal`/,
+      /^ugs: \d+ user group tokens are encrypted with "k1": run `ugs secret-key reseal`/,
     )
 
-    assert.match((await service.ugs('secret-key', 'reseal')).stderr, /^Sealed \d{3,} tokens anew, with "/m)
+    assert.match((await service.ugs('secret-key', 'reseal')).stderr, /^Encrypted \d{3,} tokens with "/m)
     assert.deepEqual((await listed(service))[1], { id: 'k1', state: 'opens', tokens: 0 })
     const nothing = JSON.parse(await runCommand(service, 'secret-key', 'reseal', '--json')) as object
-    assert.deepEqual(nothing, { id, reencrypted: 0, undecryptable: [] })
+    assert.deepEqual(nothing, { id, resealed: 0, unopened: [] })
 
     await runCommand(service, 'secret-key', 'retire', 'k1')
     assert.deepEqual(idsOf(readFileSync(keyFile(service), 'utf8')), [id])
@@ -110,31 +110,31 @@ describe('a secret key is replaced beside a running service', () => {
       (await listed(service)).map((key) => [key.id, key.state]),
       [[id, 'seals']],
     )
-    assert.ok((await calling.stop()) > 10)
+    assert.ok((await load.stop()) > 10)
 
     await service.stop()
     const next = await startService(t, settingsOf(service))
     assert.equal(await tokenOf({ ...next, tokens: service.tokens }, 'group 0'), before)
   })
 
-  it('and retired right after it, when nobody has said that the new one is in use', async (t) => {
+  it('allows retiring the old key as soon as every service uses the new key', async (t) => {
     const service = await withUserGroups(t, 50)
-    const calling = keepCalling(service)
+    const load = keepRequesting(service)
     await runCommand(service, 'secret-key', 'add', '--id', 'new')
     const { mtimeMs } = statSync(keyFile(service))
     while ((await service.ugs('secret-key', 'retire', 'k1')).code !== 0)
       await runCommand(service, 'secret-key', 'reseal')
-    // By then every service has read the file again, and what it had sealed before is in the store.
+    // After this time, every service has read the file again and stored the tokens encrypted before.
     assert.ok(Date.now() - mtimeMs >= 5000)
-    await calling.stop()
+    await load.stop()
     assert.ok((await listed(service)).every(({ state }) => state !== 'missing'))
     await service.stop()
     const next = await startService(t, settingsOf(service))
-    for (const id of ['group 0', 'group 49', 'called 0 0', 'called 3 0'])
+    for (const id of ['group 0', 'group 49', 'load 0 0', 'load 3 0'])
       await tokenOf({ ...next, tokens: service.tokens }, id)
   })
 
-  it('and sealing anew goes on where it was killed', async (t) => {
+  it('continues after the re-encryption was killed', async (t) => {
     const service = await withUserGroups(t, 2500)
     const before = await tokenOf(service, 'group 2499')
     await runCommand(service, 'secret-key', 'add', '--id', 'new')
@@ -142,7 +142,7 @@ describe('a secret key is replaced beside a running service', () => {
       env: { PATH: process.env.PATH, ...settingsOf(service) },
     })
     const ended = once(child, 'exit')
-    for await (const line of createInterface(child.stderr)) if (line.startsWith('re-sealing: ')) break
+    for await (const line of createInterface(child.stderr)) if (line.startsWith('re-encrypting: ')) break
     child.kill('SIGKILL')
     await ended
     const [sealing, opening] = await listed(service)
@@ -156,7 +156,7 @@ describe('a secret key is replaced beside a running service', () => {
     assert.equal(await tokenOf(service, 'group 2499'), before)
   })
 
-  it('which keeps its keys where the file can no longer be used', async (t) => {
+  it('keeps the previous keys if the file becomes invalid', async (t) => {
     const service = await startService(t)
     const before = await tokenOf(service, 'a')
     const file = keyFile(service)
@@ -167,7 +167,7 @@ describe('a secret key is replaced beside a running service', () => {
     }
     const rubbish = secretKeyText('other', 1)
     write(`${rubbish}\n`)
-    await service.logged('"k1\\" is missing, which this store')
+    await service.logged('"k1\\" is missing, but encrypts tokens of this store')
     write('nonsense')
     await service.logged('entry 1 must have the form id:base64')
     assert.equal(await tokenOf(service, 'a'), before)
@@ -180,27 +180,27 @@ describe('a secret key is replaced beside a running service', () => {
 })
 
 describe('ugs secret-key', () => {
-  it('retires neither the key that seals nor one that there is not', async (t) => {
+  it('retire refuses the first key and unknown keys', async (t) => {
     const service = await startService(t)
     const sealing = await service.ugs('secret-key', 'retire', 'k1')
     assert.deepEqual(
       [sealing.code, sealing.stderr],
-      [1, 'ugs: "k1" seals; put another first, as `ugs secret-key add` does\n'],
+      [1, 'ugs: "k1" is the first key, which encrypts; put another key first with `ugs secret-key add`\n'],
     )
     const unknown = await service.ugs('secret-key', 'retire', 'k2')
     assert.deepEqual(
       [unknown.code, unknown.stderr],
-      [1, 'ugs: there is no secret key "k2"; `ugs secret-key list` shows those there are\n'],
+      [1, 'ugs: there is no secret key "k2"; see `ugs secret-key list`\n'],
     )
-    const badly = await service.ugs('secret-key', 'retire', 'not an id')
-    assert.equal(badly.code, 2)
+    const invalid = await service.ugs('secret-key', 'retire', 'not an id')
+    assert.equal(invalid.code, 2)
   })
 
-  it('takes no id twice, and makes one of its own', async (t) => {
+  it('add refuses a taken id, and generates unique ids', async (t) => {
     const service = await startService(t)
     const taken = await service.ugs('secret-key', 'add', '--id', 'k1')
     assert.equal(taken.code, 2)
-    assert.match(taken.stderr, /there is a secret key "k1" already/)
+    assert.match(taken.stderr, /the id "k1" belongs to a current or retired secret key/)
     await runCommand(service, 'secret-key', 'add')
     await runCommand(service, 'secret-key', 'add')
     const ids = idsOf(readFileSync(keyFile(service), 'utf8'))
@@ -208,7 +208,7 @@ describe('ugs secret-key', () => {
     assert.match(String(ids[0]), /^\d{4}-\d{2}-\d{2}/)
   })
 
-  it('shows a new key with --print, and changes nothing', async (t) => {
+  it('add --print prints a new key and changes nothing', async (t) => {
     const folder = join(temporaryFolder(t), 'data')
     const settings = { UGS_DATA_DIR: folder, UGS_SECRET_KEYS: `k1:${'A'.repeat(43)}=` }
     const { code, stdout } = await runUgs(['secret-key', 'add', '--print', '--id', 'new'], settings)
@@ -222,7 +222,7 @@ describe('ugs secret-key', () => {
     await tokenOf(service, 'a')
   })
 
-  it('leaves the keys of UGS_SECRET_KEYS to whoever set them', async (t) => {
+  it('changes no keys of UGS_SECRET_KEYS', async (t) => {
     const [one, two] = [secretKeyText('one', 1), secretKeyText('two', 2)]
     const first = await startService(t, { UGS_SECRET_KEYS: `${one},${two}` })
     const token = await tokenOf(first, 'a')
@@ -230,22 +230,22 @@ describe('ugs secret-key', () => {
     assert.equal(add.code, 1)
     assert.match(
       add.stderr,
-      /^ugs: UGS_SECRET_KEYS holds the keys, which a command cannot change; with --print/,
+      /^ugs: the keys are in UGS_SECRET_KEYS, which this command cannot change; add --print/,
     )
-    const turned = settingsOf(first, { UGS_SECRET_KEYS: `${two},${one}` })
-    const ugs = (...args: string[]) => runUgs(args, turned)
+    const swapped = settingsOf(first, { UGS_SECRET_KEYS: `${two},${one}` })
+    const ugs = (...args: string[]) => runUgs(args, swapped)
     await first.stop()
-    const second = await startService(t, turned)
+    const second = await startService(t, swapped)
     assert.equal(await tokenOf({ ...second, tokens: first.tokens }, 'a'), token)
     await runCommand({ ugs }, 'secret-key', 'reseal')
     const { stderr } = await ugs('secret-key', 'retire', 'one')
-    assert.equal(stderr, '"one" is retired: take it out of UGS_SECRET_KEYS now.\n')
+    assert.equal(stderr, 'Retired "one". Remove it from UGS_SECRET_KEYS now.\n')
     await second.stop()
     const third = await startService(t, settingsOf(first, { UGS_SECRET_KEYS: two }))
     assert.equal(await tokenOf({ ...third, tokens: first.tokens }, 'a'), token)
   })
 
-  it('names a key that is missing, with how much is sealed with it', async (t) => {
+  it('list shows a missing key with its number of tokens', async (t) => {
     const [one, two] = [secretKeyText('one', 1), secretKeyText('two', 2)]
     const service = await startService(t, { UGS_SECRET_KEYS: one })
     await tokenOf(service, 'a')
@@ -258,22 +258,22 @@ describe('ugs secret-key', () => {
     for (const command of [['reseal'], ['add']]) {
       const { code, stderr } = await ugs('secret-key', ...command)
       assert.equal(code, 1)
-      assert.match(stderr, /"one" is missing, which this store's tokens are sealed with/)
+      assert.match(stderr, /"one" is missing, but encrypts tokens of this store/)
     }
     assert.match(
       (await ugs('secret-key', 'retire', 'one')).stderr,
-      /^ugs: 1 user group tokens are sealed with "one"/,
+      /^ugs: 1 user group tokens are encrypted with "one"/,
     )
   })
 
-  it('changes no file that another command changes', async (t) => {
+  it('refuses concurrent changes of the file', async (t) => {
     const service = await startService(t)
     const own = readFileSync(keyFile(service), 'utf8')
     const lock = `${keyFile(service)}.lock`
     writeFileSync(lock, '')
     const { code, stderr } = await service.ugs('secret-key', 'add')
     assert.equal(code, 1)
-    assert.ok(stderr.startsWith(`ugs: ${lock} is there: another command changes the keys`), stderr)
+    assert.ok(stderr.startsWith(`ugs: ${lock} exists: another command is changing the keys`), stderr)
     assert.equal(readFileSync(keyFile(service), 'utf8'), own)
     rmSync(lock)
     await Promise.all(
@@ -286,7 +286,7 @@ describe('ugs secret-key', () => {
 })
 
 describe('UGS_SECRET_KEYS_FILE', () => {
-  it('brings the keys, and what changes in it is in force without a restart', async (t) => {
+  it('provides the keys, and changes apply without a restart', async (t) => {
     const file = join(temporaryFolder(t), 'keys')
     const [one, two] = [secretKeyText('one', 1), secretKeyText('two', 2)]
     writeFileSync(file, `${one}\n`)
@@ -302,15 +302,15 @@ describe('UGS_SECRET_KEYS_FILE', () => {
     assert.equal(statSync(file).mode & 0o777, 0o640)
   })
 
-  it('is refused where it is missing, or there are two sources', async (t) => {
+  it('is refused if the file is missing or UGS_SECRET_KEYS is also set', async (t) => {
     const file = join(temporaryFolder(t), 'keys')
     await assert.rejects(startService(t, { UGS_SECRET_KEYS_FILE: file }), {
-      message: /keys: is missing, and UGS_SECRET_KEYS_FILE names it; put it there/,
+      message: /keys: the file of UGS_SECRET_KEYS_FILE is missing; create it/,
     })
     assert.throws(() => statSync(file), { code: 'ENOENT' })
     const both = { UGS_SECRET_KEYS_FILE: file, UGS_SECRET_KEYS: secretKeyText('one', 1) }
     await assert.rejects(startService(t, both), {
-      message: /UGS_SECRET_KEYS_FILE: UGS_SECRET_KEYS is set too; leave one of them out/,
+      message: /UGS_SECRET_KEYS_FILE: UGS_SECRET_KEYS is also set; remove one of them/,
     })
   })
 })

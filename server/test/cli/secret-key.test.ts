@@ -10,7 +10,7 @@ describe('the secret key', () => {
   const [one, two] = [secretKeyText('one', 1), secretKeyText('two', 2)]
   const create = { user_group_id: 'a', name: 'A' }
 
-  it('opens at the next start what it sealed', async (t) => {
+  it('decrypts existing tokens after a restart', async (t) => {
     const first = await startService(t)
     const token = first.tokens.Customer
     const before = await call(first.origin, { token, body: create })
@@ -20,50 +20,50 @@ describe('the secret key', () => {
     assert.equal(after.body.user_group.token, before.body.user_group.token)
   })
 
-  it('may be brought from outside, and then none is made', async (t) => {
+  it('can come from UGS_SECRET_KEYS, and then no file is created', async (t) => {
     const service = await startService(t, { UGS_SECRET_KEYS: `${one},${two}` })
     const token = service.tokens.Customer
     const before = await call(service.origin, { token, body: create })
     assert.ok(!existsSync(join(service.dataFolder, 'secret-keys')))
     await service.stop()
-    const turned = await startService(t, {
+    const swapped = await startService(t, {
       UGS_DATA_DIR: service.dataFolder,
       UGS_SECRET_KEYS: `${two},${one}`,
     })
-    const after = await call(turned.origin, { token, body: create })
+    const after = await call(swapped.origin, { token, body: create })
     assert.equal(after.body.user_group.token, before.body.user_group.token)
   })
 
-  it('may be taken away again where it never sealed', async (t) => {
+  it('can be removed if it never encrypted', async (t) => {
     const first = await startService(t, { UGS_SECRET_KEYS: `${one},${two}` })
     await first.stop()
     const second = await startService(t, { UGS_DATA_DIR: first.dataFolder, UGS_SECRET_KEYS: one })
     assert.equal(await second.stop(), 0)
   })
 
-  it('is missed at the start, by name, and never silently made anew', async (t) => {
+  it('is required at the start, named in the error and never silently replaced', async (t) => {
     const first = await startService(t)
     await first.stop()
     rmSync(join(first.dataFolder, 'secret-keys'))
     const again = (settings = {}) => startService(t, { UGS_DATA_DIR: first.dataFolder, ...settings })
     await assert.rejects(again(), {
       message:
-        /^the service ended with 1: .*secret-keys: is missing, and the store holds tokens sealed with it/s,
+        /^the service ended with 1: .*secret-keys: is missing, but the store has tokens encrypted with its keys/s,
     })
     assert.ok(!existsSync(join(first.dataFolder, 'secret-keys')))
     await assert.rejects(again({ UGS_SECRET_KEYS: secretKeyText('other', 1) }), {
-      message: /^the service ended with 1: .*"k1" is missing, which this store's tokens are sealed with/s,
+      message: /^the service ended with 1: .*"k1" is missing, but encrypts tokens of this store/s,
     })
     const wrong = secretKeyText('k1', 1)
     await assert.rejects(again({ UGS_SECRET_KEYS: wrong }), ({ message }: Error) => {
       assert.match(message, /^the service ended with 1: /)
-      assert.match(message, /the key "k1" is not the one that this store was sealed with/)
+      assert.match(message, /the key "k1" is not the key with which this store is encrypted/)
       assert.ok(!message.includes(wrong.slice(3, 13)))
       return true
     })
   })
 
-  it('is refused where its file is damaged', async (t) => {
+  it('is refused if its file is damaged', async (t) => {
     const folder = temporaryFolder(t)
     writeFileSync(join(folder, 'secret-keys'), 'k1:AAAA')
     await assert.rejects(startService(t, { UGS_DATA_DIR: folder }), {

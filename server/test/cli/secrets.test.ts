@@ -21,7 +21,7 @@ const keyFile = join(service.dataFolder, 'secret-keys')
 const [keyId, key] = readFileSync(keyFile, 'utf8').trim().split(':') as [string, string]
 const password = 'a-password-of-a-database'
 
-/** Every secret that there is. */
+/** All secrets in the test. */
 const secrets = new Set([
   ...[owner.adminToken, service.tokens.Customer, owned.token, owned.replacedToken, owned.apiToken],
   ...[owned.idempotencyKey, key, Buffer.from(key, 'base64').toString('hex'), password],
@@ -35,13 +35,13 @@ const one = [owned.userGroupId, ...inCustomer]
 interface Run {
   readonly args: readonly string[]
   readonly stdin?: string
-  /** How many tokens it shows on standard output. */
+  /** Number of tokens on standard output. Default: 0. */
   readonly shows?: number
-  /** 0 unless it is given. */
+  /** Exit code. Default: 0. */
   readonly code?: number
 }
 
-/** Every command but `serve`, in the order in which each succeeds. */
+/** All commands except `serve`, in an order in which they succeed. */
 const commands: Record<string, Run> = {
   migrate: { args: [] },
   'store copy': { args: ['--from', 'sqlite:nowhere', '--to', `postgres://u:${password}@[/x`], code: 2 },
@@ -89,14 +89,14 @@ const commands: Record<string, Run> = {
   'secret-key retire': { args: [keyId, '--json'] },
 }
 
-describe('a command tells no secret', () => {
-  it('each of them is held to this', () => {
+describe('a command reveals no secret', () => {
+  it('the list of commands is complete', () => {
     const names = leavesOf(buildProgram()).map(([name]) => name)
     assert.deepEqual(names.filter((name) => name !== 'serve').sort(), Object.keys(commands).sort())
   })
 
   for (const [name, { args, stdin, shows = 0, code: expected = 0 }] of Object.entries(commands)) {
-    it(`${name}, where it ${expected === 0 ? 'does what it is for' : 'cannot'}`, async () => {
+    it(`${name}, if it ${expected === 0 ? 'succeeds' : 'fails'}`, async () => {
       const { code, stdout, stderr } = await runUgs([...name.split(' '), ...args], settings, stdin)
       assert.equal(code, expected, stderr)
       assert.equal(stdout.match(tokenPattern)?.length ?? 0, shows, stdout)
@@ -106,14 +106,14 @@ describe('a command tells no secret', () => {
     })
   }
 
-  it('of a key that it made, where it is not asked to', async () => {
-    const now = readFileSync(keyFile, 'utf8').trim()
-    assert.match(now, /^new:/)
+  it('when it lists a new secret key', async () => {
+    const keys = readFileSync(keyFile, 'utf8').trim()
+    assert.match(keys, /^new:/)
     const { stdout, stderr } = await service.ugs('secret-key', 'list')
-    assertNothingOfSecrets('the list', stdout + stderr, [...secrets, now.slice('new:'.length)])
+    assertNothingOfSecrets('the list', stdout + stderr, [...secrets, keys.slice('new:'.length)])
   })
 
-  // Mistakes that are easily made, with what was copied from the wrong place.
+  // Likely mistakes with a secret in the clipboard.
   for (const secret of [owned.token, owned.apiToken, `${keyId}:${key}`, key]) {
     for (const mistaken of [
       ['api-token', 'revoke', secret],
@@ -131,7 +131,7 @@ describe('a command tells no secret', () => {
       ['audit', 'list', '--since', secret],
     ]) {
       const shown = mistaken.map((word) => (word === secret ? `a ${secret.slice(0, 3)}…` : word)).join(' ')
-      it(`where it is called in a wrong way: ${shown}`, async () => {
+      it(`on wrong usage: ${shown}`, async () => {
         const { code, stdout, stderr } = await runUgs(mistaken, settings)
         assert.notEqual(code, 0)
         assertNothingOfSecrets(shown, stdout + stderr, secrets)
@@ -139,7 +139,7 @@ describe('a command tells no secret', () => {
     }
   }
 
-  it('of a setting that is wrong', async () => {
+  it('of an invalid setting', async () => {
     for (const wrong of [
       { DATABASE_URL: `postgres://user:${password}@host:no/db` },
       { DATABASE_URL: `mysql://user:${password}@host/db` },
@@ -153,7 +153,7 @@ describe('a command tells no secret', () => {
         ...(wrong as Record<string, string>),
       })
       assert.equal(code, 1)
-      assertNothingOfSecrets('what it says', stdout + stderr, [...secrets, key.slice(1)])
+      assertNothingOfSecrets('the error', stdout + stderr, [...secrets, key.slice(1)])
     }
   })
 })

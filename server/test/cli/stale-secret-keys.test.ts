@@ -10,8 +10,8 @@ import { assertFault, tokenIn } from '../support/user-api.ts'
 
 const [one, two] = [secretKeyText('one', 1), secretKeyText('two', 2)]
 
-/** Settings of another process on the store of a service, with secret keys of its own. */
-function besides({ dataFolder, databaseUrl }: RunningService, keys: string): Record<string, string> {
+/** Returns the settings of another process on the same store, with other secret keys. */
+function settingsOf({ dataFolder, databaseUrl }: RunningService, keys: string): Record<string, string> {
   return {
     UGS_DATA_DIR: dataFolder,
     UGS_SECRET_KEYS: keys,
@@ -22,18 +22,18 @@ function besides({ dataFolder, databaseUrl }: RunningService, keys: string): Rec
 const create = (service: RunningService, id: string) =>
   apiOf(service).get({ user_group_id: id, name: 'Name' })
 
-/** The log names the cure, and holds no key. */
+/** Asserts that the log has the reason and remedy, but no key. */
 async function assertLogged(service: RunningService, reason: string): Promise<void> {
   await service.logged(`"code":"unavailable","reason":"${reason}`)
   for (const [, key = ''] of [one, two].map((text) => text.split(':')))
     assert.ok(!service.stderr().includes(key.slice(0, 20)))
 }
 
-describe('a process that did not hear of a new secret key', () => {
-  it('can seal nothing more once its key is retired, and says what it lacks', async (t) => {
+describe('a process without a new secret key', () => {
+  it('cannot encrypt after its key is retired, and logs the missing key', async (t) => {
     const stale = await startService(t, { UGS_SECRET_KEYS: one })
     const token = tokenIn(await create(stale, 'a'))
-    const others = besides(stale, `${two},${one}`)
+    const others = settingsOf(stale, `${two},${one}`)
     const other = { ...(await startService(t, others)), tokens: stale.tokens }
     const ugs = (...args: string[]) => runUgs(args, others)
     await runCommand({ ugs }, 'secret-key', 'reseal')
@@ -59,57 +59,57 @@ describe('a process that did not hear of a new secret key', () => {
     ])
   })
 
-  it('neither keeps the keys from being replaced, nor starts again with the retired one first', async (t) => {
+  it('does not prevent replacing the keys, and cannot restart with the retired key first', async (t) => {
     const stale = await startService(t, { UGS_SECRET_KEYS: `${one},${two}` })
     await stale.logged('"sealing_key_id":"one"')
     const rows = Array.from({ length: 1000 }, (_, i) => `{"user_group_id":"group ${i}","name":"Name"}\n`)
     const file = join(temporaryFolder(t), 'rows.ndjson')
     writeFileSync(file, rows.join(''))
     await runCommand(stale, 'import', file, '--environment', 'Testing')
-    const ugs = (...args: string[]) => runUgs(args, besides(stale, `${two},${one}`))
+    const ugs = (...args: string[]) => runUgs(args, settingsOf(stale, `${two},${one}`))
 
-    const made = new Map<string, string>()
-    let isOver = false
-    const calling = Array.from({ length: 4 }, async (_, caller) => {
-      for (let i = 0; !isOver; i++) {
-        const response = await create(stale, `called ${caller} ${i}`)
-        if (response.status === 200) made.set(`called ${caller} ${i}`, tokenIn(response))
+    const created = new Map<string, string>()
+    let isDone = false
+    const load = Array.from({ length: 4 }, async (_, client) => {
+      for (let i = 0; !isDone; i++) {
+        const response = await create(stale, `load ${client} ${i}`)
+        if (response.status === 200) created.set(`load ${client} ${i}`, tokenIn(response))
         else assertFault(response, 'unavailable')
       }
     })
-    let reencrypt = await ugs('secret-key', 'reseal')
-    while (reencrypt.code === 0) reencrypt = await ugs('secret-key', 'reseal')
+    let reseal = await ugs('secret-key', 'reseal')
+    while (reseal.code === 0) reseal = await ugs('secret-key', 'reseal')
     assert.match(
-      reencrypt.stderr,
-      /^ugs: meanwhile \d+ tokens were sealed with another key: a process has other/m,
+      reseal.stderr,
+      /^ugs: meanwhile \d+ tokens were encrypted with another key, by a process with other/m,
     )
     const early = await ugs('secret-key', 'retire', 'one')
     assert.equal(early.code, 1)
-    assert.match(early.stderr, /with --stop-sealing, what it seals is refused\n$/)
+    assert.match(early.stderr, /add --stop-sealing to refuse its writes\n$/)
     const stopping = await ugs('secret-key', 'retire', 'one', '--stop-sealing')
     assert.match(
       stopping.stderr,
-      /^ugs: nothing more is sealed with "one", and \d+ user group tokens are: run/,
+      /^ugs: "one" encrypts no new tokens, but \d+ user group tokens still need it: run/,
     )
     await assertLogged(stale, 'SECRET_KEY_RETIRED: the secret key \\"one\\"')
     await runCommand({ ugs }, 'secret-key', 'reseal')
     await runCommand({ ugs }, 'secret-key', 'retire', 'one')
-    isOver = true
-    await Promise.all(calling)
+    isDone = true
+    await Promise.all(load)
     await stale.stop()
 
-    await assert.rejects(startService(t, besides(stale, `${one},${two}`)), {
-      message: /UGS_SECRET_KEYS: "one" is retired, and seals nothing more; put the key first that the other/,
+    await assert.rejects(startService(t, settingsOf(stale, `${one},${two}`)), {
+      message: /UGS_SECRET_KEYS: "one" is retired and cannot encrypt; put the first key of the other/,
     })
-    const started = await startService(t, besides(stale, two))
-    assert.ok(made.size > 0)
-    for (const [id, token] of made)
+    const started = await startService(t, settingsOf(stale, two))
+    assert.ok(created.size > 0)
+    for (const [id, token] of created)
       assert.equal(tokenIn(await create({ ...started, tokens: stale.tokens }, id)), token)
   })
 })
 
 describe('the file of secret keys', () => {
-  it('is remarked on where others than its owner may read it', async (t) => {
+  it('causes a warning if others can read it', async (t) => {
     const file = join(temporaryFolder(t), 'keys')
     for (const [mode, isExposed] of [
       [0o600, false],

@@ -15,7 +15,7 @@ import { openSession } from '../support/session.ts'
 import { assertSameRows, copiedTables, copyStore } from '../support/store-copy.ts'
 import { findTool, type Tool } from '../support/tool.ts'
 
-/** Runs a command in a terminal of its own. */
+/** Runs a command in a new terminal. */
 const script: Tool = {
   name: 'script (of util-linux)',
   hint: 'apt-get install bsdutils',
@@ -25,7 +25,7 @@ const script: Tool = {
 
 const source = await sourceFile({ after }, 2345)
 
-/** A copy in a terminal of its own; undefined where there is none to be had, and the test is skipped. */
+/** Starts a copy in a new terminal. Skips the test and returns undefined if `script` is missing. */
 function inTerminal(t: TestContext, to: string) {
   const command = findTool(t, script)
   if (command === undefined) return undefined
@@ -46,7 +46,7 @@ function inTerminal(t: TestContext, to: string) {
   }
 }
 
-/** That whatever was turned off, such as the wrapping of lines, is on again. */
+/** Asserts that all terminal modes that were turned off, such as line wrapping, are on again. */
 function assertModesRestored(output: string): void {
   const modes = new Map<string, string>()
   for (const part of output.split('\u001b[?').slice(1)) {
@@ -56,8 +56,8 @@ function assertModesRestored(output: string): void {
   for (const [mode, state] of modes) assert.equal(state, 'h', `mode ${mode}`)
 }
 
-describe('ugs store copy: how far it is', () => {
-  it('is told in plain lines where there is no terminal', async (t) => {
+describe('ugs store copy: progress', () => {
+  it('is printed as lines without a terminal', async (t) => {
     const { code, stdout, stderr } = await copyStore(source.url, await freshDatabase(t))
     assert.equal(code, 0, stderr)
     assert.equal(stdout, '')
@@ -73,7 +73,7 @@ describe('ugs store copy: how far it is', () => {
     const rest = lines.filter((line) => !isProgress(line))
     assert.equal(rest.length, tables.length + 1)
     for (const line of rest.slice(0, -1))
-      assert.match(line, /^\w+: \d+ rows?, the same on both sides \(SHA-256 \w+\)$/)
+      assert.match(line, /^\w+: \d+ rows?, identical in both stores \(SHA-256 \w+\)$/)
     assert.match(
       rest.at(-1) ?? '',
       /^Copied\. Start the service with the new DATABASE_URL and the same secret keys\.$/,
@@ -91,11 +91,11 @@ describe('ugs store copy: how far it is', () => {
     }
     assert.match(output, /copying user_group \[=+\] 100% 2345 of 2345 rows, /)
     assert.doesNotMatch(output, /: \d+ of \d+ rows/)
-    assert.match(output, /\nuser_group: 2345 rows, the same on both sides \(SHA-256 \w+\)\r\n/)
+    assert.match(output, /\nuser_group: 2345 rows, identical in both stores \(SHA-256 \w+\)\r\n/)
     assertModesRestored(output)
   })
 
-  it('leaves the terminal as it was when Ctrl-C ends it', async (t) => {
+  it('restores the terminal when Ctrl-C ends it', async (t) => {
     const url = await freshDatabase(t)
     const proxy = await DatabaseProxy.start(t, url)
     const caught = proxy.next(/^INSERT INTO superseded_token/)
@@ -109,7 +109,7 @@ describe('ugs store copy: how far it is', () => {
     copiedTables(await copyStore(source.url, url))
   })
 
-  it('is not told on standard output, which has the JSON alone', async (t) => {
+  it('is not printed to standard output, which has only the JSON', async (t) => {
     const { stdout, stderr } = await copyStore(source.url, await freshDatabase(t), '--json')
     const tables = JSON.parse(stdout) as { name: string; rows: number; checksum: string }[]
     assert.deepEqual(
@@ -122,9 +122,9 @@ describe('ugs store copy: how far it is', () => {
   })
 })
 
-describe('ugs store copy, called in a wrong way,', () => {
+describe('ugs store copy, wrong usage', () => {
   const to = 'postgres://u:s3cret@127.0.0.1/d'
-  const calls: Record<string, { args: string[]; message: RegExp }> = {
+  const cases: Record<string, { args: string[]; message: RegExp }> = {
     'without a source': { args: ['--to', to], message: /'--from <url>' not specified/ },
     'without a target': { args: ['--from', source.url], message: /'--to <url>' not specified/ },
     'into a file': {
@@ -147,11 +147,11 @@ describe('ugs store copy, called in a wrong way,', () => {
     },
     'with an unknown parameter': {
       args: ['--from', source.url, '--to', `${to}?passwort=s3cret`],
-      message: /^ugs: --to: "passwort" is not known after the "\?"/m,
+      message: /^ugs: --to: unknown parameter "passwort"/m,
     },
     'with a "%" in the password': {
       args: ['--from', source.url, '--to', 'postgres://u:s3cret%@h/d'],
-      message: /^ugs: --to: the password is not encoded as in a URL: write "%" as %25$/m,
+      message: /^ugs: --to: the password is not percent-encoded correctly: write "%" as %25$/m,
     },
     'with a "/" in the password': {
       args: ['--from', source.url, '--to', 'postgres://u:a/s3cret@h/d'],
@@ -174,8 +174,8 @@ describe('ugs store copy, called in a wrong way,', () => {
       message: /unknown option '--into/,
     },
   }
-  for (const [what, { args, message }] of Object.entries(calls)) {
-    it(`${what}, ends with exit code 2 and repeats no password`, async () => {
+  for (const [name, { args, message }] of Object.entries(cases)) {
+    it(`${name}, exits with 2 and repeats no password`, async () => {
       const { code, stdout, stderr } = await runUgs(['store', 'copy', ...args], {})
       assert.doesNotMatch(stdout + stderr, /s3cret/)
       assert.equal(code, 2, stderr)
@@ -184,7 +184,7 @@ describe('ugs store copy, called in a wrong way,', () => {
   }
 })
 
-describe('ugs store copy: its memory', () => {
+describe('ugs store copy: memory', () => {
   it('does not grow with the size of the user groups', async (t) => {
     const large = await sourceFile(t)
     const entries = Array.from({ length: 1000 }, (_, i) => [String(i).padEnd(255, 'k'), '"'.repeat(255)])
@@ -199,15 +199,15 @@ describe('ugs store copy: its memory', () => {
       .run(JSON.stringify(Object.fromEntries(entries)))
     database.close()
     const url = await freshDatabase(t)
-    // Of all of them it would be several times as much.
-    const little = { NODE_OPTIONS: '--max-old-space-size=128' }
-    copiedTables(await runUgs(['store', 'copy', '--from', large.url, '--to', url], little))
+    // All rows together need several times as much memory.
+    const smallHeap = { NODE_OPTIONS: '--max-old-space-size=128' }
+    copiedTables(await runUgs(['store', 'copy', '--from', large.url, '--to', url], smallHeap))
     await assertSameRows(t, large.path, url)
   })
 })
 
 describe('ugs store copy: the password', () => {
-  /** A database that a role of its own may fill; its URL with the password. */
+  /** Creates a database with its own role and returns the URL with the password. */
   async function ownedDatabase(t: TestContext): Promise<URL> {
     const url = await freshDatabase(t)
     const owned = new URL(await freshRole(t, url))
@@ -215,7 +215,7 @@ describe('ugs store copy: the password', () => {
     return owned
   }
 
-  async function isAskedFor(url: URL): Promise<boolean> {
+  async function requiresPassword(url: URL): Promise<boolean> {
     const client = new Client(Object.assign(new URL(url), { password: 'wrong' }).href)
     return client.connect().then(
       () => client.end().then(() => false),
@@ -223,7 +223,7 @@ describe('ugs store copy: the password', () => {
     )
   }
 
-  it('may stand in PGPASSWORD', async (t) => {
+  it('can be in PGPASSWORD', async (t) => {
     const url = await ownedDatabase(t)
     const { password: PGPASSWORD } = url
     url.password = ''
@@ -231,8 +231,8 @@ describe('ugs store copy: the password', () => {
       runUgs(['store', 'copy', '--from', source.url, '--to', url.href], environment)
     copiedTables(await copy({ PGPASSWORD }))
     await assertSameRows(t, source.path, Object.assign(new URL(url), { password: PGPASSWORD }).href)
-    if (!(await isAskedFor(url))) {
-      t.diagnostic('the server asks for no password: whether one is sent is seen elsewhere')
+    if (!(await requiresPassword(url))) {
+      t.diagnostic('the server requires no password, so this test cannot check it')
       return
     }
     for (const environment of [{}, { PGPASSWORD: 's3cret' }]) {

@@ -16,10 +16,10 @@ import { secretKeyText } from '../support/secret-key.ts'
 const dataFolder = join(temporaryFolder({ after }), 'data')
 const sourceUrl = `sqlite:${join(dataFolder, 'ugs.db')}`
 const grace = 3600
-const realms = ['Customer', 'Testing', 'second Customer', 'second Testing'] as const
-type TenantScope = (typeof realms)[number]
+const tenantScopes = ['Customer', 'Testing', 'second Customer', 'second Testing'] as const
+type TenantScope = (typeof tenantScopes)[number]
 
-/** What is easily changed on the way: as it is sent. */
+/** Request bodies that a copy could easily alter. */
 const oddBodies = [
   String.raw`{"user_group_id":"escapes","name":"A","mapping":{"\u0000":"\u0000","\u001f":"\\u0000"}}`,
   String.raw`{"user_group_id":"more","name":"\\","properties":{"\u0001":"\\ \" \/ \b\f\n\r\t \u007f \u00e9"}}`,
@@ -73,15 +73,15 @@ outdated.exec("UPDATE api_token SET expires_at = 1000 WHERE name = 'expired'")
 outdated.exec('INSERT INTO last_introspection VALUES (1, 1, 60000)')
 outdated.exec("INSERT INTO console_session VALUES (x'00ff', 1, 9000000000000, 9000000000000)")
 outdated.close()
-for (const tenantScope of realms) {
+for (const tenantScope of tenantScopes) {
   for (const body of oddBodies) assertSuccess(await userApi(first.origin, apiTokens[tenantScope]).get(body))
 }
 await first.stop()
 
-// Another key seals from here on.
+// From here on, another key encrypts.
 const keys = { UGS_SECRET_KEYS: `${secretKeyText('two', 2)},${secretKeyText('one', 1)}` }
 const source = await startService({ after }, { UGS_DATA_DIR: dataFolder, ...keys })
-const atSource = (realm: TenantScope) => userApi(source.origin, apiTokens[realm])
+const atSource = (tenantScope: TenantScope) => userApi(source.origin, apiTokens[tenantScope])
 for (let next = 0; next < bulkIds.length; next += 50) {
   const ids = bulkIds.slice(next, next + 50)
   const created = ids.map((id) => atSource('Customer').get({ user_group_id: id, name: `name of ${id}` }))
@@ -109,11 +109,11 @@ const highestTeamId = userGroupIn(
 ).team_id
 await runCommand(source, ...['user-group', 'delete', 'newest', '--environment', 'Testing', ...ofSecond])
 
-/** Registers a schema or a data source; returns its id. */
+/** Registers a schema or data source and returns its id. */
 async function register(service: RunningService, ...args: string[]): Promise<number> {
-  const [what = '', providedId = '', ...more] = args
+  const [noun = '', providedId = '', ...more] = args
   const options = ['--environment', 'Testing', '--provided-id', providedId, '--name', 'A', ...more, '--json']
-  return (JSON.parse(await runCommand(service, what, 'create', ...options)) as { id: number }).id
+  return (JSON.parse(await runCommand(service, noun, 'create', ...options)) as { id: number }).id
 }
 const schema = await register(source, 'schema', 'orders 😀')
 const ofSchema = ['--schema', String(schema)]
@@ -127,14 +127,14 @@ await runCommand(source, 'data-source', 'delete', String(highest.dataSource), '-
 await runCommand(source, 'schema', 'delete', String(highest.schema), '--environment', 'Testing')
 assertSuccess(await atSource('Testing').put({ user_group_id: 'case', mapping: { 'orders 😀': 'eu' } }))
 
-/** All that the two ways to ask a service tell. */
-async function toldBy(service: RunningService): Promise<Record<string, string>> {
-  const told: Record<string, string> = {}
-  for (const tenantScope of realms) {
+/** Returns all responses of the API and outputs of the commands. */
+async function readAll(service: RunningService): Promise<Record<string, string>> {
+  const results: Record<string, string> = {}
+  for (const tenantScope of tenantScopes) {
     for (const id of [...oddIds, ...(tenantScope === 'Customer' ? bulkIds : [])]) {
       const response = await userApi(service.origin, apiTokens[tenantScope]).get({ user_group_id: id })
       assertSuccess(response)
-      told[`${tenantScope} ${id}`] = response.text
+      results[`${tenantScope} ${id}`] = response.text
     }
   }
   const commands = [
@@ -142,27 +142,27 @@ async function toldBy(service: RunningService): Promise<Record<string, string>> 
     ['api-token', 'list'],
     ['user-group', 'list', '--environment', 'Customer', '--limit', '2000'],
     ['user-group', 'list', '--environment', 'Customer', ...ofSecond],
-    ...['schema', 'data-source'].map((what) => [what, 'list', '--environment', 'Testing']),
-    // Their mappings are shown nowhere else.
+    ...['schema', 'data-source'].map((noun) => [noun, 'list', '--environment', 'Testing']),
+    // Only this command shows mappings.
     ...oddIds.map((id) => ['user-group', 'show', id, '--environment', 'Testing']),
   ]
   const outputs = await Promise.all(commands.map((args) => runCommand(service, ...args, '--json')))
-  commands.forEach((args, i) => (told[args.join(' ')] = outputs[i] ?? ''))
-  return told
+  commands.forEach((args, i) => (results[args.join(' ')] = outputs[i] ?? ''))
+  return results
 }
-const toldBySource = await toldBy(source)
-// What was answered has to be moved, wherever in its files the store has it.
+const sourceResults = await readAll(source)
+// All acknowledged changes must be copied, even if they are only in the write-ahead log.
 await source.stop('SIGKILL')
 
 const targetUrl = await freshDatabase({ after })
 const copied = copiedTables(await copyStore(sourceUrl, targetUrl))
 
 describe('ugs store copy', () => {
-  it('moves every row', async (t) => {
+  it('copies every row', async (t) => {
     await assertSameRows(t, join(dataFolder, 'ugs.db'), targetUrl)
   })
 
-  it('says how many rows each table has, and their SHA-256', () => {
+  it('prints the number of rows of each table and their SHA-256', () => {
     const database = new BetterSqlite3(join(dataFolder, 'ugs.db'), { readonly: true })
     const count = (table: string) =>
       database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0
@@ -193,18 +193,18 @@ describe('ugs store copy', () => {
     assert.equal(new Set(copied.map(({ checksum }) => checksum)).size, copied.length)
   })
 
-  it('says the same when it is run again, as JSON too, and changes nothing', async (t) => {
+  it('prints the same when run again, also as JSON, and changes nothing', async (t) => {
     const before = await stateOf(t, targetUrl)
     const again = await copyStore(sourceUrl, targetUrl)
     assert.deepEqual(copiedTables(again), copied)
-    assert.match(again.stderr, /^It was copied already\. Start the service /m)
+    assert.match(again.stderr, /^Already copied\. Start the service /m)
     const asJson = await copyStore(sourceUrl, targetUrl, '--json')
     assert.equal(asJson.code, 0, asJson.stderr)
     assert.deepEqual(JSON.parse(asJson.stdout), copied)
     assert.deepEqual(await stateOf(t, targetUrl), before)
   })
 
-  it('says the same of a PostgreSQL database that is copied into another', async (t) => {
+  it('prints the same for a copy from PostgreSQL to PostgreSQL', async (t) => {
     const url = await freshDatabase(t)
     assert.deepEqual(copiedTables(await copyStore(targetUrl, url)), copied)
     await assertSameRows(t, join(dataFolder, 'ugs.db'), url)
@@ -213,16 +213,15 @@ describe('ugs store copy', () => {
 
 describe('a service on the copy', () => {
   const target = sharedService({ DATABASE_URL: targetUrl, ...keys })
-  const atTarget = (realm: TenantScope) => userApi(target().origin, apiTokens[realm])
+  const atTarget = (tenantScope: TenantScope) => userApi(target().origin, apiTokens[tenantScope])
 
-  it('tells the same of all, byte for byte', async () => {
-    const told = await toldBy(target())
-    for (const [question, answer] of Object.entries(toldBySource))
-      assert.equal(told[question], answer, question)
-    assert.equal(Object.keys(told).length, Object.keys(toldBySource).length)
+  it('returns the same responses, byte for byte', async () => {
+    const results = await readAll(target())
+    for (const [query, result] of Object.entries(sourceResults)) assert.equal(results[query], result, query)
+    assert.equal(Object.keys(results).length, Object.keys(sourceResults).length)
   })
 
-  it('takes the API tokens that were taken before, for what they may do', async () => {
+  it('accepts the same API tokens with the same scopes', async () => {
     const { read, ...others } = otherApiTokens
     assertSuccess(await userApi(target().origin, read).get({ user_group_id: 'case' }))
     assertFault(await userApi(target().origin, read).put({ user_group_id: 'case', name: 'B' }), 'forbidden')
@@ -231,15 +230,15 @@ describe('a service on the copy', () => {
     }
   })
 
-  it('rotates no token that was replaced before', async () => {
+  it('refuses to rotate superseded tokens', async () => {
     for (const { old } of Object.values(rotations)) {
       assertFault(await atTarget('Testing').post({ current_token: old }), 'token_superseded')
     }
   })
 
-  it('gives a retry the first answer, and refuses its key for anything else', async () => {
-    const { body, response: answer } = rotations.withKey
-    assert.equal((await atTarget('Testing').post(body, idempotencyKey)).text, answer.text)
+  it('returns the first response to a retry, and refuses its key for another request', async () => {
+    const { body, response } = rotations.withKey
+    assert.equal((await atTarget('Testing').post(body, idempotencyKey)).text, response.text)
     const other = await atTarget('Testing').post({ ...body, grace_period_seconds: 1 }, idempotencyKey)
     assertFault(other, 'idempotency_key_reused')
   })
@@ -270,7 +269,7 @@ describe('a service on the copy', () => {
     assert.equal(await validUntil(rotations.stopped.old, Date.now()), undefined)
   })
 
-  it('rotates a token that was current, and works on what it has', async () => {
+  it('rotates and updates copied user groups', async () => {
     const before = userGroupIn(await atTarget('second Testing').get({ user_group_id: 'case' }))
     const rotated = await atTarget('second Testing').post({ current_token: before.token })
     assert.equal(userGroupIn(rotated).team_id, before.team_id)
@@ -282,7 +281,7 @@ describe('a service on the copy', () => {
     await runCommand(target(), 'user-group', 'delete', 'escapes', '--environment', 'Testing')
   })
 
-  it('goes on with ids after the highest that was ever given', async () => {
+  it('continues after the highest id ever assigned', async () => {
     const created = await atTarget('Customer').get({ user_group_id: 'first after it', name: 'A' })
     assert.equal(userGroupIn(created).team_id, highestTeamId + 1)
     const token = JSON.parse(
@@ -298,7 +297,7 @@ describe('a service on the copy', () => {
     assert.equal(workspace.id, 3)
   })
 
-  it('keeps a data source that is mapped, and lets go of one that is not', async () => {
+  it('refuses to delete a mapped data source, and deletes an unused one', async () => {
     const remove = (id: number) =>
       target().ugs('data-source', 'delete', String(id), '--environment', 'Testing')
     const { code, stderr } = await remove(mappedDataSource)
@@ -309,12 +308,12 @@ describe('a service on the copy', () => {
     assert.equal((await remove(mappedDataSource)).code, 0)
   })
 
-  it('gives no id of a schema or a data source again', async () => {
+  it('reuses no id of a schema or data source', async () => {
     assert.equal(await register(target(), 'schema', 'next'), highest.schema + 1)
     assert.equal(await register(target(), 'data-source', 'next', ...ofSchema), highest.dataSource + 1)
   })
 
-  it('is missed by another copy, which is refused then and changes nothing', async (t) => {
+  it('makes another copy refuse the target', async (t) => {
     const before = await stateOf(t, targetUrl)
     const { code, stderr } = await copyStore(sourceUrl, targetUrl)
     assert.equal(code, 1)

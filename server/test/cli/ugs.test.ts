@@ -15,21 +15,19 @@ import {
   type CommandResult,
 } from '../support/service.ts'
 
-describe('ugs, beside a running service', () => {
+describe('ugs on the store of a running service', () => {
   const service = sharedService()
   const ugs = (line: string, ...rest: string[]) => service().ugs(...line.split(' '), ...rest)
   const customer = () => service().tokens.Customer
 
-  /** What a command that succeeded wrote to standard output, as JSON. */
-  // The shape is what the tests are about.
-
+  /** Parses the standard output of a successful command. The tests check its shape. */
   function json(result: CommandResult): any {
     assert.equal(result.code, 0, result.stderr)
     return JSON.parse(result.stdout)
   }
 
   describe('workspace', () => {
-    it('create makes one, once, and list shows it', async () => {
+    it('create refuses a taken name, and list shows all workspaces', async () => {
       assert.equal((await ugs('workspace create second')).code, 0)
       const again = await ugs('workspace create second')
       assert.equal(again.code, 1)
@@ -42,43 +40,46 @@ describe('ugs, beside a running service', () => {
   })
 
   describe('api-token', () => {
-    it('create writes the token to standard output and nothing else', async () => {
-      const made = await ugs('api-token create --environment Testing --name backend')
-      assert.equal(made.code, 0)
-      assert.match(made.stdout, /^uga_testing_[0-9A-Za-z]{38}\n$/)
-      assert.match(made.stderr, /"backend" for Testing in the workspace "default", scopes write, without end/)
+    it('create prints only the token to standard output', async () => {
+      const created = await ugs('api-token create --environment Testing --name backend')
+      assert.equal(created.code, 0)
+      assert.match(created.stdout, /^uga_testing_[0-9A-Za-z]{38}\n$/)
+      assert.match(
+        created.stderr,
+        /"backend" for Testing in workspace "default" \(scope: write, never expires\)/,
+      )
       const response = await call(service().origin, {
-        token: made.stdout.trim(),
+        token: created.stdout.trim(),
         body: { user_group_id: 'from-cli-token', name: 'A' },
       })
       assert.equal(response.status, 200)
     })
 
-    it('create takes scopes, an expiry and a workspace', async () => {
+    it('create accepts scopes, a lifetime and a workspace', async () => {
       await ugs('workspace create elsewhere')
-      const made = json(
+      const created = json(
         await ugs(
           'api-token create --environment Customer --name x --scopes read,introspect --expires-in 90d --workspace elsewhere --json',
         ),
       )
-      assert.deepEqual(made.scopes, ['read', 'introspect'])
-      assert.equal(made.workspace, 'elsewhere')
-      assert.equal(Date.parse(made.expires_at) - Date.parse(made.created_at), 90 * 86_400_000)
-      assert.match(made.token, /^uga_customer_/)
+      assert.deepEqual(created.scopes, ['read', 'introspect'])
+      assert.equal(created.workspace, 'elsewhere')
+      assert.equal(Date.parse(created.expires_at) - Date.parse(created.created_at), 90 * 86_400_000)
+      assert.match(created.token, /^uga_customer_/)
     })
 
-    it('list shows all but the tokens, and revoke stops one for good', async () => {
-      const made = json(await ugs('api-token create --environment Customer --name leaked --json'))
+    it('list shows no tokens, and revoke stops a token permanently', async () => {
+      const created = json(await ugs('api-token create --environment Customer --name leaked --json'))
       const listed = await ugs('api-token list --json')
       assert.doesNotMatch(listed.stdout, /uga_/)
       const find = (result: CommandResult) =>
-        json(result).find(({ id }: { id: number }) => id === made.id) as { state: string }
+        json(result).find(({ id }: { id: number }) => id === created.id) as { state: string }
       assert.equal(find(listed).state, 'active')
       const table = await ugs('api-token list')
       assert.match(table.stdout, /ID +WORKSPACE +ENVIRONMENT +NAME/)
       assert.doesNotMatch(table.stdout, /uga_/)
 
-      assert.equal((await ugs(`api-token revoke ${made.id}`)).code, 0)
+      assert.equal((await ugs(`api-token revoke ${created.id}`)).code, 0)
       assert.equal(find(await ugs('api-token list --json')).state, 'revoked')
       const unknown = await ugs('api-token revoke 99999')
       assert.equal(unknown.code, 1)
@@ -89,8 +90,8 @@ describe('ugs, beside a running service', () => {
   describe('user-group', () => {
     const onCustomer = '--environment Customer'
 
-    it('get-or-create writes the token that the API answers', async () => {
-      const made = await ugs(
+    it('get-or-create prints the token that the API returns', async () => {
+      const created = await ugs(
         `user-group get-or-create cli-1 ${onCustomer} --name`,
         'A name',
         '--mapping',
@@ -98,18 +99,18 @@ describe('ugs, beside a running service', () => {
         '--properties',
         '{ "region": "EU" }',
       )
-      assert.equal(made.code, 0, made.stderr)
-      assert.match(made.stderr, /Created the user group "cli-1"/)
+      assert.equal(created.code, 0, created.stderr)
+      assert.match(created.stderr, /Created user group "cli-1"/)
       const { body } = await call(service().origin, { token: customer(), body: { user_group_id: 'cli-1' } })
       assert.equal(body.new_user_group, false)
-      assert.equal(made.stdout, `${body.user_group.token}\n`)
+      assert.equal(created.stdout, `${body.user_group.token}\n`)
       assert.deepEqual(body.user_group.properties, { region: 'EU' })
       const again = json(await ugs(`user-group get-or-create cli-1 ${onCustomer} --json`))
       assert.equal(again.new_user_group, false)
       assert.equal(again.user_group.token, body.user_group.token)
     })
 
-    it('update changes what is given; an unknown id fails', async () => {
+    it('update changes the given fields, and refuses an unknown id', async () => {
       await ugs(`user-group get-or-create cli-2 ${onCustomer} --name A --properties {"a":1}`)
       const updated = json(
         await ugs(`user-group update cli-2 ${onCustomer} --properties null --name B --json`),
@@ -122,7 +123,7 @@ describe('ugs, beside a running service', () => {
       assert.match(unknown.stderr, /No user group has this user_group_id/)
     })
 
-    it('show shows all but the token, unless it is asked for', async () => {
+    it('show prints the token only on request', async () => {
       await ugs(`user-group get-or-create cli-3 ${onCustomer} --name A --mapping {"1":"2"}`)
       const shown = json(await ugs(`user-group show cli-3 ${onCustomer} --json`))
       assert.deepEqual(Object.keys(shown), [
@@ -142,7 +143,7 @@ describe('ugs, beside a running service', () => {
       assert.equal((await ugs('user-group show cli-3 --environment Testing')).code, 1)
     })
 
-    it('rotate replaces the token at once', async () => {
+    it('rotate replaces the token immediately', async () => {
       const before = (await ugs(`user-group get-or-create cli-4 ${onCustomer} --name A`)).stdout.trim()
       const rotated = await ugs(`user-group rotate cli-4 ${onCustomer} --grace 1h`)
       assert.equal(rotated.code, 0)
@@ -162,7 +163,7 @@ describe('ugs, beside a running service', () => {
       assert.equal((await ugs(`user-group rotate cli-4 ${onCustomer} --grace 8d`)).code, 2)
     })
 
-    it('list shows pages in the order of ids', async () => {
+    it('list prints pages in the order of ids', async () => {
       for (const id of ['l3', 'l1', 'l2']) {
         await ugs(`user-group get-or-create ${id} --environment Testing --name A`)
       }
@@ -177,7 +178,7 @@ describe('ugs, beside a running service', () => {
       assert.doesNotMatch(page.stdout, /ugt_/)
     })
 
-    it('delete deletes; the id can be created anew with another token', async () => {
+    it('delete deletes; a new user group with the same id gets another token', async () => {
       const before = (await ugs(`user-group get-or-create cli-5 ${onCustomer} --name A`)).stdout
       assert.equal((await ugs(`user-group delete cli-5 ${onCustomer}`)).code, 0)
       assert.equal((await ugs(`user-group delete cli-5 ${onCustomer}`)).code, 1)
@@ -195,7 +196,7 @@ describe('ugs, beside a running service', () => {
       [['--name', 'A', '--properties', '{},"mapping":{}'], /not JSON/],
     ]
     for (const [options, message] of refused) {
-      it(`get-or-create refuses ${options.join(' ')} in the words of the API`, async () => {
+      it(`get-or-create refuses ${options.join(' ')} with the message of the API`, async () => {
         const result = await ugs(`user-group get-or-create refused ${onCustomer}`, ...options)
         assert.equal(result.code, 2)
         assert.match(result.stderr, message)
@@ -203,16 +204,16 @@ describe('ugs, beside a running service', () => {
       })
     }
 
-    it('get-or-create fails without a name where there is nobody', async () => {
+    it('get-or-create requires a name for a new user group', async () => {
       const result = await ugs(`user-group get-or-create nobody ${onCustomer}`)
       assert.equal(result.code, 1)
       assert.match(result.stderr, /name: is required/)
     })
 
-    it('names the workspaces there are where one is unknown', async () => {
+    it('lists the workspaces if one is unknown', async () => {
       const result = await ugs(`user-group list ${onCustomer} --workspace typo`)
       assert.equal(result.code, 2)
-      assert.match(result.stderr, /no workspace "typo"; there are "default"/)
+      assert.match(result.stderr, /no workspace "typo"; the workspaces are "default"/)
     })
   })
 })
@@ -234,7 +235,7 @@ describe('ugs', () => {
     ['serve', '--port', '1'],
   ]
   for (const args of usage) {
-    it(`ends with 2 where it is called in a wrong way: ugs ${args.join(' ')}`, async (t) => {
+    it(`exits with 2 on wrong usage: ugs ${args.join(' ')}`, async (t) => {
       const result = await runUgs(args, { UGS_DATA_DIR: temporaryFolder(t) })
       assert.equal(result.code, 2)
       assert.notEqual(result.stderr, '')
@@ -242,7 +243,7 @@ describe('ugs', () => {
     })
   }
 
-  it('helps', async () => {
+  it('prints help and version', async () => {
     for (const args of [['--help'], ['serve', '--help'], ['api-token', 'create', '--help'], ['--version']]) {
       const result = await runUgs(args, {})
       assert.equal(result.code, 0)
@@ -250,13 +251,13 @@ describe('ugs', () => {
     }
   })
 
-  it('tells every problem of the configuration at once, and ends with 1', async () => {
+  it('reports all configuration problems at once and exits with 1', async () => {
     const result = await runUgs(['serve'], { PORT: 'x', LOG_LEVEL: 'loud' })
     assert.equal(result.code, 1)
     assert.match(result.stderr, /PORT: must be a whole number from 0 to 65535\n +LOG_LEVEL: must be one of/)
   })
 
-  it('tells that the port is taken, and how to pick another', async (t) => {
+  it('reports a port in use and how to choose another', async (t) => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as { port: number }
@@ -267,7 +268,7 @@ describe('ugs', () => {
     assert.doesNotMatch(result.stdout + result.stderr, /uga_/)
   })
 
-  it('migrate brings an empty store up to date, again and again', async (t) => {
+  it('migrate creates the tables, and does nothing when run again', async (t) => {
     const folder = temporaryFolder(t)
     for (let i = 0; i < 2; i++) {
       const result = await runUgs(['migrate'], { UGS_DATA_DIR: folder })
@@ -276,26 +277,26 @@ describe('ugs', () => {
     }
   })
 
-  it('serve ends at once on a second signal', async (t) => {
+  it('serve ends immediately on a second signal', async (t) => {
     const service = await startService(t, { UGS_DRAIN_MS: '600000' })
     process.kill(service.pid, 'SIGTERM')
     await service.logged('stopping')
     assert.equal(await service.stop('SIGINT'), null)
   })
 
-  it('serve ends with 0 on SIGTERM and on SIGINT, with what was asked answered', async (t) => {
+  it('serve responds to all requests and exits with 0 on SIGTERM and SIGINT', async (t) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const service = await startService(t)
-      const calls = Array.from({ length: 24 }, (_, i) =>
+      const requests = Array.from({ length: 24 }, (_, i) =>
         call(service.origin, { token: service.tokens.Customer, body: { user_group_id: `g${i}`, name: 'A' } }),
       )
-      const responses = await Promise.all(calls)
+      const responses = await Promise.all(requests)
       assert.equal(await service.stop(signal), 0)
       for (const { status } of responses) assert.equal(status, 200)
     }
   })
 
-  it('fails where a token that it made cannot be written', async (t) => {
+  it('fails if an issued token cannot be printed', async (t) => {
     const child = spawn(
       process.execPath,
       [ugsFile, 'api-token', 'create', '--environment', 'Testing', '--name', 'x'],
@@ -310,11 +311,11 @@ describe('ugs', () => {
     assert.equal(code, 1)
     assert.match(
       stderr,
-      /standard output cannot be written \(ENOSPC\): a token that it would have shown is lost/,
+      /its output could not be written \(ENOSPC\)\. If the output had a token, the token is lost/,
     )
   })
 
-  it('serve goes on, and stops when it is told to, where its log cannot be written', async (t) => {
+  it('serve keeps running and stops on request if its log cannot be written', async (t) => {
     const child = spawn(process.execPath, [ugsFile, 'serve'], {
       env: { PORT: '0', UGS_DATA_DIR: temporaryFolder(t), UGS_DRAIN_MS: '0' },
       stdio: ['ignore', 'pipe', openSync('/dev/full', 'w')],

@@ -4,7 +4,7 @@ import { createApiToken, runCommand } from '../support/command.ts'
 import { assertActive, assertInactive, introspector } from '../support/introspection.ts'
 import { runUgs, sharedService, type CommandResult } from '../support/service.ts'
 
-interface Shown {
+interface UserGroupJson {
   readonly team_id: number
   readonly provided_id: string
   readonly name: string
@@ -13,7 +13,7 @@ interface Shown {
   readonly updated_by: string
 }
 
-describe('ugs user-group, for those who look after them', () => {
+describe('ugs user-group, management commands', () => {
   const service = sharedService()
   const inTesting = ['--environment', 'Testing']
   const ugs = (command: string, ...rest: string[]) =>
@@ -30,16 +30,16 @@ describe('ugs user-group, for those who look after them', () => {
     assert.match(stderr, message)
   }
 
-  /** A user group; returns its token. */
+  /** Creates a user group and returns its token. */
   const create = async (id: string, ...fields: string[]) =>
     (
       await runCommand(service(), 'user-group', 'get-or-create', id, ...inTesting, '--name', id, ...fields)
     ).trim()
-  const idsOf = (groups: readonly Shown[]) => groups.map(({ provided_id }) => provided_id)
+  const idsOf = (groups: readonly UserGroupJson[]) => groups.map(({ provided_id }) => provided_id)
   const introspect = async () =>
     introspector(service().origin, await createApiToken(service(), 'Testing', '--scopes', 'introspect'))
 
-  it('search finds by each of what user groups are, and by all of it together', async () => {
+  it('search finds user groups by each filter and by combined filters', async () => {
     await create('search-a', '--properties', '{"plan":"gold","seats":7}', '--mapping', '{"40":"eu"}')
     await create('search-B', '--properties', '{"plan":"gold"}')
     await create('other')
@@ -68,37 +68,34 @@ describe('ugs user-group, for those who look after them', () => {
     assertFails(await ugs('search --property plan --value x'), 2, /^ugs: --property: must be a JSON Pointer/)
   })
 
-  it('versions tell what it was and who changed it, and undo goes back', async () => {
+  it('versions show earlier values and their actors, and undo restores them', async () => {
     await create('undone', '--properties', '{"a":1.0}')
-    assertFails(await ugs('undo undone'), 1, /^ugs: the user group "undone" was never changed/)
+    assertFails(await ugs('undo undone'), 1, /^ugs: user group "undone" has no earlier version/)
     await ugs('update undone --name Wrong --properties', '{"a":2}')
-    const [version] = await json<Shown[]>('versions undone')
+    const [version] = await json<UserGroupJson[]>('versions undone')
     assert.deepEqual([version?.name, version?.properties, version?.revision], ['undone', { a: 1 }, 1])
     assert.match(version?.updated_by ?? '', /^cli:./)
     const undone = await ugs('undo undone')
-    assert.deepEqual(undone, { code: 0, stdout: '', stderr: 'The user group "undone" is as it was.\n' })
-    const [found] = await json<Shown[]>('search --id-prefix undone')
+    assert.deepEqual(undone, { code: 0, stdout: '', stderr: 'Reverted user group "undone".\n' })
+    const [found] = await json<UserGroupJson[]>('search --id-prefix undone')
     assert.deepEqual([found?.name, found?.properties, found?.revision], ['undone', { a: 1 }, 3])
-    const again = await json<Shown>('undo undone --revision 2')
+    const again = await json<UserGroupJson>('undo undone --revision 2')
     assert.equal(again.name, 'Wrong')
-    assertFails(await ugs('undo undone --revision 77'), 1, /^ugs: There is no version with this revision/)
+    assertFails(await ugs('undo undone --revision 77'), 1, /^ugs: No version with this revision exists/)
     assertFails(await ugs('versions nobody'), 1, /^ugs: No user group has this user_group_id/)
   })
 
-  it('suspend and resume stop and start its token', async () => {
-    const ask = await introspect()
+  it('suspend makes the token inactive, and resume active again', async () => {
+    const introspectToken = await introspect()
     const token = await create('suspended')
-    assert.equal((await ugs('suspend suspended')).stderr, 'The user group "suspended" is suspended.\n')
-    assertInactive(await ask(token))
+    assert.equal((await ugs('suspend suspended')).stderr, 'Suspended user group "suspended".\n')
+    assertInactive(await introspectToken(token))
     assert.deepEqual(idsOf(await json('search --suspended')), ['suspended'])
-    assert.equal(
-      (await ugs('resume suspended')).stderr,
-      'The user group "suspended" is no longer suspended.\n',
-    )
-    assertActive(await ask(token))
+    assert.equal((await ugs('resume suspended')).stderr, 'Resumed user group "suspended".\n')
+    assertActive(await introspectToken(token))
   })
 
-  it('view shows what it sees', async () => {
+  it('view shows data sources and the state of the token', async () => {
     await create('viewed', '--mapping', '{"40":"nowhere"}')
     const { code, stdout } = await ugs('view viewed')
     assert.equal(code, 0)
@@ -110,27 +107,27 @@ describe('ugs user-group, for those who look after them', () => {
     ])
   })
 
-  it('restore brings back what was deleted, its token included', async () => {
-    const ask = await introspect()
+  it('restore restores a deleted user group and its token', async () => {
+    const introspectToken = await introspect()
     const token = await create('deleted')
     await ugs('delete deleted')
-    assertInactive(await ask(token))
-    const [deleted] = await json<Shown[]>('list-deleted')
+    assertInactive(await introspectToken(token))
+    const [deleted] = await json<UserGroupJson[]>('list-deleted')
     assert.equal(deleted?.provided_id, 'deleted')
     const restored = await ugs(`restore ${deleted.team_id}`)
-    assert.equal(restored.stderr, 'The user group "deleted" is restored.\n')
-    assertActive(await ask(token))
+    assert.equal(restored.stderr, 'Restored user group "deleted".\n')
+    assertActive(await introspectToken(token))
     assertFails(await ugs(`restore ${deleted.team_id}`), 1, /^ugs: No user group with this id was deleted/)
   })
 
-  it('isolation names those who share a data source', async () => {
+  it('isolation lists user groups that share a data source', async () => {
     await create('sharing-a', '--mapping', '{"shared":"one"}')
     await create('sharing-b', '--mapping', '{"shared":"one"}')
     const { stdout } = await ugs('isolation')
     assert.match(stdout, /^shared +shared +one +sharing-a, sharing-b$/m)
   })
 
-  it('promote brings to Customer what is in Testing, and a dry run only says so', async () => {
+  it('promote copies from Testing to Customer, and a dry run changes nothing', async () => {
     await create('promoted', '--properties', '{"plan":"gold"}')
     const promote = (...args: string[]) => service().ugs('user-group', 'promote', ...args)
     const dry = await promote('promoted', '--dry-run')
@@ -138,14 +135,14 @@ describe('ugs user-group, for those who look after them', () => {
     const show = () => service().ugs('user-group', 'show', 'promoted', '--environment', 'Customer', '--json')
     assert.equal((await show()).code, 1)
     assert.equal((await promote('promoted')).stdout, dry.stdout)
-    assert.deepEqual((JSON.parse((await show()).stdout) as Shown).properties, { plan: 'gold' })
+    assert.deepEqual((JSON.parse((await show()).stdout) as UserGroupJson).properties, { plan: 'gold' })
     assert.match((await promote('promoted')).stdout, /^promoted +unchanged$/m)
     const missing = await promote('promoted', 'nobody')
-    assert.deepEqual([missing.code, missing.stderr], [1, 'ugs: not all of them could be promoted\n'])
+    assert.deepEqual([missing.code, missing.stderr], [1, 'ugs: some user groups could not be promoted\n'])
     assert.match(missing.stdout, /^nobody +not_found$/m)
   })
 
-  it('whose-token reads a token from standard input, says whose it is, and stops it', async () => {
+  it('whose-token reads a token from standard input, shows its owner and stops it', async () => {
     const { dataFolder, databaseUrl } = service()
     const settings = {
       UGS_DATA_DIR: dataFolder,
@@ -153,21 +150,24 @@ describe('ugs user-group, for those who look after them', () => {
     }
     const whose = (token: string, ...options: string[]) =>
       runUgs(['user-group', 'whose-token', ...inTesting, ...options], settings, `${token}\n`)
-    const ask = await introspect()
+    const introspectToken = await introspect()
     const token = await create('leaked')
-    assert.equal((await whose(token)).stderr, 'It is of the user group "leaked", and works.\n')
-    assertActive(await ask(token))
+    assert.equal((await whose(token)).stderr, 'It is an active token of user group "leaked".\n')
+    assertActive(await introspectToken(token))
     assert.equal(
       (await whose(token, '--rotate')).stderr,
-      'It is of the user group "leaked", and worked. The user group has another one now.\n',
+      'It was an active token of user group "leaked". It is now replaced.\n',
     )
-    assertInactive(await ask(token))
-    assert.equal((await whose(token)).stderr, 'It is of the user group "leaked", and does not work.\n')
-    assert.match((await whose('ugt_testing_x')).stderr, /^It is no token of the environment Testing/)
+    assertInactive(await introspectToken(token))
+    assert.equal((await whose(token)).stderr, 'It is an inactive token of user group "leaked".\n')
+    assert.match(
+      (await whose('ugt_testing_x')).stderr,
+      /^The environment Testing of this workspace has no such token/,
+    )
     const apiToken = await createApiToken(service(), 'Testing')
     assert.match(
       (await whose(apiToken, '--rotate')).stderr,
-      /^It is of the API token \d+ "test", and worked\. It is revoked\.\n$/,
+      /^It was an active API token \d+ "test"\. It is now revoked\.\n$/,
     )
   })
 })

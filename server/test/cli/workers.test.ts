@@ -10,7 +10,7 @@ import { userApi } from '../support/user-api.ts'
 import { isGone, listenings, until, workersOf } from '../support/workers.ts'
 
 describe('ugs serve --workers', () => {
-  it('runs as many, which answer on one port as one service', async (t) => {
+  it('runs the given number of workers as one service on one port', async (t) => {
     const service = await startService(t, {}, ['--workers', '3'])
     assert.equal((await workersOf(service)).length, 3)
     const api = userApi(service.origin, service.tokens.Testing)
@@ -22,21 +22,21 @@ describe('ugs serve --workers', () => {
     assert.equal(new Set(responses.map(({ body }) => body.user_group?.token)).size, 1)
   })
 
-  it('runs one for each core with auto', async (t) => {
+  it('runs one worker per core with auto', async (t) => {
     const service = await startService(t, {}, ['--workers', 'auto'])
     const cores = availableParallelism()
     assert.equal((await workersOf(service)).length, cores === 1 ? 0 : cores)
   })
 
-  it('replaces a worker that dies, and goes on answering', async (t) => {
+  it('replaces a worker that dies and keeps serving', async (t) => {
     const service = await startService(t, {}, ['--workers', '2'])
     const before = await workersOf(service)
     for (const [i, victim] of before.entries()) {
       process.kill(victim, 'SIGKILL')
       await until(() => listenings(service) === 3 + i)
-      const now = await workersOf(service)
-      assert.equal(now.length, 2)
-      assert.ok(!now.includes(victim))
+      const current = await workersOf(service)
+      assert.equal(current.length, 2)
+      assert.ok(!current.includes(victim))
     }
     assert.equal(service.stderr().match(/"msg":"worker died"/g)?.length, 2)
     const { status } = await call(service.origin, { path: '/readyz' })
@@ -44,11 +44,11 @@ describe('ugs serve --workers', () => {
     assert.equal(await service.stop(), 0)
   })
 
-  /** The pauses before workers are replaced, so far, in milliseconds. */
+  /** Pauses before replacements so far, in milliseconds. */
   const pauses = (service: RunningService) =>
     [...service.stderr().matchAll(/"pause_ms":(\d+),"msg":"worker died"/g)].map(([, ms]) => Number(ms))
 
-  it('tries to replace one that cannot start, after longer and longer', async (t) => {
+  it('retries to replace a worker that cannot start, with increasing pauses', async (t) => {
     const service = await startService(t, {}, ['--workers', '2'])
     const api = userApi(service.origin, service.tokens.Testing)
     const keys = join(service.dataFolder, 'secret-keys')
@@ -58,14 +58,14 @@ describe('ugs serve --workers', () => {
     process.kill(victim as number, 'SIGKILL')
     await until(() => pauses(service).length === 3)
     assert.deepEqual(pauses(service), [500, 1000, 2000])
-    // The other one has the keys still.
+    // The other worker still has the keys.
     assert.equal((await api.get({ user_group_id: 'a', name: 'A' })).status, 200)
     writeFileSync(keys, good)
     await until(() => listenings(service) === 3)
     assert.equal(await service.stop(), 0)
   })
 
-  it('ends, and says why, where none can start any more', async (t) => {
+  it('exits with the reason if no worker can start', async (t) => {
     const service = await startService(t, {}, ['--workers', '2'])
     writeFileSync(join(service.dataFolder, 'secret-keys'), 'no key')
     for (const worker of await workersOf(service)) process.kill(worker, 'SIGKILL')
@@ -74,47 +74,49 @@ describe('ugs serve --workers', () => {
     const lines = service.stderr().trimEnd().split('\n')
     assert.equal(
       lines.at(-1),
-      'ugs: no worker can be started: each failed 4 times on end, and said why above',
+      'ugs: no worker can be started: each failed 4 times in a row, for the reasons logged above',
     )
     assert.ok(lines.filter((line) => /^ugs: .*secret-keys: /.test(line)).length >= 8)
   })
 
-  it('serves the metrics of all of them as one, and forgets nothing when one dies', async (t) => {
+  it('serves the combined metrics of all workers, and loses nothing when a worker dies', async (t) => {
     const service = await startService(t, { UGS_METRICS_PORT: '0' }, ['--workers', '2'])
     const api = userApi(service.origin, service.tokens.Testing)
-    const callsOf = async () => {
-      const now = await scrape(service)
-      const counts = now.families.get('ugs_http_request_duration_seconds')?.samples
-      const calls = counts?.filter(({ name, labels }) => name.endsWith('_count') && labels.status === '200')
+    const readCounts = async () => {
+      const current = await scrape(service)
+      const counts = current.families.get('ugs_http_request_duration_seconds')?.samples
+      const requests = counts?.filter(
+        ({ name, labels }) => name.endsWith('_count') && labels.status === '200',
+      )
       return {
-        calls: calls?.reduce((sum, { value }) => sum + value, 0),
-        workers: now.value('ugs_workers'),
-        deaths: now.value('ugs_worker_deaths_total'),
-        ready: now.value('ugs_ready'),
+        requests: requests?.reduce((sum, { value }) => sum + value, 0),
+        workers: current.value('ugs_workers'),
+        deaths: current.value('ugs_worker_deaths_total'),
+        ready: current.value('ugs_ready'),
       }
     }
     await Promise.all(Array.from({ length: 40 }, (_, i) => api.get({ user_group_id: `u-${i}`, name: 'A' })))
-    assert.deepEqual(await callsOf(), { calls: 40, workers: 2, deaths: 0, ready: 1 })
+    assert.deepEqual(await readCounts(), { requests: 40, workers: 2, deaths: 0, ready: 1 })
     for (const [i, victim] of (await workersOf(service)).entries()) {
       process.kill(victim, 'SIGKILL')
-      let now = await callsOf()
-      while (now.workers !== 2 || now.deaths !== i + 1) now = await callsOf()
-      assert.deepEqual(now, { calls: 40, workers: 2, deaths: i + 1, ready: 1 })
+      let current = await readCounts()
+      while (current.workers !== 2 || current.deaths !== i + 1) current = await readCounts()
+      assert.deepEqual(current, { requests: 40, workers: 2, deaths: i + 1, ready: 1 })
     }
     await api.get({ user_group_id: 'u-1' })
-    assert.equal((await callsOf()).calls, 41)
+    assert.equal((await readCounts()).requests, 41)
     const { origin } = metricsUrlOf(service)
     assert.equal(await service.stop(), 0)
     await assert.rejects(call(origin, { path: '/metrics' }), { code: 'ECONNREFUSED' })
   })
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`stops them all in good order at ${signal}, sent to all of them at once too`, async (t) => {
+    it(`stops all workers gracefully on ${signal} to all processes`, async (t) => {
       const service = await startService(t, {}, ['--workers', '2'])
       const workers = await workersOf(service)
       const api = userApi(service.origin, service.tokens.Testing)
-      const calls = Array.from({ length: 40 }, (_, i) => api.get({ user_group_id: `u-${i}`, name: 'A' }))
-      await Promise.all(calls)
+      const requests = Array.from({ length: 40 }, (_, i) => api.get({ user_group_id: `u-${i}`, name: 'A' }))
+      await Promise.all(requests)
       for (const worker of workers) process.kill(worker, signal)
       assert.equal(await service.stop(signal), 0)
       assert.deepEqual(workers.map(isGone), [true, true])
@@ -122,14 +124,14 @@ describe('ugs serve --workers', () => {
     })
   }
 
-  it('leaves no worker behind where the first process is killed', async (t) => {
+  it('leaves no worker behind if the supervisor is killed', async (t) => {
     const service = await startService(t, {}, ['--workers', '2'])
     const workers = await workersOf(service)
     await service.stop('SIGKILL')
     await until(() => workers.every(isGone))
   })
 
-  it('says once why it cannot start', async (t) => {
+  it('reports once why it cannot start', async (t) => {
     const folder = temporaryFolder(t)
     const settings = { UGS_DATA_DIR: folder, DATABASE_URL: `sqlite:${folder}/no/such/folder.db`, PORT: '0' }
     const { code, stderr } = await runUgs(['serve', '--workers', '2'], settings)

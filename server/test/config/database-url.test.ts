@@ -88,12 +88,12 @@ describe('DATABASE_URL of PostgreSQL', () => {
     },
   }
   for (const [url, over] of Object.entries(sockets)) {
-    it(`reads ${url}, which names the folder of a Unix socket`, () => {
+    it(`reads ${url}, with the folder of a Unix socket`, () => {
       assert.deepEqual(serverOf(url), server(over))
     })
   }
 
-  it('is read into the location of the store', () => {
+  it('becomes the location of the store', () => {
     const url = 'postgres://me:secret@localhost/ugs'
     assert.deepEqual(readConfig({ DATABASE_URL: url }).storeLocation, {
       kind: 'postgres',
@@ -133,12 +133,12 @@ describe('sslmode', () => {
     'db.example,localhost': true,
   }
   for (const [hosts, isEncrypted] of Object.entries(unset)) {
-    it(`is, where it is unset, ${isEncrypted ? 'verify-full' : 'disable'} for ${hosts}`, () => {
+    it(`is by default ${isEncrypted ? 'verify-full' : 'disable'} for ${hosts}`, () => {
       assert.deepEqual(serverOf(`postgres://me@${hosts}/ugs`).tls, isEncrypted ? verified : undefined)
     })
   }
 
-  it('verifies the host with require as with verify-full, on this machine too', () => {
+  it('verifies the host with require like with verify-full, also on this machine', () => {
     for (const mode of ['require', 'verify-full']) {
       for (const host of ['localhost', 'db.example']) {
         assert.deepEqual(serverOf(`postgres://me@${host}/ugs?sslmode=${mode}`).tls, verified)
@@ -146,16 +146,16 @@ describe('sslmode', () => {
     }
   })
 
-  it('verifies the authority alone with verify-ca', () => {
+  it('verifies only the certificate authority with verify-ca', () => {
     const { tls } = serverOf('postgres://me@db.example/ugs?sslmode=verify-ca')
     assert.deepEqual(tls, { ...verified, verifiesHost: false })
   })
 
-  it('encrypts nothing with disable', () => {
+  it('does not encrypt with disable', () => {
     assert.equal(serverOf('postgres://me@db.example/ugs?sslmode=disable').tls, undefined)
   })
 
-  it('takes the files of certificates and a key along', () => {
+  it('passes on the files of certificates and the key', () => {
     const url = 'postgres://me@db.example/ugs?sslrootcert=/a.pem&sslcert=/b.pem&sslkey=/c%20d.key'
     assert.deepEqual(serverOf(url).tls, {
       verifiesHost: true,
@@ -166,16 +166,16 @@ describe('sslmode', () => {
   })
 })
 
-describe('a DATABASE_URL that is not valid', () => {
+describe('an invalid DATABASE_URL', () => {
   const general = 'must have the form sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE'
   const noUser = 'must name the user, in the form postgres://USER:PASSWORD@HOST/DATABASE'
   const noDatabase = 'must name the database, in the form postgres://USER:PASSWORD@HOST/DATABASE'
   const noHost = 'must name a host, in the form postgres://USER:PASSWORD@HOST:PORT/DATABASE'
   const badPort = 'the port must be a whole number from 1 to 65535'
   const known =
-    'known are host, port, application_name, sslmode, sslrootcert, sslcert, sslkey, target_session_attrs'
+    'known parameters are host, port, application_name, sslmode, sslrootcert, sslcert, sslkey, target_session_attrs'
   const badMode =
-    'sslmode: must be disable, require, verify-ca, verify-full; without one, it is verify-full unless all hosts are on this machine'
+    'sslmode: must be one of disable, require, verify-ca, verify-full; default is disable if all hosts are on this machine, otherwise verify-full'
 
   const refused: Record<string, string> = {
     'mysql://me:hunter2@localhost/ugs': general,
@@ -201,22 +201,23 @@ describe('a DATABASE_URL that is not valid', () => {
     'postgres://me:hunter2@localhost/ugs?sslmode=allow': badMode,
     'postgres://me:hunter2@localhost/ugs?sslmode=no-verify': badMode,
     'postgres://me:hunter2@localhost/ugs?sslmode=': badMode,
-    'postgres://me:hunter2@localhost/ugs?connect_timeout=5': `"connect_timeout" is not known after the "?"; ${known}`,
-    'postgres://me:hunter2@localhost/ugs?ssl=true': `"ssl" is not known after the "?"; ${known}`,
-    'postgres://me:hunter2@localhost/ugs?SSLMODE=disable': `a parameter is not known after the "?"; ${known}`,
-    'postgres://me:hunter2@localhost/ugs?sslmode=disable&sslmode=require': 'sslmode: is given twice',
+    'postgres://me:hunter2@localhost/ugs?connect_timeout=5': `unknown parameter "connect_timeout"; ${known}`,
+    'postgres://me:hunter2@localhost/ugs?ssl=true': `unknown parameter "ssl"; ${known}`,
+    'postgres://me:hunter2@localhost/ugs?SSLMODE=disable': `unknown parameter; ${known}`,
+    'postgres://me:hunter2@localhost/ugs?sslmode=disable&sslmode=require': 'sslmode: must be given only once',
     'postgres://me:hunter2@localhost/ugs?target_session_attrs=any':
-      'target_session_attrs: must be read-write: the service writes',
+      'target_session_attrs: must be read-write, because the service writes',
     'postgres://me:hunter2@localhost/ugs?sslmode=require&sslcert=/a.pem':
       'sslcert and sslkey: must be given together',
     'postgres://me:hunter2@localhost/ugs?sslmode=require&sslkey=/a.pem':
       'sslcert and sslkey: must be given together',
-    'postgres://me:hunter2%zz@localhost/ugs': 'the password is not encoded as in a URL: write "%" as %25',
-    'postgres://m%e:hunter2@localhost/ugs': 'the user is not encoded as in a URL: write "%" as %25',
-    'postgres://me:hunter2@localhost/u%gs': 'the database is not encoded as in a URL: write "%" as %25',
-    'postgres://me:hunter2@l%host/ugs': 'the host is not encoded as in a URL: write "%" as %25',
-    'postgres://m%00e:hunter2@localhost/ugs': 'the user must not have U+0000 (%00)',
-    'postgres://me:hunter2@localhost/u%00gs': 'the database must not have U+0000 (%00)',
+    'postgres://me:hunter2%zz@localhost/ugs':
+      'the password is not percent-encoded correctly: write "%" as %25',
+    'postgres://m%e:hunter2@localhost/ugs': 'the user is not percent-encoded correctly: write "%" as %25',
+    'postgres://me:hunter2@localhost/u%gs': 'the database is not percent-encoded correctly: write "%" as %25',
+    'postgres://me:hunter2@l%host/ugs': 'the host is not percent-encoded correctly: write "%" as %25',
+    'postgres://m%00e:hunter2@localhost/ugs': 'the user must not contain U+0000 (%00)',
+    'postgres://me:hunter2@localhost/u%00gs': 'the database must not contain U+0000 (%00)',
   }
   for (const [url, problem] of Object.entries(refused)) {
     it(`is refused as ${url}`, () => {
@@ -233,7 +234,7 @@ describe('a DATABASE_URL that is not valid', () => {
     })
   }
 
-  // Whatever is not encoded as it should be, the password is in no message and in no name of a host.
+  // A password that is not encoded correctly must not appear in a message or a host name.
   const characters = [
     '@',
     '/',
@@ -253,7 +254,7 @@ describe('a DATABASE_URL that is not valid', () => {
     '/@',
   ]
   for (const character of characters) {
-    it(`with ${JSON.stringify(character)} in a password that is not encoded gives none of it away`, () => {
+    it(`with ${JSON.stringify(character)} in a password that is not encoded reveals no part of it`, () => {
       const url = `postgres://me:hunter${character}hunter@localhost/ugs`
       let shown: string
       try {

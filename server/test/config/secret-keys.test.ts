@@ -20,7 +20,7 @@ import { temporaryFolder } from '../support/service.ts'
 const fileIn = (t: TestContext) => join(temporaryFolder(t), 'secret-keys')
 const idsOf = (keys: readonly SecretKey[] | null) => keys?.map(({ id }) => id)
 
-/** Adds keys again and again, as several processes would; returns the ids of those that were added. */
+/** Adds keys repeatedly in a thread, and returns the ids of the added keys. */
 async function addInThread(file: string, name: string): Promise<string[]> {
   const worker = new Worker(
     `const { parentPort, workerData: { file, name, folder } } = require('node:worker_threads')
@@ -44,8 +44,8 @@ async function addInThread(file: string, name: string): Promise<string[]> {
   return added
 }
 
-describe('the file of secret keys', () => {
-  it('loses no key that was added, however many add keys at once', async (t) => {
+describe('the secret key file', () => {
+  it('loses no key under concurrent additions', async (t) => {
     const file = fileIn(t)
     createSecretKeyFile(file)
     const added = (await Promise.all(['a', 'b', 'c', 'd'].map((name) => addInThread(file, name)))).flat()
@@ -54,7 +54,7 @@ describe('the file of secret keys', () => {
     assert.deepEqual(readdirSync(join(file, '..')), [basename(file)])
   })
 
-  it('is changed where it is, behind a link', (t) => {
+  it('is changed behind a symbolic link', (t) => {
     const [file, link] = [fileIn(t), fileIn(t)]
     createSecretKeyFile(file)
     symlinkSync(file, link)
@@ -63,35 +63,35 @@ describe('the file of secret keys', () => {
     assert.deepEqual(idsOf(readSecretKeyFile(file)), ['k1', 'k2'])
   })
 
-  it('stays as it was, and can be changed again, where a change fails', (t) => {
+  it('stays unchanged after a failed change, and can be changed again', (t) => {
     const file = fileIn(t)
     const before = createSecretKeyFile(file)
-    const fail = () => changeSecretKeyFile(file, () => assert.fail('it fails'))
-    assert.throws(fail, /it fails/)
+    const fail = () => changeSecretKeyFile(file, () => assert.fail('change failed'))
+    assert.throws(fail, /change failed/)
     assert.deepEqual(readSecretKeyFile(file), before)
-    assert.throws(fail, /it fails/)
+    assert.throws(fail, /change failed/)
   })
 })
 
-describe('a service that follows the file', () => {
+describe('watching the secret key file', () => {
   const [old, added] = [secretKeyText('old', 1), secretKeyText('added', 2)]
 
-  async function following(t: TestContext, isAway: () => boolean) {
+  async function setUp(t: TestContext, isUnavailable: () => boolean) {
     const file = fileIn(t)
     writeFileSync(file, old)
     const keyring = new Keyring(readSecretKeyFile(file) as SecretKey[])
     const store = await openStore({ kind: 'sqlite', path: join(temporaryFolder(t), 'ugs.db') }, defaults)
     t.after(() => store.close())
-    const told: string[] = []
+    const events: string[] = []
     let wake: () => void = () => undefined
-    const tell = (what: string) => () => {
-      told.push(what)
+    const record = (event: string) => () => {
+      events.push(event)
       wake()
     }
-    const watched = {
+    const secretKeys = {
       ...store.secretKeys,
       listChecks: () => {
-        if (isAway()) throw new Fault('unavailable', 'The store cannot be used at the moment')
+        if (isUnavailable()) throw new Fault('unavailable', 'The store cannot be used at the moment')
         return store.secretKeys.listChecks()
       },
     }
@@ -99,47 +99,47 @@ describe('a service that follows the file', () => {
     return {
       file,
       keyring,
-      told,
+      events,
       watch: () => {
-        const on = { onChange: tell('changed'), onFailure: tell('failed') }
-        t.after(watchSecretKeys(config, { store: { secretKeys: watched }, keyring }, on))
+        const listeners = { onChange: record('changed'), onFailure: record('failed') }
+        t.after(watchSecretKeys(config, { store: { secretKeys }, keyring }, listeners))
       },
-      until: async (what: string) => {
-        // What waits for the file does not keep the process.
+      until: async (event: string) => {
+        // The watch does not keep the process alive.
         const keep = setInterval(() => undefined, 1000)
-        while (!told.includes(what)) await new Promise<void>((resolve) => (wake = resolve))
+        while (!events.includes(event)) await new Promise<void>((resolve) => (wake = resolve))
         clearInterval(keep)
       },
     }
   }
 
-  it('takes the new key once the store is back, where it was away when the file changed', async (t) => {
-    let isAway = true
-    const { file, keyring, told, watch, until } = await following(t, () => isAway)
+  it('loads a new key as soon as an unavailable store is back', async (t) => {
+    let isUnavailable = true
+    const { file, keyring, events, watch, until } = await setUp(t, () => isUnavailable)
     watch()
     writeFileSync(file, `${added},${old}`)
     await until('failed')
     assert.equal(keyring.sealingKeyId, 'old')
-    isAway = false
+    isUnavailable = false
     await until('changed')
     assert.equal(keyring.sealingKeyId, 'added')
-    assert.equal(told.at(-1), 'changed')
+    assert.equal(events.at(-1), 'changed')
   })
 
-  it('takes a key that was added between its reading the file and its watching it', async (t) => {
-    const { file, keyring, watch, until } = await following(t, () => false)
+  it('loads a key that was added between reading the file and watching it', async (t) => {
+    const { file, keyring, watch, until } = await setUp(t, () => false)
     writeFileSync(file, `${added},${old}`)
     watch()
     await until('changed')
     assert.equal(keyring.sealingKeyId, 'added')
   })
 
-  it('says nothing where nothing was changed', async (t) => {
-    const { file, told, watch, until } = await following(t, () => false)
+  it('reports each change once', async (t) => {
+    const { file, events, watch, until } = await setUp(t, () => false)
     watch()
     writeFileSync(file, `${added},${old}`)
     await until('changed')
-    assert.deepEqual(told, ['changed'])
+    assert.deepEqual(events, ['changed'])
     assert.match(readFileSync(file, 'utf8'), /^added:/)
   })
 })

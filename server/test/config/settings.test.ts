@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { ConfigError, readConfig } from '../../src/config/settings.ts'
 
 describe('the configuration', () => {
-  it('has a default for everything, and keeps the store in the data folder', () => {
+  it('has defaults, with the store in the data folder', () => {
     const config = readConfig({})
     assert.equal(config.HOST, '127.0.0.1')
     assert.equal(config.PORT, 8080)
@@ -15,7 +15,7 @@ describe('the configuration', () => {
     assert.ok(Object.isFrozen(config))
   })
 
-  it('takes an empty variable for an unset one', () => {
+  it('treats an empty variable as unset', () => {
     assert.equal(readConfig({ PORT: '' }).PORT, 8080)
   })
 
@@ -32,7 +32,7 @@ describe('the configuration', () => {
     })
   }
 
-  it('tells every problem at once, by the name of the setting, and repeats no value', () => {
+  it('reports all problems at once by the names of the settings, without values', () => {
     const environment = {
       PORT: '80a',
       LOG_LEVEL: 'loud',
@@ -54,7 +54,7 @@ describe('the configuration', () => {
           'UGS_SECRET_KEYS: the key of entry 1 must be 32 bytes in base64',
           'UGS_MIGRATE: must be one of auto, check',
           'LOG_LEVEL: must be one of fatal, error, warn, info, debug, trace, silent',
-          'UGS_ACCESS_LOG: must be off, full, or a share, 0 to 1',
+          'UGS_ACCESS_LOG: must be off, full, or a share between 0 and 1',
           'UGS_MAX_BODY_BYTES: must be a whole number from 1024 to 1048576',
           'UGS_REQUEST_TIMEOUT_MS: must be a whole number from 100 to 28000',
           'UGS_RESPONSE_CACHE_MB: must be a whole number from 0 to 1024',

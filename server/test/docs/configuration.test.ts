@@ -4,25 +4,25 @@ import { settings } from '../../src/config/settings.ts'
 import { runUgs } from '../support/service.ts'
 import { readPage, readTable } from './support.ts'
 
-const all = Object.entries(settings).map(([name, { default: byDefault, meaning }]) => ({
+const all = Object.entries(settings).map(([name, { default: byDefault, description }]) => ({
   name,
   byDefault: byDefault ?? 'unset',
-  meaning,
+  description,
 }))
 
-test('docs/configuration.md lists the settings, in their order and words', () => {
+test('docs/configuration.md lists the settings in the same order and words', () => {
   const rows = readTable(readPage('docs/configuration.md'), '## Settings')
   assert.deepEqual(
-    rows.map(([name = '', byDefault = '', meaning = '']) => ({
+    rows.map(([name = '', byDefault = '', description = '']) => ({
       name: name.replaceAll('`', ''),
       byDefault: byDefault.replaceAll('`', ''),
-      meaning,
+      description,
     })),
     all,
   )
 })
 
-test('docs/configuration.md gives the range of each number', () => {
+test('docs/configuration.md has the range of each number', () => {
   const rows = readTable(readPage('docs/configuration.md'), '## Settings')
   const ranges = Object.entries(settings).flatMap(([name, { parse }]) => {
     const range = /from (\d+ to \d+)$/.exec(messageOf(() => parse('not a number')))?.[1]
@@ -32,12 +32,12 @@ test('docs/configuration.md gives the range of each number', () => {
   for (const { name, range } of ranges) assert.equal(rows.find(([cell]) => cell === name)?.[3], range, name)
 })
 
-test('`ugs serve --help` lists the settings, in their order and words', async () => {
+test('`ugs serve --help` lists the settings in the same order and words', async () => {
   const { code, stdout } = await runUgs(['serve', '--help'], {})
   assert.equal(code, 0)
   const listed = [...stdout.matchAll(/^ {2}([A-Z_]+) \((.*)\)\n {6}(.+)$/gm)]
   assert.deepEqual(
-    listed.map(([, name, byDefault, meaning]) => ({ name, byDefault, meaning })),
+    listed.map(([, name, byDefault, description]) => ({ name, byDefault, description })),
     all,
   )
 })
