@@ -10,12 +10,12 @@ const operations = {
   put: 'Update a user group',
 }
 
-test('the API reference renders in a browser, whole and from this service alone', async (t) => {
+test('the API reference renders completely in a browser, with resources of this service only', async (t) => {
   const executablePath = findChromium(t)
   if (executablePath === undefined) return
   const { origin } = await startService(t)
   const page = await openPage(t, executablePath)
-  const { complaints, urls } = watch(page)
+  const { problems, urls } = watch(page)
 
   await page.goto(`${origin}/docs`)
   for (const [method, summary] of Object.entries(operations)) {
@@ -24,7 +24,7 @@ test('the API reference renders in a browser, whole and from this service alone'
       .filter({ has: page.locator('[data-path="/api/user"]') })
     await operation.waitFor()
     assert.match(await operation.innerText(), new RegExp(summary))
-    // An operation's styles and scripts are put to work only where it is opened.
+    // The details of an operation load when it is opened.
     await operation.locator('.opblock-summary-control').click()
     const body = operation.locator('.opblock-section-request-body')
     await body.waitFor()
@@ -36,10 +36,10 @@ test('the API reference renders in a browser, whole and from this service alone'
   if (screenshot !== undefined) await page.screenshot({ path: screenshot, fullPage: true })
 
   assert.equal(await page.title(), 'User Group Service API')
-  // Nothing there asks for an API token.
+  // The page never asks for an API token.
   assert.equal(await page.getByRole('button', { name: /authorize|try it out/i }).count(), 0)
   assert.equal(await page.getByRole('textbox').and(page.locator(':enabled')).count(), 0)
-  assert.deepEqual(complaints, [])
+  assert.deepEqual(problems, [])
   const elsewhere = urls.filter((url) => !url.startsWith('data:') && new URL(url).origin !== origin)
   assert.deepEqual(elsewhere, [])
   assert.ok(urls.includes(`${origin}/openapi.json`), urls.join('\n'))
@@ -51,21 +51,21 @@ async function openPage(t: TestContext, executablePath: string): Promise<Page> {
   return browser.newPage({ viewport: { width: 1280, height: 900 } })
 }
 
-/** Collects, from now on, what the page asks for and what it or the browser complains about. */
-function watch(page: Page): { complaints: string[]; urls: string[] } {
-  const complaints: string[] = []
+/** Collects the requests of the page, and errors and warnings of the page and the browser. */
+function watch(page: Page): { problems: string[]; urls: string[] } {
+  const problems: string[] = []
   const urls: string[] = []
   page.on('request', (request) => urls.push(request.url()))
   page.on('requestfailed', (request) =>
-    complaints.push(`${request.url()}: ${request.failure()?.errorText ?? 'failed'}`),
+    problems.push(`${request.url()}: ${request.failure()?.errorText ?? 'failed'}`),
   )
   page.on('response', (response) => {
-    if (response.status() >= 400) complaints.push(`${response.url()}: ${response.status()}`)
+    if (response.status() >= 400) problems.push(`${response.url()}: ${response.status()}`)
   })
-  page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`))
-  // A violation of the content security policy is an error there, too.
+  page.on('pageerror', (error) => problems.push(`uncaught: ${error.message}`))
+  // Includes violations of the content security policy.
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`)
+    if (['error', 'warning'].includes(message.type())) problems.push(`${message.type()}: ${message.text()}`)
   })
-  return { complaints, urls }
+  return { problems, urls }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { errorTable } from '../../src/contract/errors.ts'
 import { readPage, readTable } from './support.ts'
 
-test('docs/api.md has a row for each error code, with its status, and for no other', () => {
+test('docs/api.md lists all error codes with their status, and no others', () => {
   const rows = readTable(readPage('docs/api.md'), '## Errors')
   assert.deepEqual(
     Object.fromEntries(rows.map(([status, code = '']) => [code.replaceAll('`', ''), Number(status)])),

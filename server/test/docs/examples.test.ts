@@ -28,7 +28,7 @@ const programs = [
 ]
 
 for (const { file, name, hint, commands, run, probe = ['--version'] } of programs) {
-  test(`docs/examples/${file} answers as docs/api.md says`, async (t) => {
+  test(`docs/examples/${file} prints what docs/api.md says`, async (t) => {
     const tool = findTool(t, { name, hint, commands, probe })
     if (tool === undefined) return
     const service = await startService(t)
@@ -38,14 +38,14 @@ for (const { file, name, hint, commands, run, probe = ['--version'] } of program
       UGS_API_TOKEN: service.tokens.Testing,
     })
     assert.equal(code, 0, stderr)
-    assert.equal(stdout.replace(/(ugt_testing_)\w+/g, '$1…'), documentedAnswers())
+    assert.equal(stdout.replace(/(ugt_testing_)\w+/g, '$1…'), documentedOutput())
     const [first, second, rotated] = [...stdout.matchAll(/ugt_testing_\w+/g)].map(([token]) => token)
     assert.equal(first, second)
     assert.notEqual(second, rotated)
   })
 }
 
-test('docs/examples/curl.sh shows the error and fails where the API token is wrong', async (t) => {
+test('docs/examples/curl.sh prints the error and fails with a wrong API token', async (t) => {
   if (findTool(t, { name: 'curl', hint: 'apt-get install curl', commands: ['curl'], probe: ['--version'] })) {
     const service = await startService(t)
     const { code, stdout, stderr } = await runExample('sh', 'curl.sh', {
@@ -58,15 +58,15 @@ test('docs/examples/curl.sh shows the error and fails where the API token is wro
   }
 })
 
-test('what docs/api.md shows of each example is in its file', () => {
-  const shown = [...page.matchAll(/<!-- example: (\S+) -->\n([^]*?)(?=\n#|\n<!-- |\n\[examples|$)/g)]
+test('the excerpts in docs/api.md are in the example files', () => {
+  const examples = [...page.matchAll(/<!-- example: (\S+) -->\n([^]*?)(?=\n#|\n<!-- |\n\[examples|$)/g)]
   assert.deepEqual(
-    shown.map(([, file]) => file).sort(),
+    examples.map(([, file]) => file).sort(),
     ['curl.sh', 'main.go', 'node.mjs', 'python_http_client.py', 'python_requests.py'].map(
       (file) => `examples/${file}`,
     ),
   )
-  for (const [, file = '', text = ''] of shown) {
+  for (const [, file = '', text = ''] of examples) {
     const code = lines(readPage(join('docs', file)))
     for (const [, excerpt = ''] of text.matchAll(/^```\w+\n([^]*?)^```/gm)) {
       assert.ok(code.includes(lines(excerpt)), `${file} does not have\n${excerpt}`)
@@ -74,16 +74,16 @@ test('what docs/api.md shows of each example is in its file', () => {
   }
 })
 
-/** Without indentation: an excerpt stands at the margin. */
+/** Removes indentation, which excerpts do not have. */
 function lines(text: string): string {
   return text.trim().replace(/^[ \t]+/gm, '')
 }
 
-function documentedAnswers(): string {
+function documentedOutput(): string {
   return /On a new store it writes:\n\n```\n([^]*?)```/.exec(page)?.[1] ?? ''
 }
 
-/** With no environment but what the example reads, and what finds the programs. */
+/** Runs an example with only the given environment, `PATH` and `HOME`. */
 async function runExample(
   command: string,
   file: string,

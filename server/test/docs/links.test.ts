@@ -5,24 +5,24 @@ import { test } from 'node:test'
 import { listPages, readPage, repository } from './support.ts'
 
 for (const page of listPages()) {
-  test(`the links of ${page} lead somewhere`, () => {
+  test(`the links of ${page} have existing targets`, () => {
     const text = withoutCode(readPage(page))
     const broken = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, target = '']) => target)
-      .filter((target) => !/^[a-z]+:/.test(target) && !leadsSomewhere(page, target))
+      .filter((target) => !/^[a-z]+:/.test(target) && !targetExists(page, target))
     assert.deepEqual(broken, [])
   })
 }
 
-function leadsSomewhere(page: string, target: string): boolean {
+function targetExists(page: string, target: string): boolean {
   const [path = '', fragment] = target.split('#')
   const file = path === '' ? page : join(dirname(page), path)
   if (!existsSync(join(repository, file))) return false
-  return fragment === undefined || headingsOf(readPage(file)).includes(fragment)
+  return fragment === undefined || fragmentsOf(readPage(file)).includes(fragment)
 }
 
-/** As they are turned into fragments where Markdown is shown: lower case, no punctuation, a hyphen for a space. */
-function headingsOf(text: string): string[] {
+/** Returns the fragments of the headings: lower case, no punctuation, hyphens for spaces. */
+function fragmentsOf(text: string): string[] {
   return [...withoutCode(text).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()

@@ -12,13 +12,13 @@ import { readPage } from './support.ts'
 
 const page = readPage('docs/management.md')
 
-/** Each example, and what stands right after it as its answer. */
+/** Examples with their responses, which follow them directly. */
 const examples = [...page.matchAll(/^```sh\n([^]*?)^```\n(?:\n```(?:nd)?json\n([^]*?)^```\n)?/gm)].map(
   ([, code = '', response]) => ({ code, response }),
 )
 const endOfExample = '--- end of example ---'
 
-test('the calls of docs/management.md run one after the other and return what it says', async (t) => {
+test('the commands of docs/management.md run in order and return the documented responses', async (t) => {
   const curl = { name: 'curl', hint: 'apt-get install curl', commands: ['curl'], probe: ['--version'] }
   if (findTool(t, curl) === undefined) return
   const service = await startService(t, { UGS_API_TOKEN_CACHE_MS: '0' })
@@ -48,7 +48,7 @@ test('the calls of docs/management.md run one after the other and return what it
   }
 })
 
-test('the script of docs/management.md finds tokens of every kind, and nothing that only looks like one', async (t) => {
+test('the script of docs/management.md finds tokens of every kind, and nothing similar', async (t) => {
   const file = join(temporaryFolder(t), 'find-tokens.mjs')
   writeFileSync(file, /^```js\n([^]*?)^```/m.exec(page)?.[1] ?? '')
   const tokens = (['userGroup', 'api'] as const).flatMap((kind) =>
@@ -63,21 +63,21 @@ test('the script of docs/management.md finds tokens of every kind, and nothing t
   assert.deepEqual(stdout.trim().split('\n'), tokens)
 })
 
-test('docs/management.md gives the pattern of docs/tokens.md', () => {
+test('docs/management.md has the pattern of docs/tokens.md', () => {
   const pattern = (text: string) => /^\\bug.*$/m.exec(text)?.[0]
   assert.equal(pattern(page), pattern(readPage('docs/tokens.md')))
 })
 
-/** The JSON value, or each of those of lines, without what differs from one run to the next. */
+/** Parses JSON or NDJSON without values that differ between runs. */
 function comparable(json: string): unknown {
   const parse = (text: string): unknown => JSON.parse(text)
   const lines = json.trim().split('\n')
   const isNdjson = lines.every((line) => line.startsWith('{') && line.endsWith('}'))
-  const texts = (isNdjson ? lines : [json]).map(withoutChance)
+  const texts = (isNdjson ? lines : [json]).map(withoutVariableParts)
   return texts.map(parse)
 }
 
-function withoutChance(json: string): string {
+function withoutVariableParts(json: string): string {
   return json
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
     .replaceAll(/(ug[at]_customer_)[\w…]+/g, '$1')

@@ -8,7 +8,7 @@ export function readPage(path: string): string {
   return readFileSync(join(repository, path), 'utf8')
 }
 
-/** The pages for readers, by their paths in the repository. */
+/** Lists the pages, by their paths in the repository. */
 export function listPages(): string[] {
   const docs = readdirSync(join(repository, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
@@ -23,7 +23,7 @@ export function listPages(): string[] {
   ]
 }
 
-/** The rows of the first table under a heading, without its head; each cell as it is written. */
+/** Returns the body rows of the first table under a heading, as cell texts. */
 export function readTable(page: string, heading: string): string[][] {
   const section = page.split(`\n${heading}\n`)[1]?.split(/\n#{1,6} /)[0] ?? ''
   return section

@@ -6,14 +6,14 @@ import { readPage, readTable } from './support.ts'
 
 const page = readPage('docs/tokens.md')
 
-test('the token that docs/tokens.md works through has the checksum that it says', () => {
+test('the example token of docs/tokens.md has the documented checksum', () => {
   const token = /^ugt_testing_\w+$/m.exec(page)?.[0] ?? ''
   assert.ok(isWellFormedToken('userGroup', token))
   assert.ok(page.includes(`1. \`${token.slice(0, -6)}\`\n`))
   assert.ok(page.includes(`3. \`${token.slice(-6)}\``))
 })
 
-test('the pattern for secret scanners finds every kind of token, and nothing longer', () => {
+test('the pattern for secret scanners matches every kind of token, and no longer text', () => {
   const pattern = new RegExp(/^\\bug.*$/m.exec(page)?.[0] ?? 'no pattern')
   for (const kind of ['userGroup', 'api'] as const) {
     for (const environment of environments) {
@@ -24,7 +24,7 @@ test('the pattern for secret scanners finds every kind of token, and nothing lon
   }
 })
 
-test('docs/tokens.md gives each prefix and length', () => {
+test('docs/tokens.md has each prefix and length', () => {
   const rows = readTable(page, '## Format').slice(0, 4)
   assert.equal(rows.length, 4)
   for (const [kind, environment = '', prefix = '', length] of rows) {

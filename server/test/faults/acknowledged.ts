@@ -4,14 +4,14 @@ import { call, type HttpResponse } from '../support/http.ts'
 import type { RunningService } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
 
-/** What a service has acknowledged, through whatever becomes of its files. */
+/** Records what a service acknowledged, to compare it after a fault. */
 export class Acknowledged {
   readonly tokens = new Map<string, string>()
-  #made = 0
+  #created = 0
 
-  /** Creates a user group of some kB; true where that was acknowledged, and false where it was 503. */
+  /** Creates a user group of 4 kB. Returns true if it was acknowledged, false on 503. */
   async create(service: RunningService): Promise<boolean> {
-    const id = `group-${this.#made++}`
+    const id = `group-${this.#created++}`
     const response = await apiOf(service).get({
       user_group_id: id,
       name: id,
@@ -29,14 +29,14 @@ export class Acknowledged {
     for (let i = 0; i < count; i++) assert.equal(await this.create(service), true)
   }
 
-  /** Every token is answered as it was acknowledged. */
+  /** Asserts that the service returns all acknowledged tokens. */
   async assertKept(service: RunningService): Promise<void> {
     assert.ok(this.tokens.size > 0)
     for (const [id, token] of this.tokens)
       assert.equal(tokenIn(await apiOf(service).get({ user_group_id: id })), token)
   }
 
-  /** Every answer is the acknowledged token or 503; returns how many were 503. */
+  /** Asserts that each response is the acknowledged token or 503. Returns the number of 503. */
   async assertNoneWrong(service: RunningService): Promise<number> {
     let refused = 0
     for (const [id, token] of this.tokens) {

@@ -8,8 +8,8 @@ import { Acknowledged } from './acknowledged.ts'
 
 const pageSize = 4096
 
-/** Where in the file the leaves of a table or an index are. */
-function leavesOf(path: string, name: string): number[] {
+/** Returns the file offsets of the leaf pages of a table or index. */
+function leafOffsets(path: string, name: string): number[] {
   const database = new BetterSqlite3(path, { readonly: true })
   const pages = database
     .prepare<[string], number>("SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path")
@@ -27,14 +27,14 @@ const damages: Record<string, { from: number; bytes: Buffer }> = {
 
 describe('a damaged page', () => {
   for (const name of ['user_group', 'sqlite_autoindex_user_group_1']) {
-    for (const [what, { from, bytes }] of Object.entries(damages)) {
-      it(`of ${name}: ${what}: is 503 with the cure in the log, and never a wrong token`, async (t) => {
+    for (const [damage, { from, bytes }] of Object.entries(damages)) {
+      it(`of ${name}: ${damage}: causes 503 with the remedy in the log, and never a wrong token`, async (t) => {
         const first = await startService(t)
         const acknowledged = new Acknowledged()
         await acknowledged.createSome(first, 100)
         await first.stop()
         const path = join(first.dataFolder, 'ugs.db')
-        const leaves = leavesOf(path, name)
+        const leaves = leafOffsets(path, name)
         const file = openSync(path, 'r+')
         writeSync(file, bytes, 0, bytes.length, (leaves[Math.floor(leaves.length / 2)] as number) + from)
         closeSync(file)
@@ -44,7 +44,7 @@ describe('a damaged page', () => {
         }
         const refused = await acknowledged.assertNoneWrong(service)
         assert.ok(refused > 0)
-        // Those on other pages are told as ever.
+        // User groups on other pages are unaffected.
         if (leaves.length > 2) assert.ok(refused < acknowledged.tokens.size)
         await service.logged('"reason":"SQLITE_CORRUPT')
         assert.match(

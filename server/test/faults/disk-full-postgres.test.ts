@@ -8,7 +8,7 @@ import { apiOf, readiness } from './acknowledged.ts'
 import { folderFor, startOn } from './postgres-on-small-disk.ts'
 import { programsOrSkip } from './programs.ts'
 
-test("a full disk under PostgreSQL's tables is 503 for what writes, loses nothing, and is over once there is room", async (t) => {
+test("a full disk under PostgreSQL's tables fails writes with 503, loses nothing, and recovers once there is space", async (t) => {
   const programs = programsOrSkip(t)
   const disk = programs && smallDisk(t, 40)
   if (programs === null || disk === null) return
@@ -16,7 +16,7 @@ test("a full disk under PostgreSQL's tables is 503 for what writes, loses nothin
   t.after(() => belongings.end())
   const server = await PostgresServer.startPrimary(belongings, 'one')
   const space = folderFor(programs, disk.folder, 'space')
-  // Where its own log has no room, PostgreSQL ends: that is an outage like any other.
+  // Only the tables are on the small disk. Without space for its write-ahead log, PostgreSQL would stop.
   await server.query(`CREATE TABLESPACE small LOCATION '${space}'`)
   await server.query('CREATE DATABASE ugs TABLESPACE small')
   const { service, acknowledged } = await startOn(t, server)

@@ -7,8 +7,8 @@ import { smallDisk } from '../support/small-disk.ts'
 import { assertSuccess } from '../support/user-api.ts'
 import { Acknowledged, apiOf, assertWhole, readiness } from './acknowledged.ts'
 
-describe('a full disk under an embedded store', () => {
-  it('is 503 for what writes, loses nothing, and is over once there is room', async (t) => {
+describe('a full disk under a SQLite store', () => {
+  it('fails writes with 503, loses nothing, and recovers once there is space', async (t) => {
     const disk = smallDisk(t, 6)
     if (disk === null) return
     const settings = { DATABASE_URL: `sqlite:${join(disk.folder, 'ugs.db')}`, UGS_DATA_DIR: disk.folder }
@@ -20,21 +20,21 @@ describe('a full disk under an embedded store', () => {
     const acknowledged = new Acknowledged()
     await acknowledged.createSome(service)
     disk.fill()
-    // What is allocated already may still be written to.
+    // Allocated space can still be written.
     while (await acknowledged.create(service));
 
-    // Views go on, in the same turn as what fails.
+    // Unchanged GETs succeed in the same batch as failing writes.
     const [id = ''] = acknowledged.tokens.keys()
-    const together = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: 40 }, async (_, i) => {
         if (i % 2 === 0) return acknowledged.create(service)
         assertSuccess(await apiOf(service).get({ user_group_id: id }))
         return null
       }),
     )
-    assert.deepEqual(new Set(together), new Set([null, false]))
+    assert.deepEqual(new Set(results), new Set([null, false]))
     await acknowledged.assertKept(service)
-    // Views are most of what is called.
+    // The service stays ready, because most requests are reads.
     assert.equal(await readiness(service), 200)
     assert.match(
       service.stderr(),
@@ -52,7 +52,7 @@ describe('a full disk under an embedded store', () => {
     disk.fill()
     while (await acknowledged.create(second));
     await second.stop('SIGKILL')
-    // The log has its room already: views go on after a new start too.
+    // The write-ahead log already has its space, so reads succeed after a restart too.
     const third = { ...(await startService(t, settings)), tokens: service.tokens }
     await acknowledged.assertKept(third)
     disk.free()
@@ -60,7 +60,7 @@ describe('a full disk under an embedded store', () => {
     await acknowledged.assertKept(third)
   })
 
-  it('is told at the first start, with the cure', async (t) => {
+  it('is reported at the first start, with the remedy', async (t) => {
     const disk = smallDisk(t, 1)
     if (disk === null) return
     const folder = join(disk.folder, 'data')

@@ -17,7 +17,7 @@ import { runUgs, startService, temporaryFolder, type RunningService } from '../s
 import { readOnlyView } from '../support/small-disk.ts'
 import { Acknowledged, assertWhole, readiness } from './acknowledged.ts'
 
-/** A service that has acknowledged some user groups. */
+/** Starts a service and creates some user groups. */
 async function startUsed(t: TestContext) {
   const service = await startService(t, { UGS_DATA_DIR: join(temporaryFolder(t), 'data') })
   const acknowledged = new Acknowledged()
@@ -25,7 +25,7 @@ async function startUsed(t: TestContext) {
   return { service, acknowledged, path: join(service.dataFolder, 'ugs.db') }
 }
 
-/** The service once more, on the same folder or another, with the API tokens that it had. */
+/** Restarts the service, on the same folder or another, with the same API tokens. */
 async function startAgain(
   t: TestContext,
   { dataFolder, tokens }: RunningService,
@@ -34,7 +34,7 @@ async function startAgain(
   return { ...(await startService(t, { UGS_DATA_DIR: folder })), tokens }
 }
 
-/** A start on this folder ends at once, and says why. */
+/** Asserts that a start on this folder fails with the message. */
 async function assertRefused(folder: string, message: RegExp): Promise<void> {
   const { code, stderr, stdout } = await runUgs(['serve'], { PORT: '0', UGS_DATA_DIR: folder })
   assert.deepEqual([code, stdout], [1, ''])
@@ -45,7 +45,7 @@ function targetOf(descriptor: string): string {
   try {
     return readlinkSync(descriptor)
   } catch {
-    // It was closed meanwhile.
+    // The descriptor was closed in the meantime.
     return ''
   }
 }
@@ -54,9 +54,9 @@ async function untilUnready(service: RunningService): Promise<void> {
   while ((await readiness(service)) === 200);
 }
 
-describe('a file of the store is lost beside a running service', () => {
+describe('a file of the store is lost while a service runs', () => {
   for (const suffix of ['-wal', '-shm']) {
-    it(`ugs.db${suffix}: it is made anew, and nothing is lost`, async (t) => {
+    it(`ugs.db${suffix}: the service creates it again, and nothing is lost`, async (t) => {
       const { service, acknowledged, path } = await startUsed(t)
       rmSync(path + suffix)
       await acknowledged.createSome(service)
@@ -69,7 +69,7 @@ describe('a file of the store is lost beside a running service', () => {
     })
   }
 
-  it('ugs.db-wal, while another process uses the store: it is 503 until that has ended', async (t) => {
+  it('ugs.db-wal, while another process uses the store: 503 until that process ends', async (t) => {
     const { service, acknowledged, path } = await startUsed(t)
     const other = new BetterSqlite3(path)
     other.prepare('SELECT count(*) FROM user_group').get()
@@ -84,7 +84,7 @@ describe('a file of the store is lost beside a running service', () => {
     assertWhole(path)
   })
 
-  it('the data folder: it is 503 from the next change on, and the store can be copied out of the process', async (t) => {
+  it('the data folder: 503 from the next change on, and the store can be copied from the process', async (t) => {
     const { service, acknowledged, path } = await startUsed(t)
     rmSync(service.dataFolder, { recursive: true })
     assert.equal(await acknowledged.create(service), false)
@@ -110,14 +110,14 @@ describe('a file of the store is lost beside a running service', () => {
     assertWhole(join(rescued, 'ugs.db'))
   })
 
-  it('the data folder, without any change: views are 503 soon after', async (t) => {
+  it('the data folder, without a change: reads soon get 503', async (t) => {
     const { service, acknowledged } = await startUsed(t)
     rmSync(service.dataFolder, { recursive: true })
     await untilUnready(service)
     assert.equal(await acknowledged.assertNoneWrong(service), acknowledged.tokens.size)
   })
 
-  it('the data folder is moved away and back: it goes on by itself', async (t) => {
+  it('the data folder is moved away and back: the service recovers by itself', async (t) => {
     const { service, acknowledged } = await startUsed(t)
     renameSync(service.dataFolder, `${service.dataFolder}-moved`)
     assert.equal(await acknowledged.create(service), false)
@@ -129,7 +129,7 @@ describe('a file of the store is lost beside a running service', () => {
     await acknowledged.assertKept(await startAgain(t, service))
   })
 
-  it('another database is put in its place: it is 503 until the service is started on that', async (t) => {
+  it('the database is replaced by another: 503 until the service restarts', async (t) => {
     const { service, acknowledged, path } = await startUsed(t)
     const backup = join(temporaryFolder(t), 'backup.db')
     assert.equal((await service.ugs('backup', backup)).code, 0)
@@ -141,7 +141,7 @@ describe('a file of the store is lost beside a running service', () => {
     await acknowledged.assertKept(await startAgain(t, service))
   })
 
-  it('the database is cut short: it is 503', async (t) => {
+  it('the database is truncated: 503', async (t) => {
     const { service, path } = await startUsed(t)
     await service.stop()
     const again = await startAgain(t, service)
@@ -150,7 +150,7 @@ describe('a file of the store is lost beside a running service', () => {
     await again.logged('"reason":"SQLITE_CORRUPT: the database is damaged; restore a backup"')
   })
 
-  it('the database is cut short, and what is read is in its log: it is 503', async (t) => {
+  it('the database is truncated, and the read pages are in the write-ahead log: 503', async (t) => {
     const { service, acknowledged, path } = await startUsed(t)
     await service.stop()
     const again = await startAgain(t, service)
@@ -163,19 +163,19 @@ describe('a file of the store is lost beside a running service', () => {
 })
 
 describe('a file of the store is lost while no service runs', () => {
-  it('ugs.db-wal after a crash: it does not start before that is back', async (t) => {
+  it('ugs.db-wal after a crash: the service does not start until the file is back', async (t) => {
     const { service, acknowledged, path } = await startUsed(t)
     await service.stop('SIGKILL')
     renameSync(`${path}-wal`, `${path}-away`)
     await assertRefused(
       service.dataFolder,
-      /^ugs: \S+: ugs\.db-wal is missing, and holds what was answered last; put it back, .* remove ugs\.db-shm\n$/,
+      /^ugs: \S+: ugs\.db-wal is missing and holds the last commits; put it back, .* remove ugs\.db-shm\n$/,
     )
     renameSync(`${path}-away`, `${path}-wal`)
     await acknowledged.assertKept(await startAgain(t, service))
   })
 
-  it('ugs.db-shm after a crash: it is made anew', async (t) => {
+  it('ugs.db-shm after a crash: the service creates it again', async (t) => {
     const { service, acknowledged, path } = await startUsed(t)
     await service.stop('SIGKILL')
     rmSync(`${path}-shm`)
@@ -184,11 +184,11 @@ describe('a file of the store is lost while no service runs', () => {
   })
 
   const damages: Record<string, { damage: (path: string) => void; message: RegExp }> = {
-    'cut short': {
+    truncated: {
       damage: (path) => truncateSync(path, 5 * 4096 + 100),
       message: /ugs\.db: the database is damaged; restore a backup \(SQLITE_CORRUPT\)/,
     },
-    'cut down to nothing but its first page': {
+    'truncated to its first page': {
       damage: (path) => truncateSync(path, 4096),
       message: /ugs\.db: the database is damaged; restore a backup \(SQLITE_CORRUPT\)/,
     },
@@ -198,8 +198,8 @@ describe('a file of the store is lost while no service runs', () => {
         /ugs\.db: the file is not a SQLite database; name another file, or restore a backup \(SQLITE_NOTADB\)/,
     },
   }
-  for (const [what, { damage, message }] of Object.entries(damages)) {
-    it(`the database is ${what}: it does not start`, async (t) => {
+  for (const [state, { damage, message }] of Object.entries(damages)) {
+    it(`the database is ${state}: the service does not start`, async (t) => {
       const { service, path } = await startUsed(t)
       await service.stop()
       damage(path)
@@ -207,7 +207,7 @@ describe('a file of the store is lost while no service runs', () => {
     })
   }
 
-  it('everything may be read and nothing written: it does not start', async (t) => {
+  it('the files are read-only: the service does not start', async (t) => {
     const { service, acknowledged } = await startUsed(t)
     await service.stop('SIGKILL')
     const view = readOnlyView(t, service.dataFolder)

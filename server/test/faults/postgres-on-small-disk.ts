@@ -7,7 +7,7 @@ import type { Scope } from '../support/scope.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
 import { Acknowledged } from './acknowledged.ts'
 
-/** A folder in which PostgreSQL may write. */
+/** Creates a folder that PostgreSQL can write to. */
 export function folderFor({ user: { uid, gid } }: Programs, parent: string, name: string): string {
   const folder = join(parent, name)
   mkdirSync(folder)
@@ -15,7 +15,7 @@ export function folderFor({ user: { uid, gid } }: Programs, parent: string, name
   return folder
 }
 
-/** A service on the database `ugs` of a server, and what it has acknowledged already. */
+/** Starts a service on the database `ugs` of a server and creates some user groups. */
 export async function startOn(t: Scope, server: PostgresServer, settings: Record<string, string> = {}) {
   const started = await startService(t, {
     DATABASE_URL: `postgres://${server.credentials}@${server.host}/ugs`,

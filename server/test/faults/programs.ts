@@ -1,13 +1,13 @@
 import type { TestContext } from 'node:test'
 import { findPrograms, type Programs } from '../failover/programs.ts'
 
-/** Null, and the test is skipped, where PostgreSQL's programs are missing; where CI is set, that is a failure. */
+/** Returns PostgreSQL's programs. If they are missing, skips the test and returns null, or fails in CI. */
 export function programsOrSkip(t: TestContext): Programs | null {
   try {
     return findPrograms()
   } catch (error) {
     if (process.env.CI === 'true') throw error
-    console.error(`SKIPPED, as PostgreSQL's programs are missing: ${t.name}`)
+    console.error(`SKIPPED because PostgreSQL's programs are missing: ${t.name}`)
     t.skip("PostgreSQL's programs are missing")
     return null
   }

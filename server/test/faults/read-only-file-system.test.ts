@@ -5,7 +5,7 @@ import { startService } from '../support/service.ts'
 import { failingDisk } from '../support/small-disk.ts'
 import { Acknowledged, assertWhole, readiness } from './acknowledged.ts'
 
-test('a file system that turns read-only beside the service is 503 for what writes, views go on, and nothing is lost', async (t) => {
+test('if the file system becomes read-only, writes get 503, reads succeed and nothing is lost', async (t) => {
   const disk = failingDisk(t)
   if (disk === null) return
   const settings = { UGS_DATA_DIR: join(disk.folder, 'data') }

@@ -8,7 +8,7 @@ import { apiOf, readiness } from './acknowledged.ts'
 import { folderFor, startOn } from './postgres-on-small-disk.ts'
 import { programsOrSkip } from './programs.ts'
 
-test("no room for PostgreSQL's own log ends it: all is 503, nothing is lost, and the service is back once it is", async (t) => {
+test('without space for its write-ahead log PostgreSQL stops: all requests get 503, nothing is lost, and the service recovers', async (t) => {
   const programs = programsOrSkip(t)
   const disk = programs && smallDisk(t, 64)
   if (programs === null || disk === null) return
@@ -21,7 +21,7 @@ test("no room for PostgreSQL's own log ends it: all is 503, nothing is lost, and
 
   disk.fill()
   while (await acknowledged.create(service));
-  // It restarts by itself, and finds no room to end its recovery in.
+  // PostgreSQL restarts and stops again, because recovery needs space too.
   await server.ended()
   const [id = ''] = acknowledged.tokens.keys()
   await Promise.all(

@@ -8,30 +8,32 @@ import { assertSuccess, tokenIn } from '../support/user-api.ts'
 const { all } = await startReplicas({ after }, 3, { UGS_MAPPING: 'registered' })
 const [first] = all
 const apiToken = await createApiToken(first.service, 'Testing', '--scopes', 'introspect')
-const asks: Introspect[] = all.map(({ service }) => introspector(service.origin, apiToken))
-const others = (replica: Replica) => asks.filter((_, i) => all[i] !== replica)
+const introspects: Introspect[] = all.map(({ service }) => introspector(service.origin, apiToken))
+const others = (replica: Replica) => introspects.filter((_, i) => all[i] !== replica)
 
-test('a token that one replica has rotated is inactive in the very next call to any', async () => {
+test('a rotated token is inactive on all replicas in the next request', async () => {
   let token = tokenIn(await first.api.get({ user_group_id: 'rotated', name: 'Name' }))
   for (const replica of [...all, ...all, ...all]) {
-    for (const ask of asks) assertActive(await ask(token))
+    for (const introspect of introspects) assertActive(await introspect(token))
     const next = tokenIn(await replica.api.post({ current_token: token }))
-    // First those that did not rotate it.
-    for (const ask of [...others(replica), ...asks]) {
-      assertInactive(await ask(token))
-      assertActive(await ask(next))
+    // First the other replicas.
+    for (const introspect of [...others(replica), ...introspects]) {
+      assertInactive(await introspect(token))
+      assertActive(await introspect(next))
     }
     token = next
   }
 })
 
-test('while a token is rotated under load, none is active after its rotation was answered', async () => {
+test('under load, no token is active after its rotation is acknowledged', async () => {
   const load = async (id: string) => {
     let token = tokenIn(await first.api.get({ user_group_id: id, name: 'Name' }))
     for (let i = 0; i < 10; i++) {
       const replica = all[i % all.length] as Replica
       const next = tokenIn(await replica.api.post({ current_token: token }))
-      const responses = await Promise.all(asks.flatMap((ask) => [ask(token), ask(next)]))
+      const responses = await Promise.all(
+        introspects.flatMap((introspect) => [introspect(token), introspect(next)]),
+      )
       responses.forEach((response, k) => (k % 2 === 0 ? assertInactive(response) : assertActive(response)))
       token = next
     }
@@ -39,15 +41,17 @@ test('while a token is rotated under load, none is active after its rotation was
   await Promise.all(Array.from({ length: 12 }, (_, i) => load(`load ${i}`)))
 })
 
-test('within its grace period an old token is active on every replica, with the same end', async () => {
+test('a superseded token is active on all replicas until the same end of its grace period', async () => {
   const token = tokenIn(await first.api.get({ user_group_id: 'grace', name: 'Name' }))
   assertSuccess(await first.api.post({ current_token: token, grace_period_seconds: 3600 }))
-  const claims = await Promise.all(asks.map(async (ask) => assertActive(await ask(token))))
+  const claims = await Promise.all(
+    introspects.map(async (introspect) => assertActive(await introspect(token))),
+  )
   assert.equal(typeof claims[0]?.exp, 'number')
   for (const other of claims) assert.deepEqual(other, claims[0])
 })
 
-test('what one replica has changed, and what an operator has, the others tell in the very next call', async () => {
+test('changes by a replica or a command are visible on the other replicas in the next request', async () => {
   const create = async (...args: string[]) => {
     const options = ['--environment', 'Testing', '--name', 'A', '--json']
     return (JSON.parse(await runCommand(first.service, ...args, ...options)) as { id: number }).id
@@ -62,8 +66,8 @@ test('what one replica has changed, and what an operator has, the others tell in
     assertSuccess(
       await replica.api.put({ user_group_id: 'changed', name: `Name ${i}`, mapping: { sales: providedId } }),
     )
-    for (const ask of others(replica)) {
-      const { name, mapping, data_sources } = assertActive(await ask(token))
+    for (const introspect of others(replica)) {
+      const { name, mapping, data_sources } = assertActive(await introspect(token))
       assert.deepEqual(
         { name, mapping, data_sources },
         {
@@ -76,9 +80,9 @@ test('what one replica has changed, and what an operator has, the others tell in
   }
 })
 
-test('a token whose user group an operator has deleted is inactive on every replica in the very next call', async () => {
+test('a token of a deleted user group is inactive on all replicas in the next request', async () => {
   const token = tokenIn(await first.api.get({ user_group_id: 'deleted', name: 'Name' }))
-  for (const ask of asks) assertActive(await ask(token))
+  for (const introspect of introspects) assertActive(await introspect(token))
   await runCommand(first.service, 'user-group', 'delete', 'deleted', '--environment', 'Testing')
-  for (const ask of asks) assertInactive(await ask(token))
+  for (const introspect of introspects) assertInactive(await introspect(token))
 })

@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { startReplicas } from '../support/replicas.ts'
 import { assertSuccess, tokenIn } from '../support/user-api.ts'
 
-test('what a replica has acknowledged is there after kill -9 under load, and the other fails no call', async (t) => {
+test('acknowledged changes survive kill -9 of a replica under load, and the other replica fails no request', async (t) => {
   const { all } = await startReplicas(t, 2)
   const [killed, other] = all
-  /** The token of each user group, as it was last answered; undefined while a rotation is under way. */
+  /** Last acknowledged token of each user group, or undefined while a rotation is in flight. */
   const acknowledged = new Map<string, string | undefined>()
   let responses = 0
 
-  /** Creates user groups and rotates their tokens, until the replica is gone. */
+  /** Creates user groups and rotates their tokens until the replica is killed. */
   const load = async (prefix: string) => {
     for (let i = 0; ; i++) {
       const id = `${prefix}-${i}`
@@ -25,22 +25,22 @@ test('what a replica has acknowledged is there after kill -9 under load, and the
   }
   const loads = Promise.allSettled(Array.from({ length: 16 }, (_, i) => load(`load-${i}`)))
 
-  const over = new AbortController()
-  const beside = (async () => {
-    for (let i = 0; !over.signal.aborted; i++) {
-      assertSuccess(await other.api.get({ user_group_id: `beside-${i}`, name: 'Name' }))
+  const done = new AbortController()
+  const otherLoad = (async () => {
+    for (let i = 0; !done.signal.aborted; i++) {
+      assertSuccess(await other.api.get({ user_group_id: `other-${i}`, name: 'Name' }))
     }
   })()
   for (const { status } of await loads) assert.equal(status, 'rejected')
-  over.abort()
-  await beside
+  done.abort()
+  await otherLoad
 
   assert.ok(acknowledged.size >= 300)
   for (const [id, token] of acknowledged) {
     const found = assertSuccess(await other.api.get({ user_group_id: id, name: 'Name' }))
     assert.equal(found.new_user_group, false, id)
     if (token !== undefined) assert.equal(found.user_group.token, token, id)
-    // Nothing is left behind that would keep anybody from going on.
+    // The killed replica left no lock.
     assertSuccess(await other.api.post({ current_token: found.user_group.token }))
   }
 })

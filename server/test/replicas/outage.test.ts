@@ -14,11 +14,11 @@ interface Proxied {
   readonly service: RunningService
   readonly proxy: DatabaseProxy
   readonly api: ReturnType<typeof userApi>
-  /** Asserts that neither the log nor any output holds the password or words of the driver, the server or the system. */
-  readonly assertDiscreet: () => void
+  /** Asserts that log and output have no password and no messages of the driver, the server or the system. */
+  readonly assertNoLeak: () => void
 }
 
-/** A service by way of a proxy, with a role that has a password, and with all that it logs. */
+/** Starts a service behind a proxy, with a password and full logging. */
 async function start(t: TestContext, environment: Record<string, string> = {}): Promise<Proxied> {
   const url = await freshDatabase(t)
   const role = await freshRole(t, url)
@@ -41,7 +41,7 @@ async function start(t: TestContext, environment: Record<string, string> = {}): 
     service,
     proxy,
     api,
-    assertDiscreet: () => {
+    assertNoLeak: () => {
       const written = service.stdout() + service.stderr()
       assert.ok(!written.includes(password))
       assert.ok(!written.includes(username))
@@ -57,12 +57,12 @@ const readiness = async ({ origin }: RunningService) => (await call(origin, { pa
 
 const outages: Record<string, (proxy: DatabaseProxy) => unknown> = {
   'refuses connections': (proxy) => proxy.refuse(),
-  'no longer answers': (proxy) => proxy.swallow(),
-  'takes no writes': (proxy) => proxy.becomeReadOnly(),
+  'does not respond': (proxy) => proxy.swallow(),
+  'refuses writes': (proxy) => proxy.becomeReadOnly(),
 }
-for (const [what, begin] of Object.entries(outages)) {
-  test(`while PostgreSQL ${what}, calls are answered 503, and all is well by itself once it is back`, async (t) => {
-    const { service, proxy, api, assertDiscreet } = await start(t)
+for (const [outage, begin] of Object.entries(outages)) {
+  test(`while PostgreSQL ${outage}, requests get 503, and the service recovers by itself`, async (t) => {
+    const { service, proxy, api, assertNoLeak } = await start(t)
     const old = tokenIn(await api.get({ user_group_id: 'before', name: 'Name' }))
     await begin(proxy)
     const create = () => api.get({ user_group_id: 'new', name: 'Name' })
@@ -77,26 +77,26 @@ for (const [what, begin] of Object.entries(outages)) {
     assert.equal((await call(service.origin, { path: '/healthz' })).status, 200)
     proxy.becomeWritable()
     proxy.open()
-    // A connection that no longer answers is given up after its time.
+    // Connections that do not respond time out first.
     while ((await create()).status !== 200);
     assert.equal(await readiness(service), 200)
     assertSuccess(await api.post({ current_token: tokenIn(await api.get({ user_group_id: 'before' })) }))
-    assertDiscreet()
+    assertNoLeak()
   })
 
-  test(`while PostgreSQL ${what}, the service stops as it is told`, { timeout: 30_000 }, async (t) => {
-    const { service, proxy, api, assertDiscreet } = await start(t)
+  test(`while PostgreSQL ${outage}, the service stops on request`, { timeout: 30_000 }, async (t) => {
+    const { service, proxy, api, assertNoLeak } = await start(t)
     await Promise.all(
       Array.from({ length: 8 }, (_, i) => api.get({ user_group_id: `before ${i}`, name: 'Name' })),
     )
     await begin(proxy)
     assertFault(await api.get({ user_group_id: 'new', name: 'Name' }), 'unavailable')
     assert.equal(await service.stop('SIGTERM'), 0)
-    assertDiscreet()
+    assertNoLeak()
   })
 }
 
-test('a service that starts while PostgreSQL is away ends with the place and the cure, and no password', async (t) => {
+test('a start without PostgreSQL fails with address and remedy, and no password', async (t) => {
   const url = await freshRole(t, await freshDatabase(t))
   const proxy = await DatabaseProxy.start(t, url)
   proxy.refuse()

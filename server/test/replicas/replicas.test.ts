@@ -10,26 +10,26 @@ import { secretKeyText } from '../support/secret-key.ts'
 const { all, environment } = await startReplicas({ after }, 3)
 const [first, second] = all
 
-/** So many calls at once, spread over all replicas. */
-const together = (count: number, work: (replica: Replica, i: number) => Promise<HttpResponse>) =>
+/** Sends concurrent requests to all replicas in turn. */
+const concurrently = (count: number, work: (replica: Replica, i: number) => Promise<HttpResponse>) =>
   Promise.all(Array.from({ length: count }, (_, i) => work(all[i % all.length] ?? first, i)))
 
 const rounds = [0, 1, 2, 3]
 
 for (const round of rounds) {
-  test(`of 64 first GETs at once over all replicas one creates, and all answer its token (round ${round})`, async () => {
+  test(`64 concurrent first GETs create one user group and return its token (round ${round})`, async () => {
     const body = { user_group_id: `created ${round}`, name: 'Name' }
-    const bodies = (await together(64, ({ api }) => api.get(body))).map(assertSuccess)
+    const bodies = (await concurrently(64, ({ api }) => api.get(body))).map(assertSuccess)
     assert.equal(bodies.filter(({ new_user_group }) => new_user_group).length, 1)
     assert.equal(new Set(bodies.map(({ user_group }) => user_group.token)).size, 1)
     assert.equal(new Set(bodies.map(({ user_group }) => user_group.team_id)).size, 1)
     for (const { api } of all) assert.equal(tokenIn(await api.get(body)), bodies[0]?.user_group.token)
   })
 
-  test(`of 32 rotations of one token at once over all replicas one succeeds (round ${round})`, async () => {
+  test(`one of 32 concurrent rotations of a token succeeds (round ${round})`, async () => {
     const body = { user_group_id: `rotated ${round}`, name: 'Name' }
     const old = tokenIn(await first.api.get(body))
-    const responses = await together(32, ({ api }) => api.post({ current_token: old }))
+    const responses = await concurrently(32, ({ api }) => api.post({ current_token: old }))
     const [rotated, ...more] = responses.filter(({ status }) => status === 200)
     assert.ok(rotated)
     assert.deepEqual(more, [])
@@ -37,17 +37,17 @@ for (const round of rounds) {
     for (const { api } of all) assert.equal(tokenIn(await api.get(body)), tokenIn(rotated))
   })
 
-  test(`of 32 rotations with one key at once over all replicas one rotates (round ${round})`, async () => {
+  test(`32 concurrent rotations with one idempotency key are one rotation (round ${round})`, async () => {
     const body = { user_group_id: `key ${round}`, name: 'Name' }
     const old = tokenIn(await first.api.get(body))
     const rotate = ({ api }: Replica) =>
       api.post({ current_token: old }, { 'idempotency-key': `key-${round}` })
-    const answers = await together(32, rotate)
-    const succeeded = answers.filter(({ status }) => status === 200)
+    const responses = await concurrently(32, rotate)
+    const succeeded = responses.filter(({ status }) => status === 200)
     assert.notEqual(succeeded.length, 0)
     assert.equal(new Set(succeeded.map(({ text }) => text)).size, 1)
-    for (const answer of answers) {
-      if (!succeeded.includes(answer)) assertFault(answer, 'idempotency_key_in_use')
+    for (const response of responses) {
+      if (!succeeded.includes(response)) assertFault(response, 'idempotency_key_in_use')
     }
     const rotated = succeeded.map(tokenIn)[0]
     assert.notEqual(rotated, old)
@@ -57,18 +57,18 @@ for (const round of rounds) {
     }
   })
 
-  test(`of one key with a body of each replica one rotates (round ${round})`, async () => {
+  test(`one idempotency key with different bodies allows one rotation (round ${round})`, async () => {
     const ids = all.map((_, i) => `body ${i} of ${round}`)
     const old = await Promise.all(
       ids.map(async (id) => tokenIn(await first.api.get({ user_group_id: id, name: 'Name' }))),
     )
-    const answers = await together(24, ({ api }, i) =>
+    const responses = await concurrently(24, ({ api }, i) =>
       api.post({ current_token: old[i % all.length] }, { 'idempotency-key': `bodies-${round}` }),
     )
-    assert.equal(new Set(answers.filter(({ status }) => status === 200).map(tokenIn)).size, 1)
-    for (const answer of answers) {
-      if (answer.status === 409) assertFault(answer, 'idempotency_key_in_use')
-      else if (answer.status !== 200) assertFault(answer, 'idempotency_key_reused')
+    assert.equal(new Set(responses.filter(({ status }) => status === 200).map(tokenIn)).size, 1)
+    for (const response of responses) {
+      if (response.status === 409) assertFault(response, 'idempotency_key_in_use')
+      else if (response.status !== 200) assertFault(response, 'idempotency_key_reused')
     }
     const now = await Promise.all(ids.map(async (id) => tokenIn(await second.api.get({ user_group_id: id }))))
     assert.equal(now.filter((token, i) => token !== old[i]).length, 1)
@@ -77,11 +77,11 @@ for (const round of rounds) {
   test(`changes at once over all replicas leave one whole (round ${round})`, async () => {
     const id = `changed ${round}`
     assertSuccess(await first.api.get({ user_group_id: id, name: 'Name' }))
-    const answers = await together(24, ({ api }, i) =>
+    const responses = await concurrently(24, ({ api }, i) =>
       api.put({ user_group_id: id, name: `name ${i}`, properties: { of: i } }),
     )
-    answers.forEach((answer, i) => {
-      const { name, properties } = assertSuccess(answer).user_group
+    responses.forEach((response, i) => {
+      const { name, properties } = assertSuccess(response).user_group
       assert.deepEqual([name, properties], [`name ${i}`, { of: i }])
     })
     const shown = await Promise.all(
@@ -92,7 +92,7 @@ for (const round of rounds) {
   })
 }
 
-test('what one replica has answered, the others know in the very next call', async () => {
+test('all replicas see an acknowledged change in the next request', async () => {
   const body = { user_group_id: 'next call', name: 'Name' }
   let token = tokenIn(await first.api.get(body))
   for (const [i, replica] of [...all, ...all].entries()) {
@@ -111,7 +111,7 @@ test('what one replica has answered, the others know in the very next call', asy
   }
 })
 
-test('a user group that is deleted by an operator is unknown to every replica in the very next call', async () => {
+test('a deleted user group is unknown to all replicas in the next request', async () => {
   const body = { user_group_id: 'deleted', name: 'Name' }
   const { token, team_id } = assertSuccess(await first.api.get(body)).user_group
   for (const { api } of all) assert.equal(tokenIn(await api.get(body)), token)
@@ -123,23 +123,23 @@ test('a user group that is deleted by an operator is unknown to every replica in
   assert.notEqual(assertSuccess(await first.api.get(body)).user_group.team_id, team_id)
 })
 
-test('an API token is known to every replica as soon as it is made, and revoked on every one within 5 s', async () => {
+test('all replicas accept a new API token at once, and refuse a revoked one within 5 s', async () => {
   const token = await createApiToken(first.service, 'Testing')
   const apis = all.map(({ service }) => userApi(service.origin, token))
   const body = { user_group_id: 'revoked', name: 'Name' }
   for (const api of apis) assertSuccess(await api.get(body))
   const { id } = (
     JSON.parse(await runCommand(first.service, 'api-token', 'list', '--json')) as { id: number }[]
-  ).reduce((latest, made) => (made.id > latest.id ? made : latest))
-  // They have just looked it up.
+  ).reduce((latest, other) => (other.id > latest.id ? other : latest))
+  // Fills the caches of the replicas.
   await Promise.all(apis.map(async (api) => assertSuccess(await api.get(body))))
   await runCommand(first.service, 'api-token', 'revoke', String(id))
   const revoked = performance.now()
   for (const api of apis) {
-    let answer = await api.get(body)
-    while (answer.status === 200 && performance.now() - revoked < 5000) answer = await api.get(body)
-    assertFault(answer, 'unauthenticated')
-    // And it stays so.
+    let response = await api.get(body)
+    while (response.status === 200 && performance.now() - revoked < 5000) response = await api.get(body)
+    assertFault(response, 'unauthenticated')
+    // The token stays revoked.
     assertFault(await api.get(body), 'unauthenticated')
   }
 })
@@ -148,11 +148,11 @@ test('every replica is ready', async () => {
   for (const { service } of all) assert.equal((await call(service.origin, { path: '/readyz' })).status, 200)
 })
 
-test('no replica starts with another secret key, and says what to put back', async () => {
+test('a replica with another secret key fails to start and names the missing key', async () => {
   const otherKey = (id: string) => secretKeyText(id, 'other')
   for (const [keys, problem] of [
-    [otherKey('k1'), 'the key "k1" is not the one that this store was sealed with'],
-    [otherKey('k2'), '"k1" is missing, which this store\'s tokens are sealed with; put it back'],
+    [otherKey('k1'), 'the key "k1" is not the key with which this store is encrypted'],
+    [otherKey('k2'), '"k1" is missing, but encrypts tokens of this store; restore the key'],
   ] as const) {
     const { code, stderr } = await runUgs(['serve'], { ...environment, PORT: '0', UGS_SECRET_KEYS: keys })
     assert.equal(code, 1)
