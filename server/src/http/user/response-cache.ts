@@ -19,8 +19,10 @@ export interface CacheableResponse {
 export const maxEntryBytes = 32 * 1024
 /** Memory per entry besides its texts. */
 const entryOverheadBytes = 250
-/** Number of recent requests whose checksums are kept, four bytes each. */
-const seenSlots = 2 ** 17
+/** Bits of the table of seen requests: 256 KB. */
+const seenBits = 2 ** 21
+/** Number of set bits at which the table is cleared, so that few new requests look repeated. */
+const maxSeen = seenBits / 4
 
 /**
  * Ready responses by operation, tenant scope and request body. Before each use the store confirms that the user group has not
@@ -30,8 +32,9 @@ const seenSlots = 2 ** 17
 export class ResponseCache {
   readonly #store: Pick<Store, 'userGroups'>
   readonly #responses: LRUCache<string, CacheableResponse> | undefined
-  /** Checksums of recent requests, by their lower bits. */
-  readonly #seen = new Int32Array(seenSlots)
+  /** One bit per checksum of a recent request. */
+  readonly #seen = new Uint8Array(seenBits / 8)
+  #seenCount = 0
 
   /** @param maxBytes maximum size of all entries; 0 turns the cache off. */
   constructor(store: Pick<Store, 'userGroups'>, maxBytes: number) {
@@ -59,18 +62,28 @@ export class ResponseCache {
     }
     const response = await respond()
     if (response.stamp !== undefined && this.#isRepeated(key)) {
-      this.#responses.set(key, response, { size: sizeOf(key) + sizeOf(response.json) + entryOverheadBytes })
+      // A text built by concatenation is a tree, which V8 would flatten for each response.
+      const json = Buffer.from(response.json).toString()
+      const size = sizeOf(key) + sizeOf(json) + entryOverheadBytes
+      this.#responses.set(key, { ...response, json }, { size })
     }
     return response
   }
 
   /** Returns true if the request has been seen before, and records it. */
   #isRepeated(key: string): boolean {
-    const checksum = crc32(key) | 0
-    const slot = checksum & (seenSlots - 1)
-    const isRepeated = this.#seen[slot] === checksum
-    this.#seen[slot] = checksum
-    return isRepeated
+    const bit = crc32(key) % seenBits
+    const place = bit >> 3
+    const byte = this.#seen[place] as number
+    const mask = 1 << (bit & 7)
+    if ((byte & mask) !== 0) return true
+    if (this.#seenCount === maxSeen) {
+      this.#seen.fill(0)
+      this.#seenCount = 0
+    }
+    this.#seen[place] = byte | mask
+    this.#seenCount++
+    return false
   }
 }
 
