@@ -110,7 +110,9 @@ export function describeEncryptedTokens(name: string, openFreshStore: () => Prom
 
     it('replaces many encrypted tokens of all tables at once', async () => {
       const tenantScope = await freshWorkspace()
-      const groups = await Promise.all(Array.from({ length: 30 }, () => create({ ...freshKey(), ...tenantScope })))
+      const groups = await Promise.all(
+        Array.from({ length: 30 }, () => create({ ...freshKey(), ...tenantScope })),
+      )
       for (const [i, group] of groups.entries()) {
         if (i % 3 === 0) await rotate(group, `key ${i}`)
         if (i % 3 === 1) await store.userGroups.delete(deletion(group))

@@ -6,7 +6,7 @@ import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
 import { deletion, origin } from './store-fixtures.ts'
 
-/** What every store must tell of the entries of mappings, and of when user groups were asked about. */
+/** Tests what a store returns about mapping entries, shared data sources and introspection times. */
 export function describeEntries(name: string, openFreshStore: () => Promise<Store>): void {
   let store: Store
   const open = () => {
@@ -16,7 +16,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
     after(() => store.close())
   }
 
-  describe(`${name}: the contract of a store, the entries of all mappings`, () => {
+  describe(`${name}: counts of mapping entries`, () => {
     open()
     const counted = async ({ tenantScope }: Registry, after: MappingEntry | null = null) => {
       const { counts, isEnd } = await store.userGroupSearch.countEntries({ ...tenantScope, after })
@@ -24,7 +24,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
       return counts.map(({ entry, count }) => [...entry, count])
     }
 
-    it('are counted, in the order of their characters', async () => {
+    it('are sorted by code point', async () => {
       const own = await Registry.fresh(store)
       assert.deepEqual(await counted(own), [])
       const mappings = [
@@ -45,7 +45,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
         ['\ufffd', '1', 1],
         ['😀', '1', 1],
       ]
-      // None comes after an entry that is empty on both sides: no mapping that the service takes has one.
+      // `after` cannot select the entry with an empty key and value, which the service never accepts.
       assert.deepEqual((await counted(own)).slice(-7), all.slice(-7))
       assert.deepEqual(await counted(own, ['a', '2']), all.slice(4))
       assert.deepEqual(await counted(own, ['a', '1']), all.slice(2))
@@ -53,7 +53,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
       assert.deepEqual(await counted(own, ['\u{10ffff}', '']), [])
     })
 
-    it('are counted as the mappings are now, in the workspace and environment alone', async () => {
+    it('cover the current mappings of one workspace and environment', async () => {
       const own = await Registry.fresh(store)
       const group = await mapped(store, keyIn(own), { a: 'b' })
       const other = await mapped(store, keyIn(own), { a: 'b', c: 'd' })
@@ -79,12 +79,12 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
     })
   })
 
-  describe(`${name}: the contract of a store, what entries name`, () => {
+  describe(`${name}: resolving mapping entries`, () => {
     open()
     const resolve = ({ tenantScope }: Registry, entries: readonly MappingEntry[]) =>
       store.dataSources.resolveEntries(tenantScope.workspaceId, tenantScope.environment, entries)
 
-    it('is told of each, in their order, as often as they are asked for', async () => {
+    it('returns one result per entry, in the given order, including duplicates', async () => {
       const own = await Registry.fresh(store)
       const sales = await own.createSchema({ providedId: 'sales' })
       await own.createSchema({ providedId: 'empty' })
@@ -104,24 +104,24 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
         ['nothing', 'eu', false, false],
         ['', '', false, false],
       ]
-      const asked = entries.map(([schemaKey, key]) => [schemaKey, key] as const)
+      const queried = entries.map(([schemaKey, key]) => [schemaKey, key] as const)
       const expected = entries.map(([schemaKey, , hasSchema, isNamed]) => ({
         ...{ schemaKey, hasSchema, dataSource: isNamed ? dataSource : null },
       }))
-      assert.deepEqual(await resolve(own, asked), expected)
-      assert.deepEqual(await resolve(own, asked.toReversed()), expected.toReversed())
+      assert.deepEqual(await resolve(own, queried), expected)
+      assert.deepEqual(await resolve(own, queried.toReversed()), expected.toReversed())
       assert.deepEqual(await resolve(own, []), [])
-      const many = Array.from({ length: 2000 }, (_, i) => i % asked.length)
+      const many = Array.from({ length: 2000 }, (_, i) => i % queried.length)
       assert.deepEqual(
         await resolve(
           own,
-          many.map((i) => asked[i] as MappingEntry),
+          many.map((i) => queried[i] as MappingEntry),
         ),
         many.map((i) => expected[i]),
       )
     })
 
-    it('is nothing of another workspace or environment, and changes with what is registered', async () => {
+    it('finds only current entries of the same workspace and environment', async () => {
       const own = await Registry.fresh(store)
       const schema = await own.createSchema({ providedId: 'sales' })
       const eu = await own.createDataSource(schema, { providedId: 'eu' })
@@ -138,7 +138,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
     })
   })
 
-  describe(`${name}: the contract of a store, data sources that user groups share`, () => {
+  describe(`${name}: shared data sources`, () => {
     open()
     const shared = async ({ tenantScope }: Registry) => {
       const { dataSources, afterId } = await store.dataSources.listShared({ ...tenantScope, afterId: null })
@@ -146,7 +146,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
       return dataSources
     }
 
-    it('are those that several have, by whatever names', async () => {
+    it('are those that several user groups map to, by any of their keys', async () => {
       const own = await Registry.fresh(store)
       const sales = await own.createSchema({ providedId: 'sales' })
       const support = await own.createSchema({ providedId: 'support' })
@@ -159,7 +159,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
       await mapped(store, keyIn(own), { sales: 'two' })
       await mapped(store, keyIn(own), { sales: 'mixed' })
       await mapped(store, keyIn(own), { [sales.id]: String(mixed.id), support: 'two' })
-      // One user group alone has it, by two names.
+      // Only one user group maps to it, by two keys.
       await mapped(store, keyIn(own), { sales: 'once', [sales.id]: String(once.id) })
       await mapped(store, keyIn(own), { sales: 'one' })
       await mapped(store, { ...keyIn(own), environment: 'Testing' }, { sales: 'one' })
@@ -180,7 +180,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
         assert.deepEqual(await shared(other), [])
     })
 
-    it('are told in slices, each once', async () => {
+    it('are returned in slices, each once', async () => {
       const own = await Registry.fresh(store)
       const schema = await own.createSchema({ providedId: 'sales' })
       const isShared = (i: number) => i % 400 === 0
@@ -210,13 +210,13 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
     })
   })
 
-  describe(`${name}: the contract of a store, when a user group was last asked about`, () => {
+  describe(`${name}: the last introspection of a user group`, () => {
     open()
     const at = (teamId: number, introspectedAt: number, workspaceId = 1) => ({
       ...{ workspaceId, teamId, introspectedAt },
     })
 
-    it('is the latest time, in whatever order they are told', async () => {
+    it('is the latest recorded time, in any order', async () => {
       assert.equal(await store.introspections.findLast(1, 1), null)
       await store.introspections.record([at(1, 60_000), at(2, 120_000)])
       assert.equal(await store.introspections.findLast(1, 1), 60_000)
@@ -228,13 +228,13 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
       assert.equal(await store.introspections.findLast(2, 1), null)
     })
 
-    it('is the latest of those that are told together', async () => {
+    it('is the latest of several times recorded together', async () => {
       await store.introspections.record([at(11, 60_000), at(11, 180_000), at(11, 120_000), at(11, 1, 2)])
       assert.equal(await store.introspections.findLast(1, 11), 180_000)
       assert.equal(await store.introspections.findLast(2, 11), 1)
     })
 
-    it('is the latest, however many tell at once', async () => {
+    it('is the latest of many times recorded simultaneously', async () => {
       const ids = Array.from({ length: 200 }, (_, i) => 1000 + i)
       await Promise.all(
         Array.from({ length: 24 }, (_, i) =>

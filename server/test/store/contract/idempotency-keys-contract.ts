@@ -7,9 +7,9 @@ import { deleteExpired } from '../../../src/domain/expiry.ts'
 import type { UserGroupChange, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { count, deletion, freshKey, hashOf, mint, origin, plain, text } from './store-fixtures.ts'
 
-/** What every store must do with the idempotency keys of rotations. */
+/** Tests the idempotency keys of rotations. */
 export function describeIdempotencyKeys(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, idempotency keys`, () => {
+  describe(`${name}: idempotency keys`, () => {
     let store: Store
     before(async () => {
       store = await openFreshStore()
@@ -34,7 +34,7 @@ export function describeIdempotencyKeys(name: string, openFreshStore: () => Prom
       expiresAt,
     })
 
-    it('answer a retry with the first answer, even after later changes', async () => {
+    it('return the first response to a retry, even after later changes', async () => {
       const group = await created(freshKey(), { name: 'Before' })
       const key = idempotency(group.providedId)
       const first = await rotate(hashOf(group.token), { idempotency: key })
@@ -69,7 +69,7 @@ export function describeIdempotencyKeys(name: string, openFreshStore: () => Prom
       }
     })
 
-    it('are not kept where nothing was rotated', async () => {
+    it('are not stored when nothing is rotated', async () => {
       const group = await created(freshKey())
       const key = idempotency(group.providedId, 'one')
       assert.equal((await rotate(randomBytes(32), { idempotency: key })).outcome, 'not_found')
@@ -77,7 +77,7 @@ export function describeIdempotencyKeys(name: string, openFreshStore: () => Prom
       assert.equal((await rotate(hashOf(group.token), { idempotency: other })).outcome, 'rotated')
     })
 
-    it('are forgotten with their user group', async () => {
+    it('are deleted with their user group', async () => {
       const group = await created(freshKey())
       const key = idempotency(group.providedId)
       await rotate(hashOf(group.token), { idempotency: key })
@@ -85,7 +85,7 @@ export function describeIdempotencyKeys(name: string, openFreshStore: () => Prom
       assert.equal((await rotate(hashOf(group.token), { idempotency: key })).outcome, 'not_found')
     })
 
-    it('are forgotten when they expire', async () => {
+    it('are deleted when they expire', async () => {
       const group = await created(freshKey())
       const key = idempotency(group.providedId, 'body', 10_000)
       const first = await rotate(hashOf(group.token), { idempotency: key })
@@ -102,7 +102,7 @@ export function describeIdempotencyKeys(name: string, openFreshStore: () => Prom
       assert.equal(await deleteExpired(store, { now: 20_000, deletedBefore: 0, usedBefore: 0 }), 0)
     })
 
-    it('rotate once, however many ask at once', async () => {
+    it('rotate once when several requests use one at once', async () => {
       const group = await created(freshKey())
       const key = idempotency(group.providedId)
       const results = await Promise.all(

@@ -8,7 +8,7 @@ import { describeSearch } from './search-contract.ts'
 import { describeSuspension } from './suspension-contract.ts'
 import { describeVersions } from './versions-contract.ts'
 
-/** What every store must do for those who look after user groups. */
+/** Tests the management of user groups. */
 export function describeManagement(name: string, openFreshStore: () => Promise<Store>): void {
   describeRevisions(name, openFreshStore)
   describeVersions(name, openFreshStore)

@@ -7,9 +7,9 @@ import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
 import { deletion, hashOf, mint, origin } from './store-fixtures.ts'
 
-/** What every store must do where a data source is to be removed that a mapping may have. */
+/** Tests the deletion of data sources that mappings use. */
 export function describeMappedDataSources(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, a mapped data source`, () => {
+  describe(`${name}: a mapped data source`, () => {
     let store: Store
     before(async () => {
       store = await openFreshStore()
@@ -34,11 +34,12 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
       'the id of the schema': ({ id }) => `{"${id}":"eu"}`,
       'the id of the data source': (_, { id }) => `{"sales":"${id}"}`,
       ids: (schema, { id }) => `{"${schema.id}":"${id}"}`,
-      'escapes, among others': () => '{"a":"b", "s\\u0061les" : "\\u0065u","z\\u0000":"\\u0000"}',
+      'escape sequences, next to other entries': () =>
+        '{"a":"b", "s\\u0061les" : "\\u0065u","z\\u0000":"\\u0000"}',
     }
     for (const [spelling, mappingTo] of Object.entries(spellings)) {
       for (const [end, change] of Object.entries(ends)) {
-        it(`by ${spelling}, cannot be removed until ${end}`, async () => {
+        it(`by ${spelling}, cannot be deleted until ${end}`, async () => {
           const own = await Registry.fresh(store)
           const schema = await own.createSchema({ providedId: 'sales' })
           const dataSource = await own.createDataSource(schema, { providedId: 'eu' })
@@ -52,7 +53,7 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
       }
     }
 
-    it('stays as long as one of several user groups has it', async () => {
+    it('cannot be deleted while one of several user groups maps to it', async () => {
       const own = await Registry.fresh(store)
       const schema = await own.createSchema({ providedId: 'sales' })
       const dataSource = await own.createDataSource(schema, { providedId: 'eu' })
@@ -70,7 +71,7 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
       assert.equal(await own.deleteDataSource(dataSource), 'deleted')
     })
 
-    it('is let go by a mapping that is as large as it may be', async () => {
+    it('can be deleted after its user group with a mapping of maximum size', async () => {
       const own = await Registry.fresh(store)
       const schema = await own.createSchema({ providedId: 'sales' })
       const dataSource = await own.createDataSource(schema, { providedId: 'eu' })
@@ -87,7 +88,7 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
       assert.equal(await own.deleteDataSource(dataSource), 'deleted')
     })
 
-    it('stays where what else the user group is changes', async () => {
+    it('cannot be deleted after other changes of the user group', async () => {
       const own = await Registry.fresh(store)
       const dataSource = await own.createDataSource(await own.createSchema({ providedId: 'sales' }), {
         providedId: 'eu',
@@ -109,36 +110,36 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
       assert.equal(await own.deleteDataSource(dataSource), 'in_use')
     })
 
-    it('is not one that is mapped elsewhere in the same words', async () => {
+    it('can be deleted when the same keys are mapped elsewhere', async () => {
       const own = await Registry.fresh(store)
       const schema = await own.createSchema({ providedId: 'sales' })
       const dataSource = await own.createDataSource(schema, { providedId: 'eu' })
-      const words = { sales: 'eu', [schema.id]: String(dataSource.id) }
-      await mapped(store, keyIn(new Registry(store, { ...own.tenantScope, environment: 'Testing' })), words)
-      await mapped(store, keyIn(await Registry.fresh(store)), words)
+      const mapping = { sales: 'eu', [schema.id]: String(dataSource.id) }
+      await mapped(store, keyIn(new Registry(store, { ...own.tenantScope, environment: 'Testing' })), mapping)
+      await mapped(store, keyIn(await Registry.fresh(store)), mapping)
       await own.createSchema({ providedId: 'other' })
       await mapped(store, keyIn(own), { other: 'eu', eu: 'sales' })
       assert.equal(await own.deleteDataSource(dataSource), 'deleted')
     })
 
-    it('is the one that is meant, where the id of another data source has the same words', async () => {
+    it('is found by its provided id if that equals the id of another data source', async () => {
       const own = await Registry.fresh(store)
       const schema = await own.createSchema({ providedId: 'sales' })
       const byId = await own.createDataSource(schema, { providedId: 'eu' })
-      const meant = await own.createDataSource(schema, { providedId: String(byId.id) })
+      const byProvidedId = await own.createDataSource(schema, { providedId: String(byId.id) })
       const group = await mapped(store, keyIn(own), { sales: String(byId.id) })
-      assert.equal(await own.deleteDataSource(meant), 'in_use')
+      assert.equal(await own.deleteDataSource(byProvidedId), 'in_use')
       assert.equal(await own.deleteDataSource(byId), 'deleted')
       await set(group, null)
-      assert.equal(await own.deleteDataSource(meant), 'deleted')
+      assert.equal(await own.deleteDataSource(byProvidedId), 'deleted')
     })
 
-    it('is the one that is meant, where the id of another schema has the same words', async () => {
+    it('is found by the provided id of its schema if that equals the id of another schema', async () => {
       const own = await Registry.fresh(store)
       const byId = await own.createSchema({ providedId: 'sales' })
-      const meant = await own.createSchema({ providedId: String(byId.id) })
+      const byProvidedId = await own.createSchema({ providedId: String(byId.id) })
       const other = await own.createDataSource(byId, { providedId: 'eu' })
-      const dataSource = await own.createDataSource(meant, { providedId: 'eu' })
+      const dataSource = await own.createDataSource(byProvidedId, { providedId: 'eu' })
       await mapped(store, keyIn(own), { [byId.id]: 'eu' })
       assert.equal(await own.deleteDataSource(dataSource), 'in_use')
       assert.equal(await own.deleteDataSource(other), 'deleted')

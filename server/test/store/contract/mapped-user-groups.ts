@@ -7,7 +7,7 @@ import { madeBy } from './created-user-group.ts'
 
 export type Mapping = Record<string, string>
 
-/** A key of nobody's yet, in the registry's workspace and environment. */
+/** Returns an unused key in the workspace and environment of the registry. */
 export function keyIn({ tenantScope }: Registry): UserGroupKey {
   return { ...tenantScope, providedId: freshKey().providedId }
 }
@@ -19,7 +19,7 @@ export function getOrCreate(store: Store, key: UserGroupKey, over: Partial<GetOr
   })
 }
 
-/** A user group with this mapping, whether it is registered or not; a text is its JSON. */
+/** Creates a user group with this mapping, without checking the registry. A string is used as JSON. */
 export async function mapped(store: Store, key: UserGroupKey, mapping: Mapping | string): Promise<UserGroup> {
   const text = typeof mapping === 'string' ? mapping : JSON.stringify(mapping)
   const result = await getOrCreate(store, key, { change: { name: 'A', mapping: text } })

@@ -11,19 +11,19 @@ import { defaults } from '../store-options.ts'
 type Row = Readonly<Record<string, unknown>>
 
 export interface MappingEntriesOptions {
-  /** Of an empty database; as `DATABASE_URL`. */
+  /** Returns the `DATABASE_URL` of an empty database. */
   readonly freshUrl: () => string | Promise<string>
   readonly query: (url: string, sql: string) => readonly Row[] | Promise<readonly Row[]>
-  /** Makes the tables as the first migration does and runs this, as the release before schemas would have left it. */
+  /** Applies only the first migration, which had no schemas, and runs this SQL. */
   readonly makeFirstVersion: (url: string, sql: string) => void | Promise<void>
 }
 
-/** What every store must keep to between processes: that mappings and their entries say the same. Run by one test file for each. */
+/** Tests that mappings and their entries stay consistent when several processes write. */
 export function describeMappingEntries(
   name: string,
   { freshUrl, query, makeFirstVersion }: MappingEntriesOptions,
 ): void {
-  /** Several stores on one database, as replicas are, for as long as `work` takes. */
+  /** Opens several stores on one database, as replicas do, runs `work` and closes them. */
   async function withStores(
     count: number,
     work: (stores: readonly [Store, ...Store[]], url: string) => Promise<void>,
@@ -42,7 +42,7 @@ export function describeMappingEntries(
 
   const entryOf = (...cells: unknown[]) => cells.map(String).join(' | ')
 
-  /** The entries of all mappings, but for those with U+0000, which can name nothing. */
+  /** Returns the entries of all mappings, except those with U+0000, which cannot name anything. */
   async function entriesOfMappings(url: string): Promise<string[]> {
     const groups = await query(url, 'SELECT workspace_id, environment, team_id, mapping FROM user_group')
     return groups
@@ -54,7 +54,7 @@ export function describeMappingEntries(
       .sort()
   }
 
-  async function entriesKept(url: string): Promise<string[]> {
+  async function storedEntries(url: string): Promise<string[]> {
     const kept = await query(url, 'SELECT * FROM mapping_entry')
     return kept
       .map((row) =>
@@ -63,8 +63,8 @@ export function describeMappingEntries(
       .sort()
   }
 
-  const assertInStep = async (url: string) =>
-    assert.deepEqual(await entriesKept(url), await entriesOfMappings(url))
+  const assertConsistent = async (url: string) =>
+    assert.deepEqual(await storedEntries(url), await entriesOfMappings(url))
 
   const create = (store: Store, key: UserGroupKey, mapping?: string | null) =>
     store.userGroups.getOrCreate({
@@ -88,19 +88,19 @@ export function describeMappingEntries(
     JSON.stringify(Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`key ${i}`, `value ${i}`]))),
   ]
 
-  /** Texts with backslashes, none of which is U+0000. */
+  /** Mapping with backslashes that look like an escaped U+0000. */
   const backslashes = '{"\\\\u0000":"\\\\\\\\u0000","\\\\":"\\\\\\\\ufffd"}'
 
   describe(`${name}: the entries of mappings`, () => {
-    it('are those that stand there, with backslashes too', async () => {
+    it('are those of a mapping with backslashes', async () => {
       await withStores(1, async ([store], url) => {
         await create(store, freshKey(), backslashes)
-        await assertInStep(url)
+        await assertConsistent(url)
       })
     })
 
     for (const seed of [1, 2, 3]) {
-      it(`are in step after each of many changes, one after another (${seed})`, async () => {
+      it(`stay consistent after each of many successive changes (${seed})`, async () => {
         await withStores(1, async ([store], url) => {
           const random = randomOf(seed)
           const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T
@@ -121,12 +121,12 @@ export function describeMappingEntries(
             else if (kind < 0.9)
               await store.userGroups.update({ key, change: { name: `${step}` }, ...origin, now: step })
             else await store.userGroups.delete(deletion(key))
-            if (step % 4 === 3) await assertInStep(url)
+            if (step % 4 === 3) await assertConsistent(url)
           }
         })
       })
 
-      it(`miss none after many changes at once, of several processes, and hold nothing back (${seed})`, async () => {
+      it(`are complete after simultaneous changes of several processes, and block no deletion (${seed})`, async () => {
         await withStores(3, async (stores, url) => {
           const random = randomOf(seed)
           const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T
@@ -163,12 +163,12 @@ export function describeMappingEntries(
               }),
             )
             const expected = await entriesOfMappings(url)
-            const kept = new Set(await entriesKept(url))
+            const kept = new Set(await storedEntries(url))
             assert.deepEqual(
               expected.filter((entry) => !kept.has(entry)),
               [],
             )
-            // There may be some too many: it is the mappings that decide.
+            // Stale entries may remain, but only the mappings decide whether a data source is in use.
             for (const one of named) {
               const isMapped = expected.some((entry) => entry.includes(one.entry))
               assert.equal(await own.deleteDataSource(one.dataSource), isMapped ? 'in_use' : 'deleted')
@@ -180,10 +180,10 @@ export function describeMappingEntries(
     }
   })
 
-  describe(`${name}: a data source that is removed while it is mapped`, () => {
+  describe(`${name}: a data source that is deleted while it is mapped`, () => {
     const ways = ['created', 'changed', 'both'] as const
     for (const way of ways) {
-      it(`is there in the end, or mapped by nobody (user groups are ${way})`, async () => {
+      it(`either remains or is mapped by no user group (user groups are ${way})`, async () => {
         await withStores(3, async (stores, url) => {
           const [store] = stores
           for (let round = 0; round < 15; round++) {
@@ -209,7 +209,7 @@ export function describeMappingEntries(
               assert.ok(['created', 'updated', 'mapping_unregistered'].includes(outcome), outcome)
               return outcome
             })
-            // The removal comes first, in between or last.
+            // The deletion starts before, between or after the writes.
             const at = round % (keys.length + 1)
             const written = write.slice(0, at).map((work) => work())
             const removal = own.deleteDataSource(dataSource)
@@ -222,13 +222,13 @@ export function describeMappingEntries(
               assert.equal((await store.userGroups.find(key))?.mapping ?? null, null)
             }
           }
-          await assertInStep(url)
+          await assertConsistent(url)
         })
       })
     }
   })
 
-  describe(`${name}: a database from before there were schemas`, () => {
+  describe(`${name}: a database of the release before schemas`, () => {
     const insert = (teamId: number, environment: string, mapping: string | null) => {
       const hex = text(hashOf({ sealed: Buffer.from([teamId]) }))
       const bytes = name === 'SQLite' ? `x'${hex}'` : `'\\x${hex}'`
@@ -238,7 +238,7 @@ export function describeMappingEntries(
               VALUES (1, '${environment}', 'group ${teamId}', 'A', ${kept}, NULL, ${bytes}, 'test', ${bytes}, 1, 1, 1)`
     }
 
-    it('has the entries of all its mappings once it is opened', async () => {
+    it('gets the entries of all its mappings when it is opened', async () => {
       const url = await freshUrl()
       const rows = mappings.flatMap((mapping, i) => [
         insert(2 * i + 1, 'Customer', mapping),
@@ -250,15 +250,15 @@ export function describeMappingEntries(
         async ([store]) => {
           const [kept] = await query(url, 'SELECT count(*) AS count FROM mapping_entry')
           assert.ok(Number(kept?.count) > 2000)
-          await assertInStep(url)
+          await assertConsistent(url)
           const found = await store.userGroups.list({
             ...{ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 100 },
           })
           assert.deepEqual(found.map(({ mapping }) => mapping).sort(), [...mappings].sort())
-          // Whose call made it so was not kept.
+          // That release did not store the author of a change.
           for (const { revision, updatedBy, suspendedAt } of found)
             assert.deepEqual([revision, updatedBy, suspendedAt], [1, null, null])
-          // What was mapped before is as good as what is mapped now.
+          // Migrated mappings block deletions as new ones do.
           const own = new Registry(store, { workspaceId: 1, environment: 'Customer' })
           const schema = await own.createSchema({ providedId: '40' })
           assert.equal(
@@ -268,13 +268,13 @@ export function describeMappingEntries(
           for (const { providedId } of found) {
             await store.userGroups.delete(deletion({ workspaceId: 1, environment: 'Customer', providedId }))
           }
-          await assertInStep(url)
+          await assertConsistent(url)
         },
         url,
       )
     })
 
-    it('has its API tokens, which were never used, and can be replaced', async () => {
+    it('keeps its API tokens without a last use, and they can be rotated', async () => {
       const url = await freshUrl()
       const tokenHash = hashOf({ sealed: Buffer.from('an API token') })
       const bytes = name === 'SQLite' ? `x'${text(tokenHash)}'` : `'\\x${text(tokenHash)}'`
@@ -302,16 +302,20 @@ export function describeMappingEntries(
       )
     })
 
-    it('is opened whatever its mappings hold', async () => {
+    it('can be opened with unusual characters in its mappings', async () => {
       const url = await freshUrl()
-      const odd = [backslashes, '{"a\\u0000":"1","a\\ufffd":"1"}', '{"a\\u0000":"1","a\uFFFD":"1","b":"2"}']
-      await makeFirstVersion(url, odd.map((mapping, i) => insert(i + 1, 'Customer', mapping)).join(';'))
+      const unusual = [
+        backslashes,
+        '{"a\\u0000":"1","a\\ufffd":"1"}',
+        '{"a\\u0000":"1","a\uFFFD":"1","b":"2"}',
+      ]
+      await makeFirstVersion(url, unusual.map((mapping, i) => insert(i + 1, 'Customer', mapping)).join(';'))
       await withStores(
         1,
         async ([store]) => {
-          await assertInStep(url)
+          await assertConsistent(url)
           const key = { workspaceId: 1, environment: 'Customer', providedId: 'group 1' } as const
-          assert.equal((await store.userGroups.find(key))?.mapping, odd[0])
+          assert.equal((await store.userGroups.find(key))?.mapping, unusual[0])
         },
         url,
       )
@@ -319,7 +323,7 @@ export function describeMappingEntries(
   })
 }
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Returns a generator of pseudorandom numbers from 0 to 1 with this seed (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {

@@ -9,9 +9,9 @@ import { Registry } from './registry.ts'
 import { hashOf, mint, origin, plain, tokenless } from './store-fixtures.ts'
 import { madeBy, unstamped } from './created-user-group.ts'
 
-/** What every store must tell of the data sources that a user group's mapping names. */
+/** Tests how a store resolves the mapping of a user group to data sources. */
 export function describeMappings(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, the data sources of a user group`, () => {
+  describe(`${name}: the data sources of a user group`, () => {
     let store: Store
     before(async () => {
       store = await openFreshStore()
@@ -27,11 +27,11 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
     const byKey = ({ dataSources }: TokenOwner) =>
       Object.fromEntries(dataSources.map(({ schemaKey, dataSource }) => [schemaKey, dataSource]))
 
-    /** What a mapping resolves to, by its keys: what is not there is not registered. */
+    /** Returns the data sources of a mapping by schema key, without unregistered ones. */
     const resolve = async (own: Registry, mapping: Mapping | string) =>
       byKey(await ownerOf(await mapped(store, keyIn(own), mapping)))
 
-    it('are named by the provided id or by the id, of the schema and of the data source', async () => {
+    it('are found by provided id or id of both schema and data source', async () => {
       const own = await Registry.fresh(store)
       const schema = await own.createSchema({ providedId: 'sales' })
       const dataSource = await own.createDataSource(schema, { providedId: 'eu', name: 'Näme 😀' })
@@ -44,7 +44,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       }
     })
 
-    it('are all that the mapping names, and none for what is not registered', async () => {
+    it('are all registered ones that the mapping names', async () => {
       const own = await Registry.fresh(store)
       const sales = await own.createSchema({ providedId: 'sales' })
       const support = await own.createSchema({ providedId: 'support' })
@@ -65,7 +65,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       assert.deepEqual((await ownerOf(none)).dataSources, [])
     })
 
-    it('are those of the provided id where an id matches too, of schemas', async () => {
+    it('are found by the provided id of a schema before the id of another schema', async () => {
       const own = await Registry.fresh(store)
       const byId = await own.createSchema({ providedId: 'sales' })
       const byProvidedId = await own.createSchema({ providedId: String(byId.id) })
@@ -73,14 +73,14 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       const onlyById = await own.createDataSource(byId, { providedId: 'one' })
       const wins = await own.createDataSource(byProvidedId, { providedId: 'both' })
       assert.deepEqual(await resolve(own, { [byId.id]: 'both' }), { [byId.id]: shown(wins) })
-      // The schema is settled first.
+      // The schema is resolved before the data source.
       for (const key of ['one', String(onlyById.id)]) {
         assert.deepEqual(await resolve(own, { [byId.id]: key }), {})
         assert.deepEqual(await resolve(own, { sales: key }), { sales: shown(onlyById) })
       }
     })
 
-    it('are those of the provided id where an id matches too, of data sources', async () => {
+    it('are found by their provided id before the id of another data source', async () => {
       const own = await Registry.fresh(store)
       const schema = await own.createSchema({ providedId: 'sales' })
       const other = await own.createSchema({ providedId: 'support' })
@@ -117,11 +117,11 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
 
     const spellings: Record<string, (id: string) => string> = {
       'a leading zero': (id) => `0${id}`,
-      'a space before it': (id) => ` ${id}`,
-      'a space after it': (id) => `${id} `,
-      'a line feed after it': (id) => `${id}\n`,
-      'a plus': (id) => `+${id}`,
-      'a minus': (id) => `-${id}`,
+      'a leading space': (id) => ` ${id}`,
+      'a trailing space': (id) => `${id} `,
+      'a trailing line feed': (id) => `${id}\n`,
+      'a plus sign': (id) => `+${id}`,
+      'a minus sign': (id) => `-${id}`,
       'a fraction': (id) => `${id}.0`,
       'an exponent': (id) => `${id}e0`,
       'an underscore': (id) => `${id}_0`,
@@ -129,17 +129,17 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       hexadecimal: (id) => `0x${Number(id).toString(16)}`,
       'full-width digits': (id) => id.replace(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
       'Arabic digits': (id) => id.replace(/\d/g, (digit) => String.fromCodePoint(0x660 + Number(digit))),
-      'U+0000 after it': (id) => `${id}\0`,
-      'that many more': (id) => String(2n ** 64n + BigInt(id)),
+      'a trailing U+0000': (id) => `${id}\0`,
+      '2 to the power of 64 added': (id) => String(2n ** 64n + BigInt(id)),
     }
     for (const [what, spell] of Object.entries(spellings)) {
-      it(`are not named by an id that is written with ${what}`, async () => {
+      it(`are not found by an id with ${what}`, async () => {
         const own = await Registry.fresh(store)
         const schema = await own.createSchema({ providedId: 'sales' })
         const dataSource = await own.createDataSource(schema, { providedId: 'eu' })
         const [schemaKey, key] = [spell(String(schema.id)), spell(String(dataSource.id))]
         assert.deepEqual(await resolve(own, { [schemaKey]: 'eu', sales: key }), {})
-        // As provided ids they are texts like any other. (None may hold a control character.)
+        // The same text is a valid provided id, unless it contains a control character.
         if (/\p{Cc}/u.test(key)) return
         const other = await own.createSchema({ providedId: schemaKey })
         const ofOther = await own.createDataSource(other, { providedId: key })
@@ -148,17 +148,17 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
     }
 
     const odd: Record<string, string> = {
-      'a name that objects have already': '__proto__',
-      'another such name': 'constructor',
+      'the name of a built-in property': '__proto__',
+      'the name of another built-in property': 'constructor',
       'a leading zero': '040',
       'an exponent': '1e2',
-      'more digits than a number holds': '9'.repeat(255),
-      'the largest number of 64 bits': '9223372036854775807',
-      'the first number beyond a double': '9007199254740993',
-      'a minus': '-1',
+      'more digits than a number can hold': '9'.repeat(255),
+      'the largest 64-bit integer': '9223372036854775807',
+      'the first integer that a double cannot hold': '9007199254740993',
+      'a minus sign': '-1',
       zero: '0',
       quotes: `"'\`\\`,
-      'backslashes before u0000': '\\u0000 \\\\u0000',
+      'backslashes before "u0000"': '\\u0000 \\\\u0000',
       'U+FFFD': 'a\uFFFDb',
       'characters outside the BMP': '😀'.repeat(255),
       'a line separator': '\u2028',
@@ -179,7 +179,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       })
     }
 
-    it('are none for a text with U+0000, whatever stands for it', async () => {
+    it('are none for a key with U+0000, even if a replacement text is registered', async () => {
       const own = await Registry.fresh(store)
       for (const providedId of ['a\uFFFD', 'a', 'a\uFFFDb', 'a\\u0000', 'a\\ufffd']) {
         await own.createDataSource(await own.createSchema({ providedId }), { providedId })
@@ -198,7 +198,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       )
     })
 
-    it('follow the mapping and the registry as they are now', async () => {
+    it('follow changes of the mapping and the registry', async () => {
       const own = await Registry.fresh(store)
       const schema = await own.createSchema({ providedId: 'sales' })
       const eu = await own.createDataSource(schema, { providedId: 'eu' })
@@ -217,7 +217,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       assert.deepEqual(byKey(await ownerOf(group)), {})
     })
 
-    it('are told with each token and its own times, of an old one until its grace period ends', async () => {
+    it('are returned for each token with its own times, until its grace period ends', async () => {
       const own = await Registry.fresh(store)
       const schema = await own.createSchema({ providedId: 'sales' })
       const eu = await own.createDataSource(schema, { providedId: 'eu' })
@@ -255,7 +255,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
         await assertFound(third, 99_000, current)
       }
       await expect(eu)
-      // It is the user group that is mapped, not the token.
+      // The mapping belongs to the user group, so it changes for all tokens.
       await store.userGroups.update({
         key: group,
         change: { mapping: '{"sales":"us"}' },

@@ -8,14 +8,14 @@ import { getOrCreate } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
 import { origin } from './store-fixtures.ts'
 
-/** More than one call looks at, of either store. */
+/** More user groups than one search of either store scans. */
 const groups = 22_000
 const rare = 1500
 const atOnce = 2000
 
-/** What every store must do with more user groups than one call looks at. */
+/** Tests searches and counts over more user groups than one operation scans. */
 export function describePaging(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, ${groups} user groups`, () => {
+  describe(`${name}: ${groups} user groups`, () => {
     let store: Store
     let own: Registry
     let elsewhere: Registry
@@ -26,7 +26,7 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
       store = await openFreshStore()
       own = await Registry.fresh(store)
       elsewhere = new Registry(store, { ...own.tenantScope, environment: 'Testing' })
-      // With others of elsewhere in between.
+      // User groups of another environment have team ids in between.
       for (let next = 0; next < groups; next += atOnce) {
         const some = Array.from({ length: atOnce }, (_, i) => next + i)
         const make = async (i: number, { tenantScope }: Registry) => {
@@ -49,8 +49,8 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
     after(() => store.close())
 
     const numbers = Array.from({ length: groups }, (_, i) => i)
-    /** In the order of team ids. */
-    const inTurn = (filter: UserGroupFilter, isFound: (i: number) => boolean, limit: number) => ({
+    /** Expects the results in the order of team ids. */
+    const byTeamId = (filter: UserGroupFilter, isFound: (i: number) => boolean, limit: number) => ({
       ...{ filter, limit },
       expected: () =>
         numbers
@@ -68,28 +68,28 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
         readonly filter: UserGroupFilter
         readonly limit: number
         readonly expected: () => string[]
-        /** Whether a page has less than it may, and says where to go on. */
+        /** Some page has fewer results than its limit, but is not the last one. */
         readonly isCutShort?: true
       }
     > = {
-      'all of them': inTurn({}, () => true, 900),
-      'few by their name': { ...inTurn({ namePart: 'RÄRE' }, isRare, 16), isCutShort: true },
-      'few by a property': {
-        ...inTurn({ property: { path: ['rare'], value: 'true' } }, isRare, 1000),
+      'all user groups': byTeamId({}, () => true, 900),
+      'a few by name': { ...byTeamId({ namePart: 'RÄRE' }, isRare, 16), isCutShort: true },
+      'a few by a property': {
+        ...byTeamId({ property: { path: ['rare'], value: 'true' } }, isRare, 1000),
         isCutShort: true,
       },
       'one by a property': {
-        ...inTurn({ property: { path: ['i'], value: '21999' } }, (i) => i === 21_999, 10),
+        ...byTeamId({ property: { path: ['i'], value: '21999' } }, (i) => i === 21_999, 10),
         isCutShort: true,
       },
       'none by a property': {
-        ...inTurn({ property: { path: ['none'], value: '1' } }, () => false, 10),
+        ...byTeamId({ property: { path: ['none'], value: '1' } }, () => false, 10),
         isCutShort: true,
       },
-      'those that are suspended': inTurn({ suspended: true }, isRare, 4),
-      'those that are not': inTurn({ suspended: false }, (i) => !isRare(i), 1000),
-      'those that are mapped': inTurn({ mappedTo: [['all', 'one']] }, () => true, 1000),
-      'those that are mapped to one of two': inTurn(
+      'suspended ones': byTeamId({ suspended: true }, isRare, 4),
+      'active ones': byTeamId({ suspended: false }, (i) => !isRare(i), 1000),
+      'mapped ones': byTeamId({ mappedTo: [['all', 'one']] }, () => true, 1000),
+      'those mapped to one of two data sources': byTeamId(
         {
           mappedTo: [
             ['half', 'one'],
@@ -100,7 +100,7 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
         (i) => !isRare(i),
         1000,
       ),
-      'few of those that are mapped to one of several': inTurn(
+      'a few of those mapped to one of several data sources': byTeamId(
         {
           mappedTo: [
             ['half', 'one'],
@@ -112,17 +112,17 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
         (i) => isRare(i) && (i % 2 === 0 || [1, 2].includes(i % 5)),
         3,
       ),
-      'those whose id begins so': byId({ providedIdPrefix: 'third' }, (i) => i % 3 === 0, 1000),
-      'few of those whose id begins so': byId(
+      'those with an id prefix': byId({ providedIdPrefix: 'third' }, (i) => i % 3 === 0, 1000),
+      'a few of those with an id prefix': byId(
         { providedIdPrefix: 'third 0', namePart: 'räre', mappedTo: [['all', 'one']] },
         (i) => i % 3 === 0 && isRare(i),
         2,
       ),
-      'few in the order of ids': byId({ providedIdPrefix: '', suspended: true }, isRare, 4),
+      'a few in the order of ids': byId({ providedIdPrefix: '', suspended: true }, isRare, 4),
       'all in the order of ids': byId({ providedIdPrefix: '' }, () => true, 900),
     }
     for (const [what, { filter, limit, expected, isCutShort }] of Object.entries(searches)) {
-      it(`are searched for ${what}: each is found once, in order`, async () => {
+      it(`are searched for ${what}, and each is found once, in order`, async () => {
         const found: string[] = []
         let wasCutShort = false
         let calls = 0
@@ -139,7 +139,7 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
           if (page.position !== null) assert.notEqual(page.position, position)
           position = page.position
           if (position !== null && page.userGroups.length < limit) wasCutShort = true
-          // What is found, and what is looked at in vain.
+          // Allows for pages of results and for scanned pages without results.
           assert.ok(calls <= groups / limit + groups / 1000, `${calls} calls`)
         } while (position !== null)
         assertSame(found, expected())
@@ -147,8 +147,8 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
       })
     }
 
-    it('have their entries counted, each entry once, as they are counted by hand', async () => {
-      const told: [MappingEntry, number][] = []
+    it('have correct entry counts, each entry once', async () => {
+      const counted: [MappingEntry, number][] = []
       const atLeast = new Set<number>()
       let last: MappingEntry | null = null
       for (;;) {
@@ -156,25 +156,25 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
           ...own.tenantScope,
           after: last,
         })
-        told.push(...counts.map(({ entry, count }): [MappingEntry, number] => [entry, count]))
+        counted.push(...counts.map(({ entry, count }): [MappingEntry, number] => [entry, count]))
         if (isEnd) break
         assert.ok(counts.length > 0)
-        // Of the last one there may be more.
-        atLeast.add(told.length - 1)
+        // The last entry of a page may be counted incompletely.
+        atLeast.add(counted.length - 1)
         last = counts.at(-1)?.entry ?? null
       }
       assert.ok(atLeast.size > 0)
-      const byHand: [MappingEntry, number][] = [
+      const expectedCounts: [MappingEntry, number][] = [
         [['all', 'one'], groups],
         ...[0, 1, 2, 3, 4].map((i): [MappingEntry, number] => [['each', String(i)], groups / 5]),
         [['half', 'one'], groups / 2],
       ]
       assert.deepEqual(
-        told.map(([entry]) => entry),
-        byHand.map(([entry]) => entry),
+        counted.map(([entry]) => entry),
+        expectedCounts.map(([entry]) => entry),
       )
-      for (const [i, [entry, count]] of told.entries()) {
-        const expected = byHand[i]?.[1] ?? 0
+      for (const [i, [entry, count]] of counted.entries()) {
+        const expected = expectedCounts[i]?.[1] ?? 0
         if (atLeast.has(i)) assert.ok(count > 1 && count <= expected, entry.join())
         else assert.equal(count, expected, entry.join())
       }
@@ -182,7 +182,7 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
   })
 }
 
-/** Tells the first difference alone: all of them, of so many, would take minutes to be told. */
+/** Compares two long lists and reports only the first difference, because a full diff takes minutes. */
 function assertSame(found: readonly string[], expected: readonly string[]): void {
   const at = expected.findIndex((one, i) => one !== found[i])
   assert.deepEqual(

@@ -8,7 +8,7 @@ import { searchAll } from './search-contract.ts'
 interface Question {
   readonly path: readonly string[]
   readonly value: string
-  /** The properties, of those below, that have this value there. */
+  /** The properties, of those below, that match. */
   readonly has: readonly string[]
 }
 
@@ -59,7 +59,7 @@ const at = (path: string | readonly string[], value: string, ...has: string[]): 
 })
 
 const questions: Record<string, readonly Question[]> = {
-  'a string, as it is written': [
+  'a string by its exact value': [
     at('v', 'gold', string),
     at('v', 'Gold'),
     at('v', 'gol'),
@@ -70,7 +70,7 @@ const questions: Record<string, readonly Question[]> = {
     at('v', 'é\n"\\ 😀', escapes),
     at('v', '\\u00e9'),
   ],
-  'a number, however it is written': [
+  'a number in any notation': [
     at('v', '1.5', digits, number, exponent),
     at('v', '1.50', number, exponent),
     at('v', '15e-1', number, exponent),
@@ -84,7 +84,7 @@ const questions: Record<string, readonly Question[]> = {
     at('v', '5e-324', small),
     at('v', '1.23e47', longest),
   ],
-  'no number that JSON would not write so': [
+  'no number in a notation that JSON does not allow': [
     ...['+1.5', ' 1.5', '1.5 ', '01.5', '.5', '1.', '0x64', '1e', '1_00', 'NaN', 'Infinity', '-Infinity'],
     ...['1e400', '-1e400', '1e-400', '1.5f', '١'],
   ].map((value) => at('v', value, ...(value === '1e-400' ? [zero] : []))),
@@ -104,7 +104,7 @@ const questions: Record<string, readonly Question[]> = {
     at([], 'gold'),
     at([], '{}'),
   ],
-  'what is nested': [
+  'a nested value': [
     at(['a', 'b', 'c'], 'deep', nested),
     at(['a', 'b'], 'deep'),
     at(['a', 'b', 'c', 'd'], 'deep'),
@@ -112,7 +112,7 @@ const questions: Record<string, readonly Question[]> = {
     at(['v', 'x'], 'gold'),
     at(['v', 'length'], '4'),
   ],
-  'keys with dots, quotes and what else there may be': [
+  'keys with dots, quotes and other special characters': [
     at('a.b', 'dots', dots),
     at(['a', 'b.c'], 'deep dots', dots),
     at('a.b.c', 'deep'),
@@ -131,7 +131,7 @@ const questions: Record<string, readonly Question[]> = {
     at('a,b', '12', odd),
     at('V', 'gold'),
   ],
-  'names that objects have already, where they are its own': [
+  'own properties with names of built-in ones': [
     at('constructor', 'gold', proto),
     at(['__proto__', 'toString'], 'own', proto),
     at(['__proto__', 'n'], '1', proto),
@@ -140,7 +140,7 @@ const questions: Record<string, readonly Question[]> = {
     at(['constructor', 'name'], 'Object'),
     at(['__proto__', 'constructor', 'name'], 'Object'),
   ],
-  'no place in an array': [
+  'no element of an array': [
     at(['v', '0'], 'gold', numbered),
     at(['v', '-1'], 'gold', numbered),
     at(['v', '1'], '1.5', numbered),
@@ -149,9 +149,9 @@ const questions: Record<string, readonly Question[]> = {
   ],
 }
 
-/** What every store must find user groups by of their properties. */
+/** Tests the search for user groups by a property. */
 export function describeProperties(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, searching user groups by a property`, () => {
+  describe(`${name}: searching user groups by a property`, () => {
     let store: Store
     let own: Registry
     before(async () => {
@@ -167,9 +167,9 @@ export function describeProperties(name: string, openFreshStore: () => Promise<S
     })
     after(() => store.close())
 
-    for (const [what, asked] of Object.entries(questions)) {
+    for (const [what, cases] of Object.entries(questions)) {
       it(`finds ${what}`, async () => {
-        for (const { path, value, has } of asked) {
+        for (const { path, value, has } of cases) {
           const found = await searchAll(store, own, { property: { path, value } }, 10)
           assert.deepEqual(
             found.map(({ providedId }) => providedId),

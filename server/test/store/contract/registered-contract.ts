@@ -8,9 +8,9 @@ import { getOrCreate, keyIn, mapped, type Mapping } from './mapped-user-groups.t
 import { Registry } from './registry.ts'
 import { freshKey, origin, plain } from './store-fixtures.ts'
 
-/** What every store must do with mappings where they must name what is registered. */
+/** Tests the registered mode, in which mappings must name registered data sources. */
 export function describeRegisteredMappings(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, mappings that must be registered`, () => {
+  describe(`${name}: mappings in registered mode`, () => {
     let store: Store
     let own: Registry
     let schema: Schema
@@ -26,9 +26,9 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
     after(() => store.close())
 
     const mappingMode: MappingMode = 'registered'
-    const noToken: IssueToken = () => assert.fail('a token was minted')
+    const noToken: IssueToken = () => assert.fail('a token was issued')
 
-    /** Each way to write a mapping: what it comes to, and what the user group is before and then. */
+    /** Operations that write a mapping. Each returns its result and the user group before it. */
     const ways = {
       'a creation': async (mapping: string | null) => {
         const key = keyIn(own)
@@ -38,7 +38,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
           result: await getOrCreate(store, key, { change: { name: 'B', mapping }, mappingMode }),
         }
       },
-      'a change by get or create': async (mapping: string | null) => {
+      'an update by get or create': async (mapping: string | null) => {
         const before = await mapped(store, keyIn(own), '{"before":"1"}')
         const change = { name: 'B', properties: '{"a":1}', mapping }
         const result = await getOrCreate(store, before, {
@@ -66,7 +66,8 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
     const registered: Record<string, () => Mapping | string | null> = {
       'provided ids': () => ({ sales: 'eu' }),
       ids: () => ({ [schema.id]: String(dataSource.id) }),
-      'both, and two schemas': () => `{"sales":"${dataSource.id}","${schema.id}":"eu","__proto__":"eu"}`,
+      'ids and provided ids of two schemas': () =>
+        `{"sales":"${dataSource.id}","${schema.id}":"eu","__proto__":"eu"}`,
       'nothing, as null': () => null,
       'nothing, as an object': () => '{}',
     }
@@ -74,21 +75,21 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
       string,
       { mapping: () => Mapping | string; hasSchema: Record<string, boolean> }
     > = {
-      'no schema': { mapping: () => ({ nothing: 'eu' }), hasSchema: { nothing: false } },
-      'no data source': { mapping: () => ({ sales: 'nothing' }), hasSchema: { sales: true } },
-      "another schema's data source": {
+      'an unknown schema': { mapping: () => ({ nothing: 'eu' }), hasSchema: { nothing: false } },
+      'an unknown data source': { mapping: () => ({ sales: 'nothing' }), hasSchema: { sales: true } },
+      'a data source of another schema': {
         mapping: () => ({ empty: 'eu', sales: 'eu' }),
         hasSchema: { empty: true },
       },
-      "another schema's data source, by its id": {
+      'a data source of another schema, by its id': {
         mapping: () => ({ empty: String(dataSource.id) }),
         hasSchema: { empty: true },
       },
-      'several of that': {
+      'several unknown entries': {
         mapping: () => ({ sales: 'no', a: 'eu', [schema.id]: 'eu', b: 'c' }),
         hasSchema: { sales: true, a: false, b: false },
       },
-      'names that objects have already': {
+      'names of built-in properties': {
         mapping: () => '{"__proto__":"no","constructor":"eu","toString":"valueOf"}',
         hasSchema: JSON.parse('{"__proto__":true,"constructor":false,"toString":false}') as Record<
           string,
@@ -108,21 +109,21 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
       },
     }
 
-    for (const [way, make] of Object.entries(ways)) {
+    for (const [way, write] of Object.entries(ways)) {
       for (const [what, mapping] of Object.entries(registered)) {
-        it(`${way} takes ${what}`, async () => {
+        it(`${way} accepts ${what}`, async () => {
           const sent = mapping()
           const text = typeof sent === 'object' && sent !== null ? JSON.stringify(sent) : sent
-          const { key, before, result } = await make(text)
+          const { key, before, result } = await write(text)
           assert.equal(result.outcome, before === null ? 'created' : 'updated')
           assert.equal((await store.userGroups.find(key))?.mapping, text)
         })
       }
 
       for (const [what, { mapping, hasSchema }] of Object.entries(unregistered)) {
-        it(`${way} with ${what} is refused, each entry is named, and nothing is written`, async () => {
+        it(`${way} with ${what} is refused with all such entries, and nothing is written`, async () => {
           const sent = mapping()
-          const { key, before, result } = await make(typeof sent === 'string' ? sent : JSON.stringify(sent))
+          const { key, before, result } = await write(typeof sent === 'string' ? sent : JSON.stringify(sent))
           assert.ok(result.outcome === 'mapping_unregistered', result.outcome)
           assert.deepEqual(Object.keys(result).sort(), ['entries', 'outcome'])
           const named = [...result.entries].sort((a, b) => (a.schemaKey < b.schemaKey ? -1 : 1))
@@ -136,13 +137,13 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
       }
     }
 
-    it('a creation that is refused mints no token', async () => {
+    it('a refused creation issues no token', async () => {
       const change = { name: 'A', mapping: '{"nothing":"eu"}' }
       const result = await getOrCreate(store, keyIn(own), { change, mappingMode, issueToken: noToken })
       assert.equal(result.outcome, 'mapping_unregistered')
     })
 
-    it('what is not changed is not looked at', async () => {
+    it('an unchanged mapping is not checked', async () => {
       const mapping = '{"é":"1","nothing":"2"}'
       const group = await mapped(store, keyIn(own), mapping)
       for (const same of [mapping, '{ "nothing": "2", "\\u00e9": "1" }']) {
@@ -167,7 +168,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
       assert.equal((await store.userGroups.find(group))?.mapping, mapping)
     })
 
-    it('what the caller lacks comes first', async () => {
+    it('missing scope, name and user group are reported before unregistered entries', async () => {
       const mapping = '{"nothing":"eu"}'
       const key = keyIn(own)
       const reading = { mayWrite: false, issueToken: noToken, mappingMode }
@@ -193,7 +194,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
       assert.deepEqual(plain(await store.userGroups.find(key)), plain(group))
     })
 
-    it('what is registered elsewhere is not registered', async () => {
+    it('entries of another workspace or environment do not count as registered', async () => {
       const change = { name: 'A', mapping: '{"sales":"eu"}' }
       for (const tenantScope of [
         { ...own.tenantScope, environment: 'Testing' as const },
@@ -206,7 +207,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
     })
 
     for (const mode of ['free', undefined] as const) {
-      it(`where the mode is ${mode ?? 'left out'}, anything is taken`, async () => {
+      it(`any mapping is accepted when the mode is ${mode ?? 'omitted'}`, async () => {
         const free = mode === undefined ? {} : { mappingMode: mode }
         const key = keyIn(own)
         const change = { name: 'A', mapping: '{"nothing":"eu"}' }

@@ -7,7 +7,7 @@ import { freshKey, origin } from './store-fixtures.ts'
 
 type Described<New> = Partial<New> & { readonly providedId: string }
 
-/** What is registered in a workspace and environment. */
+/** Test access to the schemas and data sources of one workspace and environment. */
 export class Registry {
   readonly #store: Store
   readonly tenantScope: TenantScope
@@ -17,38 +17,38 @@ export class Registry {
     this.tenantScope = tenantScope
   }
 
-  /** In a workspace of its own. */
+  /** Returns the registry of a new workspace. */
   static async fresh(store: Store, environment: Environment = 'Customer'): Promise<Registry> {
     const name = freshKey().providedId
-    const made = await store.workspaces.create({ ...origin, name, createdAt: 1, environment })
-    return new Registry(store, { workspaceId: made?.workspace.id ?? 0, environment })
+    const created = await store.workspaces.create({ ...origin, name, createdAt: 1, environment })
+    return new Registry(store, { workspaceId: created?.workspace.id ?? 0, environment })
   }
 
   readonly createSchema = async (schema: Described<NewSchema>): Promise<Schema> => {
-    const made = await this.#store.dataSources.createSchema({
+    const created = await this.#store.dataSources.createSchema({
       ...origin,
       ...this.tenantScope,
       name: 'A',
       createdAt: 1,
       ...schema,
     })
-    if (typeof made === 'string') throw new Error(made)
-    return made
+    if (typeof created === 'string') throw new Error(created)
+    return created
   }
 
   readonly createDataSource = async (
     { id }: Pick<Schema, 'id'>,
     dataSource: Described<NewDataSource>,
   ): Promise<DataSource> => {
-    const made = await this.#store.dataSources.create({
+    const created = await this.#store.dataSources.create({
       ...origin,
       ...this.tenantScope,
       ...{ name: 'A', createdAt: 1 },
       ...dataSource,
       schemaId: id,
     })
-    if (typeof made === 'string') throw new Error(made)
-    return made
+    if (typeof created === 'string') throw new Error(created)
+    return created
   }
 
   readonly schemas = () =>

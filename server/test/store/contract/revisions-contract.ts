@@ -12,9 +12,9 @@ import { madeBy } from './created-user-group.ts'
 
 const other: Author = 'cli:somebody'
 
-/** What every store must do with the revision of a user group, and where a caller expects one. */
+/** Tests the revision of a user group and operations that expect a revision. */
 export function describeRevisions(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, the revision of a user group`, () => {
+  describe(`${name}: the revision of a user group`, () => {
     let store: Store
     let own: Registry
     before(async () => {
@@ -42,19 +42,19 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       })
     const remove = (key: UserGroupKey) => store.userGroups.delete({ key, ...origin, now: 3000 })
 
-    describe('goes up by one', () => {
+    describe('increases by one', () => {
       const changes: Record<string, (group: UserGroup) => Promise<unknown>> = {
-        'with another name': (group) =>
+        'when the name changes': (group) =>
           store.userGroups.update({ key: group, change: { name: 'B' }, ...origin, now: 2000 }),
-        'with all of another content': (group) =>
+        'when name, mapping and properties change': (group) =>
           store.userGroups.update({
             ...{ key: group, ...origin, now: 2000 },
             change: { name: 'B', mapping: '{"a":"b"}', properties: '{"a":1}' },
           }),
-        'with another content by get or create': (group) =>
+        'when get or create changes the properties': (group) =>
           getOrCreate(store, group, { change: { properties: '{"a":1}' } }),
-        'with another token': (group) => rotate(group),
-        'with another token, by its id': ({ providedId, ...group }) =>
+        'when the token is rotated': (group) => rotate(group),
+        'when the token is rotated by the id of the user group': ({ providedId, ...group }) =>
           rotate({ ...group, providedId }, { target: { providedId } }),
         'when it is suspended': (group) =>
           store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 2000 }),
@@ -91,29 +91,29 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       })
     })
 
-    describe('stays', () => {
+    describe('stays the same', () => {
       const idempotency = {
         keyHash: hash('sha256', 'a', 'buffer'),
         fingerprint: Buffer.alloc(32),
         expiresAt: 9000,
       }
-      const nothings: Record<string, (group: UserGroup) => Promise<{ outcome: string }>> = {
-        'where an update changes nothing': (group) =>
+      const noChanges: Record<string, (group: UserGroup) => Promise<{ outcome: string }>> = {
+        'when an update changes nothing': (group) =>
           store.userGroups.update({
             ...origin,
             ...{ key: group, author: other, now: 2000 },
             change: { name: 'A', mapping: '{"a":"\\u0062"}', properties: '{ "n": 1.0 }' },
           }),
-        'where an update sets nothing': (group) =>
+        'when an update is empty': (group) =>
           store.userGroups.update({ ...origin, key: group, change: {}, author: other, now: 2000 }),
-        'where get or create changes nothing': (group) =>
+        'when get or create changes nothing': (group) =>
           getOrCreate(store, group, { author: other, now: 2000 }),
-        'where a rotation is repeated': (group) => rotate(group, { idempotency }),
-        'where a token was replaced before': (group) => rotate(group),
-        'where it is suspended already': (group) =>
+        'when a rotation is retried': (group) => rotate(group, { idempotency }),
+        'when a superseded token is rotated': (group) => rotate(group),
+        'when it is already suspended': (group) =>
           store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 3000 }),
       }
-      it('where nothing changes', async () => {
+      it('when nothing changes', async () => {
         const key = keyIn(own)
         const change = { name: 'A', mapping: '{"a":"b"}', properties: '{"n":1}' }
         const group = madeBy(await getOrCreate(store, key, { change }))
@@ -121,14 +121,14 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         await store.userGroups.suspend({ ...origin, key, suspended: true, now: 2000 })
         const before = await store.userGroups.find(key)
         assert.equal(before?.revision, 3)
-        for (const [what, attempt] of Object.entries(nothings)) {
+        for (const [what, attempt] of Object.entries(noChanges)) {
           const { outcome } = await attempt(group)
           assert.ok(['unchanged', 'replayed', 'superseded'].includes(outcome), `${what}: ${outcome}`)
           assert.deepEqual(plain(await store.userGroups.find(key)), plain(before), what)
         }
       })
 
-      it('where many ask for the same change at once, but for the first', async () => {
+      it('after the first of several simultaneous identical changes', async () => {
         const group = await created()
         const change = { name: 'B', mapping: '{"a":"b"}', properties: null }
         const results = await Promise.all(
@@ -143,16 +143,16 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       })
     })
 
-    it('tells whose call made the content what it is, and when', async () => {
+    it('comes with the author and time of the last change of name, mapping or properties', async () => {
       const group = await created()
       assert.deepEqual([group.updatedBy, group.updatedAt], [origin.author, 1000])
-      const told = async () => {
+      const lastChange = async () => {
         const found = await store.userGroups.find(group)
         return [found?.updatedBy, found?.updatedAt]
       }
       await rotate(group)
       await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 3000 })
-      assert.deepEqual(await told(), [origin.author, 1000])
+      assert.deepEqual(await lastChange(), [origin.author, 1000])
       await store.userGroups.update({
         ...origin,
         key: group,
@@ -160,12 +160,12 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         author: other,
         now: 4000,
       })
-      assert.deepEqual(await told(), [other, 4000])
+      assert.deepEqual(await lastChange(), [other, 4000])
       await getOrCreate(store, group, { change: { name: 'C' }, ...origin, now: 5000 })
-      assert.deepEqual(await told(), [origin.author, 5000])
+      assert.deepEqual(await lastChange(), [origin.author, 5000])
     })
 
-    it('finds a user group by its id, in its workspace and environment alone', async () => {
+    it('is found by team id, only in its workspace and environment', async () => {
       const group = await created()
       const { workspaceId, environment } = own.tenantScope
       assert.deepEqual(
@@ -182,7 +182,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
     interface Operation {
       readonly run: (key: UserGroupKey, expected: ExpectedUserGroup) => Promise<string>
       readonly done: string
-      /** What many at once find that come too late. */
+      /** Outcome for the other simultaneous requests. */
       readonly late: string
     }
     const outcomeOf = async (result: Promise<{ outcome: string }>) => (await result).outcome
@@ -228,8 +228,8 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       },
     }
     for (const [what, { run, done, late }] of Object.entries(operations)) {
-      describe(`${what} that expects`, () => {
-        /** That it is refused and has left all as it is. */
+      describe(`${what} that expects a user group`, () => {
+        /** Asserts that the operation is refused and changes nothing. */
         const isRefused = async (
           group: UserGroup,
           expected: ExpectedUserGroup,
@@ -254,14 +254,14 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
           assert.deepEqual(await kept(), before)
         }
 
-        it('the user group, or its revision too, is made', async () => {
+        it('succeeds when team id and revision match', async () => {
           const [first, second] = [await created(), await created()]
           assert.equal(await run(first, { teamId: first.teamId }), done)
           await rotate(second)
           assert.equal(await run(second, { teamId: second.teamId, revision: 2 }), done)
         })
 
-        it('another user group finds none', async () => {
+        it('reports not found for another team id', async () => {
           const [group, another] = [await created(), await created()]
           const { teamId } = another
           await isRefused(group, { teamId }, 'not_found')
@@ -269,18 +269,18 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
           await isRefused(group, { teamId, revision: group.revision + 1 }, 'not_found')
         })
 
-        it('another revision finds a mismatch', async () => {
+        it('reports a mismatch for another revision', async () => {
           const group = await created()
           await rotate(group)
           for (const revision of [1, 3, 0])
             await isRefused(group, { teamId: group.teamId, revision }, 'revision_mismatch')
-          // Its answer is the same where there would be nothing to change.
+          // The outcome is the same if the operation would change nothing.
           await store.userGroups.update({ key: group, change: { name: 'B' }, ...origin, now: 2000 })
           await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 2000 })
           await isRefused(group, { teamId: group.teamId, revision: 2 }, 'revision_mismatch')
         })
 
-        it('it elsewhere finds none', async () => {
+        it('reports not found in another workspace or environment', async () => {
           const group = await created()
           const { teamId, revision } = group
           const { workspaceId, environment, providedId } = group
@@ -292,7 +292,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
             await isRefused(group, { teamId, revision }, 'not_found', key)
         })
 
-        it('one revision is made once, however many ask at once', async () => {
+        it('succeeds once when several requests expect the same revision', async () => {
           const group = await created()
           const { teamId, revision } = group
           const outcomes = await Promise.all(

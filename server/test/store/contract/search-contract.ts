@@ -7,7 +7,7 @@ import { getOrCreate } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
 import { deletion, origin, plain } from './store-fixtures.ts'
 
-/** All that a search finds, in its order, by pages that small. */
+/** Returns all results of a search in order, using pages of this size. */
 export async function searchAll(
   store: Store,
   { tenantScope }: Registry,
@@ -27,9 +27,9 @@ export async function searchAll(
 
 const byCodePoint = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-/** What every store must find user groups by. */
+/** Tests the search for user groups. */
 export function describeSearch(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, searching user groups`, () => {
+  describe(`${name}: searching user groups`, () => {
     let store: Store
     before(async () => {
       store = await openFreshStore()
@@ -48,7 +48,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
     const ids = async (own: Registry, filter: UserGroupFilter, limit?: number) =>
       (await searchAll(store, own, filter, limit)).map(({ providedId }) => providedId)
 
-    it('finds all without a filter, whole, in the order in which they were made', async () => {
+    it('finds all user groups without a filter, complete, in order of creation', async () => {
       const own = await Registry.fresh(store)
       const groups = []
       for (const id of ['c', 'a', 'b'])
@@ -58,7 +58,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       assert.deepEqual(await searchAll(store, await Registry.fresh(store), {}), [])
     })
 
-    it('finds them as they are now, and none that was deleted', async () => {
+    it('finds user groups by their current state, and no deleted ones', async () => {
       const own = await Registry.fresh(store)
       const [group, other] = [await create(own, 'a'), await create(own, 'b')]
       const change = { name: 'B', mapping: '{"a":"b"}' }
@@ -81,7 +81,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
         deletedAfter: 0,
       })
       assert.deepEqual(await ids(own, { mappedTo: [['a', 'b']] }), ['a'])
-      // In the order in which they were made.
+      // A restored user group keeps its place in the order of creation.
       assert.deepEqual(
         plain(await searchAll(store, own, {})),
         plain([await store.userGroups.find(group), other]),
@@ -112,7 +112,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       }
     })
 
-    it('finds by the beginning of the id, in the order of ids, whatever the characters', async () => {
+    it('finds user groups by a prefix of the id with any characters, in the order of ids', async () => {
       const own = await Registry.fresh(store)
       const ends = [
         ...['', '1', '10', '2', '%', '_', '\\', "'", '"', 'a', 'A', 'é', 'e\u0301', 'É', ' ', '?', '$1', '*'],
@@ -141,7 +141,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       }
     })
 
-    it('finds by a part of the name, in whatever case', async () => {
+    it('finds user groups by part of the name, ignoring case', async () => {
       const own = await Registry.fresh(store)
       const names = {
         upper: 'ÉCOLE Ünion ЖУК',
@@ -181,7 +181,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
         assert.deepEqual(await ids(own, { namePart }), found, JSON.stringify(namePart))
     })
 
-    it('finds those that are mapped to one of several entries, each once', async () => {
+    it('finds user groups that are mapped to one of several entries, each once', async () => {
       const own = await Registry.fresh(store)
       const mappings = {
         both: '{"a":"1","b":"2"}',
@@ -225,7 +225,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       }
     })
 
-    it('finds those that are suspended, or are not', async () => {
+    it('finds suspended or active user groups', async () => {
       const own = await Registry.fresh(store)
       for (const id of ['a', 'b', 'c', 'd', 'e']) await create(own, id)
       const suspend = (id: string, suspended: boolean) =>
@@ -241,7 +241,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       assert.deepEqual(await ids(own, { suspended: false }, 1), ['a', 'c', 'd'])
     })
 
-    it('finds those alone for which all holds that is asked', async () => {
+    it('finds only user groups that match all filters', async () => {
       const own = await Registry.fresh(store)
       const bit = (i: number, at: number) => ((i >> at) & 1) === 1
       const holds: Record<keyof UserGroupFilter, (i: number) => boolean> = {
@@ -285,7 +285,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       }
     })
 
-    it('says where to go on, once and again', async () => {
+    it('returns a position that can be used repeatedly', async () => {
       const own = await Registry.fresh(store)
       for (const id of ['a', 'b', 'c']) await create(own, id)
       for (const filter of [{}, { providedIdPrefix: '' }]) {
@@ -306,7 +306,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       }
     })
 
-    it('finds what is made behind the place where it is, and none twice', async () => {
+    it('finds user groups that are created after the position, and none twice', async () => {
       const own = await Registry.fresh(store)
       for (const id of ['b', 'd']) await create(own, id)
       const asked = { ...own.tenantScope, filter: { providedIdPrefix: '' }, limit: 1 }

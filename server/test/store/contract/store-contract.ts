@@ -30,7 +30,7 @@ import {
 } from './store-fixtures.ts'
 import { madeBy, unstamped } from './created-user-group.ts'
 
-/** What every store must do, whichever database it stands on: run by one test file for each. */
+/** Tests the contract of a store. One test file per database runs it. */
 export function describeStore(name: string, openFreshStore: () => Promise<Store>): void {
   describeAccess(name, openFreshStore)
   describeConsoleSessions(name, openFreshStore)
@@ -44,7 +44,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
   describeIdempotencyKeys(name, openFreshStore)
   describeEncryptedTokens(name, openFreshStore)
 
-  describe(`${name}: the contract of a store, user groups`, () => {
+  describe(`${name}: user groups`, () => {
     let store: Store
     before(async () => {
       store = await openFreshStore()
@@ -69,7 +69,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       })
 
     describe('get or create', () => {
-      it('creates with what is sent, and then finds it unchanged', async () => {
+      it('creates a user group as requested, and then finds it unchanged', async () => {
         const key = freshKey()
         const change = { name: 'Näme 😀', mapping: '{"40":"213"}', properties: '{"a":1.0,"z":-0}' }
         const first = await create(key, change)
@@ -95,13 +95,13 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         })
       })
 
-      it('needs a name to create, and makes nothing without one', async () => {
+      it('requires a name for a creation', async () => {
         const key = freshKey()
         assert.deepEqual(await create(key, {}), { outcome: 'name_required' })
         assert.equal(await store.userGroups.find(key), null)
       })
 
-      it('leaves what is left out as it is, and stores what is sent', async () => {
+      it('changes the given fields and keeps omitted ones', async () => {
         const key = freshKey()
         const before = await created(key, { name: 'A', mapping: '{"1":"2"}', properties: '{"p":1}' })
         const result = await create(key, { properties: '{"p":2}' }, 3000)
@@ -113,7 +113,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         )
       })
 
-      it('clears the mapping and the properties with null', async () => {
+      it('clears mapping and properties with null', async () => {
         const key = freshKey()
         await create(key, { name: 'A', mapping: '{"1":"2"}', properties: '{"p":1}' })
         const result = await create(key, { mapping: null, properties: null })
@@ -122,7 +122,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.equal(result.userGroup.properties, null)
       })
 
-      it('takes another way of writing the same JSON value for no change', async () => {
+      it('treats another notation of the same JSON value as unchanged', async () => {
         const key = freshKey()
         const text = '{"a":1,"b":[1.5,{"c":null}],"é":true}'
         await create(key, { name: 'A', properties: text })
@@ -134,7 +134,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.equal(other.outcome, 'updated')
       })
 
-      it('neither creates nor changes where the caller may not write', async () => {
+      it('neither creates nor changes without the right to write', async () => {
         const key = freshKey()
         const read = (change: UserGroupChange) =>
           store.userGroups.getOrCreate({ key, change, mayWrite: false, issueToken: mint, ...origin, now: 1 })
@@ -145,7 +145,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.equal((await store.userGroups.find(key))?.name, 'A')
       })
 
-      it('tells ids apart that differ in case, in form or in white space', async () => {
+      it('distinguishes ids that differ in case, Unicode form or white space', async () => {
         const { providedId } = freshKey()
         const ids = ['a', 'A', 'a ', ' a', 'é', 'e\u0301'].map((end) => `${providedId}${end}`)
         const groups = await Promise.all(ids.map((id) => created({ ...freshKey(), providedId: id })))
@@ -156,7 +156,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         )
       })
 
-      it('tells workspaces and environments apart', async () => {
+      it('separates workspaces and environments', async () => {
         const other = await store.workspaces.create(newWorkspace(freshKey().providedId))
         const { providedId } = freshKey()
         const keys: UserGroupKey[] = [
@@ -168,7 +168,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.equal(new Set(groups.map(({ teamId }) => teamId)).size, 3)
       })
 
-      it('creates once, however many ask at once', async () => {
+      it('creates once when several requests create the same user group at once', async () => {
         const key = freshKey()
         const results = await Promise.all(Array.from({ length: 48 }, () => create(key)))
         assert.equal(results.filter(({ outcome }) => outcome === 'created').length, 1)
@@ -181,7 +181,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       const update = (key: UserGroupKey, change: UserGroupChange) =>
         store.userGroups.update({ key, change, ...origin, now: 4000 })
 
-      it('changes what is sent and nothing else', async () => {
+      it('changes the given fields and nothing else', async () => {
         const key = freshKey()
         const before = await created(key, { name: 'A', mapping: '{"1":"2"}', properties: '{"p":1}' })
         const result = await update(key, { name: 'B', mapping: null })
@@ -194,13 +194,13 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.equal((await update(key, { name: 'B' })).outcome, 'unchanged')
       })
 
-      it('creates nothing', async () => {
+      it('creates no user group', async () => {
         const key = freshKey()
         assert.deepEqual(await update(key, { name: 'A' }), { outcome: 'not_found' })
         assert.equal(await store.userGroups.find(key), null)
       })
 
-      it('leaves one of many simultaneous changes whole', async () => {
+      it('applies each of many simultaneous changes completely', async () => {
         const key = freshKey()
         await create(key)
         await Promise.all(
@@ -215,7 +215,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
     })
 
     describe('rotate', () => {
-      it('replaces the token and leaves all else', async () => {
+      it('replaces the token and changes nothing else', async () => {
         const before = await created(freshKey(), { name: 'A', properties: '{"p":1}' })
         const result = await rotate(hashOf(before.token))
         assert.equal(result.outcome, 'rotated')
@@ -229,7 +229,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.equal(result.userGroup.teamId, before.teamId)
       })
 
-      it('knows an already replaced token, and does not rotate with it', async () => {
+      it('recognizes a superseded token and does not rotate it', async () => {
         const group = await created(freshKey())
         const second = await rotate(hashOf(group.token))
         assert.ok('userGroup' in second)
@@ -239,7 +239,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.equal((await rotate(hashOf(second.userGroup.token))).outcome, 'superseded')
       })
 
-      it('does not know a token of nobody, of another workspace or of another environment', async () => {
+      it('does not find an unknown token or one of another workspace or environment', async () => {
         const group = await created(freshKey())
         const old = hashOf(group.token)
         assert.equal((await rotate(randomBytes(32))).outcome, 'not_found')
@@ -250,7 +250,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.equal((await rotate(old, { workspaceId: 2 })).outcome, 'not_found')
       })
 
-      it('rotates by id for an operator', async () => {
+      it('rotates by the id of the user group', async () => {
         const group = await created(freshKey())
         const target = { providedId: group.providedId }
         assert.equal((await rotate(randomBytes(32), { target })).outcome, 'rotated')
@@ -259,7 +259,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.equal((await rotate(randomBytes(32), { target: unknown })).outcome, 'not_found')
       })
 
-      it('rotates once, however many ask at once', async () => {
+      it('rotates once when several requests rotate the same token at once', async () => {
         const group = await created(freshKey())
         const outcomes = await Promise.all(Array.from({ length: 48 }, () => rotate(hashOf(group.token))))
         assert.deepEqual(count(outcomes), { rotated: 1, superseded: 47 })
@@ -274,7 +274,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         workspaceId = 1,
       ) => store.userGroups.findByToken(workspaceId, environment, tokenHash, now)
 
-      it('finds the owner of a current token, in its workspace and environment alone', async () => {
+      it('finds the user group of a current token, only in its workspace and environment', async () => {
         const group = await created(freshKey())
         const token = hashOf(group.token)
         const owner = { userGroup: tokenless(group), issuedAt: 1000, validUntil: null, dataSources: [] }
@@ -286,7 +286,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.equal(await find(randomBytes(32), 1), null)
       })
 
-      it('does not find a replaced token, unless it is within its grace period', async () => {
+      it('finds a superseded token only within its grace period', async () => {
         const group = await created(freshKey())
         const first = hashOf(group.token)
         const rotated = await rotate(first, { now: 2000, oldTokenValidUntil: 5000 })
@@ -302,7 +302,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.equal((await find(first, 4999))?.validUntil, 5000)
       })
 
-      it('never moves the deadline of an old token', async () => {
+      it('never changes the expiry of a superseded token', async () => {
         const group = await created(freshKey())
         const first = hashOf(group.token)
         const rotated = await rotate(first, { now: 2000, oldTokenValidUntil: 5000 })
@@ -314,7 +314,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
     })
 
     describe('list and delete', () => {
-      it('lists an environment of a workspace in the order of ids, in pages', async () => {
+      it('lists an environment in pages in the order of ids', async () => {
         const made = await store.workspaces.create(newWorkspace(freshKey().providedId))
         const workspaceId = made?.workspace.id ?? 0
         const ids = ['b', 'a', '\u{1F600}', 'Z', '\uFFFD', 'é']
@@ -334,7 +334,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.deepEqual(seen, ['Z', 'a', 'b', 'é', '\uFFFD', '\u{1F600}'])
       })
 
-      it('deletes a user group with all its tokens, and never gives its team_id to another', async () => {
+      it('deletes a user group with all its tokens and never reuses its team id', async () => {
         const key = freshKey()
         const group = await created(key)
         const rotated = await rotate(hashOf(group.token), { now: 2000, oldTokenValidUntil: 99_000 })
@@ -351,9 +351,9 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       })
     })
 
-    it('answers a ping', () => store.ping())
+    it('responds to a ping', () => store.ping())
 
-    it('finishes what was asked before it closes', async () => {
+    it('finishes pending operations before it closes', async () => {
       const closing = await openFreshStore()
       const results = Array.from({ length: 24 }, () =>
         closing.userGroups.getOrCreate({

@@ -9,25 +9,25 @@ import type {
   UserGroupKey,
 } from '../../../src/domain/user-group/user-group.ts'
 
-/** Whose calls the tests of the stores make. */
+/** Default actor of the changes in store tests. */
 export const origin: Actor = { author: 'api_token:1', requestId: 'request-1' }
 
-/** A new session of the console, for an API token by its id. */
+/** Returns a new console session for the API token with this id. */
 export function newSession(hash: Uint8Array, id: number, now: number): NewConsoleSession {
   return { hash, apiToken: { id, workspaceId: 1, environment: 'Customer' }, requestId: 'request-1', now }
 }
 
-/** A new workspace without an API token. */
+/** Returns a new workspace without an API token. */
 export function newWorkspace(name: string, createdAt = 1): NewWorkspace {
   return { name, createdAt, environment: 'Customer', ...origin }
 }
 
-/** The deletion of a user group, by its key. */
+/** Returns the command that deletes a user group. */
 export function deletion({ workspaceId, environment, providedId }: UserGroupKey): DeleteUserGroup {
   return { key: { workspaceId, environment, providedId }, ...origin, now: 9000 }
 }
 
-/** A token whose sealed form is the token itself: what a store does with it is the same. */
+/** Issues a token without encryption, which makes no difference to a store. */
 export const mint: IssueToken = () => {
   const token = randomBytes(24)
   return { hash: hashOf({ sealed: token }), keyId: 'test', sealed: token }
@@ -37,11 +37,11 @@ export function hashOf({ sealed }: { readonly sealed: Uint8Array }): Buffer {
   return hash('sha256', Buffer.from(sealed), 'buffer')
 }
 
-/** A user group as it is told with one of its tokens. */
+/** Returns the user group as a token lookup returns it. */
 export function tokenless(userGroup: UserGroup): TokenlessUserGroup {
-  const told: TokenlessUserGroup & { token?: unknown } = { ...userGroup }
-  delete told.token
-  return told
+  const copy: TokenlessUserGroup & { token?: unknown } = { ...userGroup }
+  delete copy.token
+  return copy
 }
 
 let keys = 0
@@ -54,7 +54,7 @@ export function text(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex')
 }
 
-/** The same value with its bytes as text, so that a driver's kind of byte array does not matter. */
+/** Returns the value with bytes as hexadecimal text, because drivers use different byte array types. */
 export function plain(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_key, member: unknown) => {

@@ -13,15 +13,15 @@ import { defaults } from '../store-options.ts'
 
 export interface ProcessesOptions {
   readonly dialect: 'sqlite' | 'postgres'
-  /** Of an empty database; as `DATABASE_URL`. */
+  /** Returns the `DATABASE_URL` of an empty database. */
   readonly freshUrl: () => string | Promise<string>
-  /** The name of the place, as messages about it begin. */
+  /** Returns the name of the database at the start of messages. */
   readonly placeOf: (url: string) => string
-  /** How many rows a table has, in a database that is whole. */
+  /** Checks the integrity of the database and returns the row count of a table. */
   readonly count: (url: string, table: string) => number | Promise<number>
 }
 
-/** What every store must do between processes: run by one test file for each. */
+/** Tests several processes on one database. */
 export function describeProcesses(
   name: string,
   { dialect, freshUrl, placeOf, count }: ProcessesOptions,
@@ -31,7 +31,7 @@ export function describeProcesses(
     openStore(parseDatabaseUrl(url), { ...defaults, migrate })
 
   describe(`${name}: several processes`, () => {
-    it('bring the tables up to date once, and work at once, on an empty database', async () => {
+    it('migrate an empty database once and can all write to it', async () => {
       const url = await freshUrl()
       const outputs = await Promise.all(
         Array.from({ length: 10 }, (_, i) => linesOf(create(url, `p${i}`, 1))),
@@ -42,7 +42,7 @@ export function describeProcesses(
       assert.equal(await count(url, 'workspace'), 1)
     })
 
-    it('have every acknowledged user group after kill -9', async () => {
+    it('keep every acknowledged user group after kill -9', async () => {
       const url = await freshUrl()
       for (const round of ['r0', 'r1', 'r2']) {
         const child = create(url, round, 100_000)
@@ -61,7 +61,7 @@ export function describeProcesses(
       }
     })
 
-    it('create once', async () => {
+    it('create each user group once', async () => {
       const url = await freshUrl()
       await (await open(url)).close()
       const outputs = await Promise.all(Array.from({ length: 4 }, () => linesOf(create(url, 'same', 300))))
@@ -71,7 +71,7 @@ export function describeProcesses(
   })
 
   describe(`${name}: UGS_MIGRATE=check`, () => {
-    it('refuses an empty database, with the cure, until `ugs migrate` has been run', async () => {
+    it('refuses an empty database and names the command, until `ugs migrate` has run', async () => {
       const url = await freshUrl()
       await assert.rejects(open(url, 'check'), {
         name: 'StoreError',
@@ -84,7 +84,7 @@ export function describeProcesses(
       await store.close()
     })
 
-    it('leaves an empty database to whoever has it brought up to date', async () => {
+    it('does not prevent another process from migrating the database', async () => {
       const url = await freshUrl()
       await assert.rejects(open(url, 'check'))
       await (await open(url)).close()
@@ -101,7 +101,7 @@ function create(url: string, prefix: string, count: number) {
   })
 }
 
-/** What it writes until it ends, which it does with 0 or as it is told. */
+/** Collects the output lines of a process until it exits with code 0 or by our SIGKILL. */
 async function linesOf(
   child: ReturnType<typeof create>,
   onLine: (lines: readonly string[]) => void = () => undefined,

@@ -10,9 +10,9 @@ import { Registry } from './registry.ts'
 import { count, deletion, hashOf, mint, origin, plain, tokenless } from './store-fixtures.ts'
 import { madeBy } from './created-user-group.ts'
 
-/** What every store must do with a suspended user group, and tell of any token. */
+/** Tests suspended user groups and the identification of tokens. */
 export function describeSuspension(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, a suspended user group`, () => {
+  describe(`${name}: a suspended user group`, () => {
     let store: Store
     let own: Registry
     before(async () => {
@@ -41,7 +41,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       return result.userGroup.token
     }
 
-    it('is told with the time, and all else as it was', async () => {
+    it('has the time of the suspension and no other change', async () => {
       const group = await created()
       const result = await suspend(group)
       assert.equal(result.outcome, 'updated')
@@ -50,7 +50,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       assert.deepEqual(plain(await store.userGroups.find(group)), plain(suspended))
     })
 
-    it('has none of its tokens work, until it is resumed', async () => {
+    it('has no active token until it is resumed', async () => {
       const group = await created()
       const current = await rotate(group.token)
       assert.ok(await find(current))
@@ -66,7 +66,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       assert.equal(await find(group.token, 9000), null)
     })
 
-    it('goes on being found, changed and rotated, and stays suspended', async () => {
+    it('can be found, changed and rotated, and stays suspended', async () => {
       const group = await created()
       await suspend(group)
       const same = await getOrCreate(store, group)
@@ -90,7 +90,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       assert.ok(await find(byId))
     })
 
-    it('keeps its time where it is suspended again, and writes nothing', async () => {
+    it('keeps its first suspension time and writes nothing when it is suspended again', async () => {
       const group = await created()
       assert.equal((await suspend(group, false)).outcome, 'unchanged')
       await suspend(group)
@@ -101,7 +101,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       assert.deepEqual(plain(await store.userGroups.find(group)), plain(before))
     })
 
-    it('is suspended once, however many ask at once', async () => {
+    it('is suspended or resumed once when several requests do it at once', async () => {
       const group = await created()
       for (const [suspended, revision] of [
         [true, 2],
@@ -117,7 +117,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       }
     })
 
-    it('is none that is unknown, or is elsewhere', async () => {
+    it('must exist in the given workspace and environment', async () => {
       const group = await created()
       const { workspaceId, environment, providedId } = group
       const keys: UserGroupKey[] = [
@@ -129,18 +129,18 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       assert.deepEqual(plain(await store.userGroups.find(group)), plain(group))
     })
 
-    it('does not change others', async () => {
+    it('does not affect other user groups', async () => {
       const [group, other] = [await created(), await created()]
       await suspend(group)
       assert.deepEqual(plain(await store.userGroups.find(other)), plain(other))
       assert.ok(await find(other.token))
     })
 
-    describe('whose token it is', () => {
+    describe('identifying a token', () => {
       const identify = (token: Sealed, { workspaceId, environment } = own.tenantScope) =>
         store.userGroups.identifyToken(workspaceId, environment, hashOf(token))
 
-      it('is told, whether it works or not', async () => {
+      it('finds the user group of an active or inactive token', async () => {
         const group = await created()
         assert.deepEqual(
           plain(await identify(group.token)),
@@ -159,7 +159,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
           assert.deepEqual(plain(await identify(token)), plain({ userGroup: tokenless(found), validUntil }))
       })
 
-      it('is not told of one that is nobody’s, elsewhere, or of a user group that is deleted', async () => {
+      it('finds nothing for an unknown token, another workspace or environment, or a deleted user group', async () => {
         const group = await created()
         const current = await rotate(group.token)
         assert.equal(await identify({ keyId: '', sealed: randomBytes(24) }), null)

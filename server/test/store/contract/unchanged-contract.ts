@@ -13,11 +13,11 @@ import { defaults } from '../store-options.ts'
 
 const content = { name: 'A', mapping: '{"sales":"eu"}' }
 
-/** What every store must say of a user group that was read: by one test file for each. */
+/** Tests whether a store reports a user group as unchanged since its change stamp. */
 export function describeUnchanged(name: string, freshUrl: () => string | Promise<string>): void {
   describe(`${name}: whether a user group is unchanged`, () => {
     let store: Store
-    /** As another process has it. */
+    /** Store of another process. */
     let other: Store
     let own: Registry
     let apiTokenId: number
@@ -35,12 +35,16 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
     after(() => Promise.all([store.close(), other.close()]))
 
     const create = () => mapped(store, keyIn(own), content.mapping)
-    const seen = async (group: UserGroup): Promise<ChangeStamp> => {
+    const stampOfRead = async (group: UserGroup): Promise<ChangeStamp> => {
       const outcome = await getOrCreate(store, group, { change: content })
       assert.equal(outcome.outcome, 'unchanged')
       return outcome.stamp
     }
-    const introspected = async ({ workspaceId, environment, token }: UserGroup): Promise<ChangeStamp> => {
+    const stampOfIntrospection = async ({
+      workspaceId,
+      environment,
+      token,
+    }: UserGroup): Promise<ChangeStamp> => {
       const owner = await store.userGroups.findByToken(workspaceId, environment, hashOf(token), 9000)
       assert.ok(owner)
       return owner.stamp
@@ -57,11 +61,11 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
     const restore = (by: Store, { workspaceId, environment, teamId }: UserGroup) =>
       by.userGroups.restore({ ...origin, workspaceId, environment, teamId, deletedAfter: 0, now: 9500 })
 
-    it('is true for as long as nothing is changed, by either stamp', async () => {
+    it('is true until something changes, for the stamps of reads and introspections', async () => {
       const group = await create()
-      for (const stamp of [await seen(group), await introspected(group)]) {
+      for (const stamp of [await stampOfRead(group), await stampOfIntrospection(group)]) {
         assert.equal(await isUnchanged(group, stamp), true)
-        await seen(group)
+        await stampOfRead(group)
         await create()
         assert.equal(await isUnchanged(group, stamp), true)
         assert.doesNotMatch(stamp, / /)
@@ -69,108 +73,108 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
     })
 
     const others: Record<string, (by: Store, group: UserGroup) => Promise<unknown>> = {
-      'the creation of another': (by) => mapped(by, keyIn(own), content.mapping),
-      'when an API token was last used': (by) =>
+      'another user group': (by) => mapped(by, keyIn(own), content.mapping),
+      'the last use of an API token': (by) =>
         by.apiTokens.recordUses([{ id: apiTokenId, usedAt: uses++ * 60_000 }]),
-      'how many calls an API token made': (by) =>
+      'the usage of an API token': (by) =>
         by.apiTokens.reportUsage([{ apiTokenId, costMs: 5, aheadMs: 5, fullMs: 2000 }]),
-      'when it was last introspected': (by, { workspaceId, teamId }) =>
+      'the last introspection': (by, { workspaceId, teamId }) =>
         by.introspections.record([{ workspaceId, teamId, introspectedAt: uses++ * 60_000 }]),
-      'a change that came to nothing': async (by, key) => {
+      'a refused change': async (by, key) => {
         const change = { name: 'B', mapping: '{"unregistered":"x"}' }
         const update = { key, change, ...origin, now: 1000, mappingMode: 'registered' as const }
         assert.notEqual((await by.userGroups.update(update)).outcome, 'updated')
       },
     }
     for (const [what, write] of Object.entries(others)) {
-      for (const who of ['this process', 'another'] as const) {
-        it(`is true after ${who} has written ${what}`, async () => {
+      for (const who of ['this process', 'another process'] as const) {
+        it(`is true after ${who} wrote ${what}`, async () => {
           const group = await create()
-          const stamps = [await seen(group), await introspected(group)]
-          await write(who === 'another' ? other : store, group)
+          const stamps = [await stampOfRead(group), await stampOfIntrospection(group)]
+          await write(who === 'another process' ? other : store, group)
           for (const stamp of stamps) assert.equal(await isUnchanged(group, stamp), true)
         })
       }
     }
 
     const changes: Record<string, (by: Store, group: UserGroup) => Promise<unknown>> = {
-      'a GET that changes it': (by, key) => getOrCreate(by, key, { change: { name: 'B' } }),
+      'an update by get or create': (by, key) => getOrCreate(by, key, { change: { name: 'B' } }),
       'an update of its name': (by, key) =>
         by.userGroups.update({ key, change: { name: 'B' }, ...origin, now: 1000 }),
-      'an update of its properties alone': (by, key) =>
+      'an update of its properties': (by, key) =>
         by.userGroups.update({ key, change: { properties: '{"a":1}' }, ...origin, now: 1000 }),
-      'an update of its mapping alone': (by, key) =>
+      'an update of its mapping': (by, key) =>
         by.userGroups.update({ key, change: { mapping: null }, ...origin, now: 1000 }),
-      'a change that is changed back': async (by, key) => {
+      'a change and its reversal': async (by, key) => {
         for (const name of ['B', 'A'])
           await by.userGroups.update({ key, change: { name }, ...origin, now: 1000 })
       },
-      'one of many that are changed together': (by, key) =>
+      'an update in a batch': (by, key) =>
         by.userGroups.getOrCreateMany([
           { key, change: { name: 'B' }, mayWrite: true, issueToken: mint, ...origin, now: 1000 },
         ]),
       'a rotation': rotate,
       'a suspension': (by, group) => suspend(by, group, true),
-      'a suspension that is over': async (by, group) => {
+      'a suspension and resumption': async (by, group) => {
         for (const suspended of [true, false]) await suspend(by, group, suspended)
       },
       'a deletion': (by, group) => by.userGroups.delete(deletion(group)),
-      'a deletion that is taken back': async (by, group) => {
+      'a deletion and restoration': async (by, group) => {
         await by.userGroups.delete(deletion(group))
         await restore(by, group)
       },
-      'a deletion, and another of its id': async (by, group) => {
+      'a deletion and a creation with the same id': async (by, group) => {
         await by.userGroups.delete(deletion(group))
         await getOrCreate(by, group, { change: content })
       },
     }
     for (const [what, change] of Object.entries(changes)) {
-      for (const who of ['this process', 'another'] as const) {
+      for (const who of ['this process', 'another process'] as const) {
         it(`is false after ${what}, by ${who}`, async () => {
           const group = await create()
-          const stamps = [await seen(group), await introspected(group)]
-          await change(who === 'another' ? other : store, group)
+          const stamps = [await stampOfRead(group), await stampOfIntrospection(group)]
+          await change(who === 'another process' ? other : store, group)
           for (const stamp of stamps) assert.equal(await isUnchanged(group, stamp), false)
         })
       }
     }
 
-    it('is false after each change of the registry, of what the renderer was told', async () => {
+    it('is false for the stamp of an introspection after each change of the registry', async () => {
       for (const by of [store, other]) {
         const registry = new Registry(by, own.tenantScope)
         const group = await create()
-        const stamped = async (change: () => Promise<unknown>) => {
-          const stamp = await introspected(group)
+        const assertChanges = async (change: () => Promise<unknown>) => {
+          const stamp = await stampOfIntrospection(group)
           await change()
           assert.equal(await isUnchanged(group, stamp), false)
         }
         const schema = { providedId: keyIn(own).providedId }
-        await stamped(() => registry.createSchema(schema))
+        await assertChanges(() => registry.createSchema(schema))
         const made = (await registry.schemas()).find(({ providedId }) => providedId === schema.providedId)
         assert.ok(made)
-        await stamped(() => registry.createDataSource(made, { providedId: 'us' }))
+        await assertChanges(() => registry.createDataSource(made, { providedId: 'us' }))
         const added = (await registry.dataSources()).find(({ schemaId }) => schemaId === made.id)
         assert.ok(added)
-        await stamped(() => registry.deleteDataSource(added))
-        await stamped(() =>
+        await assertChanges(() => registry.deleteDataSource(added))
+        await assertChanges(() =>
           by.dataSources.deleteSchema({ ...origin, ...own.tenantScope, id: made.id, now: 9000 }),
         )
       }
     })
 
-    it('is true again of what is read after a change', async () => {
+    it('is true for a new stamp after a change, and false for the old one', async () => {
       const group = await create()
-      const before = await seen(group)
+      const before = await stampOfRead(group)
       await rotate(store, group)
-      const after = await seen(group)
+      const after = await stampOfRead(group)
       assert.notEqual(after, before)
       assert.deepEqual([await isUnchanged(group, after), await isUnchanged(group, before)], [true, false])
     })
 
-    // On PostgreSQL the two share a statement, and another one changes.
-    it('is told of what else arrives in the same turn, on SQLite in the order in which it arrived', async () => {
+    // On PostgreSQL both checks share one statement, and the update is another.
+    it('can be checked in the same event-loop iteration as a change, on SQLite in order of arrival', async () => {
       const group = await create()
-      const stamp = await seen(group)
+      const stamp = await stampOfRead(group)
       const update = { key: group, change: { name: 'B' }, ...origin, now: 1000 }
       const [early, , late] = await Promise.all([
         isUnchanged(group, stamp),
@@ -182,9 +186,9 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
       assert.equal(await isUnchanged(group, stamp), false)
     })
 
-    it('is false of what is not there', async () => {
+    it('is false for a deleted user group', async () => {
       const group = await create()
-      const stamp = await seen(group)
+      const stamp = await stampOfRead(group)
       await store.userGroups.delete(deletion(group))
       assert.equal(await isUnchanged(group, stamp), false)
     })

@@ -8,9 +8,9 @@ import { Registry } from './registry.ts'
 import { hashOf, mint, origin } from './store-fixtures.ts'
 import { madeBy } from './created-user-group.ts'
 
-/** What every store must keep of what a user group was. */
+/** Tests the earlier versions of a user group. */
 export function describeVersions(name: string, openFreshStore: () => Promise<Store>): void {
-  describe(`${name}: the contract of a store, the earlier versions of a user group`, () => {
+  describe(`${name}: the earlier versions of a user group`, () => {
     let store: Store
     let own: Registry
     before(async () => {
@@ -40,11 +40,11 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
     const rename = (group: UserGroup, to: string, by: Author = origin.author, now = 2000) =>
       store.userGroups.update({ ...origin, key: group, change: { name: to }, author: by, now })
 
-    it('are none at first', async () => {
+    it('are empty after the creation', async () => {
       assert.deepEqual(await versionsOf(await created()), [])
     })
 
-    it('are exactly what it was, the newest first, with whose call made it so and when', async () => {
+    it('contain the exact earlier states, newest first, with author and time', async () => {
       const first = { name: 'Näme 😀', mapping: '{"40" : "\\u0032"}', properties: '{"a":1.0,"z":-0}' }
       const group = await created(first)
       await store.userGroups.update({
@@ -62,7 +62,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       ])
     })
 
-    it('are of changes of the content alone, each by the last revision at which it was so', async () => {
+    it('are kept for changes of name, mapping and properties, with the last revision of each state', async () => {
       const group = await created()
       await store.userGroups.rotate({
         ...origin,
@@ -85,7 +85,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       assert.equal((await store.userGroups.find(group))?.revision, 6)
     })
 
-    it('are listed from a revision on, and so many', async () => {
+    it('are listed before a revision and up to a limit', async () => {
       const group = await created()
       for (const to of ['B', 'C', 'D', 'E']) await rename(group, to)
       assert.deepEqual(revisions(await versionsOf(group)), [4, 3, 2, 1])
@@ -96,17 +96,17 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       assert.deepEqual(revisions(await versionsOf(group, 99)), [4, 3, 2, 1])
     })
 
-    it('are those of the user group alone, in its workspace', async () => {
+    it('belong to one user group in its workspace', async () => {
       const [group, other] = [await created(), await created()]
       await rename(group, 'B')
       assert.deepEqual(await versionsOf(other), [])
       const elsewhere = await Registry.fresh(store)
       const { workspaceId } = elsewhere.tenantScope
-      const asked = { teamId: group.teamId, beforeRevision: null, limit: 9 }
-      assert.deepEqual(await store.userGroupHistory.listVersions({ ...asked, workspaceId }), [])
+      const query = { teamId: group.teamId, beforeRevision: null, limit: 9 }
+      assert.deepEqual(await store.userGroupHistory.listVersions({ ...query, workspaceId }), [])
     })
 
-    it('are of the newest hundred revisions', async () => {
+    it('are kept for the last 100 revisions', async () => {
       const group = await created({ name: 'name 1' })
       const untouched = await created({ name: 'before' })
       await rename(untouched, 'after')
@@ -117,7 +117,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
         Array.from({ length: 100 }, (_, i) => 130 - i),
       )
       for (const { revision, name } of versions) assert.equal(name, `name ${revision}`)
-      // A rotation is a revision too.
+      // Suspensions count as revisions too.
       for (let i = 0; i < 60; i++) {
         await store.userGroups.suspend({ ...origin, key: group, suspended: i % 2 === 0, now: 2000 })
       }
@@ -129,7 +129,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       assert.deepEqual(revisions(await versionsOf(untouched)), [1])
     })
 
-    it('are all there after many changes at once, each with its own author and time', async () => {
+    it('are complete after simultaneous changes, each with its own author and time', async () => {
       const group = await created({ name: '0', properties: '{"i":0}' })
       const count = 48
       await Promise.all(
