@@ -26,7 +26,8 @@ export async function drawFlameGraph() {
   try {
     await seedUserGroups(service.file, manyKnownIds)
     const load = { size, ids: manyKnownIds, expected: '"new_user_group":false' }
-    await loadRound(service, { ...load, order: 'once', seconds: longest })
+    // Fills the response cache, which keeps a response from its second request on.
+    for (let i = 0; i < 2; i++) await loadRound(service, { ...load, order: 'once', seconds: longest })
     const from = microseconds()
     await loadRound(service, { ...load, order: 'random', seconds: 10 })
     const to = microseconds()

@@ -102,12 +102,14 @@ async function measure(
   const introspections = /** @type {const} */ ({ operation: 'introspect', expected: '"active":true' })
   let created = 0
   try {
-    // Fills the response cache. The case `rows` covers stores that exceed it.
+    // Fills the response cache, which keeps a response from its second request on. The case `rows` covers stores that exceed it.
     for (const [server, load] of /** @type {const} */ ([
       [read, { expected: unchanged }],
       [renderer, introspections],
     ])) {
-      await loadRound(server, { size, ids: manyKnownIds, order: 'once', seconds: longest, ...load })
+      for (let i = 0; i < 2; i++) {
+        await loadRound(server, { size, ids: manyKnownIds, order: 'once', seconds: longest, ...load })
+      }
     }
     const rows = []
     for (const connections of connectionCounts) {

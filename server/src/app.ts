@@ -69,9 +69,10 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   const fastPath = fastPathOf(parts, authentication)
   const observers = [parts.accessLog && accessLog(parts.accessLog), parts.requestObserver]
   const pipelineOptions = { ...parts, observers: observers.filter((one) => one !== null), fastPath }
+  const baseLogger: FastifyBaseLogger = logger
   const app: FastifyInstance = Fastify({
     ...fastifyOptions,
-    loggerInstance: logger as FastifyBaseLogger,
+    loggerInstance: baseLogger,
     bodyLimit: limits.maxBody,
     serverFactory: (handleRequest) => createPipeline(pipelineOptions, handleRequest),
   })
@@ -103,7 +104,7 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
 
 const fastifyOptions = {
   logController: new LogController({ disableRequestLogging: true }),
-  genReqId: (request) => contextOf(request as Parameters<typeof contextOf>[0]).id,
+  genReqId: (request) => contextOf(request).id,
   return503OnClosing: false,
   exposeHeadRoutes: false,
   routerOptions: { ignoreTrailingSlash: true },

@@ -49,12 +49,12 @@ export class ProtocolErrors implements Stage {
   }
 
   attach(server: Server): void {
-    server.on('clientError', (error: ProtocolError, socket) => {
-      this.#handleClientError(error, socket as HttpConnection)
+    server.on('clientError', (error: ProtocolError, socket: HttpConnection) => {
+      this.#handleClientError(error, socket)
     })
-    server.on('connect', (_request, socket) => {
+    server.on('connect', (_request, socket: HttpConnection) => {
       const fault = new Fault('method_not_allowed', 'CONNECT is not supported')
-      this.#send({ fault, allow: '' }, socket as HttpConnection)
+      this.#send({ fault, allow: '' }, socket)
     })
     // RFC 9110, section 10.1.1: an expectation other than 100-continue may be ignored.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response))

@@ -6,9 +6,11 @@ export function traceRequests(tracer: RequestTracer): Stage {
   return {
     handle(context, next) {
       const trace = tracer.begin(context.raw)
-      if (trace === null) return next(context)
-      context.trace = trace
-      trace.run(() => next(context))
+      if (trace === null) next(context)
+      else {
+        context.trace = trace
+        trace.run(() => next(context))
+      }
     },
   }
 }

@@ -51,7 +51,8 @@ function problemOf(request: IncomingMessage): string | undefined {
   }
   // RFC 9112, section 3.2.2: a server accepts the absolute form. One without a host or with a user name stays invalid.
   if (request.url?.startsWith('/') !== true) {
-    request.url = request.url?.replace(/^https?:\/\/[^/?#@]+(?=[/?]|$)/i, '') || '/'
+    const path = request.url?.replace(/^https?:\/\/[^/?#@]+(?=[/?]|$)/i, '') ?? ''
+    request.url = path === '' ? '/' : path
   }
   if (/^https?:|#/i.test(request.url)) return 'The path is not valid'
   for (const name of singleHeaders) {

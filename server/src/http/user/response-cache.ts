@@ -15,6 +15,11 @@ export interface CacheableResponse {
   readonly stamp?: ChangeStamp | undefined
 }
 
+interface Entry extends CacheableResponse {
+  readonly teamId: number
+  readonly stamp: ChangeStamp
+}
+
 /** Maximum size of an entry, so that a few large ones do not evict all others. */
 export const maxEntryBytes = 32 * 1024
 /** Memory per entry besides its texts. */
@@ -31,7 +36,7 @@ const maxSeen = seenBits / 4
  */
 export class ResponseCache {
   readonly #store: Pick<Store, 'userGroups'>
-  readonly #responses: LRUCache<string, CacheableResponse> | undefined
+  readonly #responses: LRUCache<string, Entry> | undefined
   /** One bit per checksum of a recent request. */
   readonly #seen = new Uint8Array(seenBits / 8)
   #seenCount = 0
@@ -56,16 +61,17 @@ export class ResponseCache {
     // Latin-1 maps each byte to one character: different bodies have different keys.
     const key = `${operation}/${workspaceId}/${environment}/${body.toString('latin1')}`
     const cached = this.#responses.get(key)
-    if (cached?.teamId != null && cached.stamp !== undefined) {
+    if (cached !== undefined) {
       const { teamId, stamp } = cached
       if (await this.#store.userGroups.isUnchanged(workspaceId, environment, teamId, stamp)) return cached
     }
     const response = await respond()
-    if (response.stamp !== undefined && this.#isRepeated(key)) {
+    const { teamId, stamp } = response
+    if (teamId !== null && stamp !== undefined && this.#isRepeated(key)) {
       // A text built by concatenation is a tree, which V8 would flatten for each response.
       const json = Buffer.from(response.json).toString()
       const size = sizeOf(key) + sizeOf(json) + entryOverheadBytes
-      this.#responses.set(key, { ...response, json }, { size })
+      this.#responses.set(key, { json, teamId, stamp }, { size })
     }
     return response
   }
