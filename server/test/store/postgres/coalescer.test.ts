@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as eventLoopTick, setTimeout as sleep } from 'node:timers/promises'
 import { Coalescer, type CoalescerOptions } from '../../../src/store/postgres/coalescer.ts'
 import { PostgresFailure } from '../../../src/store/postgres/postgres-fault.ts'
 import { Attempt } from '../../../src/store/postgres/retry.ts'
@@ -10,7 +10,7 @@ interface Item {
   readonly keys: readonly string[]
 }
 
-/** Of the group `g` and one key, unless it says otherwise. */
+/** Returns an item with one key in the group `g`, unless overridden. */
 const item = (key: string, over: Partial<Item> = {}): Item => ({ group: 'g', keys: [key], ...over })
 
 interface Statement {
@@ -19,7 +19,7 @@ interface Statement {
   readonly fail: (error: Error) => void
 }
 
-/** A coalescer whose statements the test ends; the result of an item is its keys and the number of its statement. */
+/** Creates a coalescer whose statements the test completes. The result of an item is its keys and statement number. */
 function coalescing(over: Partial<CoalescerOptions<Item, string>> = {}) {
   const statements: Statement[] = []
   const coalescer = new Coalescer<Item, string>({
@@ -44,10 +44,10 @@ function coalescing(over: Partial<CoalescerOptions<Item, string>> = {}) {
   })
   return {
     add: (added: Item, attempt = new Attempt()) => coalescer.add(added, attempt),
-    /** The keys of each statement so far, once no more begins by itself. */
+    /** Returns the keys of all statements so far, after pending ones have started. */
     keys: async () => {
-      await nextTurn()
-      await nextTurn()
+      await eventLoopTick()
+      await eventLoopTick()
       return statements.map(({ items }) => items.map(({ keys }) => keys.join()))
     },
     statement: (number: number) => {
@@ -59,7 +59,7 @@ function coalescing(over: Partial<CoalescerOptions<Item, string>> = {}) {
 }
 
 describe('the coalescer', () => {
-  it('makes one statement of what arrives in one turn', async () => {
+  it('combines items of one event-loop iteration in one statement', async () => {
     const { add, keys, statement } = coalescing()
     const results = Promise.all(['a', 'b', 'c'].map((key) => add(item(key))))
     assert.deepEqual(await keys(), [['a', 'b', 'c']])
@@ -67,7 +67,7 @@ describe('the coalescer', () => {
     assert.deepEqual(await results, ['a in 0', 'b in 0', 'c in 0'])
   })
 
-  it('divides many among the statements that may be under way', async () => {
+  it('divides many items among the allowed number of statements', async () => {
     const { add, keys, statement } = coalescing()
     const results = Promise.all(Array.from({ length: 101 }, (_, i) => add(item(String(i)))))
     assert.deepEqual(
@@ -80,7 +80,7 @@ describe('the coalescer', () => {
     assert.deepEqual([responses[0], responses[50], responses[51]], ['0 in 0', '50 in 0', '51 in 1'])
   })
 
-  it('collects what arrives while as many statements are under way as may be', async () => {
+  it('collects items while the allowed number of statements is in flight', async () => {
     const { add, keys, statement } = coalescing()
     const results: Promise<string>[] = []
     for (const key of ['a', 'b', 'c', 'd', 'e']) {
@@ -95,7 +95,7 @@ describe('the coalescer', () => {
     assert.deepEqual(await Promise.all(results), ['a in 0', 'b in 1', 'c in 2', 'd in 2', 'e in 2'])
   })
 
-  it('begins no second statement for a few, while they may be collected', async () => {
+  it('starts no second statement for a few items during the collecting time', async () => {
     const { add, keys, statement } = coalescing({ collectingMs: 2 ** 31 - 1 })
     const results = [add(item('a'))]
     await keys()
@@ -116,7 +116,7 @@ describe('the coalescer', () => {
     assert.equal((await Promise.all(results)).at(-1), 'd in 3')
   })
 
-  it('begins one for a few where the first is not answered for longer', async () => {
+  it('starts a second statement for a few items after the collecting time', async () => {
     const { add, keys, statement } = coalescing({ collectingMs: 1 })
     const first = add(item('a'))
     await keys()
@@ -128,7 +128,7 @@ describe('the coalescer', () => {
     await first
   })
 
-  it('begins each at once where the first is not answered for long, whatever was answered since', async () => {
+  it('starts each item at once while an older statement exceeds the collecting time', async () => {
     const collectingMs = 100
     const { add, keys, statement } = coalescing({ collectingMs })
     const stuck = add(item('a'))
@@ -144,7 +144,7 @@ describe('the coalescer', () => {
     await stuck
   })
 
-  it('gives those with the same key the same result, where they share', async () => {
+  it('returns one shared result to items with the same key in mode "share"', async () => {
     const { add, keys, statement } = coalescing()
     const results = Promise.all(['a', 'b', 'a', 'a'].map((key) => add(item(key))))
     assert.deepEqual(await keys(), [['a', 'b']])
@@ -152,7 +152,7 @@ describe('the coalescer', () => {
     assert.deepEqual(await results, ['a in 0', 'b in 0', 'a in 0', 'a in 0'])
   })
 
-  it('gives those with the same key a statement each, in turn, where they wait', async () => {
+  it('runs items with the same key in successive statements in mode "wait"', async () => {
     const { add, keys, statement } = coalescing({ sameKey: 'wait', maxInFlight: 1 })
     const results = Promise.all(['a', 'b', 'a', 'a', 'c'].map((key) => add(item(key))))
     assert.deepEqual(await keys(), [['a', 'b', 'c']])
@@ -177,15 +177,15 @@ describe('the coalescer', () => {
     assert.deepEqual([await results, await later], [['a in 0', 'a in 2', 'b in 0'], 'c in 1'])
   })
 
-  it('takes two for the same where they have one of several keys in common', async () => {
+  it('treats items with any common key as the same', async () => {
     const { add, keys } = coalescing({ sameKey: 'wait', maxInFlight: 1 })
     const several = [['a', 'x'], ['b', 'x'], ['b'], ['c']].map((keys) => add(item('', { keys })))
-    // The third waits too: it stands behind the second.
+    // The third item waits too, because it shares a key with the second.
     assert.deepEqual(await keys(), [['a,x', 'c']])
     for (const result of several) result.catch(() => undefined)
   })
 
-  it('makes no statement for two groups', async () => {
+  it('never combines items of two groups', async () => {
     const { add, keys, statement } = coalescing()
     const results = Promise.all([
       add(item('a', { group: 'one' })),
@@ -198,7 +198,7 @@ describe('the coalescer', () => {
     assert.deepEqual(await results, ['a in 0', 'a in 1', 'b in 0'])
   })
 
-  it('serves the groups in turn, so that a busy one keeps no other waiting', async () => {
+  it('serves groups in turn, so that a busy group does not block others', async () => {
     const { add, keys, statement } = coalescing({ sameKey: 'wait', maxInFlight: 1 })
     const busy = ['a', 'a', 'a'].map((key) => add(item(key, { group: 'busy' })))
     await keys()
@@ -213,7 +213,7 @@ describe('the coalescer', () => {
     assert.deepEqual(await Promise.all([...busy, other]), ['a in 0', 'a in 1', 'a in 3', 'b in 2'])
   })
 
-  it('has more statements under way in several groups than in one', async () => {
+  it('limits statements in flight per group and in total', async () => {
     const { add, keys, statement } = coalescing({ maxInFlight: 3 })
     const results: Promise<string>[] = []
     for (const [key, group] of [
@@ -226,7 +226,7 @@ describe('the coalescer', () => {
       results.push(add(item(key, { group })))
       await keys()
     }
-    // The third of group one waits for its group, and group three for any.
+    // The third item of group one waits for its group, and group three for the total limit.
     assert.deepEqual(await keys(), [['a'], ['b'], ['a']])
     statement(2).succeed()
     assert.deepEqual((await keys()).length, 4)
@@ -237,7 +237,7 @@ describe('the coalescer', () => {
     assert.deepEqual(await Promise.all(results), ['a in 0', 'b in 1', 'c in 4', 'a in 2', 'a in 3'])
   })
 
-  it('keeps a statement to a thousand', async () => {
+  it('limits a statement to 1,000 items', async () => {
     const { add, keys, statement } = coalescing({ maxInFlight: 1 })
     const results = Promise.all(Array.from({ length: 2500 }, (_, i) => add(item(String(i)))))
     for (const i of [0, 1, 2]) {
@@ -251,7 +251,7 @@ describe('the coalescer', () => {
     )
   })
 
-  it('keeps a statement to what it can carry, and to the order of what arrives', async () => {
+  it('limits a statement by weight, in order of arrival', async () => {
     const weights: Record<string, number> = { light: 1, heavy: 200_000, huge: 10_000_000 }
     const weightOf = ({ keys: [key] }: Item) => weights[key?.replace(/\d+$/, '') ?? ''] ?? 0
     const { add, keys, statement } = coalescing({ weightOf, maxInFlight: 1 })
@@ -272,12 +272,12 @@ describe('the coalescer', () => {
   })
 
   const ofStatement = {
-    'what it holds': '22021',
-    'a row that is locked': '55P03',
-    'its time': '57014',
+    'invalid data': '22021',
+    'a locked row': '55P03',
+    'a timeout': '57014',
   }
   for (const [what, code] of Object.entries(ofStatement)) {
-    it(`tries each on its own where a statement fails for ${what}`, async () => {
+    it(`retries each item in a separate statement when a statement fails because of ${what}`, async () => {
       const { add, keys, statement } = coalescing({ sameKey: 'wait', maxInFlight: 1 })
       const reason = new PostgresFailure(code, 'querying')
       const settled = Promise.allSettled(['a', 'b', 'c'].map((key) => add(item(key))))
@@ -296,7 +296,7 @@ describe('the coalescer', () => {
     })
   }
 
-  it('tries some at once of those that are tried on their own', async () => {
+  it('runs several separate retries at once', async () => {
     const { add, keys, statement } = coalescing({ sameKey: 'wait', maxInFlight: 1 })
     const results = Promise.all(Array.from({ length: 20 }, (_, i) => add(item(String(i)))))
     await keys()
@@ -309,9 +309,9 @@ describe('the coalescer', () => {
     assert.equal((await results).length, 20)
   })
 
-  const ofServer = { 'a deadlock': '40P01', 'its connection': 'ECONNRESET' }
+  const ofServer = { 'a deadlock': '40P01', 'a lost connection': 'ECONNRESET' }
   for (const [what, code] of Object.entries(ofServer)) {
-    it(`fails all where a statement fails for ${what}, so that they are repeated together`, async () => {
+    it(`fails all items, so that they are retried together, when a statement fails because of ${what}`, async () => {
       const { add, keys, statement } = coalescing({ sameKey: 'wait', maxInFlight: 1 })
       const reason = new PostgresFailure(code, 'querying')
       const settled = Promise.allSettled(['a', 'b', 'c'].map((key) => add(item(key))))
@@ -322,7 +322,7 @@ describe('the coalescer', () => {
     })
   }
 
-  it('goes on after a statement that failed', async () => {
+  it('continues after a failed statement', async () => {
     const { add, keys, statement } = coalescing({ maxInFlight: 1 })
     const first = add(item('a'))
     await keys()
@@ -334,7 +334,7 @@ describe('the coalescer', () => {
     assert.equal(await second, 'b in 1')
   })
 
-  it('begins nothing that has been answered already', async () => {
+  it('starts no item whose attempt is over', async () => {
     const { add, keys, statement } = coalescing({ maxInFlight: 1 })
     const first = add(item('a'))
     await keys()
@@ -348,16 +348,16 @@ describe('the coalescer', () => {
     assert.deepEqual(await Promise.all([first, results[1]]), ['a in 0', 'c in 1'])
   })
 
-  it('tells the observer of a statement that fails, and of those in its place', async () => {
-    const told: string[] = []
+  it('notifies the observer of a failed statement and of the retries', async () => {
+    const notifications: string[] = []
     let calls = 0
     const { add, keys, statement } = coalescing({
       kind: 'create',
       observer: {
         requestContext: () => ++calls,
         begin: (kind, of) => {
-          told.push(`${kind} ${of.join()}`)
-          return (failed) => told.push(`${of.join()} ${failed ? 'failed' : 'done'}`)
+          notifications.push(`${kind} ${of.join()}`)
+          return (failed) => notifications.push(`${of.join()} ${failed ? 'failed' : 'done'}`)
         },
       },
     })
@@ -371,6 +371,13 @@ describe('the coalescer', () => {
       (await results).map(({ status }) => status),
       ['fulfilled', 'rejected'],
     )
-    assert.deepEqual(told, ['create 1,2', '1,2 failed', 'create 1', 'create 2', '1 done', '2 failed'])
+    assert.deepEqual(notifications, [
+      'create 1,2',
+      '1,2 failed',
+      'create 1',
+      'create 2',
+      '1 done',
+      '2 failed',
+    ])
   })
 })

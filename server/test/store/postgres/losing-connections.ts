@@ -1,12 +1,12 @@
 import { it, type TestContext } from 'node:test'
 import type { CaughtStatement, DatabaseProxy } from '../../support/database-proxy.ts'
 
-/** Loses the connection under a statement; `repeated` is the next such statement. */
+/** Breaks the connection during a statement. `repeated` resolves to the retry of the statement. */
 export type Lose = (caught: CaughtStatement, repeated: () => Promise<CaughtStatement>) => void | Promise<void>
 
 const drop: Lose = (caught) => caught.drop()
 
-const runUntold: Lose = async (caught) => {
+const runWithoutResult: Lose = async (caught) => {
   await caught.run()
   caught.cutOff()
 }
@@ -14,25 +14,25 @@ const runUntold: Lose = async (caught) => {
 const runLate: Lose = async (caught, repeated) => {
   const next = repeated()
   caught.cutOff()
-  const repetition = await next
+  const retry = await next
   await caught.run()
-  repetition.pass()
+  retry.pass()
 }
 
-/** Where a connection is lost, as the test's title says it. */
+/** Ways to lose a connection, by the end of the test title. */
 const losses = {
-  'before the server has it': drop,
-  'after it has happened, before anybody knows': runUntold,
-  'and it happens after all, beside its repetition': runLate,
+  'before the statement reaches the server': drop,
+  'after the statement ran, before its result arrives': runWithoutResult,
+  'and the statement still runs, next to its retry': runLate,
 }
 
-/** A test for each way in which the connection under a statement can be lost. */
+/** Adds one test for each way to lose the connection during a statement. */
 export function eachLoss(title: string, test: (t: TestContext, lose: Lose) => Promise<void>): void {
   for (const [when, lose] of Object.entries(losses))
-    it(`${title}, where its connection is lost ${when}`, (t) => test(t, lose))
+    it(`${title}, when the connection is lost ${when}`, (t) => test(t, lose))
 }
 
-/** Loses the connection under the next such statement of `operation`; what that then comes to. */
+/** Runs `operation`, loses the connection during its next matching statement, and returns the result. */
 export async function losing<T>(
   proxy: DatabaseProxy,
   pattern: RegExp,

@@ -15,14 +15,14 @@ import { eachLoss, losing } from './losing-connections.ts'
 import { openPostgres, openProxied } from './postgres-support.ts'
 import { freshKey, newWorkspace } from '../contract/store-fixtures.ts'
 
-/** What makes a change final: the end of its transaction, or the one statement that it is. */
+/** Statement that commits a change: COMMIT, or a change in a single statement. */
 const finish = /^COMMIT|^WITH .*INSERT INTO audit_event/s
-/** With what the repetition of either begins. */
+/** First statement of the retry of a change. */
 const repetition = /^BEGIN|^WITH .*INSERT INTO audit_event/s
 
-describe('PostgreSQL: the event of a change in doubt', () => {
+describe('PostgreSQL: the audit event of a change with an ambiguous commit', () => {
   for (const [what, prepare] of Object.entries(changes)) {
-    eachLoss(`is there once: ${what}`, async (t, lose) => {
+    eachLoss(`is recorded once: ${what}`, async (t, lose) => {
       const { store, proxy } = await openProxied(t)
       const { change, events, nothing } = await prepare(store)
       const { events: left } = await leaving(store, () => losing(proxy, finish, lose, change, repetition))
@@ -34,7 +34,7 @@ describe('PostgreSQL: the event of a change in doubt', () => {
     })
   }
 
-  eachLoss('is there once: the first API tokens', async (t, lose) => {
+  eachLoss('is recorded once: creating the first API tokens', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const tokens = [newApiToken(), newApiToken({ environment: 'Customer' })]
     const { events } = await leaving(store, () =>
@@ -49,7 +49,7 @@ describe('PostgreSQL: the event of a change in doubt', () => {
     )
   })
 
-  eachLoss('is there once: a pruning of more than one turn', async (t, lose) => {
+  eachLoss('is recorded once: pruning the audit log in several batches', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const workspace = await store.workspaces.create(newWorkspace('pruned'))
     const where = { ...tenantScope, workspaceId: workspace?.workspace.id ?? 0 }
@@ -70,7 +70,7 @@ describe('PostgreSQL: the event of a change in doubt', () => {
     )
   })
 
-  it('is of the creation, and of the change that came between, once each', async (t) => {
+  it('is recorded once for a creation and for a change in between', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const group = newUserGroup({ ...by, now })
@@ -86,7 +86,7 @@ describe('PostgreSQL: the event of a change in doubt', () => {
         () => store.userGroups.getOrCreate(group),
       ),
     )
-    // The repetition finds another name, and sets its own: three changes were made.
+    // The retry finds another name and changes it back, which makes three changes.
     assert.deepEqual(events.map(({ action }) => action).sort(), [
       'user_group.created',
       'user_group.updated',
@@ -95,7 +95,7 @@ describe('PostgreSQL: the event of a change in doubt', () => {
   })
 })
 
-/** One that asks these in turn, each call another. */
+/** Returns a store that forwards operations to these stores in turn. */
 function inTurn(...stores: readonly [Store, Store]): Store {
   let calls = 0
   type Port = Record<string, (...args: unknown[]) => unknown>
@@ -116,7 +116,7 @@ function inTurn(...stores: readonly [Store, Store]): Store {
 
 describe('PostgreSQL: two processes at once', () => {
   for (const [what, prepare] of Object.entries(changes)) {
-    it(`tell of ${what} once`, async (t) => {
+    it(`record ${what} once`, async (t) => {
       const { store, url } = await openProxied(t)
       const { change, events } = await prepare(inTurn(store, await openPostgres(t, url)))
       const { events: left } = await leaving(store, () =>

@@ -17,7 +17,7 @@ import {
 } from './postgres-support.ts'
 import { count, deletion, hashOf, origin, plain } from '../contract/store-fixtures.ts'
 
-/** Every version that is kept, by its revision and name. */
+/** Returns revision and name of all stored versions. */
 async function versionsOf(store: Store, { workspaceId, teamId }: UserGroup) {
   const versions = await store.userGroupHistory.listVersions({
     workspaceId,
@@ -38,7 +38,7 @@ describe('PostgreSQL: an update that expects a revision', () => {
     'a user group': ({ teamId }: UserGroup) => ({ expected: { teamId } }),
     nothing: () => ({}),
   })) {
-    eachLoss(`is made once, expecting ${what}`, async (t, lose) => {
+    eachLoss(`is applied once when it expects ${what}`, async (t, lose) => {
       const { store, proxy } = await openProxied(t)
       const group = await created(store)
       const command = { key: group, ...expectation(group), change: { name: 'B' }, ...origin, now: 3000 }
@@ -51,7 +51,7 @@ describe('PostgreSQL: an update that expects a revision', () => {
     })
   }
 
-  it('finds a mismatch where another process was first, and loses nothing', async (t) => {
+  it('reports a mismatch after an update of another process, and keeps that update', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const group = await created(store)
@@ -74,7 +74,7 @@ describe('PostgreSQL: an update that expects a revision', () => {
     assert.deepEqual(await versionsOf(store, group), [[1, 'A']])
   })
 
-  it('finds a mismatch where another process comes between its look and its change', async (t) => {
+  it('reports a mismatch when another process changes the user group between its read and write', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     type Operation = (group: UserGroup, expected: ExpectedUserGroup) => Promise<{ outcome: string }>
@@ -119,27 +119,30 @@ describe('PostgreSQL: an update that expects a revision', () => {
 
 describe('PostgreSQL: a suspension', () => {
   for (const expects of [true, false]) {
-    eachLoss(`is made once, and so is its end${expects ? ', of a revision' : ''}`, async (t, lose) => {
-      const { store, proxy } = await openProxied(t)
-      const group = await created(store)
-      for (const [suspended, revision] of [
-        [true, 1],
-        [false, 2],
-      ] as const) {
-        const expected = expects ? { expected: { teamId: group.teamId, revision } } : {}
-        const result = await losing(proxy, statements.suspend, lose, () =>
-          store.userGroups.suspend({ ...origin, key: group, ...expected, suspended, now: 3000 }),
-        )
-        assert.equal(result.outcome, 'updated')
-        const found = await store.userGroups.find(group)
-        const suspendedAt = suspended ? 3000 : null
-        assert.deepEqual(plain(found), plain({ ...group, revision: revision + 1, suspendedAt }))
-        assert.deepEqual(plain('userGroup' in result && result.userGroup), plain(found))
-      }
-    })
+    eachLoss(
+      `is applied once, and so is the resumption${expects ? ', with an expected revision' : ''}`,
+      async (t, lose) => {
+        const { store, proxy } = await openProxied(t)
+        const group = await created(store)
+        for (const [suspended, revision] of [
+          [true, 1],
+          [false, 2],
+        ] as const) {
+          const expected = expects ? { expected: { teamId: group.teamId, revision } } : {}
+          const result = await losing(proxy, statements.suspend, lose, () =>
+            store.userGroups.suspend({ ...origin, key: group, ...expected, suspended, now: 3000 }),
+          )
+          assert.equal(result.outcome, 'updated')
+          const found = await store.userGroups.find(group)
+          const suspendedAt = suspended ? 3000 : null
+          assert.deepEqual(plain(found), plain({ ...group, revision: revision + 1, suspendedAt }))
+          assert.deepEqual(plain('userGroup' in result && result.userGroup), plain(found))
+        }
+      },
+    )
   }
 
-  it('is made once by two processes at once', async (t) => {
+  it('is applied once when two processes do it at once', async (t) => {
     const { store, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const group = await created(store)
@@ -159,7 +162,7 @@ describe('PostgreSQL: a suspension', () => {
 })
 
 describe('PostgreSQL: a deletion', () => {
-  eachLoss('of a revision is made once', async (t, lose) => {
+  eachLoss('with an expected revision is applied once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const group = await created(store, { change: { name: 'A', mapping: '{"a":"b"}' } })
     const { teamId, revision } = group
@@ -179,7 +182,7 @@ describe('PostgreSQL: a deletion', () => {
     )
   })
 
-  it('is made once by two processes at once', async (t) => {
+  it('is applied once when two processes do it at once', async (t) => {
     const { store, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     for (let round = 0; round < 8; round++) {
@@ -192,7 +195,7 @@ describe('PostgreSQL: a deletion', () => {
     assert.equal((await listDeleted(store)).length, 8)
   })
 
-  it('keeps what another process changes at the same time, or comes too early for it', async (t) => {
+  it('either includes a simultaneous change of another process or precedes it', async (t) => {
     const { store, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const session = await openSession(t, url)
@@ -223,7 +226,7 @@ describe('PostgreSQL: a deletion', () => {
 })
 
 describe('PostgreSQL: a restoration', () => {
-  eachLoss('is made once', async (t, lose) => {
+  eachLoss('is applied once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const group = await created(store, { change: { name: 'A', mapping: '{"a":"b"}' } })
     await store.userGroups.delete(deletion(group))
@@ -242,7 +245,7 @@ describe('PostgreSQL: a restoration', () => {
     )
   })
 
-  it('finds that its id was taken, where that happened before it is known', async (t) => {
+  it('reports that its id is taken when another process took it before the retry', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const group = await created(store)
@@ -264,7 +267,7 @@ describe('PostgreSQL: a restoration', () => {
     assert.equal((await listDeleted(store)).length, 1)
   })
 
-  it('waits for a creation that another session has not committed, and finds its id taken', async (t) => {
+  it('waits for an uncommitted creation of another session, and then reports that its id is taken', async (t) => {
     const { store, url } = await openProxied(t)
     const group = await created(store)
     await store.userGroups.delete(deletion(group))
@@ -289,7 +292,7 @@ describe('PostgreSQL: a restoration', () => {
     assert.equal((await listDeleted(store)).length, 1)
   })
 
-  it('is made once by two processes at once', async (t) => {
+  it('is applied once when two processes do it at once', async (t) => {
     const { store, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     for (let round = 0; round < 8; round++) {
@@ -312,22 +315,22 @@ describe('PostgreSQL: a restoration', () => {
   })
 })
 
-describe('PostgreSQL: two processes that forget what was deleted', () => {
-  it('forget it all, each once, while a third one restores what is not too old', async (t) => {
+describe('PostgreSQL: two processes that delete expired user groups', () => {
+  it('delete each of them once, while recent ones are restored', async (t) => {
     const { store, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const groups = await Promise.all(Array.from({ length: 60 }, () => created(store)))
     await Promise.all(
       groups.map((group, i) => store.userGroups.delete({ ...deletion(group), now: i < 30 ? 1000 : 2000 })),
     )
-    const [forgotten] = await Promise.all([
+    const [deletedCount] = await Promise.all([
       deleteExpired(store, { now: 0, deletedBefore: 1000, usedBefore: 0 }),
       deleteExpired(other, { now: 0, deletedBefore: 1000, usedBefore: 0 }),
       ...groups.map(({ teamId }) =>
         store.userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 1000 }),
       ),
     ])
-    assert.ok(forgotten <= 30)
+    assert.ok(deletedCount <= 30)
     assert.deepEqual(await listDeleted(store), [])
     const found = await Promise.all(groups.map((group) => store.userGroups.find(group)))
     assert.deepEqual(

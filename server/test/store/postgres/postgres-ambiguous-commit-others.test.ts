@@ -19,7 +19,7 @@ const apiToken = () =>
   }) as const
 
 describe('PostgreSQL: an update', () => {
-  eachLoss('says updated', async (t, lose) => {
+  eachLoss('reports updated', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const key = await created(store)
     const command = { key, change: { name: 'B', properties: '{"a":1}' }, ...origin, now: 3000 }
@@ -30,7 +30,7 @@ describe('PostgreSQL: an update', () => {
     assert.deepEqual(plain('userGroup' in result && result.userGroup), plain(group))
   })
 
-  eachLoss('is made once by a get too', async (t, lose) => {
+  eachLoss('by get or create is applied once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const { token } = await created(store, { key: { ...freshKey(), providedId: 'got' } })
     const key = { ...freshKey(), providedId: 'got' }
@@ -44,7 +44,7 @@ describe('PostgreSQL: an update', () => {
   })
 })
 
-describe('PostgreSQL: whatever else changes the store', () => {
+describe('PostgreSQL: other changes of the store', () => {
   eachLoss('deletes a user group once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const key = await created(store)
@@ -56,7 +56,7 @@ describe('PostgreSQL: whatever else changes the store', () => {
     assert.equal(await store.userGroups.delete(deletion(key)), 'not_found')
   })
 
-  it('deletes no other that has been created with the same id before it is known', async (t) => {
+  it('keeps a user group that another process creates with the same id before the retry', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const key = await created(store)
@@ -74,7 +74,7 @@ describe('PostgreSQL: whatever else changes the store', () => {
     assert.notEqual(others[0], key.teamId)
   })
 
-  eachLoss('makes a workspace once', async (t, lose) => {
+  eachLoss('creates a workspace once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const made = await losing(proxy, statements.createWorkspace, lose, () =>
       store.workspaces.create(newWorkspace('new', 7)),
@@ -84,7 +84,7 @@ describe('PostgreSQL: whatever else changes the store', () => {
     assert.equal(await store.workspaces.create(newWorkspace('new', 8)), null)
   })
 
-  it('makes no workspace whose name another process has taken meanwhile', async (t) => {
+  it('creates no workspace whose name another process takes meanwhile', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const lose: Lose = async (caught) => {
@@ -99,7 +99,7 @@ describe('PostgreSQL: whatever else changes the store', () => {
     )
   })
 
-  eachLoss('makes an API token once', async (t, lose) => {
+  eachLoss('creates an API token once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const token = apiToken()
     const made = await losing(proxy, statements.createApiToken, lose, () => store.apiTokens.create(token))
@@ -107,18 +107,18 @@ describe('PostgreSQL: whatever else changes the store', () => {
     assert.deepEqual(await store.apiTokens.find(token.tokenHash), made)
   })
 
-  eachLoss('makes the first API tokens once, and says so', async (t, lose) => {
+  eachLoss('creates the first API tokens once and reports it', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const tokens = [apiToken(), apiToken()]
-    const wereMade = await losing(
+    const wereCreated = await losing(
       proxy,
       statements.commit,
       lose,
       () => store.apiTokens.createFirst(tokens),
-      // The repetition waits there, until the commit.
+      // The retry waits here until the commit.
       /^LOCK TABLE/,
     )
-    assert.equal(wereMade, true)
+    assert.equal(wereCreated, true)
     assert.equal((await store.apiTokens.list()).length, 2)
     assert.equal(await store.apiTokens.createFirst([apiToken()]), false)
   })
@@ -134,11 +134,11 @@ describe('PostgreSQL: whatever else changes the store', () => {
   })
 
   for (const [what, oldTokenValidUntil] of [
-    ['which works on', 9000],
-    // When the repetition comes, it no longer works.
-    ['which stops at once', 2000],
+    ['which stays valid', 9000],
+    // The old token has expired when the retry runs.
+    ['which expires at once', 2000],
   ] as const) {
-    eachLoss(`makes one API token in the place of another, ${what}`, async (t, lose) => {
+    eachLoss(`rotates an API token once, ${what}`, async (t, lose) => {
       const { store, proxy } = await openProxied(t)
       const old = await store.apiTokens.create(apiToken())
       const { tokenHash } = apiToken()
@@ -148,7 +148,7 @@ describe('PostgreSQL: whatever else changes the store', () => {
         statements.commit,
         lose,
         () => store.apiTokens.rotate(command),
-        // The repetition waits there, until the commit.
+        // The retry waits here until the commit.
         statements.lockApiToken,
       )
       assert.ok(result.outcome === 'rotated')
@@ -164,7 +164,7 @@ describe('PostgreSQL: whatever else changes the store', () => {
     })
   }
 
-  it('makes no API token in the place of one that another process has replaced meanwhile', async (t) => {
+  it('does not rotate an API token that another process rotates meanwhile', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const { id } = await store.apiTokens.create(apiToken())
@@ -179,7 +179,7 @@ describe('PostgreSQL: whatever else changes the store', () => {
     assert.equal((await store.apiTokens.list()).length, 2)
   })
 
-  eachLoss('limits an API token, and tells of it once', async (t, lose) => {
+  eachLoss('sets the rate limit of an API token', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const { id } = await store.apiTokens.create(apiToken())
     const rateLimit = { perSecond: 5, burst: 9 }
@@ -210,7 +210,7 @@ describe('PostgreSQL: whatever else changes the store', () => {
   })
 })
 
-describe('PostgreSQL: a session of the console', () => {
+describe('PostgreSQL: a console session', () => {
   const begin = async (store: Store) => {
     const { id } = await store.apiTokens.create(apiToken())
     const hash = randomBytes(32)

@@ -34,7 +34,7 @@ describe('PostgreSQL: a rotation', () => {
     'with an idempotency key': () => ({ idempotency: idempotency() }),
   }
   for (const [kind, over] of Object.entries(kinds)) {
-    eachLoss(`is made once, ${kind}`, async (t, lose) => {
+    eachLoss(`is applied once, ${kind}`, async (t, lose) => {
       const { store, proxy, url } = await openProxied(t)
       const group = await created(store)
       const command = rotation(group.token, over())
@@ -51,7 +51,7 @@ describe('PostgreSQL: a rotation', () => {
     })
   }
 
-  eachLoss('is made once, by the id of its user group', async (t, lose) => {
+  eachLoss('is applied once, by the id of its user group', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const group = await created(store)
     const command = rotation(group.token, { target: { providedId: group.providedId } })
@@ -62,7 +62,7 @@ describe('PostgreSQL: a rotation', () => {
     assert.equal(old?.validUntil, 2000)
   })
 
-  eachLoss('is made once for each of many that share the statement', async (t, lose) => {
+  eachLoss('is applied once for each of many that share a statement', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const groups = await Promise.all(Array.from({ length: 20 }, () => created(store)))
     const results = await losing(proxy, statements.rotate, lose, () =>
@@ -81,10 +81,10 @@ describe('PostgreSQL: a rotation', () => {
     ['by the id of its user group', statements.find, true],
   ] as const) {
     const lookUps = [find, statements.findByToken, statements.findBySupersededToken]
-    it(`is its own where it happens after all while it is being looked for, ${kind}`, async (t) => {
+    it(`is recognized when the lost statement runs during the lookups, ${kind}`, async (t) => {
       const { store, proxy, url } = await openProxied(t)
       const group = await created(store)
-      // Its statement reaches the server between any two of the look-ups that follow.
+      // The lost statement runs between any two of the following lookups.
       for (const passed of lookUps.keys()) {
         const current = (await store.userGroups.find(group))?.token ?? group.token
         const next = proxy.next(statements.rotate)
@@ -114,7 +114,7 @@ describe('PostgreSQL: a rotation', () => {
     })
   }
 
-  it('is its own where its token has been rotated in turn, before it could find out', async (t) => {
+  it('is recognized when another process rotates the new token before the lookup', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const group = await created(store)
@@ -138,7 +138,7 @@ describe('PostgreSQL: a rotation', () => {
     assert.deepEqual([owner?.userGroup.teamId, owner?.validUntil], [group.teamId, 2000])
   })
 
-  it('is refused where it did not happen and another has been made meanwhile', async (t) => {
+  it('is refused when it was not applied and another process rotates meanwhile', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const group = await created(store)
@@ -152,21 +152,21 @@ describe('PostgreSQL: a rotation', () => {
     assert.deepEqual(result, { outcome: 'superseded' })
   })
 
-  it('is told to another process that sends the same idempotency key before it is known', async (t) => {
+  it('is replayed to another process that sends the same idempotency key before the retry', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const group = await created(store)
     const command = rotation(group.token, { idempotency: idempotency() })
-    const told: RotateOutcome[] = []
+    const replayed: RotateOutcome[] = []
     const lose: Lose = async (caught) => {
       await caught.run()
-      told.push(await other.userGroups.rotate(command))
+      replayed.push(await other.userGroups.rotate(command))
       caught.cutOff()
     }
     const result = await losing(proxy, statements.rotate, lose, () => store.userGroups.rotate(command))
     assert.equal(result.outcome, 'rotated')
     assert.deepEqual(
-      told.map((outcome) => [outcome.outcome, tokenOf(outcome)]),
+      replayed.map((outcome) => [outcome.outcome, tokenOf(outcome)]),
       [['replayed', tokenOf(result)]],
     )
   })
@@ -177,7 +177,7 @@ function tokenBytes(outcome: RotateOutcome): Uint8Array {
 }
 
 describe('PostgreSQL: a creation', () => {
-  eachLoss('says created, with its own token', async (t, lose) => {
+  eachLoss('reports created, with its own token', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const command = creation()
     const result = await losing(proxy, statements.createUserGroup, lose, () =>
@@ -189,11 +189,11 @@ describe('PostgreSQL: a creation', () => {
     assert.equal((await store.userGroups.getOrCreate(command)).outcome, 'unchanged')
   })
 
-  it('says created where the lost statement happens in the middle of its repetition', async (t) => {
+  it('reports created when the lost statement runs during its retry', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const session = await openSession(t, url)
     await session.query('SELECT pg_advisory_lock(1)')
-    // The first row waits after it was found to be new, and before it is in the indexes that hold the ids and tokens.
+    // The first row waits after the check that it is new, and before it enters the unique indexes.
     const [ofIds, ofTokens] = ['workspace_id, environment, provided_id', 'workspace_id, token_hash']
     const constraintOf = (columns: string) => `user_group_${columns.replaceAll(', ', '_')}_key`
     await session.query(`
@@ -224,7 +224,7 @@ describe('PostgreSQL: a creation', () => {
     )
   })
 
-  eachLoss('says created to each of many that share the statement', async (t, lose) => {
+  eachLoss('reports created to each of many that share a statement', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const results = await losing(proxy, statements.createUserGroup, lose, () =>
       Promise.all(Array.from({ length: 20 }, () => store.userGroups.getOrCreate(creation()))),
@@ -232,7 +232,7 @@ describe('PostgreSQL: a creation', () => {
     assert.deepEqual(count(results), { created: 20 })
   })
 
-  it('says created once where another process asks for the same before it is known', async (t) => {
+  it('reports created once when another process requests the same before the retry', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const command = creation()
@@ -249,7 +249,7 @@ describe('PostgreSQL: a creation', () => {
     assert.deepEqual(plain(others), plain([unchanged(madeBy(result))]))
   })
 
-  it('gives way where it did not happen and another process has created the same', async (t) => {
+  it('reports unchanged when it was not applied and another process created the same', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const command = creation()
@@ -264,7 +264,7 @@ describe('PostgreSQL: a creation', () => {
     assert.deepEqual(plain([unstamped(result)]), plain(others.map((created) => unchanged(madeBy(created)))))
   })
 
-  it('says created where another process has changed its user group before it is known', async (t) => {
+  it('reports created when another process changes the user group before the retry', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const command = creation()

@@ -8,17 +8,17 @@ import { count, freshKey, hashOf, newWorkspace, origin, plain } from '../contrac
 
 const many = Array.from({ length: 200 }, (_, i) => i)
 
-/** How many statements `work` takes. */
+/** Returns the number of statements that `work` sends. */
 async function statementsOf(proxy: DatabaseProxy, work: () => Promise<unknown>): Promise<number> {
   const before = proxy.statements.length
   await work()
   return proxy.statements.length - before
 }
 
-/** What two hundred calls may take, with all that a connection is asked when it is made: no multiple of the calls. */
+/** Maximum number of statements for 200 operations, including those of new connections. */
 const few = 20
 
-describe('PostgreSQL: two hundred calls at once', () => {
+describe('PostgreSQL: 200 operations at once', () => {
   it('create with a few statements', async (t) => {
     const { store, proxy } = await openProxied(t)
     const made = await statementsOf(proxy, async () => {
@@ -28,7 +28,7 @@ describe('PostgreSQL: two hundred calls at once', () => {
     assert.ok(made <= few, `${made} statements`)
   })
 
-  it('read, change and rotate with a few statements, each its own', async (t) => {
+  it('read, change and rotate different user groups with a few statements', async (t) => {
     const { store, proxy } = await openProxied(t)
     const groups = await Promise.all(many.map(() => created(store)))
     const read = await statementsOf(proxy, async () => {
@@ -65,7 +65,7 @@ describe('PostgreSQL: two hundred calls at once', () => {
     assert.ok(Math.max(read, changed, rotated, owned) <= few, [read, changed, rotated, owned].join())
   })
 
-  it('look up API tokens with a few statements, each its own', async (t) => {
+  it('look up different API tokens with a few statements', async (t) => {
     const { store, proxy } = await openProxied(t)
     const hashes = many.map(() => randomBytes(32))
     const made = await Promise.all(
@@ -87,7 +87,7 @@ describe('PostgreSQL: two hundred calls at once', () => {
     assert.ok(proxy.count(statements.findApiToken) - before <= few)
   })
 
-  it('for one user group share what they read', async (t) => {
+  it('on one user group share a read', async (t) => {
     const { store, proxy } = await openProxied(t)
     const group = await created(store)
     const read = await statementsOf(proxy, async () => {
@@ -99,7 +99,7 @@ describe('PostgreSQL: two hundred calls at once', () => {
     assert.ok(read <= few, `${read} statements`)
   })
 
-  it('for one user group change it one after another', async (t) => {
+  it('on one user group change it one after another', async (t) => {
     const { store, proxy } = await openProxied(t)
     const group = await created(store)
     const some = many.slice(0, 20)
@@ -123,17 +123,17 @@ describe('PostgreSQL: two hundred calls at once', () => {
     assert.ok(proxy.count(statements.rotate) <= many.length)
   })
 
-  it('mix no workspaces and environments', async (t) => {
+  it('do not mix workspaces and environments', async (t) => {
     const { store, proxy } = await openProxied(t)
     const other = await store.workspaces.create(newWorkspace('other'))
     assert.ok(other)
-    const realms = [
+    const tenantScopes = [
       [1, 'Customer'],
       [1, 'Testing'],
       [other.workspace.id, 'Customer'],
     ] as const satisfies [number, Environment][]
     const keys = many.map((i) => {
-      const [workspaceId, environment] = realms[i % 3] ?? realms[0]
+      const [workspaceId, environment] = tenantScopes[i % 3] ?? tenantScopes[0]
       return { workspaceId, environment, providedId: `id-${Math.floor(i / 3)}` }
     })
     const made = await statementsOf(proxy, async () => {
@@ -143,12 +143,12 @@ describe('PostgreSQL: two hundred calls at once', () => {
         assert.deepEqual({ workspaceId, environment, providedId }, keys[i]),
       )
     })
-    assert.ok(made <= realms.length * few, `${made} statements`)
+    assert.ok(made <= tenantScopes.length * few, `${made} statements`)
   })
 })
 
-describe('PostgreSQL: a call that arrives while statements are under way', () => {
-  it('shares the next one with all others that do', async (t) => {
+describe('PostgreSQL: an operation that arrives while statements are in flight', () => {
+  it('shares the next statement with the other operations', async (t) => {
     const { store, proxy } = await openProxied(t)
     const [first, second, ...groups] = await Promise.all(many.map(() => created(store)))
     assert.ok(first && second)
@@ -167,14 +167,14 @@ describe('PostgreSQL: a call that arrives while statements are under way', () =>
     assert.ok(proxy.count(statements.find) - before <= few)
   })
 
-  it('is not answered with what they have found', async (t) => {
+  it('does not get their results', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const group = await created(store)
     const next = proxy.next(statements.find)
     const before = store.userGroups.find(group)
     const caught = await next
-    // What is found is found now; the answer is still under way.
+    // The server has run the statement, but its result has not arrived yet.
     const changed = await other.userGroups.update({ key: group, change: { name: 'B' }, ...origin, now: 3000 })
     assert.equal(changed.outcome, 'updated')
     assert.equal((await store.userGroups.find(group))?.name, 'B')
@@ -182,7 +182,7 @@ describe('PostgreSQL: a call that arrives while statements are under way', () =>
     assert.notEqual(await before, null)
   })
 
-  it('creates once with those that are', async (t) => {
+  it('creates a user group once together with them', async (t) => {
     const { store, proxy } = await openProxied(t)
     const key = freshKey()
     const next = proxy.next(statements.createUserGroup)

@@ -35,7 +35,7 @@ async function register(store: Store): Promise<Registered> {
   return { own, schema, dataSource: await own.createDataSource(schema, { providedId: 'eu' }) }
 }
 
-describe('PostgreSQL: a mapping that is written while its data source is removed', () => {
+describe('PostgreSQL: a mapping that is written while its data source is deleted', () => {
   const update = (store: Store, key: UserGroupKey) =>
     store.userGroups.update({ key, change: { mapping }, mappingMode: 'registered', ...origin, now: 2000 })
   const getOrCreate = (store: Store, key: UserGroupKey) =>
@@ -53,7 +53,7 @@ describe('PostgreSQL: a mapping that is written while its data source is removed
 
   for (const [way, { prepare, write }] of Object.entries(ways)) {
     for (const isolation of ['read committed', 'repeatable read']) {
-      it(`is refused once it is gone, though it was there before (${way}, a database that is ${isolation})`, async (t) => {
+      it(`is refused after the deletion commits (${way}, default isolation ${isolation})`, async (t) => {
         const { store: removing, proxy, url } = await openProxied(t)
         await setForDatabase(t, url, `default_transaction_isolation = '${isolation}'`)
         const { own, dataSource } = await register(removing)
@@ -75,7 +75,7 @@ describe('PostgreSQL: a mapping that is written while its data source is removed
     }
   }
 
-  it('keeps it, where the mapping was first and is not yet decided', async (t) => {
+  it('prevents the deletion when the mapping was written first and is not yet committed', async (t) => {
     const { store, url, session, lock } = await twoStores(t)
     const { own, dataSource } = await register(store)
     const key = await created(store)
@@ -90,12 +90,12 @@ describe('PostgreSQL: a mapping that is written while its data source is removed
   })
 })
 
-describe('PostgreSQL: what a mapping names', () => {
+describe('PostgreSQL: resolving a mapping', () => {
   const find = (store: Store, { token }: UserGroup) =>
     store.userGroups.findByToken(1, 'Customer', hashOf(token), 2000)
   const resolve = /WITH ORDINALITY AS entry/
 
-  it('is told as it is now, whichever process registers or removes', async (t) => {
+  it('returns current data sources, whichever process registers or deletes them', async (t) => {
     const url = await freshDatabase(t)
     const [store, other] = [await openPostgres(t, url), await openPostgres(t, url)]
     const group = await created(store, { change: { name: 'A', mapping } })
@@ -113,7 +113,7 @@ describe('PostgreSQL: what a mapping names', () => {
     assert.deepEqual(await named(), [])
   })
 
-  it('is told as of one time with the mapping, where both change in between', async (t) => {
+  it('returns mapping and data sources of the same point in time when both change', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const { own, dataSource } = await register(other)
@@ -128,7 +128,7 @@ describe('PostgreSQL: what a mapping names', () => {
     assert.deepEqual([owner?.userGroup.mapping, owner?.dataSources], ['{"sales":"us"}', []])
   })
 
-  it('is looked up once for as long as nothing is registered or removed', async (t) => {
+  it('happens once until the registry changes', async (t) => {
     const { store, proxy } = await openProxied(t)
     const { dataSource } = await register(store)
     const group = await created(store, { change: { name: 'A', mapping } })
@@ -146,7 +146,7 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     return rows.map(({ entry }) => entry)
   }
 
-  /** Both wait for the user group, with what they have read until then, and then go on in turn. */
+  /** Lets both operations read and wait for the user group, and then continue one after the other. */
   async function inTurn<First, Second>(
     { session, lock }: Awaited<ReturnType<typeof twoStores>>,
     teamId: number,
@@ -162,7 +162,7 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     return Promise.all([ofFirst, ofSecond])
   }
 
-  it('miss no entry of the mapping that stands in the end', async (t) => {
+  it('store all entries of the final mapping', async (t) => {
     const stores = await twoStores(t)
     const { store, other, session } = stores
     const key = await created(store, { change: { name: 'A', mapping: '{"a":"1"}' } })
@@ -186,7 +186,7 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     }
   })
 
-  it('let a data source go that neither of them is mapped to in the end', async (t) => {
+  it('allow the deletion of a data source that the final mapping does not use', async (t) => {
     const stores = await twoStores(t)
     const { store, other } = stores
     const { own, dataSource } = await register(store)
@@ -201,7 +201,7 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     assert.equal(await own.deleteDataSource(dataSource), isMapped ? 'in_use' : 'deleted')
   })
 
-  it('keep the one that the last of them is mapped to', async (t) => {
+  it('keep a data source that the final mapping uses', async (t) => {
     const stores = await twoStores(t)
     const { store, other } = stores
     const { own, dataSource } = await register(store)
@@ -217,7 +217,7 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     assert.equal(await own.deleteDataSource(dataSource), isMapped ? 'in_use' : 'deleted')
   })
 
-  it('let a data source go where one of them deletes the user group', async (t) => {
+  it('allow the deletion of a data source when one of them deletes the user group', async (t) => {
     const stores = await twoStores(t)
     const { store, other } = stores
     const { own, dataSource } = await register(store)
@@ -232,17 +232,17 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     assert.equal(deleted, 'deleted')
     assert.equal(await store.userGroups.find(key), null)
     assert.equal(await own.deleteDataSource(dataSource), 'deleted')
-    // The next one with this id is another.
+    // A new user group with this id has no mapping.
     await created(store, { key })
     assert.deepEqual((await store.userGroups.find(key))?.mapping, null)
   })
 })
 
-/** Two stores on one database, and a lock on a user group that keeps both from changing it until it is released. */
+/** Opens two stores on one database, with a function that locks a user group until it is released. */
 async function twoStores(t: TestContext) {
   const url = await freshDatabase(t)
-  const patient = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000 }
-  const [store, other] = [await openPostgres(t, url, patient), await openPostgres(t, url, patient)]
+  const longTimeouts = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000 }
+  const [store, other] = [await openPostgres(t, url, longTimeouts), await openPostgres(t, url, longTimeouts)]
   const session = await openSession(t, url)
   const locker = await openSession(t, url)
   const lock = async (teamId: number) => {
@@ -253,7 +253,7 @@ async function twoStores(t: TestContext) {
   return { url, store, other, session, lock }
 }
 
-describe('PostgreSQL: schemas and data sources, whatever becomes of the connection', () => {
+describe('PostgreSQL: schemas and data sources, when the connection is lost', () => {
   const change = {
     createSchema: /^INSERT INTO schema /,
     deleteSchema: /^DELETE FROM schema /,
@@ -289,12 +289,12 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
     assert.deepEqual(await own.dataSources(), [made])
   })
 
-  const runUntold: Lose = async (caught) => {
+  const runWithoutResult: Lose = async (caught) => {
     await caught.run()
     caught.cutOff()
   }
 
-  it('one that another process registers meanwhile is not taken for its own', async (t) => {
+  it('the registration of another process is not reported as its own', async (t) => {
     const { store, proxy, url } = await openProxied(t)
     const other = new Registry(await openPostgres(t, url), tenantScope)
     const schema = await other.createSchema({ providedId: 'a', createdAt: 7 })
@@ -317,10 +317,10 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
     assert.equal(result, 'provided_id_taken')
   })
 
-  eachLoss('a data source is removed, and that is told', async (t, lose) => {
+  eachLoss('a data source is deleted, and this is reported', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const { own, dataSource } = await register(store)
-    // The repetition waits there, until the commit.
+    // The retry waits here until the commit.
     const outcome = await losing(
       proxy,
       change.commit,
@@ -333,7 +333,7 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
     assert.equal(await own.deleteDataSource(dataSource), 'not_found')
   })
 
-  eachLoss('a schema is removed, and that is told', async (t, lose) => {
+  eachLoss('a schema is deleted, and this is reported', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const own = new Registry(store, tenantScope)
     const { id } = await own.createSchema({ providedId: 'a' })
@@ -353,11 +353,11 @@ describe('PostgreSQL: schemas and data sources, whatever becomes of the connecti
     )
   })
 
-  it('a mapped data source stays where the connection was lost', async (t) => {
+  it('a mapped data source is not deleted when the connection is lost', async (t) => {
     const { store, proxy } = await openProxied(t)
     const { own, dataSource } = await register(store)
     await created(store, { change: { name: 'A', mapping } })
-    const outcome = await losing(proxy, change.lock, runUntold, () => own.deleteDataSource(dataSource))
+    const outcome = await losing(proxy, change.lock, runWithoutResult, () => own.deleteDataSource(dataSource))
     assert.equal(outcome, 'in_use')
     assert.deepEqual(await own.dataSources(), [dataSource])
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as eventLoopTick } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import { Fault } from '../../../src/domain/fault.ts'
@@ -29,16 +29,16 @@ import {
 import { count, freshKey, newWorkspace, origin } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
-/** So that no time-out of the server comes before what a test does. */
-const unhurried = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000 }
+/** Timeouts that do not expire during a test. */
+const longTimeouts = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000 }
 
 const rename = (name: string) => ({ change: { name }, ...origin, now: 3000 })
 
-/** A store whose first creation fails with this SQLSTATE. */
+/** Opens a store whose first creation fails with this SQLSTATE. */
 async function failing(t: Scope, code: string): Promise<Proxied> {
   const proxied = await openProxied(t)
   const session = await openSession(t, proxied.url)
-  // A sequence is not taken back with the transaction.
+  // A rollback does not reset a sequence.
   await session.query(`
     CREATE SEQUENCE tries;
     CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -49,7 +49,7 @@ async function failing(t: Scope, code: string): Promise<Proxied> {
   return proxied
 }
 
-/** A session with a transaction in which these user groups are locked. */
+/** Opens a session with a transaction that locks these user groups. */
 async function locking(t: Scope, url: string, ...groups: readonly { teamId: number }[]): Promise<Client> {
   const session = await openSession(t, url)
   await session.query('BEGIN')
@@ -62,7 +62,7 @@ async function lock(session: Client, { teamId }: { teamId: number }): Promise<vo
 }
 
 describe('PostgreSQL: a row that another session has locked', () => {
-  it('fails the one call that needs it, and not those that arrived together with it', async (t) => {
+  it('fails only the operation that needs it, and not those that arrived with it', async (t) => {
     const { store, url } = await openProxied(t, { lockTimeoutMs: 50 })
     const groups = await createdInTurn(store, 5)
     const locked = groups.splice(2, 1)
@@ -79,7 +79,7 @@ describe('PostgreSQL: a row that another session has locked', () => {
   })
 
   it('is waited for', async (t) => {
-    const { store, url } = await openProxied(t, unhurried)
+    const { store, url } = await openProxied(t, longTimeouts)
     const group = await created(store)
     const other = await locking(t, url, group)
     const result = store.userGroups.rotate(rotation(group.token))
@@ -88,7 +88,7 @@ describe('PostgreSQL: a row that another session has locked', () => {
     assert.equal((await result).outcome, 'rotated')
   })
 
-  it('makes a statement last too long, and the call fail as unavailable', async (t) => {
+  it('makes the operation fail as unavailable after the statement timeout', async (t) => {
     const { store, url } = await openProxied(t, {
       lockTimeoutMs: 20_000,
       statementTimeoutMs: 500,
@@ -98,23 +98,23 @@ describe('PostgreSQL: a row that another session has locked', () => {
     const other = await locking(t, url, group)
     await assertUnavailable(store.userGroups.update({ key: group, ...rename('B') }), { reason: '57014' })
     await other.query('ROLLBACK')
-    // The last try may have taken effect author, now that it can.
+    // The last attempt may take effect now that the row is unlocked.
     assert.equal((await store.userGroups.update({ key: group, ...rename('C') })).outcome, 'updated')
   })
 })
 
-describe('PostgreSQL: a call that the server takes back', () => {
-  it('is repeated after a deadlock', async (t) => {
+describe('PostgreSQL: an operation that the server rolls back', () => {
+  it('is retried after a deadlock', async (t) => {
     const url = await freshDatabase(t)
     await setForDatabase(t, url, "deadlock_timeout = '10ms'")
-    const { store, proxy } = await openProxied(t, unhurried, {}, url)
+    const { store, proxy } = await openProxied(t, longTimeouts, {}, url)
     const [first, second, third] = await createdInTurn(store, 3)
     assert.ok(first && second && third)
     const opener = await locking(t, url, second)
     const opponent = await locking(t, url, third)
     await opponent.query("SET LOCAL deadlock_timeout = '1h'")
-    // The store locks the first and waits for the second, the opponent waits for the first; then the store, given the
-    // second, goes on to the third: it closes the circle, and so it is the one that is taken back.
+    // The store locks the first row and waits for the second, and the opponent waits for the first. When the store gets
+    // the second row, it waits for the third. This completes the deadlock, so PostgreSQL rolls back the store.
     const updates = Promise.all(
       [first, second, third].map((key) => store.userGroups.update({ key, ...rename('B') })),
     )
@@ -128,10 +128,10 @@ describe('PostgreSQL: a call that the server takes back', () => {
     assert.ok(proxy.count(statements.update) > 1)
   })
 
-  it('is repeated after a deadlock over an idempotency key', async (t) => {
+  it('is retried after a deadlock over an idempotency key', async (t) => {
     const url = await freshDatabase(t)
     await setForDatabase(t, url, "deadlock_timeout = '10ms'")
-    const { store, proxy } = await openProxied(t, unhurried, {}, url)
+    const { store, proxy } = await openProxied(t, longTimeouts, {}, url)
     const group = await created(store)
     const idempotency = { keyHash: randomBytes(32), fingerprint: randomBytes(32), expiresAt: 9000 }
     const other = await created(store)
@@ -154,10 +154,10 @@ describe('PostgreSQL: a call that the server takes back', () => {
   })
 
   for (const isolation of ['repeatable read', 'serializable']) {
-    it(`waits for another that changes the same, on a database that is ${isolation}`, async (t) => {
+    it(`waits for a simultaneous change, with default isolation ${isolation}`, async (t) => {
       const url = await freshDatabase(t)
       await setForDatabase(t, url, `default_transaction_isolation = '${isolation}'`)
-      const store = await openPostgres(t, url, unhurried)
+      const store = await openPostgres(t, url, longTimeouts)
       const group = await created(store)
       const other = await locking(t, url, group)
       const updated = store.userGroups.update({ key: group, ...rename('B') })
@@ -166,7 +166,7 @@ describe('PostgreSQL: a call that the server takes back', () => {
       assert.equal((await updated).outcome, 'updated')
     })
 
-    it(`creates and rotates once on a database that is ${isolation}`, async (t) => {
+    it(`creates and rotates once with default isolation ${isolation}`, async (t) => {
       const url = await freshDatabase(t)
       await setForDatabase(t, url, `default_transaction_isolation = '${isolation}'`)
       const stores = [await openPostgres(t, url), await openPostgres(t, url), await openPostgres(t, url)]
@@ -183,7 +183,7 @@ describe('PostgreSQL: a call that the server takes back', () => {
     })
   }
 
-  it('is repeated where a newer release has altered the tables under its prepared statements', async (t) => {
+  it('is retried when a newer release has altered the tables of its prepared statements', async (t) => {
     const { store, url } = await openProxied(t)
     const tokenHash = randomBytes(32)
     const idempotency = { keyHash: randomBytes(32), fingerprint: randomBytes(32), expiresAt: 9000 }
@@ -204,20 +204,20 @@ describe('PostgreSQL: a call that the server takes back', () => {
   })
 
   for (const code of ['40001', '40P01', '53200', '57014', '57P01', '58030', 'XX000', '25006', '26000']) {
-    it(`is repeated after ${code}`, async (t) => {
+    it(`is retried after ${code}`, async (t) => {
       const { store, proxy } = await failing(t, code)
       assert.equal((await store.userGroups.getOrCreate(creation())).outcome, 'created')
       assert.equal(proxy.count(statements.createUserGroup), 2)
     })
   }
 
-  it('is not repeated after 55P03, for which it has waited, and fails as unavailable', async (t) => {
+  it('is not retried after the lock timeout 55P03, and fails as unavailable', async (t) => {
     const { store } = await failing(t, '55P03')
     await assertUnavailable(store.userGroups.getOrCreate(creation()), { reason: '55P03', isAmbiguous: false })
   })
 
   for (const code of ['22001', '23502', '42P01', '42883', 'P0001']) {
-    it(`fails after ${code} as a defect, without a word of the server's`, async (t) => {
+    it(`fails after ${code} as an internal error without the message of the server`, async (t) => {
       const { store } = await failing(t, code)
       await assert.rejects(store.userGroups.getOrCreate(creation()), (error) => {
         assert.ok(error instanceof Fault)
@@ -233,7 +233,7 @@ describe('PostgreSQL: a call that the server takes back', () => {
     })
   }
 
-  it('fails alone where it holds what the database cannot keep', async (t) => {
+  it('fails without the others when it contains text that PostgreSQL cannot store', async (t) => {
     const { store } = await openProxied(t)
     const results = await Promise.allSettled(
       ['A', 'B', 'no \0 is kept', 'D'].map((name) =>
@@ -252,7 +252,7 @@ describe('PostgreSQL: a call that the server takes back', () => {
 })
 
 describe('PostgreSQL: a session that the server ends', () => {
-  it('is replaced where nothing was under way', async (t) => {
+  it('is replaced when it is idle', async (t) => {
     const { store, url } = await openProxied(t)
     const session = await openSession(t, url)
     const groups = await Promise.all(Array.from({ length: 4 }, () => created(store)))
@@ -260,8 +260,8 @@ describe('PostgreSQL: a session that the server ends', () => {
     for (const group of groups) assert.notEqual(await store.userGroups.find(group), null)
   })
 
-  it('is replaced in the middle of a statement, which is repeated', async (t) => {
-    const { store, url, proxy } = await openProxied(t, unhurried)
+  it('is replaced during a statement, which is retried', async (t) => {
+    const { store, url, proxy } = await openProxied(t, longTimeouts)
     const group = await created(store)
     const other = await locking(t, url, group)
     const result = store.userGroups.rotate(rotation(group.token))
@@ -273,11 +273,11 @@ describe('PostgreSQL: a session that the server ends', () => {
   })
 
   for (const [when, pattern] of Object.entries({
-    'as soon as it is made': /^SHOW/,
-    'right behind an answer': /FROM user_group/,
-    'right behind a commit': statements.commit,
+    'as soon as it is open': /^SHOW/,
+    'right after a result': /FROM user_group/,
+    'right after a commit': statements.commit,
   })) {
-    it(`is replaced where it ends ${when}`, async (t) => {
+    it(`is replaced when it ends ${when}`, async (t) => {
       const url = await freshDatabase(t)
       await (await openStore(parseDatabaseUrl(url), defaults)).close()
       const proxy = await DatabaseProxy.start(t, url)
@@ -294,7 +294,7 @@ describe('PostgreSQL: a session that the server ends', () => {
     })
   }
 
-  it('fails no call, and repeats none that has happened, again and again under load', async (t) => {
+  it('fails no operation and applies none twice, repeatedly under load', async (t) => {
     const { store, url } = await openProxied(t, { deadlineMs: 20_000 })
     const session = await openSession(t, url)
     let done = 0
@@ -311,9 +311,9 @@ describe('PostgreSQL: a session that the server ends', () => {
       }
     })
     const all = Promise.all(work).finally(() => (done = Infinity))
-    // Each time that some more have succeeded, so that any do.
+    // Waits for more successes each time, so that the work makes progress.
     for (let next = 1; done < Infinity; next += 4) {
-      while (done < next) await nextTurn()
+      while (done < next) await eventLoopTick()
       await session.query(terminateOthers)
     }
     await all
@@ -325,8 +325,8 @@ describe('PostgreSQL: a session that the server ends', () => {
   })
 })
 
-describe('PostgreSQL: a server that takes no more connections', () => {
-  it('fails no call while it keeps those that there are', async (t) => {
+describe('PostgreSQL: a server that accepts no more connections', () => {
+  it('fails no operation while existing connections remain', async (t) => {
     const url = await freshDatabase(t)
     const limited = await freshRole(t, url, 'LOGIN CONNECTION LIMIT 2')
     await openPostgres(t, url)
@@ -341,7 +341,7 @@ describe('PostgreSQL: a server that takes no more connections', () => {
     await Promise.all(work)
   })
 
-  it('makes a call fail as unavailable, and a start with the cure, where there are none', async (t) => {
+  it('makes the start fail with a remedy when no connection is possible', async (t) => {
     const url = await freshDatabase(t)
     const limited = await freshRole(t, url, 'LOGIN CONNECTION LIMIT 0')
     await assert.rejects(openPostgres(t, limited, brief), {

@@ -4,7 +4,7 @@ import { PostgresFailure } from '../../../src/store/postgres/postgres-fault.ts'
 
 type Phase = 'connecting' | 'querying'
 
-/** What is true of a failure, by name. */
+/** Returns the names of the properties of a failure that are true. */
 function traitsOf(code: string, phase: Phase): string {
   const { isTransient, isAmbiguous, isOfStatement, closesConnection } = new PostgresFailure(code, phase)
   return Object.entries({ isTransient, isAmbiguous, isOfStatement, closesConnection })
@@ -16,7 +16,7 @@ function traitsOf(code: string, phase: Phase): string {
 describe('a failure of PostgreSQL', () => {
   const lost = 'isTransient isAmbiguous closesConnection'
   const querying: Record<string, string> = {
-    // The connection is gone, and whether a commit has happened is not known.
+    // The connection is lost, and it is unknown whether a commit took effect.
     ECONNRESET: lost,
     EPIPE: lost,
     ETIMEDOUT: lost,
@@ -26,7 +26,7 @@ describe('a failure of PostgreSQL', () => {
     '57P02': lost,
     '58030': lost,
     '25P03': lost,
-    // The server has taken it back.
+    // The server has rolled back the transaction.
     '40001': 'isTransient',
     '40P01': 'isTransient',
     '53100': 'isTransient',
@@ -36,13 +36,13 @@ describe('a failure of PostgreSQL', () => {
     '42P05': 'isTransient',
     '25006': 'isTransient closesConnection',
     '0A000': 'isTransient closesConnection',
-    // One item of it is at fault.
+    // One item of the statement caused the failure.
     '55P03': 'isTransient isOfStatement',
     '57014': 'isTransient isOfStatement',
     '22021': 'isOfStatement',
     '42P01': 'isOfStatement',
   }
-  it('of a full disk is told at once: to try again is of no use', () => {
+  it('with a full disk is not retryable', () => {
     assert.deepEqual(
       ['53100', '53200'].map((code) => new PostgresFailure(code, 'querying').isRetryable),
       [false, true],
@@ -50,18 +50,18 @@ describe('a failure of PostgreSQL', () => {
   })
 
   for (const [code, traits] of Object.entries(querying)) {
-    it(`${code}, of a statement, is what it is`, () => {
+    it(`with ${code} in a statement has the expected properties`, () => {
       assert.equal(traitsOf(code, 'querying'), traits)
     })
   }
 
   for (const code of ['ECONNREFUSED', 'ENOTFOUND', '53300', '57P03', '25006', '28P01']) {
-    it(`${code}, of a connection that is being made, leaves nothing in doubt and may pass`, () => {
+    it(`with ${code} on connecting is transient and not ambiguous`, () => {
       assert.match(traitsOf(code, 'connecting'), /^isTransient( closesConnection)?$/)
     })
   }
 
-  it('carries no more than its code', () => {
+  it('contains only its code', () => {
     const failure = new PostgresFailure('XX000', 'querying')
     assert.equal(failure.message, 'XX000')
     assert.equal(failure.cause, undefined)

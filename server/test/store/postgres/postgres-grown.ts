@@ -1,11 +1,11 @@
 import pg from 'pg'
 import type { PrimaryPool, Statement } from '../../../src/store/postgres/primary-pool.ts'
 
-/** The id of an event, at a time. */
+/** Returns SQL for the id of an event at a time. */
 const eventId = (time: string) =>
   `(lpad(to_hex(${time}), 12, '0') || '70008' || substr(md5(random()::text), 1, 15))::uuid`
 
-/** Tables of so many rows that have grown since they were made, and of which PostgreSQL knows nothing: no vacuum has come by yet. */
+/** Returns SQL that fills all tables with this number of rows and disables autovacuum, so there are no statistics. */
 export const fill = (rows: number) => `
   ALTER TABLE user_group SET (autovacuum_enabled = false);
   ALTER TABLE superseded_token SET (autovacuum_enabled = false);
@@ -53,11 +53,11 @@ export const fill = (rows: number) => `
 
 export const many = 20_000
 
-/** What PostgreSQL may know of them: it then keeps its plans, or makes each anew. */
+/** SQL that updates statistics. They decide whether PostgreSQL uses generic or custom plans. */
 export const knowledge = {
-  'while it has no statistics of tables that have grown': '',
-  'by plans that it keeps, with statistics of user groups alone': 'ANALYZE user_group',
-  'by plans that it keeps, with statistics of all tables': 'ANALYZE',
+  'without statistics of grown tables': '',
+  'with generic plans and statistics of user groups only': 'ANALYZE user_group',
+  'with generic plans and statistics of all tables': 'ANALYZE',
 }
 
 interface Plan {
@@ -68,18 +68,18 @@ interface Plan {
   readonly Plans?: readonly Plan[]
 }
 
-/** How many pages a statement reads, as it is planned for this connection; what it changes is undone. */
+/** Returns the number of pages that a statement reads with the plan of this connection. Rolls back its changes. */
 export async function pagesOf(...parts: Parameters<typeof planOf>): Promise<number> {
   const plan = await planOf(...parts)
   return plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
 }
 
-/** How many rows it reads that are not what it is after. */
-export async function rowsInVain(...parts: Parameters<typeof planOf>): Promise<number> {
-  const inVain = (plan: Plan): number =>
+/** Returns the number of rows that a statement reads and discards. */
+export async function discardedRows(...parts: Parameters<typeof planOf>): Promise<number> {
+  const discarded = (plan: Plan): number =>
     (plan['Rows Removed by Filter'] ?? 0) * plan['Actual Loops'] +
-    (plan.Plans ?? []).reduce((sum, each) => sum + inVain(each), 0)
-  return inVain(await planOf(...parts))
+    (plan.Plans ?? []).reduce((sum, each) => sum + discarded(each), 0)
+  return discarded(await planOf(...parts))
 }
 
 async function planOf(
@@ -105,7 +105,7 @@ async function planOf(
   return plan
 }
 
-/** Has the transaction rolled back. */
+/** Thrown to roll back the transaction. */
 class Measured extends Error {
   readonly plan: Plan | undefined
 

@@ -18,10 +18,10 @@ import {
 import { count, freshKey, newWorkspace, origin, text } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
-// Nothing listens there.
+// No server listens on this port.
 const closed = '127.0.0.1:1'
 
-/** Two servers with the same data, as a primary and its standby have it. */
+/** Starts two servers with the same data, like a primary and its standby. */
 async function twoHosts(t: TestContext) {
   const url = await freshDatabase(t)
   const [first, second] = [await DatabaseProxy.start(t, url), await DatabaseProxy.start(t, url)]
@@ -29,13 +29,13 @@ async function twoHosts(t: TestContext) {
 }
 
 describe('PostgreSQL: several hosts', () => {
-  it('are passed over where nothing listens', async (t) => {
+  it('are skipped when no server listens', async (t) => {
     const { first } = await twoHosts(t)
     const store = await openPostgres(t, first.url.replace('@', `@${closed},`))
     await created(store)
   })
 
-  it('are not asked where an earlier one takes writes', async (t) => {
+  it('are not contacted when an earlier one accepts writes', async (t) => {
     const { first, second, both } = await twoHosts(t)
     const store = await openPostgres(t, both)
     await Promise.all(Array.from({ length: 20 }, () => created(store)))
@@ -43,14 +43,14 @@ describe('PostgreSQL: several hosts', () => {
     assert.equal(second.connections, 0)
   })
 
-  it('are passed over where they refuse connections', async (t) => {
+  it('are skipped when they refuse connections', async (t) => {
     const { first, second, both } = await twoHosts(t)
     first.refuse()
     await created(await openPostgres(t, both))
     assert.ok(second.connections > 0)
   })
 
-  it('are passed over where they take no writes', async (t) => {
+  it('are skipped when they accept no writes', async (t) => {
     const { first, second, both } = await twoHosts(t)
     await first.becomeReadOnly()
     await created(await openPostgres(t, both))
@@ -58,13 +58,13 @@ describe('PostgreSQL: several hosts', () => {
     assert.equal(first.count(statements.createUserGroup), 0)
   })
 
-  it('are passed over where they do not answer', async (t) => {
+  it('are skipped when they do not respond', async (t) => {
     const { first, both } = await twoHosts(t)
     first.swallow()
     await created(await openPostgres(t, both, briefToTheServer))
   })
 
-  it('stop a start where none takes writes, with all of them and the cure named', async (t) => {
+  it('prevent a start when none accepts writes, with an error that names all of them and a remedy', async (t) => {
     const { first, second, both } = await twoHosts(t)
     await Promise.all([first.becomeReadOnly(), second.becomeReadOnly()])
     await assert.rejects(openStore(parseDatabaseUrl(both), { ...defaults, ...brief }), {
@@ -74,12 +74,12 @@ describe('PostgreSQL: several hosts', () => {
   })
 
   const failures: Record<string, (first: DatabaseProxy) => unknown> = {
-    'takes no writes any more': (first) => first.becomeReadOnly(),
-    'ends all connections': (first) => first.refuse(),
-    'no longer answers': (first) => first.swallow(),
+    'accepts no more writes': (first) => first.becomeReadOnly(),
+    'closes all connections': (first) => first.refuse(),
+    'no longer responds': (first) => first.swallow(),
   }
   for (const [what, fail] of Object.entries(failures)) {
-    it(`fail no call where the first ${what} and the second takes over`, async (t) => {
+    it(`fail no operation when the first ${what} and the second takes over`, async (t) => {
       const { first, second, both } = await twoHosts(t)
       await second.becomeReadOnly()
       const store = await openPostgres(t, both, {
@@ -104,7 +104,7 @@ describe('PostgreSQL: several hosts', () => {
     })
   }
 
-  it('are gone round again, so that the first is found when it takes writes again', async (t) => {
+  it('are tried in a cycle, so that the first is found when it accepts writes again', async (t) => {
     const { first, second, both } = await twoHosts(t)
     const store = await openPostgres(t, both)
     const swap = async (from: DatabaseProxy, to: DatabaseProxy) => {
@@ -122,7 +122,7 @@ describe('PostgreSQL: several hosts', () => {
   })
 })
 
-describe('PostgreSQL: one host that takes no writes any more', () => {
+describe('PostgreSQL: a single host that accepts no more writes', () => {
   const isReadOnly = async (t: TestContext): Promise<[Store, DatabaseProxy]> => {
     const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
     const store = await openPostgres(t, proxy.url, brief)
@@ -131,13 +131,13 @@ describe('PostgreSQL: one host that takes no writes any more', () => {
     return [store, proxy]
   }
 
-  it('makes what changes something fail as unavailable', async (t) => {
+  it('makes changes fail as unavailable', async (t) => {
     const [store] = await isReadOnly(t)
     await assertUnavailable(store.userGroups.getOrCreate(creation()), { reason: '25006' })
     await assertUnavailable(store.workspaces.create(newWorkspace('new')), { reason: '25006' })
   })
 
-  it('is used again once it takes writes', async (t) => {
+  it('is used again when it accepts writes', async (t) => {
     const [store, proxy] = await isReadOnly(t)
     await assertUnavailable(store.userGroups.getOrCreate(creation()), { reason: '25006' })
     proxy.becomeWritable()

@@ -23,7 +23,7 @@ const versions = readMigrations('postgres').length
 
 interface Database {
   readonly url: string
-  /** As a superuser. */
+  /** Session of a superuser. */
   readonly session: Client
 }
 
@@ -32,8 +32,8 @@ async function emptyDatabase(t: TestContext): Promise<Database> {
   return { url, session: await openSession(t, url) }
 }
 
-/** Brought up to date. */
-async function ownDatabase(t: TestContext): Promise<Database> {
+/** Creates a migrated database. */
+async function migratedDatabase(t: TestContext): Promise<Database> {
   const database = await emptyDatabase(t)
   await openPostgres(t, database.url)
   return database
@@ -47,7 +47,7 @@ const tablesOf = (session: Client) =>
   )
 
 describe('PostgreSQL: the tables', () => {
-  it('are brought up to date by one of many stores that are opened at once', async (t) => {
+  it('are migrated by one of many stores that open at once', async (t) => {
     const { url } = await emptyDatabase(t)
     const stores = await Promise.all(Array.from({ length: 10 }, () => openPostgres(t, url, { poolSize: 2 })))
     await Promise.all(stores.map((store) => created(store)))
@@ -56,7 +56,7 @@ describe('PostgreSQL: the tables', () => {
   })
 
   for (const isolation of ['repeatable read', 'serializable']) {
-    it(`are brought up to date by one of many on a database that is ${isolation}`, async (t) => {
+    it(`are migrated by one of many stores with default isolation ${isolation}`, async (t) => {
       const { url } = await emptyDatabase(t)
       await setForDatabase(t, url, `default_transaction_isolation = '${isolation}'`)
       await Promise.all(Array.from({ length: 5 }, () => openPostgres(t, url, { poolSize: 2 })))
@@ -64,21 +64,21 @@ describe('PostgreSQL: the tables', () => {
     })
   }
 
-  it('are waited for, however long another process takes to bring them up to date', async (t) => {
+  it('are awaited while another process migrates them, beyond all timeouts', async (t) => {
     const { url, session } = await emptyDatabase(t)
     const proxy = await DatabaseProxy.start(t, url)
     const next = proxy.next(statements.commit)
     const first = openPostgres(t, proxy.url)
     const caught = await next
     const second = openPostgres(t, url, { ...brief, lockTimeoutMs: 1, statementTimeoutMs: 500 })
-    // Longer than each of those times.
+    // Longer than each of these timeouts.
     await waitingForLocks(session, { count: 1, longerThanMs: 1500 })
     caught.pass()
     await Promise.all([created(await first), created(await second)])
     assert.equal(await rowsOf(url, 'schema_migration'), versions)
   })
 
-  it('are whole or not there where the connection is lost in between, and made by the next start', async (t) => {
+  it('are created completely or not at all when the connection is lost, and then by the next start', async (t) => {
     const { url, session } = await emptyDatabase(t)
     const proxy = await DatabaseProxy.start(t, url)
     const next = proxy.next(statements.commit)
@@ -93,7 +93,7 @@ describe('PostgreSQL: the tables', () => {
     await created(await openPostgres(t, proxy.url))
   })
 
-  it('are found up to date where the connection was lost right after they were made', async (t) => {
+  it('are found up to date when the connection was lost right after the commit', async (t) => {
     const { url } = await emptyDatabase(t)
     const proxy = await DatabaseProxy.start(t, url)
     const next = proxy.next(statements.commit)
@@ -106,8 +106,8 @@ describe('PostgreSQL: the tables', () => {
     assert.equal(await rowsOf(url, 'schema_migration'), versions)
   })
 
-  it('are refused where they are of a newer release, with the cure', async (t) => {
-    const { url, session } = await ownDatabase(t)
+  it('are refused with a remedy when a newer release has migrated them', async (t) => {
+    const { url, session } = await migratedDatabase(t)
     await session.query("INSERT INTO schema_migration VALUES (1000, 'from the future', 0)")
     await assertPlaceRefused(
       openPostgres(t, url),
@@ -116,8 +116,8 @@ describe('PostgreSQL: the tables', () => {
     )
   })
 
-  it('are used as they are where a newer release has only added to them', async (t) => {
-    const { url, session } = await ownDatabase(t)
+  it('are usable when a newer release has only added to them', async (t) => {
+    const { url, session } = await migratedDatabase(t)
     await session.query(
       "ALTER TABLE user_group ADD COLUMN added text; INSERT INTO schema_migration VALUES (1000, 'additive-column', 0)",
     )
@@ -129,18 +129,18 @@ describe('PostgreSQL: the tables', () => {
   })
 
   const others: Record<string, { sql: string; message: string }> = {
-    'a table that keeps its migrations': {
+    'a migration table': {
       sql: 'CREATE TABLE schema_migration (version integer); INSERT INTO schema_migration VALUES (7)',
       message: 'the database belongs to another program: name another one',
     },
-    'a table with the name of one of ours': {
+    'a table with the name of a table of this service': {
       sql: 'CREATE TABLE superseded_token (a text)',
       message:
         'the database has tables of another program with the same names; use a database, or a role with a search_path, of its own',
     },
   }
   for (const [what, { sql, message }] of Object.entries(others)) {
-    it(`of another program, ${what}, are refused, with the cure, and left as they are`, async (t) => {
+    it(`of another program, ${what}, are refused with a remedy and left unchanged`, async (t) => {
       const { url, session } = await emptyDatabase(t)
       await session.query(sql)
       const before = await tablesOf(session)
@@ -149,7 +149,7 @@ describe('PostgreSQL: the tables', () => {
     })
   }
 
-  it('of another program with other names are left in peace', async (t) => {
+  it('of another program with other names are ignored', async (t) => {
     const { url, session } = await emptyDatabase(t)
     await session.query('CREATE TABLE something (a text); INSERT INTO something VALUES (1)')
     await created(await openPostgres(t, url))
@@ -158,7 +158,7 @@ describe('PostgreSQL: the tables', () => {
 })
 
 describe('PostgreSQL: a database', () => {
-  it('is refused where its encoding is not UTF8, with the cure', async (t) => {
+  it('is refused with a remedy when its encoding is not UTF8', async (t) => {
     const { url, session } = await emptyDatabase(t)
     const name = `${new URL(url).pathname.slice(1)}_ascii`
     await session.query(
@@ -179,7 +179,7 @@ describe('PostgreSQL: a database', () => {
     }
   })
 
-  it('is refused where it does not exist, with the cure', async (t) => {
+  it('is refused with a remedy when it does not exist', async (t) => {
     const url = `${await freshDatabase(t)}_not`
     await assertPlaceRefused(
       openPostgres(t, url),
@@ -188,7 +188,7 @@ describe('PostgreSQL: a database', () => {
     )
   })
 
-  it('is refused to a role that may not log in, with the cure, and without the password', async (t) => {
+  it('refuses a role without the right to log in, with a remedy and without the password', async (t) => {
     const { url } = await emptyDatabase(t)
     const role = await freshRole(t, url, 'NOLOGIN')
     const { username, password } = new URL(role)
@@ -201,7 +201,7 @@ describe('PostgreSQL: a database', () => {
     })
   })
 
-  it('is refused to a role that may not connect, with the cure', async (t) => {
+  it('refuses a role without the right to connect, with a remedy', async (t) => {
     const { url, session } = await emptyDatabase(t)
     await session.query(`REVOKE CONNECT ON DATABASE ${new URL(url).pathname.slice(1)} FROM PUBLIC`)
     await assertPlaceRefused(
@@ -211,7 +211,7 @@ describe('PostgreSQL: a database', () => {
     )
   })
 
-  it('is refused to a role that may make no tables, with the cure', async (t) => {
+  it('refuses a role without the right to create tables, with a remedy', async (t) => {
     const { url, session } = await emptyDatabase(t)
     await session.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC')
     const role = await freshRole(t, url)
@@ -222,7 +222,7 @@ describe('PostgreSQL: a database', () => {
     )
   })
 
-  it('is refused to a role that lacks a right on a table, with the cure, until it has what the documentation grants', async (t) => {
+  it('refuses a role without a right on a table, with a remedy, until it has the documented grants', async (t) => {
     const { url, session } = await emptyDatabase(t)
     const role = await freshRole(t, url)
     await openPostgres(t, url)

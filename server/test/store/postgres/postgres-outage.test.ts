@@ -47,7 +47,7 @@ const token = { sealed: randomBytes(24), keyId: 'test' }
 const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
 const allEvents = { since: 0, beforeEventId: firstEventId(Infinity), limit: 9 }
 
-/** Every operation of a store but `close`. */
+/** All operations of a store except `close`. */
 const operations: Record<string, (store: Store) => Promise<unknown>> = {
   getOrCreateUserGroup: (store) => store.userGroups.getOrCreate(creation({ key })),
   getOrCreateUserGroups: (store) => store.userGroups.getOrCreateMany([creation({ key }), creation()]),
@@ -89,7 +89,7 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
 }
 
 describe('PostgreSQL: a database that refuses connections', () => {
-  it('makes every operation fail as unavailable at its deadline, and none of them in doubt', async (t) => {
+  it('makes every operation fail as unavailable at its deadline, and none ambiguously', async (t) => {
     const { store, proxy } = await openProxied(t, brief)
     await store.apiTokens.create(apiToken())
     proxy.refuse()
@@ -100,21 +100,21 @@ describe('PostgreSQL: a database that refuses connections', () => {
     )
   })
 
-  it('fails no operation that it takes back before the deadline', async (t) => {
+  it('fails no operation when it accepts connections before the deadline', async (t) => {
     const { store, proxy } = await openProxied(t)
-    // The one that a session of the console is made for.
+    // The API token of the console session.
     await store.apiTokens.create(apiToken())
     proxy.refuse()
-    const tries = proxy.connections
+    const attempts = proxy.connections
     const results = Object.values(operations).map((operate) => operate(store))
     const done = Promise.all(results)
-    // Each has failed at least once when as many connections were refused as a pool can ask for.
-    while (proxy.connections < tries + 2 * defaults.poolSize) await new Promise(setImmediate)
+    // After this number of refused connections, each operation has failed at least once.
+    while (proxy.connections < attempts + 2 * defaults.poolSize) await new Promise(setImmediate)
     proxy.open()
     await done
   })
 
-  it('is found again by itself', async (t) => {
+  it('is reconnected automatically', async (t) => {
     const { store, proxy } = await openProxied(t, brief)
     const before = await created(store)
     proxy.refuse()
@@ -125,7 +125,7 @@ describe('PostgreSQL: a database that refuses connections', () => {
     await created(store)
   })
 
-  it('stops no start that it takes before the deadline', async (t) => {
+  it('does not prevent a start when it accepts connections before the deadline', async (t) => {
     const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
     proxy.refuse()
     const opening = openStore(parseDatabaseUrl(proxy.url), defaults)
@@ -136,7 +136,7 @@ describe('PostgreSQL: a database that refuses connections', () => {
     await store.close()
   })
 
-  it('stops a start at the deadline, with the place and the cure named', async (t) => {
+  it('fails a start at the deadline, with an error that names the database and a remedy', async (t) => {
     const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
     proxy.refuse()
     await assert.rejects(openStore(parseDatabaseUrl(proxy.url), { ...defaults, ...brief }), (error) => {
@@ -152,7 +152,7 @@ describe('PostgreSQL: a database that refuses connections', () => {
   })
 })
 
-describe('PostgreSQL: a database that is lost in the middle of a call', () => {
+describe('PostgreSQL: a database that is lost during an operation', () => {
   for (const [name, pattern, operate] of [
     ['createWorkspace', statements.createWorkspace, operations.createWorkspace],
     ['createApiToken', statements.createApiToken, operations.createApiToken],
@@ -165,7 +165,7 @@ describe('PostgreSQL: a database that is lost in the middle of a call', () => {
     ['getOrCreateUserGroup', statements.createUserGroup, operations.getOrCreateUserGroup],
     ['getOrCreateUserGroups', statements.createUserGroup, operations.getOrCreateUserGroups],
   ] as const) {
-    it(`leaves ${name} in doubt, and says so`, async (t) => {
+    it(`makes ${name} fail with an ambiguous outcome`, async (t) => {
       const { store, proxy } = await openProxied(t, brief)
       const next = proxy.next(pattern)
       const result = assertUnavailable(operate?.(store), { isAmbiguous: true }, name)
@@ -175,7 +175,7 @@ describe('PostgreSQL: a database that is lost in the middle of a call', () => {
     })
   }
 
-  it('leaves a rotation in doubt, and the user group tells what became of it', async (t) => {
+  it('makes a rotation fail with an ambiguous outcome, which a read of the user group resolves', async (t) => {
     const { store, proxy } = await openProxied(t, brief)
     const group = await created(store)
     const next = proxy.next(statements.rotate)
@@ -188,7 +188,7 @@ describe('PostgreSQL: a database that is lost in the middle of a call', () => {
     assert.notEqual(after && text(after.token.sealed), text(group.token.sealed))
   })
 
-  it('leaves an update and a deletion in doubt, and a look-up not', async (t) => {
+  it('makes updates and deletions fail with an ambiguous outcome, but not reads', async (t) => {
     const { store, proxy } = await openProxied(t, brief)
     const groups = [await created(store), await created(store), await created(store)] as const
     const caught = [
@@ -212,8 +212,8 @@ describe('PostgreSQL: a database that is lost in the middle of a call', () => {
   })
 })
 
-describe('PostgreSQL: a database that no longer answers', () => {
-  // What does not bound a call: were it to, the test would last for long, and fail.
+describe('PostgreSQL: a database that no longer responds', () => {
+  // Timeouts far beyond the deadline, which alone must limit an operation.
   const slow = { statementTimeoutMs: 20_000, connectTimeoutMs: 20_000 }
 
   it('makes every operation fail as unavailable at its deadline', async (t) => {
@@ -231,7 +231,7 @@ describe('PostgreSQL: a database that no longer answers', () => {
     proxy.refuse()
   })
 
-  it('says that what only reads may be repeated, and that what was sent and changes may have happened', async (t) => {
+  it('reports sent changes as ambiguous, but not reads', async (t) => {
     const { store, proxy } = await openProxied(t, { ...slow, ...brief })
     const group = await created(store)
     const next = proxy.next(statements.rotate)
@@ -245,9 +245,9 @@ describe('PostgreSQL: a database that no longer answers', () => {
     proxy.refuse()
   })
 
-  it('leaves nothing in doubt that was never sent', async (t) => {
+  it('reports changes that were never sent as not ambiguous', async (t) => {
     const { store, proxy } = await openProxied(t, { ...slow, ...brief })
-    // So that no connection is left that something could be sent over.
+    // Removes all connections over which a statement could be sent.
     proxy.refuse()
     await assertUnavailable(store.workspaces.list())
     proxy.swallow()
@@ -257,7 +257,7 @@ describe('PostgreSQL: a database that no longer answers', () => {
     proxy.refuse()
   })
 
-  it('makes a ping fail within about a second, whatever the deadline of a call', async (t) => {
+  it('makes a ping fail within about a second, regardless of the deadline of operations', async (t) => {
     const { store, proxy } = await openProxied(t, { ...slow, deadlineMs: 20_000 })
     proxy.swallow()
     const lasted = await takes(() => assertUnavailable(store.ping(), { reason: 'ETIMEDOUT' }))
@@ -265,21 +265,21 @@ describe('PostgreSQL: a database that no longer answers', () => {
     proxy.refuse()
   })
 
-  it('is given up by its connections, and found again by itself', async (t) => {
+  it('is disconnected and reconnected automatically', async (t) => {
     const { store, proxy } = await openProxied(t, {
       ...briefToTheServer,
       deadlineMs: 20_000,
     })
     const group = await created(store)
     proxy.swallow()
-    const tries = proxy.connections
+    const attempts = proxy.connections
     const found = store.userGroups.find(group)
-    while (proxy.connections < tries + 2) await new Promise(setImmediate)
+    while (proxy.connections < attempts + 2) await new Promise(setImmediate)
     proxy.open()
     assert.equal((await found)?.teamId, group.teamId)
   })
 
-  it('does not keep the store from closing', async (t) => {
+  it('does not prevent the store from closing', async (t) => {
     const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
     const store = await openStore(parseDatabaseUrl(proxy.url), {
       ...defaults,
@@ -296,7 +296,7 @@ describe('PostgreSQL: a database that no longer answers', () => {
 })
 
 describe('PostgreSQL: a store that is closed', () => {
-  it('finishes what is under way first', async (t) => {
+  it('finishes operations in flight first', async (t) => {
     const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
     const store = await openStore(parseDatabaseUrl(proxy.url), defaults)
     const next = proxy.next(statements.createUserGroup)
@@ -308,13 +308,13 @@ describe('PostgreSQL: a store that is closed', () => {
     await closed
   })
 
-  it('finishes what is to be tried again, too', async (t) => {
+  it('finishes pending retries first', async (t) => {
     const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
     const store = await openStore(parseDatabaseUrl(proxy.url), defaults)
     proxy.refuse()
-    const tries = proxy.connections
+    const attempts = proxy.connections
     const result = store.userGroups.getOrCreate(creation())
-    while (proxy.connections < tries + 2) await new Promise(setImmediate)
+    while (proxy.connections < attempts + 2) await new Promise(setImmediate)
     const closed = store.close()
     proxy.open()
     assert.equal((await result).outcome, 'created')

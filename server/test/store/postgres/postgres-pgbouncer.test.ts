@@ -20,14 +20,14 @@ import { count, freshKey, plain } from '../contract/store-fixtures.ts'
 const scope = suiteScope()
 
 const command = findTool({ name: 'PostgreSQL behind PgBouncer', skip: () => undefined }, pgbouncer)
-// Fewer connections than one store would like to have.
+// The pool has fewer connections than one store requests.
 if (command !== undefined) {
   describeBehind(await startPgBouncer(scope, command, 3))
   const ignoring = await startPgBouncer(scope, command, 1, {
     ignore_startup_parameters: 'options,statement_timeout,lock_timeout,idle_in_transaction_session_timeout',
   })
 
-  it('PostgreSQL behind a PgBouncer that ignores what it is asked for: sessions stay as others have them', async (t) => {
+  it('PostgreSQL behind a PgBouncer that ignores startup parameters: the store does not change shared sessions', async (t) => {
     const url = await freshDatabase(t)
     await openPostgres(t, url)
     await (await openSession(t, url)).query(`${fill(2000)}; ANALYZE`)
@@ -44,7 +44,7 @@ function describeBehind(behind: (databaseUrl: string) => string): void {
   )
 
   describe('PostgreSQL behind PgBouncer', () => {
-    it('serves two stores over one pool of connections', async (t) => {
+    it('serves two stores over one connection pool', async (t) => {
       const url = await freshDatabase(t)
       const stores = [await openPostgres(t, behind(url)), await openPostgres(t, behind(url))]
       const keys = Array.from({ length: 100 }, () => freshKey())
@@ -65,7 +65,7 @@ function describeBehind(behind: (databaseUrl: string) => string): void {
       assert.deepEqual(plain(first), plain(second))
     })
 
-    it('fails no call where the server ends the connections of the pool', async (t) => {
+    it('fails no operation when the server closes the connections of the pool', async (t) => {
       const url = await freshDatabase(t)
       const store = await openPostgres(t, behind(url))
       const session = await openSession(t, url)
@@ -75,7 +75,7 @@ function describeBehind(behind: (databaseUrl: string) => string): void {
       assert.deepEqual(count(rotations), { rotated: 20 })
     })
 
-    it('brings the tables up to date once where what PgBouncer refuses would set the isolation', async (t) => {
+    it('migrates once when PgBouncer refuses the parameter that sets the isolation', async (t) => {
       const url = await freshDatabase(t)
       await setForDatabase(t, url, "default_transaction_isolation = 'repeatable read'")
       const stores = await Promise.all(Array.from({ length: 3 }, () => openPostgres(t, behind(url))))

@@ -19,7 +19,7 @@ import { openPostgres, suiteScope } from './postgres-support.ts'
 import { origin } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
-/** Tells of each statement that is run how many pages it reads. */
+/** Connection pool that records the number of pages each statement reads. */
 class MeasuringPrimary extends PrimaryPool {
   readonly pages: number[] = []
 
@@ -37,7 +37,7 @@ const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
 const key = { ...tenantScope, providedId: 'customer 7007' }
 
 for (const [when, learn] of Object.entries(knowledge)) {
-  describe(`PostgreSQL: ${when}, of the management`, () => {
+  describe(`PostgreSQL: ${when}, in management operations`, () => {
     let primary: MeasuringPrimary
     let userGroups: UserGroups
     let history: UserGroupHistory
@@ -70,7 +70,7 @@ for (const [when, learn] of Object.entries(knowledge)) {
       search.search({ ...tenantScope, filter, position: null, limit: 10 })
     const teamId = 7007
     const operations: Record<string, () => Promise<unknown>> = {
-      'a look-up by id': () => userGroups.findById(1, 'Customer', teamId),
+      'a lookup by id': () => userGroups.findById(1, 'Customer', teamId),
       'a suspension': () => userGroups.suspend({ ...origin, key, suspended: true, now: 2 }),
       'a rotation by id': () =>
         userGroups.rotate({
@@ -83,33 +83,33 @@ for (const [when, learn] of Object.entries(knowledge)) {
           ...{ key, expected: { teamId, revision: 3 }, change: { mapping: '{"many":"d9"}' } },
           ...{ ...origin, now: 3 },
         }),
-      'its versions': () => history.listVersions({ workspaceId: 1, teamId, beforeRevision: null, limit: 10 }),
+      'listing versions': () =>
+        history.listVersions({ workspaceId: 1, teamId, beforeRevision: null, limit: 10 }),
       'a deletion': () => userGroups.delete({ key, ...origin, now: 3 }),
       'a restoration': () =>
         userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
-      'a restoration of what is not there': () =>
+      'a restoration of an unknown user group': () =>
         userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
-      'a page of what was deleted': () =>
+      'a page of deleted user groups': () =>
         history.listDeleted({ ...tenantScope, deletedAfter: 0, afterTeamId: 1_019_990, limit: 10 }),
-      'forgetting nothing': () => history.deleteExpired(0),
+      'deleting no expired user groups': () => history.deleteExpired(0),
       'a search for an id': find({ providedIdPrefix: 'customer 7007' }),
-      'a search for ids, by their name too': find({ providedIdPrefix: 'customer 70', namePart: 'customer' }),
-      'a search for what is mapped': find({ mappedTo: [['many', 'd7']] }),
-      'a search for what is mapped to one of two': find({
+      'a search by id prefix and name': find({ providedIdPrefix: 'customer 70', namePart: 'customer' }),
+      'a search for mapped user groups': find({ mappedTo: [['many', 'd7']] }),
+      'a search for user groups mapped to one of two data sources': find({
         mappedTo: [
           ['s7', 'd7'],
           ['many', 'd8'],
         ],
       }),
-      'a search for an id that is mapped': find({
+      'a search by id prefix and mapping': find({
         providedIdPrefix: 'customer 700',
         mappedTo: [['many', 'd700']],
       }),
-      'a search for what is suspended': find({ suspended: true }),
+      'a search for suspended user groups': find({ suspended: true }),
       'the count of the last entries': () =>
         search.countEntries({ ...tenantScope, after: ['s9999', 'd9998'] }),
-      'the last data sources that are shared': () =>
-        dataSources.listShared({ ...tenantScope, afterId: 39_995 }),
+      'the last shared data sources': () => dataSources.listShared({ ...tenantScope, afterId: 39_995 }),
       'an introspection time': () =>
         introspections.record(
           [7, 8, 50_000].map((id) => ({ workspaceId: 1, teamId: id, introspectedAt: 1 })),
@@ -121,15 +121,15 @@ for (const [when, learn] of Object.entries(knowledge)) {
         primary.pages.length = 0
         await operate()
         const pages = Math.max(...primary.pages)
-        // All of the smallest table are some 100.
+        // The smallest table has about 100 pages.
         assert.ok(primary.pages.length > 0 && pages < 100, `${primary.pages.join()} pages`)
       })
     }
 
-    it('a search looks at each row of its slice by a key', async () => {
+    it('a search reads the rows of its slice by key', async () => {
       primary.pages.length = 0
       await search.search({ ...tenantScope, filter: { namePart: 'nobody' }, position: '19000', limit: 10 })
-      // Of the 1,000 rows that are left, and not of all that there are.
+      // It reads the 1,000 remaining rows, not all rows.
       assert.ok(Math.max(...primary.pages) < 10_000, `${primary.pages.join()} pages`)
     })
   })

@@ -14,7 +14,7 @@ import {
 import * as sql from '../../../src/store/postgres/user-group-sql.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
-import { fill, knowledge, many, pagesOf, rowsInVain } from './postgres-grown.ts'
+import { fill, knowledge, many, pagesOf, discardedRows } from './postgres-grown.ts'
 import { openPostgres, suiteScope } from './postgres-support.ts'
 import { defaults } from '../store-options.ts'
 
@@ -32,7 +32,7 @@ const tenantScope = [1, 'Customer']
 const deletedTeamId = 1_000_007
 const ids = [7, 1007]
 const providedIds = ids.map((id) => `customer ${id}`)
-/** Of all arrays of a statement, the elements that are alike. */
+/** Returns an array with the same value for each item. */
 const each = <T>(value: T) => ids.map(() => value)
 const eventIds = ids.map((id) => `${firstEventId(5000).slice(0, -4)}${id.toString(16).padStart(4, '0')}`)
 const bytes = (prefix: string) => ids.map((id) => Buffer.from(`${prefix} ${id}`.padEnd(32)))
@@ -49,7 +49,7 @@ interface Session {
   readonly teamIds: number[]
 }
 
-/** What each statement is given: two calls' worth, or the one call's. */
+/** Parameters of each statement, for two items or for one. */
 const values: Record<keyof typeof statements, (session: Session) => unknown[]> = {
   select: () => [...tenantScope, providedIds],
   selectView: () => [...tenantScope, providedIds],
@@ -102,7 +102,7 @@ const values: Record<keyof typeof statements, (session: Session) => unknown[]> =
   deleteAuditEvents: () => [...tenantScope, firstEventId(1001)],
 }
 
-/** A database with so many rows of each kind, of which PostgreSQL then learns. */
+/** Creates a database with this number of rows of each kind and then runs the statistics command. */
 function grown(rows: number, learn: string) {
   const scope = suiteScope()
   const made = {} as { primary: PrimaryPool; known: Session }
@@ -134,7 +134,7 @@ for (const [when, learn] of Object.entries(knowledge)) {
   describe(`PostgreSQL: ${when},`, () => {
     const made = grown(many, learn)
 
-    it('has plans made anew, or kept', async () => {
+    it('uses custom plans without statistics, and generic plans otherwise', async () => {
       const [row] = await made.primary.query('SHOW plan_cache_mode')
       const mode = learn === '' ? 'force_custom_plan' : 'force_generic_plan'
       assert.deepEqual(row, { plan_cache_mode: mode })
@@ -143,21 +143,21 @@ for (const [when, learn] of Object.entries(knowledge)) {
     for (const name of names) {
       it(`${name} reads a few pages`, async () => {
         const pages = await pagesOf(made.primary, statements[name], values[name](made.known))
-        // All of the smallest table are some 200.
+        // The smallest table has about 200 pages.
         assert.ok(pages > 0 && pages < 150, `${pages} pages`)
       })
     }
   })
 }
 
-// As soon as plans are kept, and so for tables that grow from there on.
+// Generic plans start to be used at this size and must suit tables that grow afterwards.
 for (const learn of ['VACUUM user_group', 'VACUUM', 'ANALYZE user_group', 'ANALYZE']) {
-  describe(`PostgreSQL: by plans that it keeps of small tables, after ${learn},`, () => {
+  describe(`PostgreSQL: with generic plans of small tables, after ${learn},`, () => {
     const made = grown(1100, learn)
 
     for (const name of names) {
-      it(`${name} reads hardly a row in vain`, async () => {
-        const rows = await rowsInVain(made.primary, statements[name], values[name](made.known))
+      it(`${name} discards few rows`, async () => {
+        const rows = await discardedRows(made.primary, statements[name], values[name](made.known))
         assert.ok(rows < 50, `${rows} rows`)
       })
     }

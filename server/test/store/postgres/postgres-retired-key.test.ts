@@ -5,13 +5,13 @@ import { freshDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { openPostgres } from './postgres-support.ts'
 
-it('PostgreSQL: a secret key is retired only once what was being written before is there to be found', async () => {
+it('PostgreSQL: retiring a secret key waits for writes that started before', async () => {
   const scope = { after }
   const url = await freshDatabase(scope)
   const store = await openPostgres(scope, url)
   const writer = await openSession(scope, url)
   await writer.query('BEGIN')
-  // As the statement of a creation that looked at the keys a moment ago.
+  // Like a creation that has just checked the secret keys.
   await writer.query(
     `INSERT INTO user_group (workspace_id, environment, provided_id, name, token_hash, token_key_id, token_sealed,
                              token_issued_at, created_at, updated_at, updated_by)
@@ -20,7 +20,7 @@ it('PostgreSQL: a secret key is retired only once what was being written before 
   let isRetired = false
   const retiring = store.secretKeys.retire('k1').then(() => (isRetired = true))
   while (!(await store.secretKeys.listRetired()).includes('k1'));
-  // The longer this is, the surer a store that does not wait is found out.
+  // A longer time makes it more likely to detect a store that does not wait.
   await sleep(200)
   assert.equal(isRetired, false)
   await writer.query('COMMIT')

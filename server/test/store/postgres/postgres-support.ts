@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as eventLoopTick } from 'node:timers/promises'
 import { Client } from 'pg'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import type {
@@ -21,11 +21,11 @@ import { freshKey, hashOf, mint, origin } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 import { madeBy } from '../contract/created-user-group.ts'
 
-/** Times, in milliseconds, that a test waits for, and in which a slow machine gets done what it must. */
+/** Timeouts in milliseconds: short enough to wait for in a test, long enough for a slow machine. */
 export const brief = { deadlineMs: 1000 } as const
 export const briefToTheServer = { connectTimeoutMs: 1000, statementTimeoutMs: 500 } as const
 
-/** How the statements of the store are told apart. */
+/** Patterns that identify the statements of the store. */
 export const statements = {
   find: /^SELECT .* AS wanted \(provided_id, position\)/s,
   findByToken:
@@ -51,7 +51,7 @@ export const statements = {
   commit: /^COMMIT/,
 } as const
 
-/** What cleans up once all tests of a file have ended: a suite's own hook that asks for a database ends long before. */
+/** Returns a scope that cleans up after all tests of a file, because the hooks of a suite end earlier. */
 export function suiteScope(): Scope {
   const cleanups: (() => void | Promise<void>)[] = []
   after(async () => {
@@ -60,13 +60,13 @@ export function suiteScope(): Scope {
   return { after: (done) => void cleanups.push(done) }
 }
 
-/** How messages for the operator name a database. */
+/** Returns the name of a database in messages for operators. */
 export function placeOf(url: string): string {
   const { host, pathname } = new URL(url)
   return `postgres://${host}${pathname}`
 }
 
-/** The store in this database, until the test has ended. */
+/** Opens a store on this database and closes it after the test. */
 export async function openPostgres(t: Scope, url: string, over: Partial<StoreOptions> = {}): Promise<Store> {
   const store = await openStore(parseDatabaseUrl(url), { ...defaults, ...over })
   t.after(() => store.close())
@@ -76,11 +76,11 @@ export async function openPostgres(t: Scope, url: string, over: Partial<StoreOpt
 export interface Proxied {
   readonly store: Store
   readonly proxy: DatabaseProxy
-  /** Of the same database, past the proxy. */
+  /** URL of the same database without the proxy. */
   readonly url: string
 }
 
-/** A store by way of a proxy, in a database of its own unless one is given. */
+/** Opens a store through a proxy, on a fresh database unless one is given. */
 export async function openProxied(
   t: Scope,
   over: Partial<StoreOptions> = {},
@@ -109,7 +109,7 @@ export async function created(store: Store, over: Partial<GetOrCreateUserGroup> 
   return madeBy(result)
 }
 
-/** As many user groups as asked for, in the order of their team ids. */
+/** Creates this number of user groups, in the order of their team ids. */
 export async function createdInTurn(store: Store, count: number): Promise<UserGroup[]> {
   const groups: UserGroup[] = []
   while (groups.length < count) groups.push(await created(store))
@@ -129,23 +129,23 @@ export function rotation(token: Sealed, over: Partial<RotateUserGroupToken> = {}
   }
 }
 
-/** The only value of the only row of a query. */
+/** Returns the only value of the only row of a query. */
 export async function valueOf(session: Client, query: string, values: unknown[] = []): Promise<unknown> {
   const { rows } = await session.query<unknown[]>({ text: query, values, rowMode: 'array' })
   return rows[0]?.[0]
 }
 
-/** Ends all sessions of the database but this one. */
+/** SQL that ends all sessions of the database except this one. */
 export const terminateOthers = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                          WHERE datname = current_database() AND pid <> pg_backend_pid()`
 
-/** Of a database, for the sessions that are opened from now on. */
+/** Changes a setting of a database for sessions opened from now on. */
 export async function setForDatabase(t: Scope, url: string, setting: string): Promise<void> {
   const session = await openSession(t, url)
   await session.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET ${setting}`)
 }
 
-/** How many rows a table has. */
+/** Returns the number of rows of a table. */
 export async function rowsOf(url: string, table: string): Promise<number> {
   const session = new Client(url)
   await session.connect()
@@ -156,7 +156,7 @@ export async function rowsOf(url: string, table: string): Promise<number> {
   }
 }
 
-/** Resolves once so many other sessions of the database wait for a lock. */
+/** Resolves when this number of sessions of the database wait for a lock. */
 export async function waitingForLocks(
   session: Client,
   { count = 1, longerThanMs = 0 }: { count?: number; longerThanMs?: number } = {},
@@ -165,8 +165,8 @@ export async function waitingForLocks(
                  WHERE datname = current_database() AND wait_event_type = 'Lock'
                    AND clock_timestamp() - query_start >= $1 * interval '1 ms'`
   while ((await valueOf(session, query, [longerThanMs])) !== count) {
-    await nextTurn()
-    // In a transaction, what was seen first would be seen again.
+    await eventLoopTick()
+    // Within a transaction, PostgreSQL would return the first snapshot again.
     await session.query('SELECT pg_stat_clear_snapshot()')
   }
 }
@@ -177,7 +177,7 @@ const messages = {
     'The store was lost in the middle of this call, which may have taken effect, or still may: GET the user group before you repeat it',
 }
 
-/** That it fails with a `Fault` that a caller may see, and in no word of a driver's or a server's. */
+/** Asserts that an operation fails with a `Fault` without text of the driver or server. */
 export async function assertUnavailable(
   result: Promise<unknown> | undefined,
   expected: { reason?: string; isAmbiguous?: boolean } = {},
@@ -196,14 +196,14 @@ export async function assertUnavailable(
   })
 }
 
-/** For how long it runs, in milliseconds. */
+/** Returns the duration of `work` in milliseconds. */
 export async function takes(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now()
   await work()
   return performance.now() - started
 }
 
-/** That a store cannot be opened, with the database named and then what is expected; never the password. */
+/** Asserts that a store cannot be opened, with an error that names the database and then matches. */
 export async function assertPlaceRefused(
   opening: Promise<unknown>,
   url: string,

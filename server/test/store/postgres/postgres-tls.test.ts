@@ -30,12 +30,12 @@ await test('PostgreSQL over TLS', async (t) => {
 
   interface Case {
     readonly title: string
-    /** Undefined: it speaks no TLS. */
+    /** Undefined if the server does not support TLS. */
     readonly server: Certificate | undefined
     readonly host?: string
     readonly parameters: string
     readonly asksForCertificate?: boolean
-    /** Undefined where it is accepted. */
+    /** Undefined if the connection is accepted. */
     readonly error?: RegExp
   }
 
@@ -57,86 +57,86 @@ await test('PostgreSQL over TLS', async (t) => {
       parameters: `sslmode=require&sslrootcert=${root}`,
     },
     {
-      title: 'is refused where the certificate names another host',
+      title: 'is refused when the certificate names another host',
       server: elsewhere,
       parameters: `sslmode=verify-full&sslrootcert=${root}`,
       error: new RegExp(`${cannotBeVerified} \\(ERR_TLS_CERT_ALTNAME_INVALID\\)$`),
     },
     {
-      title: 'is refused where the certificate names another address',
+      title: 'is refused when the certificate names another address',
       server: byName,
       host: '127.0.0.1',
       parameters: `sslmode=verify-full&sslrootcert=${root}`,
       error: new RegExp(`${cannotBeVerified} \\(ERR_TLS_CERT_ALTNAME_INVALID\\)$`),
     },
     {
-      title: 'is refused with sslmode=require where the certificate names another host',
+      title: 'is refused with sslmode=require when the certificate names another host',
       server: elsewhere,
       parameters: `sslmode=require&sslrootcert=${root}`,
       error: new RegExp(`${cannotBeVerified} \\(ERR_TLS_CERT_ALTNAME_INVALID\\)$`),
     },
     {
-      title: 'is refused where another authority issued the certificate',
+      title: 'is refused when another authority issued the certificate',
       server: byName,
       parameters: `sslmode=verify-full&sslrootcert=${otherRoot}`,
       error: new RegExp(`${cannotBeVerified} \\([A-Z_]+\\)$`),
     },
     {
-      title: 'is refused where no authority is named and the certificate is none of the well-known',
+      title: 'is refused without sslrootcert when no well-known authority issued the certificate',
       server: byName,
       parameters: 'sslmode=verify-full',
       error: new RegExp(`${cannotBeVerified} \\([A-Z_]+\\)$`),
     },
     {
-      title: 'is refused with sslmode=require where the certificate is none of the well-known',
+      title: 'is refused with sslmode=require when no well-known authority issued the certificate',
       server: byName,
       parameters: 'sslmode=require',
       error: new RegExp(`${cannotBeVerified} \\([A-Z_]+\\)$`),
     },
     {
-      title: 'is accepted with sslmode=verify-ca where the certificate names another host',
+      title: 'is accepted with sslmode=verify-ca when the certificate names another host',
       server: elsewhere,
       parameters: `sslmode=verify-ca&sslrootcert=${root}`,
     },
     {
-      title: 'is refused with sslmode=verify-ca where another authority issued the certificate',
+      title: 'is refused with sslmode=verify-ca when another authority issued the certificate',
       server: elsewhere,
       parameters: `sslmode=verify-ca&sslrootcert=${otherRoot}`,
       error: new RegExp(`${cannotBeVerified} \\([A-Z_]+\\)$`),
     },
     {
-      title: 'is refused where the server has none',
+      title: 'is refused when the server does not support TLS',
       server: undefined,
       parameters: `sslmode=verify-full&sslrootcert=${root}`,
       error:
         /: the server does not encrypt; enable TLS there, or add sslmode=disable if the network in between is trusted \(TLS_NOT_SUPPORTED\)$/,
     },
     {
-      title: 'is accepted by a server that asks for a certificate, with one',
+      title: 'is accepted with a client certificate by a server that requests one',
       server: byName,
       asksForCertificate: true,
       parameters: `sslmode=verify-full&sslrootcert=${root}&sslcert=${client.certFile}&sslkey=${client.keyFile}`,
     },
     {
-      title: 'is refused where sslkey is not the key of sslcert',
+      title: 'is refused when sslkey is not the key of sslcert',
       server: byName,
       parameters: `sslmode=verify-full&sslrootcert=${root}&sslcert=${client.certFile}&sslkey=${strange.keyFile}`,
       error: /sslcert.*sslkey/,
     },
     {
-      title: 'is refused where sslcert holds no certificate',
+      title: 'is refused when sslcert contains no certificate',
       server: byName,
       parameters: `sslmode=verify-full&sslrootcert=${root}&sslcert=${noCertificate}&sslkey=${client.keyFile}`,
       error: /sslcert/,
     },
     {
-      title: 'is refused where the file of the authority does not exist',
+      title: 'is refused when the sslrootcert file does not exist',
       server: byName,
       parameters: `sslmode=verify-full&sslrootcert=${join(folder, 'nowhere.pem')}`,
       error: /^sslrootcert: the file cannot be read \(ENOENT\)$/,
     },
     {
-      title: 'is refused where the file of the authority holds no certificate',
+      title: 'is refused when the sslrootcert file contains no certificate',
       server: byName,
       parameters: `sslmode=verify-full&sslrootcert=${noCertificate}`,
       error: new RegExp(`${cannotBeVerified} \\([A-Z_]+\\)$`),
@@ -152,14 +152,14 @@ await test('PostgreSQL over TLS', async (t) => {
         await created(await open())
         return
       }
-      // Time would not mend it.
+      // The store does not retry these errors.
       const lasted = await takes(() => assert.rejects(open(), { name: 'StoreError', message: error }))
       assert.ok(lasted < 10_000, `${lasted} ms`)
       assert.deepEqual(proxy.statements, [])
     })
   }
 
-  await t.test('passes over a host that cannot be verified', async (t) => {
+  await t.test('skips a host that cannot be verified', async (t) => {
     const { url, proxy } = await encrypting(t, byAddress, '127.0.0.1')
     const wrong = await encrypting(t, elsewhere, '127.0.0.1')
     const both = url.replace(proxy.address, `${wrong.proxy.address},${proxy.address}`)

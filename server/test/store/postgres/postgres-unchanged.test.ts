@@ -9,13 +9,13 @@ import { madeBy } from '../contract/created-user-group.ts'
 import { openPostgres } from './postgres-support.ts'
 import { freshKey, mint, origin } from '../contract/store-fixtures.ts'
 
-// A failover, or a restore, may lose what was done last: then revisions are counted again from an earlier one.
-describe('PostgreSQL: a user group that was read in a revision that was lost, and has come to another of the same number,', () => {
+// A failover or a restore from a backup can lose the latest changes. New changes then reuse the lost revisions.
+describe('PostgreSQL: a user group that was read at a lost revision and has since reached the same revision number', () => {
   const revisions: Record<string, { first?: Change[]; lost: Change[]; later: Change[] }> = {
     'by an update': { lost: [rename('Lost')], later: [rename('Kept')] },
     'by a rotation': { lost: [rotate], later: [rotate] },
     'by an update in place of a rotation': { lost: [rotate], later: [rename('Kept')] },
-    'by a rotation, on a clock that is behind': {
+    'by a rotation, with a clock that is behind': {
       first: [clockAhead(rename('Before'))],
       lost: [rotate],
       later: [rotate],
@@ -23,7 +23,7 @@ describe('PostgreSQL: a user group that was read in a revision that was lost, an
     'by a suspension': { lost: [suspend(true), suspend(false)], later: [restore, suspend(true)] },
   }
   for (const [how, { first = [], lost, later }] of Object.entries(revisions)) {
-    it(`${how}, is not unchanged`, async (t) => {
+    it(`is reported as changed: ${how}`, async (t) => {
       const url = await freshDatabase(t)
       const store = await openPostgres(t, url)
       const session = await openSession(t, url)
@@ -71,7 +71,7 @@ function suspend(suspended: boolean): Change {
   return (store, key, now) => store.userGroups.suspend({ ...origin, key, suspended, now })
 }
 
-/** Deletes it and takes that back, which is a revision. */
+/** Deletes and restores the user group, which increases its revision. */
 async function restore(store: Store, key: UserGroupKey, now: number): Promise<void> {
   const teamId = (await store.userGroups.find(key))?.teamId ?? 0
   const { workspaceId, environment } = key
