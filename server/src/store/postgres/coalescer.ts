@@ -100,7 +100,7 @@ export class Coalescer<Item, Result> {
       this.#inFlight++
       const begunAt = performance.now()
       this.#underWayOf.set(group, [...underWay, begunAt])
-      const keys = this.#options.sameKey === 'serialize' ? this.#separateKeysOf(group, batch) : []
+      const keys = this.#serializedKeysOf(group, batch)
       for (const key of keys) this.#keysInFlight.add(key)
       void this.#runTogether(batch).then(() => {
         for (const key of keys) this.#keysInFlight.delete(key)
@@ -132,10 +132,9 @@ export class Coalescer<Item, Result> {
     return true
   }
 
-  /** Keys that a statement may have only once. */
-  #separateKeysOf(group: string, items: readonly Pick<Pending<Item, Result>, 'item'>[]): string[] {
+  #serializedKeysOf(group: string, items: readonly Pending<Item, Result>[]): string[] {
     const { sameKey, keysOf } = this.#options
-    if (sameKey === 'share') return []
+    if (sameKey !== 'serialize') return []
     return items.flatMap(({ item }) => keysOf(item).map((key) => `${group} ${key}`))
   }
 
@@ -147,15 +146,16 @@ export class Coalescer<Item, Result> {
   ): { batch: Pending<Item, Result>[]; rest: Pending<Item, Result>[] } {
     // Where more statements may be under way, they share what there is: PostgreSQL works on them at the same time, and
     // this process prepares one while it waits for another.
-    const { weightOf } = this.#options
+    const { sameKey, keysOf, weightOf } = this.#options
     const size = Math.min(Math.max(Math.ceil(queue.length / free), minItems), maxItems)
     const taken = new Set<string>()
-    const isTaken = (key: string) => taken.has(key) || this.#keysInFlight.has(key)
+    const isTaken = (key: string) =>
+      taken.has(key) || (sameKey === 'serialize' && this.#keysInFlight.has(`${group} ${key}`))
     const batch: Pending<Item, Result>[] = []
     const rest: Pending<Item, Result>[] = []
     let weight = 0
     for (const pending of queue) {
-      const keys = this.#separateKeysOf(group, [pending])
+      const keys = sameKey === 'share' ? [] : keysOf(pending.item)
       if (batch.length >= size || weight >= maxWeight || keys.some(isTaken)) rest.push(pending)
       else {
         batch.push(pending)

@@ -1,4 +1,4 @@
-import type { Actor } from '../../domain/audit/audit-event.ts'
+import { newEventId, type Actor } from '../../domain/audit/audit-event.ts'
 import type { MappingEntry } from '../../domain/data-source/data-source.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type {
@@ -14,7 +14,6 @@ import type {
   UpdateOutcome,
 } from '../../domain/user-group/user-group-store.ts'
 import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group.ts'
-import { auditCells } from '../audit-row.ts'
 import { userGroupOf, type IdempotencyRow, type UserGroupRow } from '../user-group-row.ts'
 import type { Coalescer } from './coalescer.ts'
 import type { Mappings } from './mappings.ts'
@@ -196,7 +195,7 @@ function creationArrays(items: readonly CreationItem[]): unknown[] {
     groups.map(({ createdAt }) => createdAt),
     items.map(({ registryVersion }) => registryVersion),
     items.map(({ creation }) => entriesText(creation.entries.added)),
-    ...eventArrays(items.map((item) => ({ ...item, event: item.creation.event }))),
+    ...eventArrays(items, ({ creation }) => creation.event),
   ]
 }
 
@@ -219,7 +218,7 @@ function changeArrays(items: readonly (Written & { readonly transition: Transiti
     changes.map(({ version }) => version !== null),
     changes.map(({ entries }) => entriesText(entries.added)),
     changes.map(({ entries }) => entriesText(entries.removed)),
-    ...eventArrays(items.map((item) => ({ ...item, event: item.transition.event }))),
+    ...eventArrays(items, ({ transition }) => transition.event),
   ]
 }
 
@@ -239,14 +238,23 @@ function rotationArrays(items: readonly RotationItem[]): unknown[] {
     Math.min(...items.map(({ now }) => now)),
     rotations.map(({ supersededToken }) => supersededToken.issuedAt),
     items.map(({ expectedRevision }) => expectedRevision),
-    ...eventArrays(items.map((item) => ({ ...item, event: item.rotation.event }))),
+    ...eventArrays(items, ({ rotation }) => rotation.event),
   ]
 }
 
 /** The columns event_id, action, author, request_id and details of one audit event per item. */
-function eventArrays(items: readonly (Written & { readonly event: UserGroupEvent })[]): unknown[] {
-  const rows = items.map((item) => auditCells(item, item.event.action, { details: item.event.details }))
-  return [2, 3, 4, 5, 8].map((cell) => rows.map((cells) => cells[cell]))
+function eventArrays<Item extends Written>(
+  items: readonly Item[],
+  eventOf: (item: Item) => UserGroupEvent,
+): unknown[] {
+  const events = items.map(eventOf)
+  return [
+    items.map(({ now }) => newEventId(now)),
+    events.map(({ action }) => action),
+    items.map(({ author }) => author),
+    items.map(({ requestId }) => requestId),
+    events.map(({ details }) => details && JSON.stringify(details)),
+  ]
 }
 
 /** Mapping entries as a JSON object; null if there are none. */

@@ -1,6 +1,7 @@
 import type { Environment } from '../../domain/environment.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import {
+  createdUserGroup,
   decideChange,
   decideCreation,
   decideDeletion,
@@ -336,9 +337,11 @@ export class UserGroups implements UserGroupStore {
     const retired = isRepeated ? await this.#checkSecretKey(token) : null
     if (retired !== null) return retired
     const creation = decideCreation(command, token)
-    const item = { ...auditedChangeOf(command), creation, registryVersion }
+    const { workspaceId, environment } = command.key
+    const { author, requestId, now } = command
+    const item = { workspaceId, environment, author, requestId, now, creation, registryVersion }
     const teamId = await attempt.change((sent) => this.#statements.insert.add(item, attempt, sent))
-    return teamId === null ? null : { outcome: 'created', userGroup: { ...creation.userGroup, teamId } }
+    return teamId === null ? null : { outcome: 'created', userGroup: createdUserGroup(creation, teamId) }
   }
 
   /** Returns null if the user group changed between loading and applying. */

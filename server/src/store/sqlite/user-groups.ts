@@ -3,6 +3,7 @@ import type { Actor, Author } from '../../domain/audit/audit-event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import {
+  createdUserGroup,
   decideChange,
   decideCreation,
   decideDeletion,
@@ -222,7 +223,8 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
   }
 
   #create(command: GetOrCreateUserGroup, token: NewToken): UserGroup {
-    const { userGroup: group, tokenHash, entries, event } = decideCreation(command, token)
+    const creation = decideCreation(command, token)
+    const { userGroup: group, tokenHash, entries, event } = creation
     const { lastInsertRowid } = this.#statements.insert.run(
       ...[
         group.workspaceId,
@@ -235,7 +237,7 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
       ...[tokenHash, group.token.keyId, group.token.sealed],
       ...[group.tokenIssuedAt, group.createdAt, group.updatedAt, group.updatedBy],
     )
-    const userGroup = { ...group, teamId: Number(lastInsertRowid) }
+    const userGroup = createdUserGroup(creation, Number(lastInsertRowid))
     this.#mappings.changeEntries(group, userGroup.teamId, entries)
     this.#audit.append(event.action, auditedChangeOf(command), { ...event, userGroup })
     return userGroup
