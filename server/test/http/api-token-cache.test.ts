@@ -17,7 +17,7 @@ describe('a revoked API token', async () => {
   )
   after(() => store.close())
 
-  /** An API token in use, by clocks that the test sets. */
+  /** Starts authentication with an API token and clocks that the test sets. */
   async function inUse() {
     const time = { now: 1_000_000, monotonic: 50 }
     const clock = { now: () => time.now, monotonic: () => time.monotonic }
@@ -30,7 +30,7 @@ describe('a revoked API token', async () => {
     return { time, use, id: made.apiToken.id }
   }
 
-  it('is trusted for as long as it may be since it was looked up, and no longer', async () => {
+  it('is trusted until the cache time after its lookup', async () => {
     const { time, use, id } = await inUse()
     await store.apiTokens.revoke({ id, ...origin, now: 1 })
     time.monotonic += cacheMs - 1
@@ -39,7 +39,7 @@ describe('a revoked API token', async () => {
     await assert.rejects(use, { code: 'unauthenticated' })
   })
 
-  it('is trusted no longer where the clock is set back', async () => {
+  it('is not trusted longer if the clock is set back', async () => {
     const { time, use, id } = await inUse()
     await store.apiTokens.revoke({ id, ...origin, now: 1 })
     time.now -= 3000

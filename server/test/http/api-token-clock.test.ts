@@ -33,7 +33,7 @@ const lastUse = async (id: number) => {
   return response.api_tokens.find((one) => one.id === id)?.last_used_at
 }
 
-test('an API token that was rotated works on for the overlap, and not a moment longer', async () => {
+test('a rotated API token works until the end of the overlap', async () => {
   const old = await make()
   const rotation = { params: { id: old.api_token.id }, body: { overlap_seconds: 3600 } }
   const { token } = assertAnswers<Made>(await admin.rotateApiToken(rotation), 'rotateApiToken')
@@ -43,7 +43,7 @@ test('an API token that was rotated works on for the overlap, and not a moment l
   assert.deepEqual([await use(old.token), await use(token)], [401, 200])
 })
 
-test('the last use is the beginning of its minute, and calls do not wait for it to be written', async () => {
+test('the last use is rounded down to the minute and written in the background', async () => {
   time.now = Date.parse('2030-01-02T00:00:56.789Z')
   const { api_token, token } = await make()
   await use(token)
@@ -57,7 +57,7 @@ test('the last use is the beginning of its minute, and calls do not wait for it 
   assert.equal(await lastUse(api_token.id), '2030-01-02T00:02:00.000Z')
 })
 
-test('a call that the API token may not make is a use, and one after its end is none', async () => {
+test('a forbidden request counts as a use, a request with an expired API token does not', async () => {
   time.now = Date.parse('2030-01-03T00:00:00.000Z')
   const { api_token, token } = await make({ scopes: ['introspect'], expires_in_seconds: 60 })
   assert.equal(await use(token), 403)
@@ -69,7 +69,7 @@ test('a call that the API token may not make is a use, and one after its end is 
   assert.equal(await lastUse(api_token.id), '2030-01-03T00:00:00.000Z')
 })
 
-test('signing in to the console is a use, and so is what is done there', async () => {
+test('signing in to the console and using it count as uses', async () => {
   time.now = Date.parse('2030-01-04T00:00:00.000Z')
   const { api_token, token } = await make({ scopes: ['admin'] })
   const session = await signIn(origin, token)

@@ -87,7 +87,7 @@ async function sessionOfRevoked(): Promise<Headers> {
   return headers
 }
 
-/** None of them is a valid API token, or the session of one. */
+/** Credentials that are neither a valid API token nor a valid session. */
 const unknownTokens = {
   'a user group token': owned.token,
   'a made-up API token': nobodys.apiToken,
@@ -123,15 +123,15 @@ const strangers = {
 }
 type Stranger = keyof typeof strangers
 
-test('every route of the application is held to this, or is open to everybody', async (t) => {
+test('every route is in these tests or is public', async (t) => {
   const routes = (await routesOf(t)).filter((route) => !openRoutes.test(route))
   const held = new Set([...all.map(([, { route }]) => route), ...sessionRoutes])
   assert.deepEqual([...new Set(routes)], [...held].sort())
 })
 
-describe('who is not known', () => {
+describe('an unauthenticated request', () => {
   for (const [what, headers] of Object.entries(unauthenticated)) {
-    test(`with ${what} every operation is 401, whatever it is about, and does nothing`, async () => {
+    test(`with ${what} gets 401 from every operation, for any target, and changes nothing`, async () => {
       await writingNothing(service, async () => {
         for (const [id, operation] of all) {
           const refusal = await operation.send(origin, headers, owned)
@@ -140,7 +140,7 @@ describe('who is not known', () => {
           assertCommonHeaders(refusal)
           for (const others of [
             await operation.send(origin, headers, nobodys),
-            // A session is told that it is over; of an API token nobody is told why it is not taken.
+            // The response says that a session has expired, but not why an API token is invalid.
             await operation.send(origin, 'cookie' in headers ? headers : {}, owned),
           ])
             assert.equal(withoutRequestId(refusal), withoutRequestId(others))
@@ -149,7 +149,7 @@ describe('who is not known', () => {
     })
   }
 
-  test('nobody signs in to the console with it', async () => {
+  test('cannot sign in to the console', async () => {
     await writingNothing(service, async () => {
       const refusals = new Set<string>()
       for (const token of Object.values(unknownTokens)) {
@@ -169,7 +169,7 @@ describe('who is not known', () => {
     })
   })
 
-  test('a scheme but Token is refused where the renderer is not the one who calls', async () => {
+  test('can use schemes other than Token only for introspection', async () => {
     const basic = Buffer.from(`x:${owner.adminToken}`).toString('base64')
     for (const authorization of [`Bearer ${owner.adminToken}`, `Basic ${basic}`, owner.adminToken]) {
       for (const [, operation] of all.filter(([id]) => id !== 'introspect')) {
@@ -181,7 +181,7 @@ describe('who is not known', () => {
 
 describe('an API token without the scope', () => {
   for (const scope of scopes) {
-    test(`"${scope}" alone may do nothing that asks for another, whatever it is about`, async () => {
+    test(`with only "${scope}" cannot call operations that need another scope, for any target`, async () => {
       const headers = byToken(await createApiToken(service, 'Customer', '--scopes', scope))
       await writingNothing(service, async () => {
         for (const [id, operation] of all.filter(([, operation]) => !operation.scopes.includes(scope))) {
@@ -195,7 +195,7 @@ describe('an API token without the scope', () => {
     })
   }
 
-  test('"admin" does not sign in to the console, whatever else it may do', async () => {
+  test('"admin" cannot sign in to the console', async () => {
     const token = await createApiToken(service, 'Customer', '--scopes', 'read,write,introspect')
     await writingNothing(service, async () => {
       assertFault(await signingIn(origin, { api_token: token }), 'forbidden')
@@ -203,7 +203,7 @@ describe('an API token without the scope', () => {
   })
 })
 
-test('who calls, and whether it may, is judged before anything else of the call is', async () => {
+test('authentication and authorization come before all other checks', async () => {
   const writer = await createApiToken(service, 'Customer', '--scopes', 'read,write,introspect')
   for (const [token, code] of [
     [nobodys.apiToken, 'unauthenticated'],
@@ -217,11 +217,11 @@ test('who calls, and whether it may, is judged before anything else of the call 
   }
 })
 
-/** A fault, or what is asserted of an answer that succeeds. */
+/** An error code, or the assertion about a successful response. */
 type Expected = FaultCode | ((body: Record<string, any>, who: Stranger) => void)
 
 const empty = (name: string) => (body: Record<string, unknown>) => assert.deepEqual(body[name], [])
-/** It is done, in the stranger's own environment: that the owner's is as it was is asserted of all. */
+/** The operation succeeds in the stranger's environment. All tests assert that the owner's environment is unchanged. */
 const doneElsewhere = () => undefined
 
 const expected: Record<OperationId, Expected> = {
@@ -247,7 +247,7 @@ const expected: Record<OperationId, Expected> = {
   restoreUserGroupVersion: 'user_group_not_found',
   listDeletedUserGroups: empty('user_groups'),
   restoreDeletedUserGroup: 'user_group_not_found',
-  // A name is required only where no user group has the id.
+  // A name is required only if no user group has the id.
   importUserGroups: (rows) => {
     const [result, last] = rows as [{ error: { code: string } }, { summary: object }]
     assert.equal(result.error.code, 'name_required')
@@ -289,7 +289,7 @@ const expected: Record<OperationId, Expected> = {
   deleteDataSource: 'not_found',
 }
 
-/** Asserts that `work` leaves every row as it was, and adds none, but for those of this workspace and environment, and of new workspaces. */
+/** Asserts that `work` neither changes nor adds rows, except in this workspace and environment and in new workspaces. */
 async function changingOnly<T>(tenantScope: TenantScope, work: () => Promise<T>): Promise<T> {
   const before = await rowsOf(service)
   const known = new Set([...before.values()].map(({ workspace_id }) => workspace_id))
@@ -308,14 +308,14 @@ async function changingOnly<T>(tenantScope: TenantScope, work: () => Promise<T>)
 
 const bodyOf = (response: HttpResponse) =>
   response.headers['content-type'] === 'application/x-ndjson' ? rowsIn(response) : response.body
-/** A page of what is looked for may end by time. */
+/** A search may end a page early because its time is over. */
 const comparable = (answer: HttpResponse, asked: typeof owned) =>
   withoutIds(withoutRequestId(answer), asked).replace(/"next_cursor":(?:null|"[^"]*")/, '')
 
 for (const [who, credentials] of Object.entries(strangers) as [Stranger, (typeof strangers)[Stranger]][]) {
   describe(`to ${who}`, () => {
     for (const [id, operation] of all) {
-      test(`what is theirs and what is not there are the same to ${id}, which leaves it as it was`, async () => {
+      test(`${id} treats the owner's data as absent and does not change it`, async () => {
         const wanted = id === 'promoteUserGroups' && who !== 'another workspace' ? 'forbidden' : expected[id]
         for (const how of ['byToken', 'bySession'] as const) {
           const headers = credentials[how]
@@ -338,7 +338,7 @@ for (const [who, credentials] of Object.entries(strangers) as [Stranger, (typeof
   })
 }
 
-test('an API token of another environment that leaked is unknown, and goes on', async () => {
+test('a leaked API token of another environment is unknown and stays valid', async () => {
   for (const environment of ['Customer', 'Testing'] as const) {
     const { admin: other, adminToken } = await manage(service, environment, 'second')
     const unknown = { success: 1, kind: 'unknown', works: false }
@@ -354,13 +354,13 @@ test('an API token of another environment that leaked is unknown, and goes on', 
 })
 
 describe('to its owner', () => {
-  // Last, and with what would be removed last: each succeeds, so that what others are refused is there to be had.
+  // Runs last and deletes last. Each operation succeeds, so the refusals above were not due to missing data.
   const removing: OperationId[] = ['deleteUserGroup', 'deleteSchema', 'deleteDataSource', 'revokeApiToken']
   const inOrder = [...all.filter(([id]) => !removing.includes(id)).map(([id]) => id), ...removing]
   const isManagement = (id: OperationId): id is AdminOperationId =>
     (operationIds as readonly string[]).includes(id)
   for (const id of inOrder) {
-    test(`${id} does what it is for`, async () => {
+    test(`${id} succeeds`, async () => {
       if (id === 'deleteDataSource') {
         const { user_groups } = assertAnswers<{ user_groups: { team_id: number }[] }>(
           await admin.searchUserGroups(),

@@ -14,7 +14,7 @@ import {
 const service = await startService({ after })
 await runCommand(service, 'workspace', 'create', 'second')
 
-/** One caller for each workspace and environment. */
+/** One client per workspace and environment. */
 const callers = {
   'default, Customer': userApi(service.origin, service.tokens.Customer),
   'default, Testing': userApi(service.origin, service.tokens.Testing),
@@ -51,7 +51,7 @@ test('one id in two environments or workspaces is two user groups with two token
   }
 })
 
-test('the environment tag is that of the API token, in every workspace', async () => {
+test('the environment tag comes from the API token, in every workspace', async () => {
   for (const name of names) {
     await callers[name].get({ user_group_id: 'tagged', name })
     const tag = name.endsWith('Testing') ? 'Testing' : 'Customer'
@@ -63,7 +63,7 @@ test('the environment tag is that of the API token, in every workspace', async (
 })
 
 for (const { owner, stranger } of pairs) {
-  test(`to (${stranger}), what is of (${owner}) looks absent`, async () => {
+  test(`to (${stranger}), data of (${owner}) looks absent`, async () => {
     const id = `of ${owner}, for ${stranger}`
     const owned = userGroupIn(
       await callers[owner].get({ user_group_id: id, name: 'Name', properties: { a: 1 } }),
@@ -96,7 +96,7 @@ for (const { owner, stranger } of pairs) {
     assert.deepEqual(userGroupIn(await callers[owner].get({ user_group_id: id })), owned)
   })
 
-  test(`to (${stranger}), a replaced token of (${owner}) is as unknown as any`, async () => {
+  test(`to (${stranger}), a superseded token of (${owner}) is unknown`, async () => {
     const id = `replaced of ${owner}, for ${stranger}`
     const old = tokenIn(await callers[owner].get({ user_group_id: id, name: 'Name' }))
     assertSuccess(await callers[owner].post({ current_token: old, grace_period_seconds: 3600 }))
@@ -104,7 +104,7 @@ for (const { owner, stranger } of pairs) {
     assertFault(await callers[stranger].post({ current_token: old }), 'token_not_found')
   })
 
-  test(`to (${stranger}), an idempotency key of (${owner}) is free`, async () => {
+  test(`to (${stranger}), an idempotency key of (${owner}) is unused`, async () => {
     const key = { 'idempotency-key': `${owner}/${stranger}`.replaceAll(' ', '') }
     const id = `key of ${owner}, for ${stranger}`
     const owned = tokenIn(await callers[owner].get({ user_group_id: id, name: 'Name' }))
@@ -119,7 +119,7 @@ for (const { owner, stranger } of pairs) {
   })
 }
 
-test('two API tokens of one workspace and environment see the same', async () => {
+test('two API tokens of one workspace and environment see the same data', async () => {
   const colleague = userApi(service.origin, await createApiToken(service, 'Testing'))
   const group = userGroupIn(await callers['default, Testing'].get({ user_group_id: 'of both', name: 'Name' }))
   assert.deepEqual(assertSuccess(await colleague.get({ user_group_id: 'of both' })), {

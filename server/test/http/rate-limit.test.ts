@@ -24,7 +24,7 @@ const statuses = (answers: readonly HttpResponse[]) => answers.map(({ status }) 
 const headersOf = ({ headers }: HttpResponse) =>
   ['ratelimit-policy', 'ratelimit', 'retry-after'].map((name) => headers[name])
 
-test('each answer tells how many calls are left, and 429 when to go on', async () => {
+test('responses have the remaining requests, and a 429 has the time to wait', async () => {
   const api = userApi(app.origin, await app.createApiToken(undefined, write))
   const answers = await times(6, () => api.get(body))
   assert.deepEqual(answers.map(headersOf), [
@@ -44,7 +44,7 @@ test('each answer tells how many calls are left, and 429 when to go on', async (
   assert.deepEqual(statuses(await times(2, () => api.get(body))), [200, 429])
 })
 
-test('a refused call changes nothing', async () => {
+test('a refused request changes nothing', async () => {
   const token = await app.createApiToken(undefined, write)
   const api = userApi(app.origin, token)
   await times(5, () => api.get(body))
@@ -55,7 +55,7 @@ test('a refused call changes nothing', async () => {
   assert.match((await api.get({ user_group_id: 'new' })).text, /"name_required"/)
 })
 
-test('the limit is of the API token: another one has its own, and a wrong one has none', async () => {
+test('each API token has its own limit, and invalid ones have none', async () => {
   const [one, other] = [
     userApi(app.origin, await app.createApiToken(undefined, write)),
     userApi(app.origin, await app.createApiToken(undefined, write)),
@@ -69,7 +69,7 @@ test('the limit is of the API token: another one has its own, and a wrong one ha
   }
 })
 
-describe('counts calls of every kind', () => {
+describe('the rate limit counts requests', () => {
   const kinds: Record<
     string,
     [scope: 'write' | 'introspect' | 'admin', work: (token: string) => Promise<HttpResponse>]
@@ -92,13 +92,13 @@ describe('counts calls of every kind', () => {
     })
   }
 
-  it('but those that need no API token', async () => {
+  it('except those that need no API token', async () => {
     for (const answer of await times(9, () => call(app.origin, { path: '/healthz' })))
       assert.equal(answer.status, 200)
   })
 })
 
-test('a limit of its own, given by the operator, counts in a running service', async (t) => {
+test('a limit that the operator sets for an API token applies to a running service', async (t) => {
   const service = await startService(t, { UGS_API_TOKEN_CACHE_MS: '0', UGS_RATE_LIMIT: 'off' })
   const token = await createApiToken(service, 'Testing', '--rate-limit', '1:3')
   const api = userApi(service.origin, token)
@@ -116,7 +116,7 @@ test('a limit of its own, given by the operator, counts in a running service', a
   assert.deepEqual(headersOf(await api.get(body)), [undefined, undefined, undefined])
 })
 
-test('replicas share the limit, within the bound that is stated', async (t) => {
+test('replicas share the limit, within the documented bound', async (t) => {
   const limit = { perSecond: 20, burst: 40 }
   const { all, token } = await startReplicas(t, 3, { UGS_RATE_LIMIT: '20:40' })
   const [one, ...others] = all.map(({ service }) => userApi(service.origin, token))
@@ -135,9 +135,9 @@ test('replicas share the limit, within the bound that is stated', async (t) => {
   const seconds = (performance.now() - from) / 1000
   const passed = answers.filter(({ status }) => status === 200).length
   assert.deepEqual(new Set(statuses(answers)), new Set([200, 429]))
-  // Telling takes a second and the time of a statement; two are allowed for a machine that has other work.
+  // Sharing takes a second and the time of a statement. The test allows two seconds for a busy machine.
   const bound = limit.perSecond * seconds + limit.burst + 2 * (limit.burst + limit.perSecond * 2)
   assert.ok(passed <= bound, `${passed} > ${bound}`)
-  // Without sharing, each would let through all of it by itself.
+  // Without sharing, each replica would allow the whole limit.
   assert.ok(passed < 3 * (limit.perSecond * seconds + limit.burst), String(passed))
 })

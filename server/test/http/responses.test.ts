@@ -26,7 +26,7 @@ const raw = (...headers: string[]) => answerTo(service.origin, requestText({ tok
 const superseded = tokenIn(await api.get(body))
 const rotated = tokenIn(await api.post({ current_token: superseded }, { 'idempotency-key': 'used' }))
 
-/** A call for each error that a single call can meet, with the paths of its `fields`. */
+/** One request per error that a single request can cause, with the paths of its `fields`. */
 const failures: { code: ErrorCode; paths?: string[]; make: () => Promise<HttpResponse> }[] = [
   { code: 'malformed_request', make: () => answerTo(service.origin, 'broken\r\n\r\n') },
   { code: 'malformed_json', make: () => api.get('{') },
@@ -56,7 +56,7 @@ const failures: { code: ErrorCode; paths?: string[]; make: () => Promise<HttpRes
   { code: 'not_implemented', make: () => raw('Transfer-Encoding: gzip, chunked') },
 ]
 for (const { code, paths = [], make } of failures) {
-  test(`the error ${code}${paths.length > 0 ? ' of a field' : ''} has its status and the shape of all errors`, async () => {
+  test(`the error ${code}${paths.length > 0 ? ' of a field' : ''} has its status and the format of all errors`, async () => {
     const response = await make()
     assertFault(response, code, paths)
     assert.equal(Number(response.headers['content-length']), Buffer.byteLength(response.text))
@@ -92,7 +92,7 @@ const successes: Record<string, { make: () => Promise<HttpResponse>; keys: strin
     },
   }
 for (const [what, { make, keys, groupKeys }] of Object.entries(successes)) {
-  test(`${what} answers its keys and no others, and success as the number 1`, async () => {
+  test(`${what} returns exactly its keys, and success as the number 1`, async () => {
     const answer = await make()
     const { user_group, ...rest } = assertSuccess(answer)
     assert.deepEqual(Object.keys({ ...rest, user_group }).sort(), keys)
@@ -108,13 +108,13 @@ for (const [what, { make, keys, groupKeys }] of Object.entries(successes)) {
   })
 }
 
-test('an error says success as the number 0', async () => {
+test('an error has success as the number 0', async () => {
   for (const answer of [await api.get(), await userApi(service.origin).get(body), await api.post({})]) {
     assert.match(answer.text, /"success":0[,}]/)
   }
 })
 
-test('every answer has a request id of its own', async () => {
+test('every response has its own request id', async () => {
   const makers = [...Object.values(successes), ...failures].map(({ make }) => make)
   const ids: (string | undefined)[] = []
   for (const make of [...makers, ...makers]) ids.push((await make()).headers['x-request-id'])
@@ -122,7 +122,7 @@ test('every answer has a request id of its own', async () => {
   assert.equal(new Set(ids).size, ids.length)
 })
 
-test('to a page of another origin no answer opens anything', async () => {
+test('no response allows access to pages of other origins', async () => {
   const headers = { origin: 'https://page.example', cookie: 'a=b' }
   const preflight = {
     ...headers,

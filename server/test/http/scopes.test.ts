@@ -50,7 +50,7 @@ for (const body of [
     assertFault(await reader.get(body), 'forbidden')
     assertFault(await reader.post(body, asGet), 'forbidden')
     await assertUntouched()
-    // The mapping is in no answer: a GET that repeats it shows that it is as it was.
+    // No response contains the mapping. A GET that sends the same mapping shows that it is unchanged.
     assertSuccess(await reader.get({ user_group_id: 'known', mapping: { a: '1' } }))
     assertFault(await writer.put({ user_group_id: 'unknown' }), 'user_group_not_found')
   })

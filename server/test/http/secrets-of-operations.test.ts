@@ -17,7 +17,7 @@ import { operations, type Operation, type OperationId } from '../support/operati
 import { assertNoSecret, assertNothingOfSecrets, tokenPattern } from '../support/secrets.ts'
 import { userApi } from '../support/user-api.ts'
 
-/** With a password, which a server that asks for none takes too. */
+/** Has a password, which a server without authentication accepts too. */
 async function databaseWithPassword(): Promise<URL> {
   const url = new URL(await freshDatabase({ after }))
   url.password ||= randomUUID()
@@ -26,7 +26,7 @@ async function databaseWithPassword(): Promise<URL> {
 
 const collector = await startCollector({ after })
 const database = process.env.UGS_TEST_STORE === 'postgres' ? await databaseWithPassword() : undefined
-// All that it can be made to tell.
+// The service logs and measures as much as it can.
 const owner = await startManaged(
   { after },
   {
@@ -42,7 +42,7 @@ const other = await manage(service, 'Testing')
 
 const secretKeyFile = join(service.dataFolder, 'secret-keys')
 const secretKey = readFileSync(secretKeyFile, 'utf8').trim().split(':')[1] as string
-/** Every secret that there is, but for those that an answer is about to show. */
+/** All secrets, except those that a response is about to show. */
 const secrets = new Set([
   ...[owner.adminToken, other.adminToken, service.tokens.Customer, service.tokens.Testing],
   ...[owned.token, owned.replacedToken, owned.apiToken, nobodys.token, nobodys.apiToken],
@@ -50,10 +50,10 @@ const secrets = new Set([
   ...(database ? [decodeURIComponent(database.password)] : []),
 ])
 
-/** What is not secret, and is to be in answers, in the store and in what the command line says, and nowhere else. */
+/** Personal data, which may be in responses, the store and CLI output, and nowhere else. */
 const named = [owned.userGroupId, owned.deletedUserGroupId, secretName]
 
-/** Which answers show a secret: a token, once. */
+/** Operations whose responses show a token, once. */
 const showing = new Set<OperationId>([
   ...([
     'getOrCreate',
@@ -79,12 +79,12 @@ function assertTellsNoSecret({ status, headers, text }: HttpResponse, id: Operat
 const all = Object.entries(operations) as [OperationId, Operation][]
 const byToken = (token: string) => ({ authorization: `Token ${token}` })
 
-test('no answer that refuses holds a secret, of those that were sent neither', async () => {
+test('no 401 or 403 response contains a secret, not even one that was sent', async () => {
   const reader = await createApiToken(service, 'Customer', '--scopes', 'read')
   secrets.add(reader)
   for (const [id, operation] of all) {
     for (const secret of secrets) {
-      // Some secrets are no header's.
+      // Some secrets are not valid in a header.
       const authorization = `Token ${Buffer.from(secret).toString('latin1')}`
       assertTellsNoSecret(await operation.send(origin, { authorization: `${authorization}x` }, owned), id)
     }
@@ -94,7 +94,7 @@ test('no answer that refuses holds a secret, of those that were sent neither', a
   }
 })
 
-test('no answer to what is wrong holds a secret that was sent in it', async () => {
+test('no error response contains a secret that was sent', async () => {
   for (const id of operationIds) {
     for (const secret of [owner.adminToken, owned.token, owned.apiToken]) {
       const params = { team_id: owned.teamId, revision: 1, id: owned.apiTokenId }
@@ -116,7 +116,7 @@ test('no answer to what is wrong holds a secret that was sent in it', async () =
   }
 })
 
-test('no answer that succeeds holds a secret but the one that it is for', async () => {
+test('successful responses contain only the secret that they are for', async () => {
   const token = await createApiToken(service, 'Customer', '--scopes', scopes.join())
   secrets.add(token)
   for (const [id, operation] of all.filter(([id]) => id !== 'deleteUserGroup'))
@@ -124,7 +124,7 @@ test('no answer that succeeds holds a secret but the one that it is for', async 
   assertTellsNoSecret(await operations.deleteUserGroup.send(origin, byToken(token), owned), 'deleteUserGroup')
 })
 
-test('the secret of a session is in its cookie alone', async () => {
+test('the secret of a session is only in its cookie', async () => {
   const signedIn = await signIn(origin, owner.adminToken)
   const [secret, csrf] = [signedIn.cookie.slice('ugs_session='.length), signedIn.csrfToken]
   assertNothingOfSecrets('the answer to who signs in', signedIn.response.text, [...secrets, secret])
@@ -142,7 +142,7 @@ test('the secret of a session is in its cookie alone', async () => {
     assertNothingOfSecrets('an answer to a session', answer.text, secrets)
 })
 
-test('what anybody may ask for holds no secret', async () => {
+test('public responses contain no secret', async () => {
   for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs', '/console', '/nothing'])
     assertNothingOfSecrets(path, (await call(origin, { path })).text, secrets)
 })
@@ -151,14 +151,14 @@ const withoutNames = (where: string, text: string) => {
   for (const name of named) assert.ok(!text.includes(name), `"${name}" is in ${where}`)
 }
 
-test('the metrics hold no secret, and no id or name of a user group', async () => {
+test('the metrics contain no secret, and no id or name of a user group', async () => {
   const { text } = await scrape(service)
   assert.match(text, /operation="rotateTokenOfUserGroup"/)
   assertNothingOfSecrets('the metrics', text, secrets)
   withoutNames('the metrics', text)
 })
 
-test('the traces hold no secret, and no id or name of a user group', async () => {
+test('the traces contain no secret, and no id or name of a user group', async () => {
   const last = await userApi(origin, owner.adminToken).get({ user_group_id: owned.userGroupId })
   await collector.until((span) => span.attributes['ugs.request_id'] === last.headers['x-request-id'])
   const received = collector.received()
@@ -167,7 +167,7 @@ test('the traces hold no secret, and no id or name of a user group', async () =>
   withoutNames('the traces', received)
 })
 
-test('no line of the log holds a secret, or an id or name of a user group', async () => {
+test('no line of the log contains a secret, or an id or name of a user group', async () => {
   await service.logged('"operation":"deleteUserGroup"')
   const log = service.stderr()
   assertNothingOfSecrets('the log', log, secrets)
@@ -175,14 +175,14 @@ test('no line of the log holds a secret, or an id or name of a user group', asyn
   withoutNames('the log', log)
 })
 
-test('no argument of a process holds a secret', { skip: !existsSync('/proc/self/cmdline') }, () => {
+test('no argument of a process contains a secret', { skip: !existsSync('/proc/self/cmdline') }, () => {
   const lines = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map((pid) => {
       try {
         return readFileSync(join('/proc', pid, 'cmdline'), 'utf8')
       } catch {
-        // It has ended.
+        // The process has ended.
         return ''
       }
     })
@@ -190,7 +190,7 @@ test('no argument of a process holds a secret', { skip: !existsSync('/proc/self/
   assertNothingOfSecrets('what ps shows', lines.join('\n'), secrets)
 })
 
-test('an audit event holds no secret, nor the digest of one', async () => {
+test('no audit event contains a secret or its digest', async () => {
   const events = [...(await rowsOf(service)).values()].filter(({ table }) => table.endsWith('audit_event'))
   assert.ok(events.length > 20)
   assertNothingOfSecrets('the audit log', JSON.stringify(events), secrets)
@@ -203,7 +203,7 @@ async function assertNoneIsKept(): Promise<void> {
   for (const [where, bytes] of files) assertNoSecret(where, bytes, secrets)
 }
 
-test('nothing that is kept holds one, but the file of secret keys, while it runs and after it', async () => {
+test('no file but that of the secret keys contains a secret, while the service runs and afterwards', async () => {
   await assertNoneIsKept()
   assert.equal(await service.stop(), 0)
   await assertNoneIsKept()

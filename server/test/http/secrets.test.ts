@@ -26,7 +26,7 @@ const others = await Promise.all(
 )
 const tokens = [Customer, Testing, reader, current, rotated, withKey, ofCustomer, ...others]
 
-/** Calls that fail and hold a token where none belongs. Where it is allowed as a value it would rightly be kept. */
+/** Requests that fail and contain a token in a wrong place. Where any value is valid, the token would rightly be stored. */
 const misplaced: Record<string, (secret: string) => Promise<{ text: string; headers: object }>> = {
   'as an unknown field': (secret) => api.get({ user_group_id: 'x', [secret]: 1 }),
   'in a long unknown field': (secret) => api.get({ user_group_id: 'x', [`${'x'.repeat(30)}${secret}`]: 1 }),
@@ -64,8 +64,8 @@ const misplaced: Record<string, (secret: string) => Promise<{ text: string; head
     userApi(service.origin, reader).post({ current_token: secret }),
 }
 for (const [what, make] of Object.entries(misplaced)) {
-  test(`a token that is sent ${what} is in no part of the answer`, async () => {
-    // The longest part of a token that says nothing: its prefix.
+  test(`a token sent ${what} is in no part of the response`, async () => {
+    // The prefix is the longest part of a token that is not secret.
     for (const secret of [Testing, reader, withKey, current]) {
       const { text, headers } = await make(secret)
       const random = randomPartOf(secret)
@@ -77,7 +77,7 @@ for (const [what, make] of Object.entries(misplaced)) {
   })
 }
 
-test('a token that is sent as an Idempotency-Key rotates, and is kept nowhere', async () => {
+test('a token sent as Idempotency-Key works as one, and is not stored', async () => {
   const old = others[0] as string
   const response = await api.post({ current_token: old }, { 'idempotency-key': old })
   tokens.push(tokenIn(response))
@@ -87,7 +87,7 @@ test('a token that is sent as an Idempotency-Key rotates, and is kept nowhere', 
   )
 })
 
-test('calls that fail on the way leave no token behind', async () => {
+test('interrupted requests leave no token behind', async () => {
   await answersTo(service.origin, `${requestText({ token: Testing, body: '{}' })}broken ${withKey}\r\n\r\n`)
   const body = Buffer.alloc(1024 * 1024 + 1, withKey)
   assertFault(await api.get(body), 'body_too_large')
@@ -100,13 +100,13 @@ async function assertNoTokenIsKept(): Promise<void> {
   for (const [where, bytes] of all) assertNoSecret(where, bytes, tokens)
 }
 
-test('nothing that the service keeps holds a token, while it runs and after it', async () => {
+test('no file contains a token, while the service runs and afterwards', async () => {
   await assertNoTokenIsKept()
   assert.equal(await service.stop(), 0)
   await assertNoTokenIsKept()
 })
 
-test('the log at its most talkative holds requests, no token and no stack', () => {
+test('the most verbose log contains requests, but no token and no stack', () => {
   const log = service.stderr()
   const lines = log
     .trim()
@@ -118,7 +118,7 @@ test('the log at its most talkative holds requests, no token and no stack', () =
   assert.doesNotMatch(log, /"stack"|\bat [^"]*:\d+:\d+|node:internal|SqliteError/)
 })
 
-test('standard output holds no token but those of the first start', () => {
+test('standard output contains only the tokens of the first start', () => {
   const shown = service.stdout().match(tokenPattern) ?? []
   assert.deepEqual(
     shown.filter((token) => token !== Customer && token !== Testing),

@@ -23,7 +23,7 @@ const isOver = async (session: SignedIn) => {
 }
 const kept = ({ cookie }: SignedIn) => store.sessions.find(hashToken(cookie.slice('ugs_session='.length)))
 
-test('a session that is not used is over after half an hour, and not a moment before', async () => {
+test('an unused session expires after half an hour', async () => {
   const one = await signIn(origin, apiToken)
   const another = await signIn(origin, apiToken)
   time.now += 30 * minute - 1
@@ -35,7 +35,7 @@ test('a session that is not used is over after half an hour, and not a moment be
   assert.equal(await isOver(one), true)
 })
 
-test('whatever is done in it is a use', async () => {
+test('every request in a session extends it', async () => {
   const session = await signIn(origin, apiToken)
   const uses = [
     () => callOperation(origin, 'listWorkspaces', { headers: { cookie: session.cookie } }),
@@ -50,7 +50,7 @@ test('whatever is done in it is a use', async () => {
   for (const use of uses) assert.equal((await use()).status, 401)
 })
 
-test('a session is over after twelve hours, however much it is used', async () => {
+test('a session expires after twelve hours, even if it is used', async () => {
   const session = await signIn(origin, apiToken)
   const began = time.now
   assert.equal(session.session.expires_at, new Date(began + 12 * hour).toISOString())
@@ -66,7 +66,7 @@ test('a session is over after twelve hours, however much it is used', async () =
   assert.equal((await callOperation(origin, 'createWorkspace', change)).status, 401)
 })
 
-test('a use is written when the last one that was is a minute ago, and not before', async () => {
+test('a use is written at most once a minute', async () => {
   const session = await signIn(origin, apiToken)
   const began = time.now
   const lastUse = async () => ((await kept(session))?.lastUsedAt ?? 0) - began
@@ -87,7 +87,7 @@ test('a use is written when the last one that was is a minute ago, and not befor
   assert.equal((await kept(session))?.createdAt, began)
 })
 
-test('a session that is over is not used by asking for it', async () => {
+test('a request does not extend an expired session', async () => {
   const session = await signIn(origin, apiToken)
   const began = time.now
   time.now += 31 * minute
@@ -95,7 +95,7 @@ test('a session that is over is not used by asking for it', async () => {
   assert.equal((await kept(session))?.lastUsedAt, began)
 })
 
-test('a session ends with its API token, at that very moment', async () => {
+test('a session expires together with its API token', async () => {
   const expiresAt = time.now + 10 * minute
   const session = await signIn(origin, await createApiToken(expiresAt))
   assert.equal(session.session.expires_at, new Date(expiresAt).toISOString())

@@ -11,7 +11,7 @@ import { assertFault } from '../../support/user-api.ts'
 const service = await startService({ after })
 const get = (path: string, method = 'GET') => call(service.origin, { method, path })
 
-/** The nonce of a page, which its policy and its elements must have the same. */
+/** Returns the nonce of a page, after checking that its policy and its elements have the same one. */
 function nonceOf({ status, headers, text }: HttpResponse): string {
   assert.equal(status, 200)
   assert.equal(headers['content-type'], 'text/html; charset=utf-8')
@@ -51,7 +51,7 @@ describe('a page of the console', () => {
     '/console/a/b/c?d#e',
     '/console/session/x',
   ]) {
-    test(`stands at ${path}, with a policy and a nonce of its own`, async () => {
+    test(`is at ${path}, with a content security policy and a new nonce`, async () => {
       const [first, second] = [await get(path), await get(path)]
       assert.notEqual(nonceOf(first), nonceOf(second))
       assert.equal(first.headers['referrer-policy'], 'no-referrer')
@@ -62,7 +62,7 @@ describe('a page of the console', () => {
     })
   }
 
-  test('is read alone', async () => {
+  test('is read-only', async () => {
     for (const path of ['/console', '/console/user-groups/1']) {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
         const response = await get(path, method)
@@ -82,13 +82,13 @@ describe('the files of the console', async () => {
   const { text: page } = await get('/console')
   const files = [...page.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
 
-  test('are of this service alone, and are those that the page names', () => {
+  test('come only from this service, and are those that the page names', () => {
     assert.ok(files.some((path) => path.endsWith('.js')) && files.some((path) => path.endsWith('.css')), page)
     assert.doesNotMatch(page, /(?:src|href)="(?!\/console\/assets\/)/)
   })
 
   for (const path of files) {
-    test(`may be kept for ever: ${path.replace(/-[\w-]+\./, '-….')}`, async () => {
+    test(`are cacheable forever: ${path.replace(/-[\w-]+\./, '-….')}`, async () => {
       const { status, headers, text } = await get(path)
       assert.equal(status, 200)
       assert.ok(text.length > 0)
@@ -120,7 +120,7 @@ describe('the files of the console', async () => {
     ...files.map((file) => `${file}/x`),
     ...files.map((file) => `${file}.map`),
   ]) {
-    test(`are no others: ${path.replace(/-[\w-]+\./, '-….')}`, async () => {
+    test(`have no other paths: ${path.replace(/-[\w-]+\./, '-….')}`, async () => {
       const connection = await RawConnection.open(service.origin)
       connection.send(requestText({ path, headers: ['Connection: close'] }))
       const [answer] = await connection.answersUntilClosed()
@@ -146,14 +146,14 @@ describe('with UGS_CONSOLE=off', async () => {
       ['POST', path] as const,
     ]),
   ]) {
-    test(`there is nothing at ${method} ${path.replace(/-[\w-]+\./, '-….')}`, async () => {
+    test(`404 for ${method} ${path.replace(/-[\w-]+\./, '-….')}`, async () => {
       const body = method === 'POST' ? { api_token: off.tokens.Customer } : undefined
       const answer = await call(off.origin, { method, path, ...(body && { body }) })
       assertFault(answer, 'not_found')
     })
   }
 
-  test('management goes on by API tokens', async () => {
+  test('the management API still works with API tokens', async () => {
     const token = await createApiToken(off, 'Customer', '--scopes', 'admin')
     assert.equal((await adminApi(off.origin, token).listWorkspaces()).status, 200)
     const on = await signIn(service.origin, await createApiToken(service, 'Customer', '--scopes', 'admin'))

@@ -11,7 +11,7 @@ for (const [path, body] of Object.entries({
   '/healthz': { status: 'ok' },
   '/readyz': { status: 'ready' },
 })) {
-  test(`${path} answers whoever asks`, async () => {
+  test(`${path} needs no API token`, async () => {
     for (const target of [path, `${path}/`, `${path}?x=1`]) {
       const response = await call(service.origin, { path: target })
       assert.equal(response.status, 200)
@@ -21,7 +21,7 @@ for (const [path, body] of Object.entries({
     }
   })
 
-  test(`HEAD of ${path} is the same without the body`, async () => {
+  test(`HEAD of ${path} has the same headers and no body`, async () => {
     const request = requestText({ method: 'HEAD', path, headers: ['Connection: close'] })
     const answer = await answerTo(service.origin, request, 'HEAD')
     assert.equal(answer.status, 200)
@@ -37,7 +37,7 @@ for (const [path, body] of Object.entries({
   })
 }
 
-test('/openapi.json is the document of the API', async () => {
+test('/openapi.json is the OpenAPI document', async () => {
   const answer = await call(service.origin, { path: '/openapi.json' })
   assert.equal(answer.status, 200)
   assert.equal(answer.headers['content-type'], 'application/json')
@@ -49,7 +49,7 @@ test('/openapi.json is the document of the API', async () => {
 })
 
 for (const path of ['/docs', '/docs/', '/docs?x=/', '/docs/?x=1']) {
-  test(`${path} is a page that fetches nothing from elsewhere`, async () => {
+  test(`${path} is a page that loads nothing from other servers`, async () => {
     const page = await call(service.origin, { path })
     assert.equal(page.status, 200)
     assert.match(page.headers['content-type'] ?? '', /^text\/html/)
@@ -67,7 +67,7 @@ for (const path of ['/docs', '/docs/', '/docs?x=/', '/docs/?x=1']) {
   })
 }
 
-test('while it drains, /readyz fails, and all else is answered, on new connections too', async (t) => {
+test('while the service drains, /readyz fails and other requests succeed, on new connections too', async (t) => {
   const draining = await startService(t, { UGS_DRAIN_MS: '2000' })
   const api = userApi(draining.origin, draining.tokens.Testing)
   assertSuccess(await api.get({ user_group_id: 'drain', name: 'Name' }))
@@ -88,7 +88,7 @@ test(
   'a call that is under way when the service stops is finished, and then the service ends',
   { timeout: 20_000 },
   async (t) => {
-    // Nothing but the end of the call ends the connection; were it waited for, the test would run into its timeout.
+    // The connection closes at the end of the request. If the service waited for its timeout, this test would fail.
     const patient = { UGS_KEEP_ALIVE_TIMEOUT_MS: '28000', UGS_CLOSE_TIMEOUT_MS: '600000' }
     const stopping = await startService(t, patient)
     const token = stopping.tokens.Testing
@@ -116,7 +116,7 @@ async function untilRefused(origin: string): Promise<void> {
   }
 }
 
-describe('odd requests for the page and for health are the fault of who sends them', () => {
+describe('invalid requests to the documentation and health checks are client errors', () => {
   const odd: Record<string, { path: string; headers?: Record<string, string> }> = {
     'a path out of the folder': { path: '/docs/static/%2e%2e/%2e%2e/package.json' },
     'a file with a NUL in its name': { path: '/docs/static/%00' },

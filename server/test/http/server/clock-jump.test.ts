@@ -11,12 +11,12 @@ const minute = 60_000
 const hour = 60 * minute
 
 const time = { now: Date.parse('2030-01-01T12:00:00Z'), monotonic: 0 }
-/** As time passes, and nobody sets the clock. */
+/** Advances the clock with real time. */
 const pass = (ms: number) => {
   time.now += ms
   time.monotonic += ms
 }
-/** An hour, and forward again once the test is over. */
+/** Sets the clock back by an hour until the test ends. */
 const setBack = (t: TestContext) => {
   time.now -= hour
   t.after(() => {
@@ -56,7 +56,7 @@ const isValid = async (apiToken: string) =>
   (await userApi(origin, apiToken).get({ user_group_id: 'group-0' })).status === 200
 
 describe('the clock is set back by an hour', () => {
-  test('an old token whose grace period is over stays inactive, and one that is not ends in time', async (t) => {
+  test('a grace period that has ended stays over, and another one ends in time', async (t) => {
     const [over, running] = [await create(), await create()]
     await rotate(over.token, 60)
     pass(2 * minute)
@@ -69,7 +69,7 @@ describe('the clock is set back by an hour', () => {
     assert.equal(await isActive(running.token), false)
   })
 
-  test('a retry with an idempotency key gets the first answer for 24 hours, and no longer', async (t) => {
+  test('a retry with an idempotency key gets the first response for 24 hours', async (t) => {
     const { token } = await create()
     const first = tokenIn(await rotate(token, 0, 'key'))
     setBack(t)
@@ -79,7 +79,7 @@ describe('the clock is set back by an hour', () => {
     assertFault(await rotate(token, 0, 'key'), 'token_superseded')
   })
 
-  test('an API token that has expired stays so, and one that has not ends in time', async (t) => {
+  test('an expired API token stays expired, and another one expires in time', async (t) => {
     const over = await createApiToken(clock.now() + minute, ['read'])
     pass(2 * minute)
     const running = await createApiToken(clock.now() + 10 * minute, ['read'])
@@ -90,7 +90,7 @@ describe('the clock is set back by an hour', () => {
     assert.equal(await isValid(running), false)
   })
 
-  test('a session of the console that is over stays so, and another ends in time', async (t) => {
+  test('an expired console session stays expired, and another one expires in time', async (t) => {
     const apiToken = await createApiToken()
     const status = async (cookie: string) =>
       (await call(origin, { path: sessionPath, headers: { cookie } })).status
@@ -106,7 +106,7 @@ describe('the clock is set back by an hour', () => {
     assert.equal(await status(running.cookie), 401)
   })
 
-  test('what is made later has a later time, in user groups and in the audit log', async (t) => {
+  test('later changes have later times, in user groups and in the audit log', async (t) => {
     const before = await create()
     pass(1)
     setBack(t)
@@ -125,7 +125,7 @@ describe('the clock is set back by an hour', () => {
   })
 })
 
-test('the clock is set forward by a day and back: what was to end in between works again, and ends in time', async () => {
+test('the clock is set forward by a day and back: tokens that had expired work again, and expire in time', async () => {
   const { token } = await create()
   await rotate(token, 600)
   const apiToken = await createApiToken(clock.now() + hour, ['read'])

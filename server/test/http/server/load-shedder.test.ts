@@ -192,7 +192,7 @@ describe('connections that arrive together with requests', () => {
   }
 
   it('are accepted before any request is admitted', async (t) => {
-    // Time stands still, because connections come first for 50 ms only.
+    // The clock is constant, because connections come first for 50 ms only.
     assert.equal(await handledMeanwhile(t, { monotonic: () => 1000 }), 0)
   })
 

@@ -12,7 +12,7 @@ const opened = (count: number, origin: string) =>
   Array.from({ length: count }, () => RawConnection.open(origin))
 const message = 'The service is overloaded. Retry in a moment'
 
-test('bodies that are not all there take up so much memory and no more, and nothing of others', async (t) => {
+test('incomplete bodies use limited memory and do not block other requests', async (t) => {
   const { origin, tokens } = await startService(t)
   const half = requestText({
     token: tokens.Testing,
@@ -22,11 +22,11 @@ test('bodies that are not all there take up so much memory and no more, and noth
   const open = async () => (await RawConnection.open(origin)).send(half)
   const held: RawConnection[] = []
   const refused: HttpResponse[] = []
-  // Each has all but its last byte.
+  // Each body lacks its last byte.
   while (refused.length === 0) {
     const connection = await open()
     held.push(connection)
-    // Who is refused is answered; who is not waits for what is missing.
+    // Refused requests get a response; admitted ones wait for the last byte.
     void connection.response().then(
       (response) => refused.push(response),
       () => undefined,
@@ -37,7 +37,7 @@ test('bodies that are not all there take up so much memory and no more, and noth
   assertFault(refused[0] as HttpResponse, 'unavailable')
   assert.ok(refused[0]?.text.includes(message))
   assert.ok(held.length > 60, String(held.length))
-  // Small ones are taken on all the same.
+  // Small bodies are still admitted.
   assert.equal((await userApi(origin, tokens.Testing).get({ user_group_id: 'y', name: 'Name' })).status, 200)
   for (const connection of held) connection.close()
   const again = await open()
@@ -45,13 +45,13 @@ test('bodies that are not all there take up so much memory and no more, and noth
   assert.equal((await again.send('}').response()).status, 400)
 })
 
-test('calls whose client has left take no place', async (t) => {
+test('requests whose client has left release their permits', async (t) => {
   const { origin, tokens } = await startService(t)
   const one = requestText({
     token: tokens.Testing,
     body: JSON.stringify({ user_group_id: 'x', name: 'Name', properties: { a: 'a'.repeat(17_000) } }),
   })
-  // More than may be worked on at once, and than bodies may take, were they to stay.
+  // More requests and bytes than the limits allow at once.
   for (const connection of await Promise.all(opened(40, origin))) connection.send(one.repeat(100)).reset()
   const { get } = userApi(origin, tokens.Testing)
   while ((await get({ user_group_id: 'y', name: 'Name' })).status !== 200);
@@ -60,7 +60,7 @@ test('calls whose client has left take no place', async (t) => {
 })
 
 interface WaitingCall {
-  /** What the database does not let anybody read. */
+  /** Table that the test locks. */
   readonly table: string
   readonly scopes: string
   readonly request: (token: string) => string
@@ -91,7 +91,7 @@ const waiting: Record<string, WaitingCall> = {
 }
 
 for (const [what, { table, scopes, request }] of Object.entries(waiting)) {
-  test(`a database that does not answer keeps a thousand calls waiting, and no more: ${what}`, async (t) => {
+  test(`if the database does not respond, at most a thousand requests wait: ${what}`, async (t) => {
     const DATABASE_URL = await freshDatabase(t)
     const service = await startService(t, {
       ...{ DATABASE_URL, UGS_METRICS_PORT: '0' },
@@ -119,7 +119,7 @@ for (const [what, { table, scopes, request }] of Object.entries(waiting)) {
       }
       assert.equal((await call(service.origin, { path: '/healthz' })).status, 200)
     }
-    // All but a thousand are told at once.
+    // All but a thousand get a response at once.
     const refused = () => responses.filter(({ text }) => text.includes(message))
     while (refused().length < connections.length - 1000) await call(service.origin, { path: '/healthz' })
     await session.query('ROLLBACK')

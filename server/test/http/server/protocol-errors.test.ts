@@ -53,7 +53,7 @@ const broken: Record<string, string | Buffer> = {
   }),
 }
 for (const [what, bytes] of Object.entries(broken)) {
-  test(`${what}: one answer, 400 in the shape of every other error, and the connection closes`, async () => {
+  test(`${what}: one response, 400 in the format of all errors, and the connection closes`, async () => {
     const responses = await answersTo(service.origin, bytes)
     assert.equal(responses.length, 1)
     assertClosing(responses[0], 'malformed_request')
@@ -74,7 +74,7 @@ const oversized: Record<string, string> = {
   'a long header name': requestOf('oversized', `${'x'.repeat(20_000)}: value`),
 }
 for (const [what, request] of Object.entries(oversized)) {
-  test(`${what}: one answer, 431, and the connection closes`, async () => {
+  test(`${what}: one response, 431, and the connection closes`, async () => {
     const answers = await answersTo(service.origin, request)
     assert.equal(answers.length, 1)
     assertClosing(answers[0], 'headers_too_large')
@@ -82,7 +82,7 @@ for (const [what, request] of Object.entries(oversized)) {
   })
 }
 
-test('a body with both Content-Length and Transfer-Encoding is 400, and what it may hide is no request', async () => {
+test('a body with both Content-Length and Transfer-Encoding is 400, and its content is not read as a request', async () => {
   const hidden = requestOf('hidden')
   const framings = [
     ['Content-Length: 5', 'Transfer-Encoding: chunked'],
@@ -99,7 +99,7 @@ test('a body with both Content-Length and Transfer-Encoding is 400, and what it 
     assertFault(await api.put({ user_group_id: id }), 'user_group_not_found')
 })
 
-test('a body that breaks off is no call', async () => {
+test('an incomplete body calls no operation', async () => {
   const body = bodyOf('broken-off')
   const connection = await RawConnection.open(service.origin)
   connection.send(requestText({ token, headers: ['Expect: 100-continue', `Content-Length: ${body.length}`] }))
@@ -114,7 +114,7 @@ test('a body that breaks off is no call', async () => {
   assertFault(await api.put({ user_group_id: 'broken-off' }), 'user_group_not_found')
 })
 
-test('answers to requests sent at once come whole and in their order', async () => {
+test('pipelined requests get complete responses in order', async () => {
   const ids = Array.from({ length: 12 }, (_, i) => `pipelined-${i}`)
   const connection = await RawConnection.open(service.origin)
   connection.send(ids.map((id) => requestOf(id)).join(''))
@@ -128,7 +128,7 @@ for (const count of [1, 2, 5]) {
     ['oversized', healthz(`X-Header: ${'x'.repeat(20_000)}`), 'headers_too_large'],
     ['a CONNECT', 'CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\n\r\n', 'method_not_allowed'],
   ] as const) {
-    test(`of ${count + 1} requests sent at once the last is ${what}: the others are answered first`, async () => {
+    test(`the last of ${count + 1} pipelined requests is ${what}: the others get their responses first`, async () => {
       const ids = Array.from({ length: count }, (_, i) => `${what} after ${count}, ${i}`)
       const answers = await answersTo(service.origin, ids.map((id) => requestOf(id)).join('') + last)
       assert.deepEqual(
@@ -140,7 +140,7 @@ for (const count of [1, 2, 5]) {
   }
 }
 
-test('a client that asks whether to go on is told to, and then answered', async () => {
+test('a client that expects 100 Continue gets it, and then its response', async () => {
   const body = bodyOf('expect')
   const headers = ['Expect: 100-continue', `Content-Length: ${body.length}`]
   const connection = await RawConnection.open(service.origin)
@@ -151,11 +151,11 @@ test('a client that asks whether to go on is told to, and then answered', async 
   connection.close()
 })
 
-test('an expectation that there is not is ignored', async () => {
+test('an unknown expectation is ignored', async () => {
   assertSuccess(await answerTo(service.origin, requestOf('expect', 'Expect: something')))
 })
 
-test('an offer to change the protocol is ignored', async () => {
+test('an Upgrade header is ignored', async () => {
   for (const protocol of ['h2c', 'websocket']) {
     const connection = await RawConnection.open(service.origin)
     connection.send(requestOf('upgrade', 'Connection: Upgrade', `Upgrade: ${protocol}`))

@@ -18,7 +18,7 @@ const faketime = {
   probe: ['--version'],
 }
 
-/** Settings of a process whose clock is off from that of the system by what was set last. */
+/** Returns settings for a process whose clock differs from the system's by the last offset that was set. */
 function movableClock(file: string, program: string) {
   const library = execFileSync(program, ['-m', '-f', '+0', 'printenv', 'LD_PRELOAD'], { encoding: 'utf8' })
   const set = (offset: string) => {
@@ -30,13 +30,13 @@ function movableClock(file: string, program: string) {
     LD_PRELOAD: library.trim(),
     FAKETIME_TIMESTAMP_FILE: file,
     FAKETIME_NO_CACHE: '1',
-    // As where the system's clock is set: what counts the time that passes goes on.
+    // As with the real system clock, setting it does not affect the monotonic clock.
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
   }
   return { settings, set }
 }
 
-/** Calls without a pause until it is told to stop: each must succeed, and no token may change. */
+/** Sends requests without a pause until `stop` is called. Each must succeed, and no token may change. */
 function keepCalling({ origin, tokens }: RunningService) {
   const api = userApi(origin, tokens.Testing)
   const known = new Map<string, string>()
@@ -86,7 +86,7 @@ test("the system's clock is set back by an hour, forward by a year and back besi
     const { body } = await admin.listAuditEvents({ query: { user_group_id: id } })
     return (body as { audit_events: { action: string }[] }).audit_events.map(({ action }) => action)
   }
-  /** Past its limit, it is let through again after what it was told, whatever the clock says. */
+  /** After a 429 and its `Retry-After`, a request succeeds again, independent of the clock. */
   const assertLimited = async () => {
     const calls = userApi(origin, limited)
     let response = await calls.get({ user_group_id: 'over' })
@@ -122,7 +122,7 @@ test("the system's clock is set back by an hour, forward by a year and back besi
   assert.ok(after.updated_at > before.updated_at, `${after.updated_at} is after ${before.updated_at}`)
   assert.equal(after.revision, before.revision + 1)
   assert.ok((await userGroup('later')).created_at >= after.updated_at)
-  // The newest first.
+  // Newest first.
   assert.deepEqual(await actionsOn('running'), [
     'user_group.updated',
     'user_group.token_rotated',
@@ -133,7 +133,7 @@ test("the system's clock is set back by an hour, forward by a year and back besi
   clock.set('+1y')
   await assertLetThrough()
   assertInactive(await introspect(running))
-  // What was looked up a moment ago may be told for a second.
+  // A cached API token is trusted for a second.
   while (await isValid(expiring)) await sleep(100)
   await create('next year')
   assert.match((await userGroup('next year')).created_at, new RegExp(`^${new Date().getFullYear() + 1}-`))

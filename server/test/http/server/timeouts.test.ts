@@ -6,7 +6,7 @@ import { RawConnection, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault, assertSuccess, userApi } from '../../support/user-api.ts'
 
-// Who is late is found out once a second: these tests take as long, and assert what arrives, not when.
+// Timeouts are checked once a second. These tests assert which response arrives, not when.
 const service = await startService(
   { after },
   { UGS_HEADERS_TIMEOUT_MS: '300', UGS_REQUEST_TIMEOUT_MS: '300' },
@@ -22,7 +22,7 @@ function assertLate([response, ...more]: readonly HttpResponse[]): void {
   assert.equal(response.headers.connection, 'close')
 }
 
-describe('who is late is told so', { concurrency: true }, () => {
+describe('a late request gets 408', { concurrency: true }, () => {
   for (const [what, sent] of Object.entries({
     nothing: '',
     'a part of the request line': 'GET /api/us',
@@ -37,7 +37,7 @@ describe('who is late is told so', { concurrency: true }, () => {
       body: '5\r\n{"use',
     }),
   })) {
-    test(`who sends ${what} gets 408 and is closed`, async () => {
+    test(`after ${what}, and the connection closes`, async () => {
       const connection = await RawConnection.open(service.origin)
       const responses = await connection.send(sent).answersUntilClosed()
       assert.equal(responses.length, 1)
@@ -47,7 +47,7 @@ describe('who is late is told so', { concurrency: true }, () => {
     })
   }
 
-  test('who is late with a second request has the answer to the first', async () => {
+  test('after the response to the first request, if the second is late', async () => {
     const connection = await RawConnection.open(service.origin)
     connection.send(requestText({ token, body: JSON.stringify({ user_group_id: 'first', name: 'Name' }) }))
     assertSuccess(await connection.response())
@@ -56,7 +56,7 @@ describe('who is late is told so', { concurrency: true }, () => {
   })
 })
 
-describe('nobody holds a connection for longer', { concurrency: true }, () => {
+describe('an idle connection closes', { concurrency: true }, () => {
   const connect = async (t: TestContext) => {
     const impatient = await startService(t, {
       UGS_HEADERS_TIMEOUT_MS: '300',
@@ -65,13 +65,13 @@ describe('nobody holds a connection for longer', { concurrency: true }, () => {
     })
     const { hostname, port } = new URL(impatient.origin)
     const socket = createConnection(Number(port), hostname)
-    // A connection that is closed on a client that is still sending is reset.
+    // A connection that closes while the client sends is reset.
     socket.on('error', () => undefined)
     const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
     return { socket, closed, token: impatient.tokens.Testing, origin: impatient.origin }
   }
 
-  test('who goes on sending empty lines after an answer is closed', async (t) => {
+  test('if the client sends only empty lines after a response', async (t) => {
     const { socket, closed, token } = await connect(t)
     socket.write(requestText({ token, body: JSON.stringify({ user_group_id: 'drip', name: 'Name' }) }))
     const drip = setInterval(() => socket.write('\r\n'), 50)
@@ -80,13 +80,13 @@ describe('nobody holds a connection for longer', { concurrency: true }, () => {
     clearInterval(drip)
   })
 
-  test('who asks for much and reads none of it is closed', async (t) => {
+  test('if the client does not read its responses', async (t) => {
     const { socket, closed, token, origin } = await connect(t)
     const properties = { text: 'x'.repeat(60_000) }
     assertSuccess(await userApi(origin, token).get({ user_group_id: 'big', name: 'Name', properties }))
     socket.pause()
     socket.write(requestText({ token, body: JSON.stringify({ user_group_id: 'big' }) }).repeat(300))
-    // Nothing arrives at who does not read, the end included: it is writing that fails.
+    // A client that does not read notices the end only when writing fails.
     const poke = setInterval(() => socket.write('\r\n'), 500)
     await closed
     clearInterval(poke)

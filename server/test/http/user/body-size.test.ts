@@ -19,20 +19,20 @@ const inChunks = (text: string) =>
   )
 const chunkedHeader = ['Transfer-Encoding: chunked']
 
-test('a body of 1 MiB is taken', async () => {
+test('a body of 1 MiB is accepted', async () => {
   assertSuccess(await api.get(padded(limit)))
   const request = requestText({ token, headers: chunkedHeader, body: inChunks(padded(limit)) })
   assertSuccess(await answerTo(service.origin, request))
 })
 
 for (const bytes of [limit + 1, 3 * limit, 16 * limit]) {
-  test(`a body of ${bytes} bytes is 413, and the answer reaches who is still sending`, async () => {
+  test(`a body of ${bytes} bytes is 413, and the response reaches a client that is still sending`, async () => {
     for (const operation of [api.get, api.post, api.put]) {
       assertFault(await operation(padded(bytes)), 'body_too_large')
     }
   })
 
-  test(`a body of ${bytes} bytes in chunks is 413, and the answer reaches who is still sending`, async () => {
+  test(`a body of ${bytes} bytes in chunks is 413, and the response reaches a client that is still sending`, async () => {
     for (const method of ['GET', 'POST', 'PUT']) {
       const request = requestText({ method, token, headers: chunkedHeader, body: inChunks(padded(bytes)) })
       assertFault(await answerTo(service.origin, request), 'body_too_large')
@@ -40,7 +40,7 @@ for (const bytes of [limit + 1, 3 * limit, 16 * limit]) {
   })
 }
 
-test('a body that is announced as too large is 413 before it is sent', async () => {
+test('a body with too large a Content-Length is 413 before it is sent', async () => {
   for (const length of [limit + 1, 10 ** 12]) {
     const request = requestText({ token, headers: [`Content-Length: ${length}`] })
     assertFault(await answerTo(service.origin, request), 'body_too_large')
@@ -51,7 +51,7 @@ for (const [what, request] of Object.entries({
   'by its length': requestText({ token, body: padded(limit + 1) }),
   'by its chunks': requestText({ token, headers: chunkedHeader, body: inChunks(padded(limit + 1)) }),
 })) {
-  test(`after a body too large ${what}, the connection is usable or closed, and no part of it is a request`, async () => {
+  test(`after too large a body ${what}, the connection is usable or closed, and no part of the body is read as a request`, async () => {
     const connection = await RawConnection.open(service.origin)
     connection.send(request)
     assertFault(await connection.response(), 'body_too_large')
@@ -62,7 +62,7 @@ for (const [what, request] of Object.entries({
   })
 }
 
-test('a body too large does nothing', async () => {
+test('too large a body changes nothing', async () => {
   const text = JSON.stringify({ user_group_id: 'refused', name: 'Name' }).padEnd(limit + 1)
   assertFault(await api.get(text), 'body_too_large')
   assertFault(await api.put({ user_group_id: 'refused' }), 'user_group_not_found')

@@ -8,7 +8,7 @@ import { assertFault, assertSuccess, tokenIn, userApi, userGroupIn } from '../..
 const service = await startService({ after })
 const api = userApi(service.origin, service.tokens.Testing)
 
-test('the first GET of an id creates the user group and says so', async () => {
+test('the first GET of an id creates the user group', async () => {
   const body = assertSuccess(
     await api.get({
       user_group_id: 'first',
@@ -32,7 +32,7 @@ test('the first GET of an id creates the user group and says so', async () => {
   assert.ok(Number.isSafeInteger(team_id) && team_id > 0)
 })
 
-test('a token is its prefix, at least 190 bits and a checksum, in 80 characters at most', async () => {
+test('a token has its prefix, at least 190 bits and a checksum, in at most 80 characters', async () => {
   const testing = tokenIn(await api.get({ user_group_id: 'token-form', name: 'Name' }))
   assert.match(testing, /^ugt_testing_[0-9A-Za-z]{38,}$/)
   assert.ok(testing.length <= 80)
@@ -44,7 +44,7 @@ test('a token is its prefix, at least 190 bits and a checksum, in 80 characters 
   assert.match(service.tokens.Customer, /^uga_customer_[0-9A-Za-z]{38,}$/)
 })
 
-test('a GET of the same id again answers the same user group, and not as new', async () => {
+test('another GET of the same id returns the same user group, not as new', async () => {
   const body = { user_group_id: 'again', name: 'Name', properties: { a: [1, 'two', null] } }
   const first = assertSuccess(await api.get(body))
   assert.equal(first.new_user_group, true)
@@ -52,7 +52,7 @@ test('a GET of the same id again answers the same user group, and not as new', a
   assert.deepEqual(second, { ...first, new_user_group: false })
 })
 
-test('an id alone is enough where the user group exists', async () => {
+test('an id alone is enough if the user group exists', async () => {
   const first = assertSuccess(
     await api.get({ user_group_id: 'id-alone', name: 'Name', properties: { a: 1 } }),
   )
@@ -69,7 +69,7 @@ test('without a name nothing is created', async () => {
   assert.equal(created.user_group.properties, null)
 })
 
-test('an existing user group takes on each field that is sent and keeps each that is left out', async () => {
+test('an existing user group stores each field that is sent and keeps the others', async () => {
   const id = 'field-rule'
   const first = userGroupIn(
     await api.get({ user_group_id: id, name: 'Old', mapping: { a: '1' }, properties: { p: 1 } }),
@@ -113,7 +113,7 @@ test('a GET that changes nothing writes nothing', async () => {
   assert.notDeepEqual(await written(service), before)
 })
 
-test('ids are compared exactly: no folding, trimming or normalising', async () => {
+test('ids are compared exactly: no folding, trimming or normalization', async () => {
   const ids = [
     'Exact',
     'exact',
@@ -155,7 +155,7 @@ const texts = [
   '\ufffd\uffff',
 ]
 for (const text of texts) {
-  test(`an id, a name and properties come back as they were sent: ${JSON.stringify(text)}`, async () => {
+  test(`an id, a name and properties are returned as sent: ${JSON.stringify(text)}`, async () => {
     const group = userGroupIn(
       await api.get({ user_group_id: text, name: text, properties: { [text]: text } }),
     )
@@ -166,7 +166,7 @@ for (const text of texts) {
   })
 }
 
-test('what was created is there after the service was killed and started again', async (t) => {
+test('user groups survive a kill and restart of the service', async (t) => {
   const first = await startService(t)
   const group = userGroupIn(
     await userApi(first.origin, first.tokens.Testing).get({ user_group_id: 'kept', name: 'Name' }),

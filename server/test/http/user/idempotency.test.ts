@@ -15,7 +15,7 @@ const currentToken = async (id: string) => tokenIn(await api.get({ user_group_id
 
 const withKey = (key: string) => ({ 'idempotency-key': key })
 
-test('a retry with the same key and body gets the first answer again and rotates nothing', async () => {
+test('a retry with the same key and body gets the first response again and rotates nothing', async () => {
   const body = { current_token: await newToken('retry') }
   const first = await api.post(body, withKey('retry'))
   assertSuccess(first)
@@ -27,7 +27,7 @@ test('a retry with the same key and body gets the first answer again and rotates
   assert.equal(await currentToken('retry'), tokenIn(first))
 })
 
-test('a retry gets the first answer even after the user group has moved on', async () => {
+test('a retry gets the first response even after the user group has moved on', async () => {
   const body = { current_token: await newToken('moved-on') }
   const first = await api.post(body, withKey('moved-on'))
   const newest = tokenIn(await api.post({ current_token: tokenIn(first) }))
@@ -54,7 +54,7 @@ test('the same key with another body is refused and rotates nothing', async () =
   assert.equal(await currentToken('reused-elsewhere'), others[2]?.current_token)
 })
 
-test('a retry without the key is a rotation of its own', async () => {
+test('a retry without the key is another rotation', async () => {
   const body = { current_token: await newToken('without') }
   assertSuccess(await api.post(body, withKey('without')))
   assertFault(await api.post(body), 'token_superseded')
@@ -68,7 +68,7 @@ test('another key is another rotation; keys are compared exactly', async () => {
   }
 })
 
-test('a retry gets the first answer after the service was started again', async (t) => {
+test('a retry gets the first response after a restart of the service', async (t) => {
   const first = await startService(t)
   const before = userApi(first.origin, first.tokens.Testing)
   const token = tokenIn(await before.get({ user_group_id: 'restart', name: 'Name' }))
@@ -85,7 +85,7 @@ for (const [what, key] of Object.entries({
   '255 characters': 'k'.repeat(255),
   'every visible ASCII character': Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)).join(''),
 })) {
-  test(`a key of ${what} is taken`, async () => {
+  test(`a key of ${what} is accepted`, async () => {
     const body = { current_token: await newToken(what) }
     const first = await api.post(body, withKey(key))
     assertSuccess(first)

@@ -59,7 +59,7 @@ const inactive: Record<string, string> = {
   'with a percent sign alone': `token=${token}%`,
 }
 for (const [what, body] of Object.entries(inactive)) {
-  test(`a token that is sent ${what} is another one`, async () => {
+  test(`a token sent ${what} is a different token`, async () => {
     assertInactive(await send(body))
   })
 }
@@ -81,14 +81,14 @@ const refused: Record<string, { body: string; paths: string[] }> = {
   'a JSON text': { body: JSON.stringify({ token }), paths: ['/token'] },
 }
 for (const [what, { body, paths }] of Object.entries(refused)) {
-  test(`a form with ${what} is 400, and says what is wrong`, async () => {
+  test(`a form with ${what} is 400 and names the problem`, async () => {
     const response = await send(body)
     assertFault(response, 'validation_failed', paths)
     assert.ok(!response.text.includes(token))
   })
 }
 
-test('what stands in the query or in another header is not read', async () => {
+test('query and other headers are ignored', async () => {
   for (const path of [`${introspectionPath}?token=${token}`, `${introspectionPath}/?token=${token}`]) {
     const answer = await introspectionCall(service.origin, { path, token: apiToken, body: 'a=b' })
     assertFault(answer, 'validation_failed', ['/token'])
@@ -131,7 +131,7 @@ for (const type of [
   })
 }
 
-/** A request whose headers are these alone. */
+/** Returns a request with only these headers. */
 const bare = (lines: string[], body = '') =>
   answerTo(
     service.origin,
@@ -159,14 +159,14 @@ for (const [what, lines] of Object.entries({
   'Content-Length 0': ['Content-Length: 0', `Content-Type: ${formType}`],
   'no chunk': ['Transfer-Encoding: chunked', `Content-Type: ${formType}`],
 })) {
-  test(`a call with no body (${what}) is told so`, async () => {
+  test(`a request without a body (${what}) gets body_required`, async () => {
     const body = what === 'no chunk' ? chunked() : ''
     const { message } = assertFault(await bare(lines, body), 'body_required')
     assert.doesNotMatch(message, /GET/)
   })
 }
 
-test('a body in chunks is read whole', async () => {
+test('a chunked body is read completely', async () => {
   const text = `token_type_hint=access_token&token=${token}`
   const chunks = chunked(...Array.from({ length: text.length }, (_, i) => text.charAt(i)))
   const headers = ['Transfer-Encoding: chunked', `Content-Type: ${formType}`]
@@ -181,19 +181,19 @@ test('another transfer coding is 501', async () => {
 const limit = 1024 * 1024
 const padded = (bytes: number) => `token=${token}&padding=`.padEnd(bytes, 'x')
 
-test('a body of 1 MiB is taken', async () => {
+test('a body of 1 MiB is accepted', async () => {
   assertActive(await send(padded(limit)))
 })
 
 for (const bytes of [limit + 1, 4 * limit]) {
-  test(`a body of ${bytes} bytes is 413, however it is sent`, async () => {
+  test(`a body of ${bytes} bytes is 413, with and without chunks`, async () => {
     assertFault(await send(padded(bytes)), 'body_too_large')
     const headers = ['Transfer-Encoding: chunked', `Content-Type: ${formType}`]
     assertFault(await bare(headers, chunked(padded(bytes))), 'body_too_large')
   })
 }
 
-test('a great many parameters are read in good time', async () => {
+test('many parameters are read in time', async () => {
   const many = 'a&'.repeat((limit - 100) / 2)
   assertActive(await send(`${many}token=${token}`))
   assertFault(await send('token=x&'.repeat(100_000)), 'validation_failed', ['/token'])
@@ -201,7 +201,7 @@ test('a great many parameters are read in good time', async () => {
 })
 
 for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-  test(`${method} is 405, and says what is allowed`, async () => {
+  test(`${method} is 405 with Allow`, async () => {
     const paths = [introspectionPath, `${introspectionPath}/`, `${introspectionPath}?token=${token}`]
     for (const path of paths) {
       for (const body of [`token=${token}`, undefined]) {
@@ -220,7 +220,7 @@ test('HEAD is 405 too, without a body', async () => {
   assertCommonHeaders(answer)
 })
 
-test('a method that nobody knows is 405 as well, and says what this path allows', async () => {
+test('an unknown method is 405 with Allow', async () => {
   for (const method of ['FETCH', 'post']) {
     const request = requestText({ method, path: introspectionPath, token: apiToken, body: `token=${token}` })
     const answer = await answerTo(service.origin, request)
@@ -229,7 +229,7 @@ test('a method that nobody knows is 405 as well, and says what this path allows'
   }
 })
 
-test('the override of the method is not looked at', async () => {
+test('the method override is ignored', async () => {
   for (const method of ['GET', 'PUT', 'DELETE']) {
     assertActive(await send(`token=${token}`, { 'x-http-method-override': method }))
   }
@@ -242,7 +242,7 @@ for (const path of [`${introspectionPath}/`, `${introspectionPath}?`, `${introsp
 }
 
 for (const path of ['/oauth2', '/oauth2/', '/oauth2/introspect/x', '/OAuth2/introspect', '/introspect']) {
-  test(`there is nothing at ${path}`, async () => {
+  test(`${path} is 404`, async () => {
     for (const method of ['POST', 'GET']) {
       const body = `token=${token}`
       assertFault(
@@ -253,7 +253,7 @@ for (const path of ['/oauth2', '/oauth2/', '/oauth2/introspect/x', '/OAuth2/intr
   })
 }
 
-test('calls over one connection are answered in turn, whatever they are', async () => {
+test('requests over one connection get their responses in order', async () => {
   const connection = await RawConnection.open(service.origin)
   const headers = [`Content-Type: ${formType}`]
   const ask = (body: string) =>
@@ -266,7 +266,7 @@ test('calls over one connection are answered in turn, whatever they are', async 
   connection.close()
 })
 
-test('to a page of another origin nothing is opened', async () => {
+test('responses allow no access to pages of other origins', async () => {
   const headers = { origin: 'https://page.example' }
   assertCommonHeaders(await send(`token=${token}`, headers))
   const preflight = await call(service.origin, {
@@ -276,7 +276,7 @@ test('to a page of another origin nothing is opened', async () => {
   assertFault(preflight, 'method_not_allowed')
 })
 
-test('many calls at once each get their own answer', async () => {
+test('simultaneous requests each get their own response', async () => {
   const tokens = await Promise.all(
     Array.from({ length: 48 }, async (_, i) =>
       tokenIn(await api.get({ user_group_id: `at once ${i}`, name: `Name ${i}`, properties: { i } })),

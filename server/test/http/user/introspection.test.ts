@@ -24,7 +24,7 @@ const keys = [
 
 const nowSeconds = () => Math.floor(Date.now() / 1000)
 
-test('an active token is told as RFC 7662 has it, with what the renderer needs', async () => {
+test('an active token gets the claims of RFC 7662 and those of the renderer', async () => {
   const before = nowSeconds()
   const group = await create('whole', { name: 'Näme "😀"', mapping: { '40': '213' }, properties: { a: [1] } })
   const claims = assertActive(await introspect(group.token))
@@ -44,13 +44,13 @@ test('an active token is told as RFC 7662 has it, with what the renderer needs',
   assert.ok(Number.isInteger(iat) && iat >= before && iat <= nowSeconds(), String(iat))
 })
 
-test('what a user group has not is null, and none', async () => {
+test('absent properties are null, and absent mappings are empty', async () => {
   const claims = assertActive(await introspect((await create('bare')).token))
   assert.deepEqual(Object.keys(claims), keys)
   assert.deepEqual([claims.mapping, claims.data_sources, claims.properties], [null, {}, null])
 })
 
-test('the environment is that of the API token', async () => {
+test('the environment comes from the API token', async () => {
   const token = await createApiToken(service, 'Customer', '--scopes', 'introspect')
   const { Customer } = service.tokens
   const group = userGroupIn(
@@ -67,7 +67,7 @@ for (const [what, text] of Object.entries({
   'keys that objects have already': '{"__proto__":{"a":1},"constructor":null,"toString":"x"}',
   'what could end a script': '{"a":"</script><!--","b":"\u2028😀"}',
 })) {
-  test(`properties are told byte for byte, ${what}`, async () => {
+  test(`properties are returned byte for byte, ${what}`, async () => {
     const body = `{"user_group_id":"properties ${what}","name":"A","properties":${text}}`
     const token = tokenIn(await api.get(body))
     const response = await introspect(token)
@@ -83,7 +83,7 @@ for (const [what, text] of Object.entries({
   'U+0000': '{"a\\u0000":"\\u0000"}',
   backslashes: '{"\\\\u0000":"\\\\\\\\"}',
 })) {
-  test(`the mapping is told byte for byte, ${what}`, async () => {
+  test(`the mapping is returned byte for byte, ${what}`, async () => {
     const body = `{"user_group_id":"mapping ${what}","name":"A","mapping":${text}}`
     const token = tokenIn(await api.get(body))
     const answer = await introspect(token)
@@ -92,7 +92,7 @@ for (const [what, text] of Object.entries({
   })
 }
 
-test('ids and names come as they were sent', async () => {
+test('ids and names are returned as sent', async () => {
   for (const id of ['</script>', '"\\', 'é', 'e\u0301', '😀'.repeat(255), '\u2028a', '__proto__']) {
     const { token } = await create(id, { name: id })
     const { sub, name } = assertActive(await introspect(token))
@@ -100,7 +100,7 @@ test('ids and names come as they were sent', async () => {
   }
 })
 
-test('what is as large as it may be is told whole', async () => {
+test('the largest user group is returned completely', async () => {
   const mapping = Object.fromEntries(
     Array.from({ length: 1000 }, (_, i) => [String(i).padStart(255, 'k'), 'v'.repeat(255)]),
   )
@@ -110,7 +110,7 @@ test('what is as large as it may be is told whole', async () => {
   assert.deepEqual([claims.mapping, claims.properties], [mapping, properties])
 })
 
-test('each call tells what is now', async () => {
+test('each response has the current state', async () => {
   const { token, team_id } = await create('changing', { properties: { a: 1 } })
   const first = assertActive(await introspect(token))
   for (let i = 0; i < 5; i++) {
@@ -127,7 +127,7 @@ test('each call tells what is now', async () => {
   assert.deepEqual([last.mapping, last.properties, last.team_id], [null, null, team_id])
 })
 
-test('a rotated token is inactive in the very next call, and the new one is active', async () => {
+test('a rotated token is inactive in the next request, and the new one is active', async () => {
   let { token } = await create('rotated')
   for (let i = 0; i < 10; i++) {
     assertActive(await introspect(token))
@@ -138,10 +138,10 @@ test('a rotated token is inactive in the very next call, and the new one is acti
   }
 })
 
-test('within its grace period an old token is active, with its end and its own beginning', async () => {
+test('within its grace period a superseded token is active, with its own iat and exp', async () => {
   const { token } = await create('grace', { mapping: { a: 'b' } })
   const first = assertActive(await introspect(token))
-  // The two tokens are told apart by their second.
+  // The second of issue distinguishes the two tokens.
   while (nowSeconds() === first.iat) await introspect(token)
   const before = nowSeconds()
   const next = tokenIn(await api.post({ current_token: token, grace_period_seconds: 3600 }))
@@ -158,19 +158,19 @@ test('within its grace period an old token is active, with its end and its own b
   assert.deepEqual({ iat: first.iat, ...current }, { ...first })
   assert.ok(!('exp' in current))
 
-  // What is told of the old token is the user group as it is now.
+  // The superseded token returns the current state of the user group.
   await api.put({ user_group_id: 'grace', name: 'New', mapping: null })
   const told = assertActive(await introspect(token))
   assert.deepEqual([told.name, told.mapping, told.exp, told.iat], ['New', null, exp, first.iat])
 
-  // Another rotation does not move it.
+  // Another rotation does not change the deadline.
   const third = tokenIn(await api.post({ current_token: next, grace_period_seconds: 604_800 }))
   assert.equal(assertActive(await introspect(token)).exp, exp)
   assert.ok((assertActive(await introspect(next)).exp ?? 0) > exp)
   assert.ok(!('exp' in assertActive(await introspect(third))))
 })
 
-test('after its grace period an old token is inactive', async () => {
+test('after its grace period a superseded token is inactive', async () => {
   const { token } = await create('graceless')
   await api.post({ current_token: token, grace_period_seconds: 1 })
   let answer = await introspect(token)
@@ -179,7 +179,7 @@ test('after its grace period an old token is inactive', async () => {
   assertInactive(await introspect(token))
 })
 
-test('the token of a user group that was deleted is inactive, an old one too', async () => {
+test('the current and superseded tokens of a deleted user group are inactive', async () => {
   const { token } = await create('deleted')
   const next = tokenIn(await api.post({ current_token: token, grace_period_seconds: 3600 }))
   for (const known of [token, next]) assertActive(await introspect(known))
@@ -215,13 +215,13 @@ const unknown: Record<string, string> = {
   SQL: "' OR '1'='1",
 }
 for (const [what, token] of Object.entries(unknown)) {
-  test(`${what} is inactive, in the same words for all`, async () => {
+  test(`${what} is inactive, with the same response for all`, async () => {
     assertInactive(await introspect(token))
     assertActive(await introspect(known))
   })
 }
 
-test('a token of another workspace or environment is inactive, whoever asks', async () => {
+test('a token of another workspace or environment is inactive for every API token', async () => {
   const realms = ['default', 'second'].flatMap((workspace) =>
     (['Customer', 'Testing'] as const).map((environment) => ({ workspace, environment })),
   )

@@ -52,7 +52,7 @@ for (const type of [
   'application/json; charset="latin1"',
   'application/json; charset=us-ascii',
 ]) {
-  test(`Content-Type ${JSON.stringify(type)} is 415, and nothing is done`, async () => {
+  test(`Content-Type ${JSON.stringify(type)} is 415 and changes nothing`, async () => {
     const headers = { 'content-type': type }
     const sent = { user_group_id: 'refused', name: 'Name' }
     assertFault(await api.get(sent, headers), 'unsupported_media_type')
@@ -85,7 +85,7 @@ for (const coding of ['gzip', 'deflate', 'br', 'zstd', 'identity', 'unknown']) {
 }
 
 for (const coding of ['chunked', 'Chunked', 'CHUNKED']) {
-  test(`Transfer-Encoding ${coding} is taken`, async () => {
+  test(`Transfer-Encoding ${coding} is accepted`, async () => {
     const text = JSON.stringify(body)
     const halves = chunked(text.slice(0, 10), text.slice(10))
     const headers = [`Transfer-Encoding: ${coding}`]
@@ -122,20 +122,20 @@ for (const [what, lines] of Object.entries(noBody)) {
     `${method} /api/user HTTP/1.1\r\nHost: localhost\r\nAuthorization: Token ${token}\r\n${lines}\r\n` +
     (lines.startsWith('Transfer') ? chunked() : '')
 
-  test(`a GET with no body (${what}) is told what may have become of it and what to do`, async () => {
+  test(`a GET without a body (${what}) gets an error that explains the likely cause and the remedy`, async () => {
     const { message } = assertFault(await answerTo(service.origin, head('GET')), 'body_required')
     assert.match(message, /proxy/i)
     assert.match(message, /X-HTTP-Method-Override/)
   })
 
-  test(`a POST or PUT with no body (${what}) is told so`, async () => {
+  test(`a POST or PUT without a body (${what}) gets body_required`, async () => {
     for (const method of ['POST', 'PUT']) {
       assertFault(await answerTo(service.origin, head(method)), 'body_required')
     }
   })
 }
 
-test('a connection goes on after a call without a body', async () => {
+test('a connection stays usable after a request without a body', async () => {
   const connection = await RawConnection.open(service.origin)
   connection.send(requestText({ token }))
   assertFault(await connection.response(), 'body_required')
@@ -144,6 +144,6 @@ test('a connection goes on after a call without a body', async () => {
   connection.close()
 })
 
-test('a client library that sends a GET without a body gets the same answer', async () => {
+test('a client library that sends a GET without a body gets the same response', async () => {
   assertFault(await call(service.origin, { token }), 'body_required')
 })

@@ -40,7 +40,7 @@ test('POST with the override PUT is an update', async () => {
   )
 })
 
-test('an overridden call has the body of its operation, not that of POST', async () => {
+test('an overridden request has the body of its operation, not that of POST', async () => {
   const current_token = tokenIn(await api.get({ user_group_id: 'body', name: 'Name' }))
   for (const method of ['GET', 'PUT']) {
     const response = await api.post({ current_token }, override(method))
@@ -51,7 +51,7 @@ test('an overridden call has the body of its operation, not that of POST', async
 })
 
 for (const value of ['POST', 'DELETE', 'PATCH', 'get', 'Put', '', 'GET,PUT', 'GET PUT', '*']) {
-  test(`the override ${JSON.stringify(value)} is refused, and nothing is done`, async () => {
+  test(`the override ${JSON.stringify(value)} is refused and changes nothing`, async () => {
     const current_token = tokenIn(await api.get({ user_group_id: 'refused', name: 'Name' }))
     assertFault(await api.post({ current_token }, override(value)), 'invalid_method_override')
     assertFault(
@@ -82,7 +82,7 @@ for (const value of ['GET', 'PUT', 'POST', 'DELETE', '']) {
   })
 }
 
-test('the override does not make another method an operation', async () => {
+test('the override does not turn other methods into operations', async () => {
   for (const method of ['PATCH', 'DELETE']) {
     const body = { user_group_id: 'another', name: 'Name' }
     const answer = await call(service.origin, { method, token, headers: override('GET'), body })

@@ -32,7 +32,7 @@ for (const method of [
   'SEARCH',
   'M-SEARCH',
 ]) {
-  test(`${method} is 405 and says what is allowed`, async () => {
+  test(`${method} is 405 with Allow`, async () => {
     for (const path of ['/api/user', '/api/user/', '/api/user?x=1']) {
       for (const sent of [body, undefined]) {
         const response = await call(service.origin, { method, path, token, body: sent })
@@ -54,7 +54,7 @@ test('HEAD is 405 too, without a body', async () => {
   }
 })
 
-test('a method that nobody knows is 405 as well', async () => {
+test('an unknown method is 405 too', async () => {
   for (const method of ['FETCH', 'get', 'X-Y']) {
     const answer = await answerTo(service.origin, requestText({ method, token, body: JSON.stringify(body) }))
     assertFault(answer, 'method_not_allowed')
@@ -79,7 +79,7 @@ for (const path of [
   '/api/user?user_group_id=other&name=Other&method=PUT&_method=DELETE',
   '/api/user?a=/b/',
 ]) {
-  test(`${path} is the same path, without a redirect, and its query means nothing`, async () => {
+  test(`${path} is the same path, without a redirect, and its query is ignored`, async () => {
     const got = await call(service.origin, { path, token, body })
     assert.deepEqual(assertSuccess(got), { success: 1, new_user_group: false, user_group: group })
     const put = await call(service.origin, { path, token, method: 'PUT', body })
@@ -115,7 +115,7 @@ for (const path of [
   '/.env',
   '/?x=/api/user',
 ]) {
-  test(`there is nothing at ${path}, whatever the method and whoever calls`, async () => {
+  test(`${path} is 404, for every method and client`, async () => {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
       assertFault(await call(service.origin, { method, path, token, body }), 'not_found')
       assertFault(await call(service.origin, { method, path }), 'not_found')
@@ -123,7 +123,7 @@ for (const path of [
   })
 }
 
-test('a path that cannot be decoded is an answer of the same shape, and is not repeated in it', async () => {
+test('a path that cannot be decoded gets an error in the common format that does not repeat the path', async () => {
   for (const path of ['/%', '/api/user%', '/api/%zz', '/%c3%28', '/%00']) {
     const answer = await call(service.origin, { path: `${path}?${token}`, token, body })
     assert.ok(answer.status === 400 || answer.status === 404, answer.text)
@@ -131,7 +131,7 @@ test('a path that cannot be decoded is an answer of the same shape, and is not r
   }
 })
 
-test('a path that only looks like one that there is is 404', async () => {
+test('a path similar to an existing one is 404', async () => {
   for (const path of [
     '/openapiXjson',
     '/api/userX',

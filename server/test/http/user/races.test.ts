@@ -14,7 +14,7 @@ const rounds = Array.from({ length: 4 }, (_, round) => round)
 
 const currentToken = async (id: string) => tokenIn(await api.get({ user_group_id: id }))
 
-/** Asserts that one answer succeeded and the others are this error; returns the new token. */
+/** Asserts that one response succeeded and the others have this error. Returns the new token. */
 function assertOneRotation(responses: readonly HttpResponse[]): string {
   const [first, ...more] = responses.filter(({ status }) => status === 200)
   assert.ok(first !== undefined)
@@ -24,7 +24,7 @@ function assertOneRotation(responses: readonly HttpResponse[]): string {
 }
 
 for (const round of rounds) {
-  test(`of 48 first GETs at once one creates, and all answer its token (round ${round})`, async () => {
+  test(`one of 48 simultaneous first GETs creates, and all return its token (round ${round})`, async () => {
     const id = `created ${round}`
     const bodies = await together(48, async (i) =>
       assertSuccess(await api.get({ user_group_id: id, name: `name ${i}` })),
@@ -36,7 +36,7 @@ for (const round of rounds) {
     assert.equal(await currentToken(id), bodies[0]?.user_group.token)
   })
 
-  test(`of 24 rotations of one token at once one succeeds (round ${round})`, async () => {
+  test(`one of 24 simultaneous rotations of a token succeeds (round ${round})`, async () => {
     const id = `rotated ${round}`
     const old = tokenIn(await api.get({ user_group_id: id, name: 'Name' }))
     const answers = await together(24, (i) => api.post({ current_token: old, grace_period_seconds: i }))
@@ -54,7 +54,7 @@ for (const round of rounds) {
     assert.equal(await currentToken(id), assertOneRotation(answers))
   })
 
-  test(`24 rotations with one key at once are one rotation (round ${round})`, async () => {
+  test(`24 simultaneous rotations with one key are one rotation (round ${round})`, async () => {
     const id = `key ${round}`
     const old = tokenIn(await api.get({ user_group_id: id, name: 'Name' }))
     const rotate = () =>
@@ -73,7 +73,7 @@ for (const round of rounds) {
     assertSuccess(await api.post({ current_token: rotated }))
   })
 
-  test(`of one key with two bodies at once one body rotates (round ${round})`, async () => {
+  test(`if one key is sent with two bodies at once, one body rotates (round ${round})`, async () => {
     const ids = [`body one ${round}`, `body two ${round}`]
     const old = await Promise.all(
       ids.map(async (id) => tokenIn(await api.get({ user_group_id: id, name: 'Name' }))),
@@ -93,7 +93,7 @@ for (const round of rounds) {
   })
 }
 
-test('a GET beside a rotation answers the old token or the new one', async () => {
+test('a GET during a rotation returns the old token or the new one', async () => {
   let token = tokenIn(await api.get({ user_group_id: 'beside', name: 'Name' }))
   for (let i = 0; i < 10; i++) {
     const [rotated, ...gets] = await Promise.all([
@@ -107,7 +107,7 @@ test('a GET beside a rotation answers the old token or the new one', async () =>
   assert.equal(await currentToken('beside'), token)
 })
 
-test('changes at once: each answer is whole, and the last one stands whole', async () => {
+test('simultaneous changes are not mixed, in responses and in the store', async () => {
   const first = userGroupIn(await api.get({ user_group_id: 'changed', name: 'name 0' }))
   const groups = await together(24, async (i) => {
     const body = { user_group_id: 'changed', name: `name ${i}`, properties: { of: i } }
@@ -121,7 +121,7 @@ test('changes at once: each answer is whole, and the last one stands whole', asy
   assert.equal(last.name, `name ${of}`)
 })
 
-test('an update beside a rotation loses neither', async () => {
+test('a simultaneous update and rotation both take effect', async () => {
   const { token } = userGroupIn(await api.get({ user_group_id: 'both', name: 'Old' }))
   const [rotated] = await Promise.all([
     api.post({ current_token: token }),

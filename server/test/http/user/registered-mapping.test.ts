@@ -42,7 +42,7 @@ const dataSourcesOf = async (token: string) => assertActive(await introspect(tok
 const override = { 'x-http-method-override': 'PUT' }
 const asGet = { 'x-http-method-override': 'GET' }
 
-/** Each way to send a mapping, for a user group that is there. */
+/** Each way to send a mapping for an existing user group. */
 const ways: Record<string, (body: object) => Promise<HttpResponse>> = {
   GET: (body) => api.get(body),
   PUT: (body) => api.put(body),
@@ -99,7 +99,7 @@ const unregistered: Record<string, { mapping: Record<string, string>; faults: Re
 
 for (const [what, { mapping, faults }] of Object.entries(unregistered)) {
   for (const [way, send] of Object.entries(ways)) {
-    test(`${what} is 400 by ${way}, each entry is named, and nothing is written`, async () => {
+    test(`${what} is 400 with ${way}, names each entry, and writes nothing`, async () => {
       const id = `refused ${what}, ${way}`
       assertSuccess(await api.get({ user_group_id: id, name: 'Name', mapping: { sales: 'eu' } }))
       const before = await showUserGroup(service, id)
@@ -111,7 +111,7 @@ for (const [what, { mapping, faults }] of Object.entries(unregistered)) {
     })
   }
 
-  test(`${what} is 400 where it would create, and nothing is created`, async () => {
+  test(`${what} is 400 for a new user group, and creates nothing`, async () => {
     const body = { user_group_id: `created ${what}`, name: 'Name', mapping }
     for (const answer of [await api.get(body), await api.post(body, asGet)]) {
       assertFault(answer, 'validation_failed', Object.keys(faults))
@@ -120,14 +120,14 @@ for (const [what, { mapping, faults }] of Object.entries(unregistered)) {
   })
 }
 
-test('of a great many entries at fault, 100 are named', async () => {
+test('of many invalid entries, 100 are named', async () => {
   const mapping = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`schema ${i}`, 'eu']))
   const answer = await api.get({ user_group_id: 'many', name: 'Name', mapping })
   const { error } = answer.body as { error: { code: string; fields: unknown[] } }
   assert.deepEqual([answer.status, error.code, error.fields.length], [400, 'validation_failed', 100])
 })
 
-test('what is registered is taken, by its provided id or its id, and told with the token', async () => {
+test('registered schemas and data sources are accepted by id or provided id, and returned with the token', async () => {
   const mappings: [Record<string, string>, Record<string, Registered>][] = [
     [{ sales: 'eu' }, { sales: eu }],
     [{ sales: String(eu.id) }, { sales: eu }],
@@ -152,7 +152,7 @@ test('what is registered is taken, by its provided id or its id, and told with t
   }
 })
 
-test('no mapping is taken too', async () => {
+test('an absent mapping is accepted', async () => {
   for (const mapping of [null, {}]) {
     for (const [way, send] of Object.entries(ways)) {
       const id = `none by ${way}`
@@ -164,7 +164,7 @@ test('no mapping is taken too', async () => {
   }
 })
 
-test('what the caller lacks is told before what the mapping names', async () => {
+test('a missing scope is reported before an invalid mapping', async () => {
   const mapping = { '40': '213' }
   const reader = userApi(service.origin, await createApiToken(service, 'Testing', '--scopes', 'read'))
   assertFault(await reader.get({ user_group_id: 'nobody', name: 'Name', mapping }), 'forbidden')
@@ -174,7 +174,7 @@ test('what the caller lacks is told before what the mapping names', async () => 
   assertFault(await api.get(body), 'validation_failed', ['/name', '/mapping/40'])
 })
 
-test('a mapping that was taken before stays, and may be sent again', async (t) => {
+test('a mapping that was accepted earlier stays valid', async (t) => {
   const folder = temporaryFolder(t)
   const before = await startService(t, { UGS_DATA_DIR: folder })
   const tokens = before.tokens
@@ -199,7 +199,7 @@ test('a mapping that was taken before stays, and may be sent again', async (t) =
   })
 })
 
-test('ugs user-group is held to it as well', async () => {
+test('ugs user-group follows the same rule', async () => {
   const ugs = (...args: string[]) => service.ugs('user-group', ...args, '--environment', 'Testing')
   const refused = await ugs('get-or-create', 'by-ugs', '--name', 'A', '--mapping', '{"40":"213"}')
   assert.deepEqual([refused.code, refused.stdout], [2, ''])
@@ -211,7 +211,7 @@ test('ugs user-group is held to it as well', async () => {
   assert.deepEqual((await showUserGroup(service, 'by-ugs')).mapping, { sales: 'eu' })
 })
 
-test('free takes any strings, and tells the data sources of those that are registered', async () => {
+test('free accepts any strings, and returns the data sources of registered ones', async () => {
   const own = userApi(free.origin, free.tokens.Testing)
   const schema = await register(free, 'schema', '40')
   const dataSource = await register(free, 'data-source', '213', '--schema', String(schema.id))
@@ -229,7 +229,7 @@ test('free takes any strings, and tells the data sources of those that are regis
   }
 })
 
-test('the data sources of a token are those of now, in its workspace and environment', async () => {
+test('a token returns the current data sources of its workspace and environment', async () => {
   const token = tokenIn(await api.get({ user_group_id: 'now', name: 'Name', mapping: { sales: 'eu' } }))
   assert.deepEqual(await dataSourcesOf(token), { sales: eu })
   // The provided id wins over the id.
@@ -237,7 +237,7 @@ test('the data sources of a token are those of now, in its workspace and environ
   const wins = await register(service, 'data-source', String(byId.id), '--schema', String(sales.id))
   assertSuccess(await api.put({ user_group_id: 'now', mapping: { sales: String(byId.id) } }))
   assert.deepEqual(await dataSourcesOf(token), { sales: wins })
-  // A mapping that is stored comes to mean no other.
+  // The meaning of a stored mapping does not change.
   assertSuccess(await api.put({ user_group_id: 'now', mapping: { sales: String(wins.id) } }))
   const taken = ['--provided-id', String(wins.id), '--schema', String(sales.id), '--name', 'Another']
   const { code } = await service.ugs('data-source', 'create', '--environment', 'Testing', ...taken)
@@ -249,7 +249,7 @@ test('the data sources of a token are those of now, in its workspace and environ
 })
 
 for (const value of ['nonsense', ' registered', 'Registered', 'free,registered']) {
-  test(`UGS_MAPPING=${JSON.stringify(value)} keeps the service from starting, with what it may be`, async (t) => {
+  test(`UGS_MAPPING=${JSON.stringify(value)} keeps the service from starting and lists the valid values`, async (t) => {
     const environment = { UGS_DATA_DIR: temporaryFolder(t), UGS_MAPPING: value, PORT: '0' }
     const { code, stdout, stderr } = await runUgs(['serve'], environment)
     assert.deepEqual([code, stdout], [1, ''])

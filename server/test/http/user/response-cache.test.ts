@@ -8,7 +8,7 @@ import { startReplicas, type Replica } from '../../support/replicas.ts'
 import { temporaryFolder } from '../../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, userGroupIn } from '../../support/user-api.ts'
 
-// Each question is asked so often that its answer is remembered. None may tell what is no longer so.
+// Each request is repeated until its response is cached. No response may be out of date.
 
 const shared =
   process.env.UGS_TEST_STORE === 'postgres'
@@ -18,7 +18,7 @@ const { all } = await startReplicas({ after }, 2, shared)
 const [here, there] = all
 const scopes = 'read,write,admin,introspect'
 const apiToken = await createApiToken(here.service, 'Testing', '--scopes', scopes)
-// Made before anything is remembered: what another process writes, as `ugs` does, has a process ask for all of it again.
+// Created before any response is cached, because writes of other processes, such as `ugs`, invalidate the cache.
 const customers = await createApiToken(here.service, 'Customer', '--scopes', scopes)
 const reading = await createApiToken(here.service, 'Testing', '--scopes', 'read')
 const introspecting = await createApiToken(here.service, 'Testing', '--scopes', 'introspect')
@@ -31,8 +31,8 @@ const ask = ({ service }: Replica) => ({
 const [first, second] = [ask(here), ask(there)]
 const replicas = [first, second]
 
-/** Of what was created and then asked for twice, at each. */
-async function remembered(body: { user_group_id: string; name: string; [field: string]: unknown }) {
+/** Creates a user group and repeats its requests on each replica until the responses are cached. */
+async function createCached(body: { user_group_id: string; name: string; [field: string]: unknown }) {
   const created = userGroupIn(await first.user.get(body))
   for (const { user, introspect } of [first, second, first, second]) {
     assert.deepEqual(userGroupIn(await user.get(body)), created)
@@ -44,37 +44,37 @@ async function remembered(body: { user_group_id: string; name: string; [field: s
 let ids = 0
 const freshBody = () => ({ user_group_id: `id ${ids++}`, name: 'Näme 🙂', properties: { a: [1, 'ü\n'] } })
 
-test('the same question gets the same answer, but for its request id', async () => {
+test('the same request gets the same response, except for its request id', async () => {
   const body = freshBody()
-  await remembered(body)
+  await createCached(body)
   const responses = await Promise.all([0, 1, 2].map(() => first.user.get(body)))
   assert.equal(new Set(responses.map(({ text }) => text)).size, 1)
   assert.equal(new Set(responses.map(({ headers }) => headers['x-request-id'])).size, 3)
   assert.deepEqual(assertSuccess(responses[0] as (typeof responses)[0]).new_user_group, false)
 })
 
-describe('after a change, every replica answers what is so now:', () => {
+describe('every replica returns the current state after', () => {
   for (const [who, other] of [
     ['here', first],
     ['elsewhere', second],
   ] as const) {
-    it(`an update, made ${who}`, async () => {
+    it(`an update ${who}`, async () => {
       const body = freshBody()
-      const { token } = await remembered(body)
+      const { token } = await createCached(body)
       assertSuccess(await other.user.put({ ...body, name: 'Another' }))
       for (const { user, introspect } of replicas) {
         assert.equal(userGroupIn(await user.get({ user_group_id: body.user_group_id })).name, 'Another')
         assert.equal(assertActive(await introspect(token)).name, 'Another')
       }
-      // It asks for the name that the user group had.
+      // The request asks for the previous name.
       assert.equal(userGroupIn(await first.user.get(body)).name, body.name)
       for (const { introspect } of replicas)
         assert.equal(assertActive(await introspect(token)).name, body.name)
     })
 
-    it(`a rotation, made ${who}`, async () => {
+    it(`a rotation ${who}`, async () => {
       const body = freshBody()
-      const { token } = await remembered(body)
+      const { token } = await createCached(body)
       const rotated = tokenIn(await other.user.post({ current_token: token }))
       for (const { user, introspect } of replicas) {
         assert.equal(tokenIn(await user.get(body)), rotated)
@@ -83,9 +83,9 @@ describe('after a change, every replica answers what is so now:', () => {
       }
     })
 
-    it(`a suspension, made ${who}, and its end`, async () => {
+    it(`a suspension and its end ${who}`, async () => {
       const body = freshBody()
-      const { token, team_id } = await remembered(body)
+      const { token, team_id } = await createCached(body)
       const params = { team_id }
       assertAnswers(await other.admin.suspendUserGroup({ params }), 'suspendUserGroup')
       for (const { introspect } of replicas) assertInactive(await introspect(token))
@@ -93,9 +93,9 @@ describe('after a change, every replica answers what is so now:', () => {
       for (const { introspect } of replicas) assertActive(await introspect(token))
     })
 
-    it(`a deletion, made ${who}, that is taken back`, async () => {
+    it(`a deletion ${who} and its restore`, async () => {
       const body = freshBody()
-      const { token, team_id } = await remembered(body)
+      const { token, team_id } = await createCached(body)
       const params = { team_id }
       assertAnswers(await other.admin.deleteUserGroup({ params }), 'deleteUserGroup')
       const name = { user_group_id: body.user_group_id }
@@ -110,9 +110,9 @@ describe('after a change, every replica answers what is so now:', () => {
       }
     })
 
-    it(`a deletion, made ${who}, and another of its id`, async () => {
+    it(`a deletion ${who} and another user group with the same id`, async () => {
       const body = freshBody()
-      const { token, team_id } = await remembered(body)
+      const { token, team_id } = await createCached(body)
       assertAnswers(await other.admin.deleteUserGroup({ params: { team_id } }), 'deleteUserGroup')
       const created = assertSuccess(await first.user.get(body))
       assert.equal(created.new_user_group, true)
@@ -121,10 +121,10 @@ describe('after a change, every replica answers what is so now:', () => {
         assert.deepEqual(assertSuccess(await user.get(body)), { ...created, new_user_group: false })
     })
 
-    it(`a data source that is registered ${who}, and removed`, async () => {
+    it(`the registration of a data source ${who} and its removal`, async () => {
       const provided_id = `schema of ${who}`
       const body = { ...freshBody(), mapping: { [provided_id]: 'eu' } }
-      const { token } = await remembered(body)
+      const { token } = await createCached(body)
       const assertNamed = async (expected: string[]) => {
         for (const { introspect } of replicas)
           assert.deepEqual(Object.keys(assertActive(await introspect(token)).data_sources), expected)
@@ -153,16 +153,16 @@ describe('after a change, every replica answers what is so now:', () => {
     })
   }
 
-  it('what the command `ugs` changes', async () => {
+  it('a change by the command `ugs`', async () => {
     const body = freshBody()
-    const { token } = await remembered(body)
+    const { token } = await createCached(body)
     await runCommand(here.service, 'user-group', 'suspend', body.user_group_id, '--environment', 'Testing')
     for (const { introspect } of replicas) assertInactive(await introspect(token))
   })
 
-  it('the end of a grace period, which changes nothing', { timeout: 20_000 }, async () => {
+  it('the end of a grace period, which is not a change', { timeout: 20_000 }, async () => {
     const body = freshBody()
-    const { token } = await remembered(body)
+    const { token } = await createCached(body)
     const rotated = tokenIn(await first.user.post({ current_token: token, grace_period_seconds: 1 }))
     for (const { introspect } of [first, second, first, second])
       assert.ok(assertActive(await introspect(token)).exp)
@@ -173,9 +173,9 @@ describe('after a change, every replica answers what is so now:', () => {
   })
 })
 
-test('another environment, and another operation, is not told what was asked for', async () => {
+test('other environments and operations do not get a cached response', async () => {
   const body = freshBody()
-  const { token, team_id } = await remembered(body)
+  const { token, team_id } = await createCached(body)
   const created = assertSuccess(await userApi(here.service.origin, customers).get(body))
   assert.equal(created.new_user_group, true)
   assert.notEqual(created.user_group.team_id, team_id)
@@ -185,9 +185,9 @@ test('another environment, and another operation, is not told what was asked for
   assert.ok('api_environment_tag' in userGroupIn(await first.user.put(body)))
 })
 
-test('what is judged before the body still is', async () => {
+test('headers are still checked before the cache', async () => {
   const body = freshBody()
-  const { token } = await remembered(body)
+  const { token } = await createCached(body)
   assertFault(await userApi(here.service.origin).get(body), 'unauthenticated')
   assertFault(await first.user.get(body, { 'content-encoding': 'gzip' }), 'unsupported_media_type')
   assertFault(await first.user.get(body, { 'content-type': 'text/plain' }), 'unsupported_media_type')
@@ -198,7 +198,7 @@ test('what is judged before the body still is', async () => {
   assert.equal(tokenIn(overridden), token)
 })
 
-test('many changes in any order, here and elsewhere, are all told at once', async () => {
+test('random changes on both replicas are visible at once', async () => {
   interface Known {
     name: string
     token: string
@@ -208,7 +208,7 @@ test('many changes in any order, here and elsewhere, are all told at once', asyn
     deleted: boolean
   }
   const known = new Map<string, Known>()
-  // The same sequence each time, so that what fails fails again.
+  // Always the same sequence, so that failures are reproducible.
   let state = 20_261_123
   const draw = (count: number) => (state = (state * 48_271) % 2_147_483_647) % count
   const oneOf = <T>(values: readonly T[]) => values[draw(values.length)] as T

@@ -19,7 +19,7 @@ async function newGroup(id: string) {
 
 const currentToken = async (id: string) => tokenIn(await api.get({ user_group_id: id }))
 
-test('POST replaces the token, and the user group stays what it was', async () => {
+test('POST replaces the token and leaves the rest of the user group unchanged', async () => {
   const { properties, ...before } = await newGroup('rotate')
   const body = assertSuccess(await api.post({ current_token: before.token }))
   const { token } = body.user_group
@@ -29,7 +29,7 @@ test('POST replaces the token, and the user group stays what it was', async () =
   assert.deepEqual(userGroupIn(await api.get({ user_group_id: 'rotate' })), { ...before, token, properties })
 })
 
-test('the environment tag is that of the API token', async () => {
+test('the environment tag comes from the API token', async () => {
   const customers = userApi(service.origin, service.tokens.Customer)
   const token = tokenIn(await customers.get({ user_group_id: 'tagged', name: 'Name' }))
   const group = userGroupIn(await customers.post({ current_token: token }))
@@ -37,7 +37,7 @@ test('the environment tag is that of the API token', async () => {
   assert.match(group.token, /^ugt_customer_/)
 })
 
-test('a token that was replaced rotates nothing, however often and however long ago', async () => {
+test('a superseded token cannot rotate, however old it is', async () => {
   const tokens = [(await newGroup('chain')).token]
   for (let i = 0; i < 4; i++) {
     tokens.push(tokenIn(await api.post({ current_token: tokens.at(-1) })))
@@ -50,7 +50,7 @@ test('a token that was replaced rotates nothing, however often and however long 
   assert.equal(await currentToken('chain'), tokens.at(-1))
 })
 
-test('a token that was replaced with a grace period cannot rotate within it', async () => {
+test('a superseded token cannot rotate within its grace period', async () => {
   const { token } = await newGroup('grace')
   const rotated = tokenIn(await api.post({ current_token: token, grace_period_seconds: 604_800 }))
   assertFault(await api.post({ current_token: token }), 'token_superseded')
@@ -58,7 +58,7 @@ test('a token that was replaced with a grace period cannot rotate within it', as
 })
 
 for (const seconds of [0, 1, 3600, 604_800]) {
-  test(`a grace period of ${seconds} seconds is taken`, async () => {
+  test(`a grace period of ${seconds} seconds is accepted`, async () => {
     const { token } = await newGroup(`grace-${seconds}`)
     const { user_group } = assertSuccess(
       await api.post({ current_token: token, grace_period_seconds: seconds }),
@@ -77,7 +77,7 @@ for (const seconds of [-1, 604_801, 1.5, 1e15, '60', '', true, false, null, [], 
   })
 }
 
-test('unknown and malformed tokens get one and the same 404', async () => {
+test('unknown and malformed tokens get the same 404', async () => {
   const { token } = await newGroup('not-found')
   await service.ugs('user-group', 'delete', 'not-found', '--environment', 'Testing')
   const unknown = await api.post({ current_token: token })
@@ -118,7 +118,7 @@ for (const [what, body] of Object.entries({
   })
 }
 
-test('a field that a rotation does not have is refused and named, and nothing rotates', async () => {
+test('an unknown field is refused and named, and nothing rotates', async () => {
   const { token } = await newGroup('unknown-field')
   const answer = await api.post({ current_token: token, user_group_id: 'unknown-field', name: 'Name' })
   assertFault(answer, 'validation_failed', ['/user_group_id', '/name'])

@@ -8,7 +8,7 @@ const api = userApi(service.origin, service.tokens.Testing)
 
 const shown = (text: string) => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 
-/** A body whose properties are this text, as it is. */
+/** Returns a body with exactly this text as its properties. */
 const withProperties = (text: string) => `{"user_group_id":"strict","name":"Name","properties":${text}}`
 
 async function assertNothingCreated(): Promise<void> {
@@ -28,7 +28,7 @@ for (const properties of [
   '{"a":[{"k":1},{"k":2}],"k":{"k":{"k":[]}},"b":{"k":[true,false,null,"",{}]}}',
   '{}',
 ]) {
-  test(`properties come back byte for byte: ${shown(properties)}`, async () => {
+  test(`properties are returned byte for byte: ${shown(properties)}`, async () => {
     for (const response of [
       await api.get(withProperties(properties)),
       await api.put(withProperties(properties)),
@@ -41,7 +41,7 @@ for (const properties of [
   })
 }
 
-test('white space between values is allowed; that within strings is kept', async () => {
+test('white space is allowed between values and kept within strings', async () => {
   const body =
     ' \r\n\t{ "user_group_id" : "spaced" ,\n"name":" a  b " , "properties" : { "k  1" : [ 1 , "x : , y" ] } } \n'
   const group = userGroupIn(await api.get(body))
@@ -51,7 +51,7 @@ test('white space between values is allowed; that within strings is kept', async
   )
 })
 
-test('escapes in an id and a name mean the characters that they stand for', async () => {
+test('escapes in an id and a name are decoded', async () => {
   const escaped = await api.get('{"\\u0075ser_group_id":"\\u0061\\ud83d\\ude00","name":"\\u00e9\\/"}')
   const plain = await api.get({ user_group_id: 'a😀' })
   assert.deepEqual(userGroupIn(plain), userGroupIn(escaped))
@@ -72,7 +72,7 @@ const refusedNumbers = [
   '1' + '0'.repeat(400),
 ]
 for (const number of refusedNumbers) {
-  test(`a number that a double cannot hold is refused, and where it is: ${shown(number)}`, async () => {
+  test(`a number that a double cannot hold is refused with its place: ${shown(number)}`, async () => {
     const places = {
       '/properties/n': `{"n":${number}}`,
       '/properties/a/1/n': `{"a":[1,{"n":${number}}]}`,
@@ -104,7 +104,7 @@ const duplicates: Record<string, string> = {
   '/unknown': '{"user_group_id":"refused","name":"One","unknown":1,"unknown":2}',
 }
 for (const [path, body] of Object.entries(duplicates)) {
-  test(`a duplicate key is refused, also where it is written with escapes: ${path}`, async () => {
+  test(`a duplicate key is refused, also if it is escaped: ${path}`, async () => {
     const { message } = assertFault(await api.get(body), 'malformed_json', [path])
     assert.ok(message.includes(path), message)
     assertFault(await api.put(body), 'malformed_json', [path])
@@ -131,7 +131,7 @@ for (const lone of [
   '\\ud83d\\u0041',
   '\\\\\\ud83d',
 ]) {
-  test(`a lone surrogate is refused, and where it is: ${lone}`, async () => {
+  test(`a lone surrogate is refused with its place: ${lone}`, async () => {
     const bodies = [
       { path: '/name', body: `{"user_group_id":"refused","name":"${lone}"}` },
       { path: '/user_group_id', body: `{"user_group_id":"${lone}","name":"Name"}` },
@@ -149,7 +149,7 @@ for (const lone of [
   })
 }
 
-test('a lone surrogate in a key is refused, in an answer that is well-formed', async () => {
+test('a lone surrogate in a key is refused with a well-formed response', async () => {
   for (const body of [
     '{"user_group_id":"refused","name":"Name","properties":{"\\ud800":1}}',
     '{"user_group_id":"refused","name":"Name","\\udc00":1}',
@@ -179,13 +179,13 @@ for (const [what, body] of Object.entries({
   'a sequence cut short': bytes('{"user_group_id":"refused","name":"', [0xf0, 0x9f, 0x98]),
   'UTF-16 with a byte order mark': Buffer.from('\ufeff{"user_group_id":"refused","name":"Name"}', 'utf16le'),
 })) {
-  test(`what is not UTF-8 is refused: ${what}`, async () => {
+  test(`invalid UTF-8 is refused: ${what}`, async () => {
     assert.match(assertFault(await api.get(body), 'malformed_json').message, /UTF-8/)
     await assertNothingCreated()
   })
 }
 
-test('a byte order mark is refused by its name', async () => {
+test('a byte order mark is refused and named', async () => {
   const body = bytes([0xef, 0xbb, 0xbf], '{"user_group_id":"refused","name":"Name"}')
   assert.match(assertFault(await api.get(body), 'malformed_json').message, /byte order mark/)
   await assertNothingCreated()
@@ -220,21 +220,21 @@ for (const body of [
   '\u00a0{}',
   'user_group_id=refused&name=Name',
 ]) {
-  test(`what is not JSON is refused, and where: ${shown(body)}`, async () => {
+  test(`invalid JSON is refused with its place: ${shown(body)}`, async () => {
     assert.match(assertFault(await api.get(body), 'malformed_json').message, /line \d+, column \d+/)
     await assertNothingCreated()
   })
 }
 
 for (const body of ['[]', '[{"user_group_id":"refused"}]', '"text"', '0', 'null', 'true']) {
-  test(`JSON that is no object is refused: ${body}`, async () => {
+  test(`JSON other than an object is refused: ${body}`, async () => {
     assertFault(await api.get(body), 'validation_failed', [''])
     assertFault(await api.put(body), 'validation_failed', [''])
     assertFault(await api.post(body), 'validation_failed', [''])
   })
 }
 
-test('nesting as deep as a body can hold is refused, not a failure', async () => {
+test('the deepest nesting that fits a body is refused without an internal error', async () => {
   const levels = 200_000
   const nested = (open: string, close: string) => open.repeat(levels) + close.repeat(levels)
   assertFault(await api.get('['.repeat(levels)), 'malformed_json')

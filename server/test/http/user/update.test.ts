@@ -7,7 +7,7 @@ import { assertFault, assertSuccess, userApi, userGroupIn } from '../../support/
 const service = await startService({ after })
 const api = userApi(service.origin, service.tokens.Testing)
 
-test('PUT changes an existing user group and answers it with its environment tag', async () => {
+test('PUT changes an existing user group and returns it with its environment tag', async () => {
   const before = userGroupIn(await api.get({ user_group_id: 'put', name: 'Old', properties: { a: 1 } }))
   const response = await api.put({ user_group_id: 'put', name: 'New', properties: { b: 2 } })
   assert.deepEqual(assertSuccess(response), {
@@ -22,7 +22,7 @@ test('PUT changes an existing user group and answers it with its environment tag
   })
 })
 
-test('the environment tag is that of the API token', async () => {
+test('the environment tag comes from the API token', async () => {
   const customers = userApi(service.origin, service.tokens.Customer)
   await customers.get({ user_group_id: 'tagged', name: 'Name' })
   assert.equal(userGroupIn(await customers.put({ user_group_id: 'tagged' })).api_environment_tag, 'Customer')
@@ -35,7 +35,7 @@ test('PUT of an unknown id is 404 and creates nothing', async () => {
   assert.equal(assertSuccess(await api.get(body)).new_user_group, true)
 })
 
-test('PUT takes on each field that is sent and keeps each that is left out; it replaces and never merges', async () => {
+test('PUT stores each field that is sent, keeps the others, and never merges', async () => {
   const id = 'field-rule'
   const { team_id, token } = userGroupIn(
     await api.get({ user_group_id: id, name: 'Old', mapping: { a: '1' }, properties: { p: 1 } }),
@@ -68,7 +68,7 @@ test('PUT changes the user group that it names and no other', async () => {
   assert.deepEqual(userGroupIn(await api.get({ user_group_id: 'other' })), other)
 })
 
-test('a PUT that is refused changes nothing, not even the fields that are valid', async () => {
+test('a refused PUT changes nothing, not even the fields that are valid', async () => {
   const before = userGroupIn(await api.get({ user_group_id: 'whole', name: 'Old', properties: { a: 1 } }))
   const refused = await api.put({
     user_group_id: 'whole',

@@ -27,7 +27,7 @@ const validMappings: Record<string, Record<string, string> | null> = {
   null: null,
 }
 for (const [what, mapping] of Object.entries(validMappings)) {
-  test(`a mapping may have ${what}, and is kept as it was sent`, async () => {
+  test(`a mapping may have ${what}, and is stored as sent`, async () => {
     assertSuccess(await api.get({ user_group_id: what, name: 'Name', mapping }))
     const kept = mapping === null || Object.keys(mapping).length === 0 ? null : mapping
     assert.deepEqual((await showUserGroup(service, what)).mapping, kept)
@@ -65,7 +65,7 @@ const invalidMappings: Record<string, { mapping: unknown; paths: string[] }> = {
   'has several faults': { mapping: { a: 1, b: '2', c: '' }, paths: ['/mapping/a', '/mapping/c'] },
 }
 for (const [what, { mapping, paths }] of Object.entries(invalidMappings)) {
-  test(`a mapping that ${what} is refused, and where`, async () => {
+  test(`a mapping that ${what} is refused with its place`, async () => {
     const body = { user_group_id: 'refused', name: 'Name', mapping }
     assertFault(await api.get(body), 'validation_failed', paths)
     assertFault(await api.put(body), 'validation_failed', paths)

@@ -8,11 +8,11 @@ const api = userApi(service.origin, service.tokens.Testing)
 
 const maxBytes = 64 * 1024
 
-/** Properties that are this many levels deep, as JSON; they themselves are the first. */
+/** Returns the JSON of properties with this many levels; the object itself is the first. */
 const nestedObjects = (levels: number) => '{"a":'.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1)
 const nestedArrays = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
 
-/** Properties of exactly this many bytes as JSON. */
+/** Returns properties whose JSON has exactly this many bytes. */
 function sized(bytes: number, character = 'x'): string {
   const room = bytes - Buffer.byteLength('{"a":""}')
   const size = Buffer.byteLength(character)
@@ -40,7 +40,7 @@ const validProperties: Record<string, string> = {
   ),
 }
 for (const [what, properties] of Object.entries(validProperties)) {
-  test(`properties may be or have ${what}, and come back as they were sent`, async () => {
+  test(`properties may be or have ${what}, and are returned as sent`, async () => {
     for (const response of [
       await api.get(body(what, properties)),
       await api.get({ user_group_id: what }),
@@ -75,7 +75,7 @@ for (const [what, properties] of Object.entries(invalidProperties)) {
   })
 }
 
-test('a key that objects have already reaches no other object', async () => {
+test('a key such as __proto__ does not affect other objects', async () => {
   await api.get(body('prototype', '{"__proto__":{"name":"polluted","isPolluted":true}}'))
   const other = userGroupIn(await api.get({ user_group_id: 'other', name: 'Name', properties: {} }))
   assert.deepEqual(other.properties, {})

@@ -73,7 +73,7 @@ for (const value of invalidTexts) {
   })
 }
 
-test('no control character is allowed in an id or a name, wherever it stands', async () => {
+test('no control character is allowed anywhere in an id or a name', async () => {
   for (const character of controlCharacters) {
     for (const text of [character, `a${character}b`, `ab${character}`]) {
       const response = await api.get({ user_group_id: text, name: text })
@@ -104,7 +104,7 @@ const unknownFields: Record<string, string[]> = {
   '{"user_group_id":"new","name":"Name","constructor":{},"toString":1}': ['/constructor', '/toString'],
 }
 for (const [body, paths] of Object.entries(unknownFields)) {
-  test(`a field that there is not is refused and named: ${body}`, async () => {
+  test(`an unknown field is refused and named: ${body}`, async () => {
     const { message } = assertFault(await api.get(body), 'validation_failed', paths)
     for (const path of paths) assert.ok(message.includes(path.slice(1)), message)
     assertFault(await api.put(body), 'validation_failed', paths)
@@ -112,13 +112,13 @@ for (const [body, paths] of Object.entries(unknownFields)) {
   })
 }
 
-test('all fields at fault are told at once', async () => {
+test('all invalid fields are reported at once', async () => {
   const body = { user_group_id: 1, name: null, mapping: { a: 1 }, properties: [], unknown: true }
   const paths = ['/user_group_id', '/name', '/mapping/a', '/properties', '/unknown']
   assertFault(await api.get(body), 'validation_failed', paths)
 })
 
-test('properties that are too deep or too large are told with the other fields at fault', async () => {
+test('properties that are too deep or too large are reported with the other invalid fields', async () => {
   const tooDeep = JSON.parse('{"a":'.repeat(33) + '1' + '}'.repeat(33)) as unknown
   for (const properties of [tooDeep, { a: 'x'.repeat(70_000) }, { a: '\0' }]) {
     const paths = ['/name', '/properties', '/user_group_id']
@@ -126,7 +126,7 @@ test('properties that are too deep or too large are told with the other fields a
   }
 })
 
-test('the name of a long unknown field is told in an answer that is well-formed', async () => {
+test('a long unknown field is reported in a well-formed response', async () => {
   for (const name of ['x'.repeat(1000), '😀'.repeat(500), `x${'😀'.repeat(500)}`]) {
     const answer = await api.get({ user_group_id: 'known', [name]: 1 })
     const { error } = answer.body as { error: { code: string; message: string; fields: { path: string }[] } }
@@ -140,7 +140,7 @@ test('the name of a long unknown field is told in an answer that is well-formed'
   }
 })
 
-test('a great many faults are an answer of modest size', async () => {
+test('many errors still give a response of modest size', async () => {
   const mapping = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`key ${i}`, i]))
   const answer = await api.get({ user_group_id: 'known', mapping })
   const { error } = answer.body as { error: { code: string; fields: unknown[] } }
