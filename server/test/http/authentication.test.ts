@@ -148,5 +148,6 @@ test('an API token with an expiry to come is valid', async () => {
 
 test("an API token of another service's store is refused", async (t) => {
   const other = await startService(t)
-  assertUnauthenticated(await userApi(service.origin, other.tokens.Testing).get({ user_group_id: 'known' }))
+  const token = await createApiToken(other, 'Testing')
+  assertUnauthenticated(await userApi(service.origin, token).get({ user_group_id: 'known' }))
 })
