@@ -10,7 +10,7 @@ import { freshDatabase } from '../support/database.ts'
 import type { Scope } from '../support/scope.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { openSession } from '../support/session.ts'
-import { leaving } from './contract/audit-events.ts'
+import { recordedEvents } from './contract/audit-events.ts'
 import { changes } from './contract/audited-changes.ts'
 import { defaults } from './store-options.ts'
 
@@ -89,7 +89,7 @@ for (const [name, { open, removeFailure, ...failures }] of Object.entries(dialec
           assert.deepEqual(await allRows(), before)
           await run(removeFailure)
         }
-        const { events: recorded } = await leaving(store, change)
+        const { events: recorded } = await recordedEvents(store, change)
         assert.deepEqual(recorded, await events())
         assert.notDeepEqual(await allRows(), before)
       })

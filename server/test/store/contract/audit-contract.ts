@@ -8,7 +8,7 @@ import {
   by,
   event,
   eventOf,
-  leaving,
+  recordedEvents,
   made,
   newApiToken,
   newKey,
@@ -33,10 +33,10 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
     for (const [what, prepare] of Object.entries(changes)) {
       it(`${what} is recorded once, and an operation without effect is not`, async () => {
         const { change, events, nothing } = await prepare(store)
-        const left = await leaving(store, change)
+        const left = await recordedEvents(store, change)
         assert.deepEqual(left.events, await events())
         for (const [how, [comesTo, work]] of Object.entries(nothing)) {
-          const { events: more, result } = await leaving(store, work)
+          const { events: more, result } = await recordedEvents(store, work)
           assert.deepEqual([outcomeOf(result), more], [comesTo, []], how)
         }
       })
@@ -44,7 +44,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       it(`${what} is recorded once when several requests do it at once`, async () => {
         const { change, events } = await prepare(store)
         // Requests may fail, but only one of them may succeed.
-        const { events: left } = await leaving(store, () =>
+        const { events: left } = await recordedEvents(store, () =>
           Promise.allSettled(Array.from({ length: 16 }, change)),
         )
         assert.deepEqual(left, await events())
@@ -59,7 +59,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
         change: UserGroupChange = { name: 'A' },
         requestId: string | null = null,
       ) => newUserGroup({ key, change, author: 'cli:importer', requestId, now })
-      const { events, result } = await leaving(store, () =>
+      const { events, result } = await recordedEvents(store, () =>
         store.userGroups.getOrCreateMany([
           get(first),
           get(changed, { name: 'B', properties: '{}' }, 'request-2'),
@@ -101,7 +101,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       ]
       for (const [change, ...changed_fields] of cases) {
         const [updated, got] = [await made(store, { change: before }), await made(store, { change: before })]
-        const { events } = await leaving(store, async () => {
+        const { events } = await recordedEvents(store, async () => {
           await store.userGroups.update({ key: updated, change, ...by, now })
           await store.userGroups.getOrCreate(newUserGroup({ key: got, change, ...by, now }))
         })
@@ -116,7 +116,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
     it('the event of an update names fields that had no value before', async () => {
       const group = await made(store)
       const change = { name: 'A', mapping: '{"a":"b"}', properties: '{"p":1}' }
-      const { events } = await leaving(store, () =>
+      const { events } = await recordedEvents(store, () =>
         store.userGroups.update({ key: group, change, ...by, now }),
       )
       const details = { changed_fields: ['mapping', 'properties'] }
@@ -125,7 +125,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
 
     it('simultaneous updates of one user group are recorded once per change', async () => {
       const group = await made(store)
-      const { events } = await leaving(store, () =>
+      const { events } = await recordedEvents(store, () =>
         Promise.all(
           Array.from({ length: 24 }, (_, i) =>
             store.userGroups.update({ key: group, change: { name: `N${i % 6}` }, ...by, now }),
@@ -139,7 +139,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
     it('a rotation by id is recorded with its author and grace period', async () => {
       for (const seconds of [0, 604_800]) {
         const group = await made(store)
-        const { events } = await leaving(store, () =>
+        const { events } = await recordedEvents(store, () =>
           store.userGroups.rotate({
             ...{ ...tenantScope, target: { providedId: group.providedId }, issueToken: mint },
             ...{ oldTokenValidUntil: now + seconds * 1000, author: 'api_token:7', requestId: null, now },
@@ -159,12 +159,12 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
         ...{ ...tenantScope, target, oldTokenValidUntil: now + 5, issueToken: mint, ...origin, now: 2000 },
       })
       for (const other of [{ workspaceId: 2 }, { environment: 'Customer' }] as const) {
-        const { events } = await leaving(store, () =>
+        const { events } = await recordedEvents(store, () =>
           store.userGroups.endGracePeriod({ ...tenantScope, ...other, tokenHash, ...by, now }),
         )
         assert.deepEqual(events, [])
       }
-      const { events: late } = await leaving(store, () =>
+      const { events: late } = await recordedEvents(store, () =>
         store.userGroups.endGracePeriod({ ...tenantScope, tokenHash, ...by, now: now + 5 }),
       )
       assert.deepEqual(late, [])
@@ -177,7 +177,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       })
       const where = { workspaceId: made?.workspace.id ?? 0, environment: 'Customer' } as const
       const { id } = await store.apiTokens.create(newApiToken({ ...where, ...origin, createdAt: 1000 }))
-      const { events } = await leaving(store, () => store.apiTokens.revoke({ id, ...by, now }))
+      const { events } = await recordedEvents(store, () => store.apiTokens.revoke({ id, ...by, now }))
       const details = { api_token_id: id, name: 'A "token"' }
       assert.deepEqual(events, [event('api_token.revoked', { ...where, details })])
     })
@@ -189,7 +189,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
           newApiToken({ environment, requestId: null }),
         )
         const others = () => tokens.map((token) => ({ ...token, tokenHash: randomBytes(32) }))
-        const { events, result } = await leaving(fresh, () =>
+        const { events, result } = await recordedEvents(fresh, () =>
           Promise.all([tokens, others(), others()].map((some) => fresh.apiTokens.createFirst(some))),
         )
         assert.deepEqual(
@@ -215,7 +215,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
     it('reads and bookkeeping are not recorded', async () => {
       const { teamId, providedId, token } = await made(store)
       const key = { ...tenantScope, providedId }
-      const { events } = await leaving(store, async () => {
+      const { events } = await recordedEvents(store, async () => {
         await store.userGroups.find(key)
         await store.userGroups.findByToken(1, 'Testing', hashOf(token), now)
         await store.introspections.record([{ workspaceId: 1, teamId, introspectedAt: now }])
@@ -231,7 +231,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
       const fails = () => {
         throw new Error('no token')
       }
-      const { events, result } = await leaving(store, () =>
+      const { events, result } = await recordedEvents(store, () =>
         Promise.allSettled([
           store.userGroups.getOrCreate(create(0)),
           store.userGroups.getOrCreate({ ...create(1), issueToken: fails }),

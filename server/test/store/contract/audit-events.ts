@@ -21,14 +21,14 @@ export const by: Actor = { author: 'cli:auditor', requestId: 'request-of-change'
 export const now = 1_234_567_890_123
 
 /** Audit event for comparisons: the time from the event id in place of the id. */
-interface ToldEvent extends TenantScope, Actor {
+interface ComparableEvent extends TenantScope, Actor {
   readonly action: AuditAction
   readonly time: number
   readonly userGroup: AuditEvent['userGroup']
   readonly details: object | null
 }
 
-export function told({ eventId, details, ...event }: AuditEvent): ToldEvent {
+export function comparableEvent({ eventId, details, ...event }: AuditEvent): ComparableEvent {
   return {
     ...event,
     time: timeOfEvent(eventId),
@@ -37,8 +37,8 @@ export function told({ eventId, details, ...event }: AuditEvent): ToldEvent {
 }
 
 /** Returns the query for all audit events of a workspace and environment. */
-export const allOf = (realm: TenantScope) => ({
-  ...realm,
+export const allOf = (scope: TenantScope) => ({
+  ...scope,
   since: 0,
   beforeEventId: firstEventId(Infinity),
   limit: 100_000,
@@ -46,25 +46,25 @@ export const allOf = (realm: TenantScope) => ({
 
 /** Returns all audit events of a store, newest first in each workspace and environment. */
 export async function auditLogOf(store: Store): Promise<AuditEvent[]> {
-  const realms = (await store.workspaces.list()).flatMap(({ id }) =>
+  const scopes = (await store.workspaces.list()).flatMap(({ id }) =>
     environments.map((environment) => ({ workspaceId: id, environment })),
   )
-  return (await Promise.all(realms.map((one) => store.audit.list(allOf(one))))).flat()
+  return (await Promise.all(scopes.map((one) => store.audit.list(allOf(one))))).flat()
 }
 
 /** Runs `work` and returns the audit events that it adds to any workspace, and its result. */
-export async function leaving<T>(
+export async function recordedEvents<T>(
   store: Store,
   work: () => Promise<T>,
-): Promise<{ events: ToldEvent[]; result: T }> {
+): Promise<{ events: ComparableEvent[]; result: T }> {
   const before = new Set((await auditLogOf(store)).map(({ eventId }) => eventId))
   const result = await work()
   const events = (await auditLogOf(store)).filter(({ eventId }) => !before.has(eventId))
-  return { events: events.map(told), result }
+  return { events: events.map(comparableEvent), result }
 }
 
 /** Returns the expected event of a change by `by` at `now`. */
-export const event = (action: AuditAction, over: Partial<ToldEvent> = {}): ToldEvent => ({
+export const event = (action: AuditAction, over: Partial<ComparableEvent> = {}): ComparableEvent => ({
   ...tenantScope,
   ...by,
   ...{ action, time: now, userGroup: null, details: null },
@@ -75,7 +75,7 @@ export const eventOf = (
   action: AuditAction,
   { teamId, providedId }: Pick<UserGroup, 'teamId' | 'providedId'>,
   details: object | null = null,
-): ToldEvent => event(action, { userGroup: { teamId, providedId }, details })
+): ComparableEvent => event(action, { userGroup: { teamId, providedId }, details })
 
 export const newKey = (): UserGroupKey => ({ ...freshKey(), ...tenantScope })
 
@@ -101,7 +101,7 @@ export const newApiToken = (over: Partial<NewApiToken> = {}): NewApiToken => ({
 export interface AuditedChange {
   readonly change: () => Promise<unknown>
   /** Returns the expected events, newest first. Call it after the change. */
-  readonly events: () => ToldEvent[] | Promise<ToldEvent[]>
+  readonly events: () => ComparableEvent[] | Promise<ComparableEvent[]>
   readonly nothing: Readonly<Record<string, [comesTo: unknown, work: () => Promise<unknown>]>>
 }
 

@@ -358,7 +358,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
 
     it('are counted together with expired idempotency keys', async () => {
       const group = await changed()
-      const keyHash = hashOf({ sealed: Buffer.from('forgotten') })
+      const keyHash = hashOf({ sealed: Buffer.from('a key') })
       const result = await store.userGroups.rotate({
         ...origin,
         ...{ ...own.tenantScope, target: { tokenHash: hashOf(group.token) } },

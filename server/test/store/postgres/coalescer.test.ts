@@ -164,7 +164,7 @@ describe('the coalescer', () => {
     assert.deepEqual(await results, ['a in 0', 'b in 0', 'a in 1', 'a in 2', 'c in 0'])
   })
 
-  it('starts no statement for a key in flight, where they are serialized', async () => {
+  it('starts no statement for a key in flight in mode "serialize"', async () => {
     const { add, keys, statement } = coalescing({ sameKey: 'serialize', maxInFlight: 2, collectingMs: 0 })
     const results = Promise.all(['a', 'a', 'b'].map((key) => add(item(key))))
     assert.deepEqual(await keys(), [['a', 'b']])

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
 import {
   by,
-  leaving,
+  recordedEvents,
   newApiToken,
   newUserGroup,
   now,
@@ -25,10 +25,12 @@ describe('PostgreSQL: the audit event of a change with an ambiguous commit', () 
     eachLoss(`is recorded once: ${what}`, async (t, lose) => {
       const { store, proxy } = await openProxied(t)
       const { change, events, nothing } = await prepare(store)
-      const { events: left } = await leaving(store, () => losing(proxy, finish, lose, change, repetition))
+      const { events: left } = await recordedEvents(store, () =>
+        losing(proxy, finish, lose, change, repetition),
+      )
       assert.deepEqual(left, await events())
       for (const [how, [comesTo, work]] of Object.entries(nothing)) {
-        const { events: more, result } = await leaving(store, work)
+        const { events: more, result } = await recordedEvents(store, work)
         assert.deepEqual([outcomeOf(result), more], [comesTo, []], how)
       }
     })
@@ -37,7 +39,7 @@ describe('PostgreSQL: the audit event of a change with an ambiguous commit', () 
   eachLoss('is recorded once: creating the first API tokens', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const tokens = [newApiToken(), newApiToken({ environment: 'Customer' })]
-    const { events } = await leaving(store, () =>
+    const { events } = await recordedEvents(store, () =>
       losing(proxy, /^COMMIT/, lose, () => store.apiTokens.createFirst(tokens), /^BEGIN/),
     )
     assert.deepEqual(
@@ -55,7 +57,7 @@ describe('PostgreSQL: the audit event of a change with an ambiguous commit', () 
     const where = { ...tenantScope, workspaceId: workspace?.workspace.id ?? 0 }
     const old = Array.from({ length: 1500 }, () => newUserGroup({ key: { ...freshKey(), ...where } }))
     await store.userGroups.getOrCreateMany(old)
-    const { events } = await leaving(store, () =>
+    const { events } = await recordedEvents(store, () =>
       losing(
         proxy,
         /^COMMIT/,
@@ -74,7 +76,7 @@ describe('PostgreSQL: the audit event of a change with an ambiguous commit', () 
     const { store, proxy, url } = await openProxied(t)
     const other = await openPostgres(t, url)
     const group = newUserGroup({ ...by, now })
-    const { events } = await leaving(store, () =>
+    const { events } = await recordedEvents(store, () =>
       losing(
         proxy,
         finish,
@@ -96,7 +98,7 @@ describe('PostgreSQL: the audit event of a change with an ambiguous commit', () 
 })
 
 /** Returns a store that forwards operations to these stores in turn. */
-function inTurn(...stores: readonly [Store, Store]): Store {
+function alternating(...stores: readonly [Store, Store]): Store {
   let calls = 0
   type Port = Record<string, (...args: unknown[]) => unknown>
   const portOf = (port: string): Port =>
@@ -118,8 +120,8 @@ describe('PostgreSQL: two processes at once', () => {
   for (const [what, prepare] of Object.entries(changes)) {
     it(`record ${what} once`, async (t) => {
       const { store, url } = await openProxied(t)
-      const { change, events } = await prepare(inTurn(store, await openPostgres(t, url)))
-      const { events: left } = await leaving(store, () =>
+      const { change, events } = await prepare(alternating(store, await openPostgres(t, url)))
+      const { events: left } = await recordedEvents(store, () =>
         Promise.all(Array.from({ length: 16 }, () => change())),
       )
       assert.deepEqual(left, await events())
