@@ -9,6 +9,7 @@ import {
   type Attributes,
   type Span,
   type TextMapGetter,
+  type Tracer,
 } from '@opentelemetry/api'
 import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
@@ -54,7 +55,6 @@ const headerGetter: TextMapGetter<IncomingHttpHeaders> = {
  * `OTEL_*` environment variables for endpoint, sampling and limits.
  */
 export function startTraces({ version, storeKind, onLoss }: TracesOptions): Traces {
-  const store = stores[storeKind]
   let lastLoss = -Infinity
   // The error itself may hold an address or a collector's response.
   setGlobalErrorHandler(() => {
@@ -75,63 +75,75 @@ export function startTraces({ version, storeKind, onLoss }: TracesOptions): Trac
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   })
   const tracer = provider.getTracer('user-group-service', version)
-  const propagator = new W3CTraceContextPropagator()
   /** Span of the current request, if it is sampled. */
   const current = new AsyncLocalStorage<Span>()
-  let tracedRequests = 0
   return {
-    requests: {
-      begin: ({ method = '', headers }) => {
-        const parent =
-          headers.traceparent === undefined
-            ? ROOT_CONTEXT
-            : propagator.extract(ROOT_CONTEXT, headers, headerGetter)
-        const span = tracer.startSpan(method, { kind: SpanKind.SERVER }, parent)
-        if (!span.isRecording()) return null
-        const { traceId, spanId } = span.spanContext()
-        return {
-          ids: { trace_id: traceId, span_id: spanId },
-          run: (work) => {
-            tracedRequests++
-            current.run(span, work)
-          },
-          end: (request) => {
-            endSpan(span, request)
-            // Before Node.js 24 an active AsyncLocalStorage slows down every promise of the process.
-            if (--tracedRequests === 0) current.disable()
-          },
-        }
-      },
-    },
-    batches: {
-      requestContext: () => current.getStore(),
-      begin: (kind, contexts) => {
-        const spans = [...new Set(contexts as readonly (Span | undefined)[])].filter(
-          (span) => span !== undefined,
-        )
-        const [first, ...others] = spans
-        if (first === undefined) return ignore
-        const span = tracer.startSpan(
-          `${store.system} ${kind}`,
-          {
-            kind: store.spanKind,
-            links: others.map((other) => ({ context: other.spanContext() })),
-            attributes: {
-              'db.system.name': store.system,
-              'ugs.batch.kind': kind,
-              'ugs.batch.size': contexts.length,
-            },
-          },
-          trace.setSpan(ROOT_CONTEXT, first),
-        )
-        return (failed) => {
-          if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
-          span.end()
-        }
-      },
-    },
+    requests: requestTracer(tracer, current),
+    batches: batchObserver(tracer, current, stores[storeKind]),
     close: async (timeoutMs) => {
       await Promise.race([provider.shutdown(), sleep(timeoutMs, undefined, { ref: false })]).catch(onLoss)
+    },
+  }
+}
+
+function requestTracer(tracer: Tracer, current: AsyncLocalStorage<Span>): RequestTracer {
+  const propagator = new W3CTraceContextPropagator()
+  let tracedRequests = 0
+  return {
+    begin: ({ method = '', headers }) => {
+      const parent =
+        headers.traceparent === undefined
+          ? ROOT_CONTEXT
+          : propagator.extract(ROOT_CONTEXT, headers, headerGetter)
+      const span = tracer.startSpan(method, { kind: SpanKind.SERVER }, parent)
+      if (!span.isRecording()) return null
+      const { traceId, spanId } = span.spanContext()
+      return {
+        ids: { trace_id: traceId, span_id: spanId },
+        run: (work) => {
+          tracedRequests++
+          current.run(span, work)
+        },
+        end: (request) => {
+          endSpan(span, request)
+          // Before Node.js 24 an active AsyncLocalStorage slows down every promise of the process.
+          if (--tracedRequests === 0) current.disable()
+        },
+      }
+    },
+  }
+}
+
+function batchObserver(
+  tracer: Tracer,
+  current: AsyncLocalStorage<Span>,
+  store: (typeof stores)[keyof typeof stores],
+): BatchObserver {
+  return {
+    requestContext: () => current.getStore(),
+    begin: (kind, contexts) => {
+      const spans = [...new Set(contexts as readonly (Span | undefined)[])].filter(
+        (span) => span !== undefined,
+      )
+      const [first, ...others] = spans
+      if (first === undefined) return ignore
+      const span = tracer.startSpan(
+        `${store.system} ${kind}`,
+        {
+          kind: store.spanKind,
+          links: others.map((other) => ({ context: other.spanContext() })),
+          attributes: {
+            'db.system.name': store.system,
+            'ugs.batch.kind': kind,
+            'ugs.batch.size': contexts.length,
+          },
+        },
+        trace.setSpan(ROOT_CONTEXT, first),
+      )
+      return (failed) => {
+        if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
+        span.end()
+      }
     },
   }
 }

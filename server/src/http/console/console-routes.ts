@@ -32,9 +32,13 @@ const validateSignIn: (value: unknown) => asserts value is SignInBody = compileV
 /** Adds the web console: its session, its files and its pages. */
 export async function addConsoleRoutes(
   app: FastifyInstance,
-  { sessions, apiTokens, folder }: ConsoleRoutesDependencies,
+  dependencies: ConsoleRoutesDependencies,
 ): Promise<void> {
-  const page = await readFile(join(folder, 'index.html'), 'utf8')
+  addSessionRoutes(app, dependencies)
+  await addPages(app, dependencies.folder)
+}
+
+function addSessionRoutes(app: FastifyInstance, { sessions, apiTokens }: ConsoleRoutesDependencies): void {
   const respond = async (session: OpenSession) => {
     const [workspace] = await apiTokens.findWorkspaces(session.apiToken)
     if (workspace === undefined) throw new Fault('unauthenticated', 'The session is over; sign in again')
@@ -82,7 +86,10 @@ export async function addConsoleRoutes(
       return sendJson(reply, 200, successful({}))
     },
   })
+}
 
+async function addPages(app: FastifyInstance, folder: string): Promise<void> {
+  const page = await readFile(join(folder, 'index.html'), 'utf8')
   // File names contain a hash of the content.
   await app.register(fastifyStatic, {
     root: join(folder, 'assets'),
