@@ -39,7 +39,7 @@ function transaction(
   end: 'COMMIT' | 'ROLLBACK',
 ): void {
   database.exec('BEGIN')
-  stamps.look()
+  stamps.detectForeignChanges()
   work()
   stamps.beforeCommit()
   database.exec(end)

@@ -16,7 +16,7 @@ test('a group commit does not run a committed batch again when a step after the 
     failures++
     throw new BetterSqlite3.SqliteError('disk I/O error', 'SQLITE_IOERR_READ')
   }
-  const files = { check: () => undefined, checkNowAndThen: () => undefined }
+  const files = { check: () => undefined, checkOccasionally: () => undefined }
   const guards = { files, checkpointer: { afterCommit: failing }, changeTracker: new ChangeTracker(database) }
   const batch = new GroupCommit(database, guards, { lockTimeoutMs: 5000 })
   let runs = 0

@@ -123,7 +123,7 @@ describe('SQLite: the file', () => {
     await assert.rejects(store.userGroups.getOrCreate(create('a')), {
       name: 'Fault',
       code: 'unavailable',
-      reason: 'SQLITE_BUSY: the database is locked by another process; stop it, or try again',
+      reason: 'SQLITE_BUSY: the database is locked by another process; stop it, or retry',
     })
     assert.equal(await store.userGroups.find(key('a')), null)
     other.exec('ROLLBACK')
