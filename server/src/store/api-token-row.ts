@@ -1,7 +1,7 @@
 import type { ApiToken } from '../domain/api-token/api-token.ts'
 import type { RateLimit } from '../domain/api-token/rate-limit.ts'
 
-/** The cells of an API token's own limit, in the order of their columns. */
+/** Returns the cells of an API token's own limit, in column order. */
 export function limitCells({
   rateLimit,
 }: Partial<Pick<ApiToken, 'rateLimit'>>): [number | null, number | null] {
@@ -17,9 +17,8 @@ export function rateLimitOf(row: {
 }
 
 /**
- * How far ahead the calls of several processes may be booked, in milliseconds: a whole burst of each of sixteen, and a margin.
- * What is further ahead is by another clock than now's, that of a machine before it was started anew, or one that was set
- * back, and counts as one whole burst.
+ * Maximum plausible lead of the shared usage, in milliseconds: a full burst of sixteen processes, and a margin. A larger lead
+ * was measured by another clock (the machine restarted, or the clock was set back) and counts as one full burst.
  */
 export function maxAheadMs(fullMs: number): number {
   return 16 * fullMs + 5000

@@ -29,12 +29,12 @@ export interface AuditRow {
 export const auditColumns =
   'workspace_id, environment, event_id, action, author, request_id, team_id, provided_id, details'
 
-/** A change, as an operation tells of it. */
+/** Context of a change: scope, actor and time. */
 export interface Change extends TenantScope, Actor {
   readonly now: number
 }
 
-/** The change of a user group. Field by field: of so many, V8 would give each object that is put together by spreading a hidden class of its own. */
+/** Copies field by field: V8 would give each object that is spread a hidden class. */
 export function auditedChangeOf({
   key,
   author,
@@ -45,7 +45,7 @@ export function auditedChangeOf({
   return { workspaceId, environment, author, requestId, now }
 }
 
-/** The cells of a new event, in the order of `auditColumns`. */
+/** Returns the cells of a new event, in the order of `auditColumns`. */
 export function auditCells(
   { workspaceId, environment, author, requestId, now }: Change,
   action: AuditAction,
@@ -69,21 +69,21 @@ export function auditEventOf(row: AuditRow): AuditEvent {
   }
 }
 
-/** How many events are removed in one operation. */
+/** Number of events that one transaction prunes. */
 export const prunedAtOnce = 1000
 
-/** What an audit event tells of an API token that was made. */
+/** Details of the creation of an API token. */
 export function describedToken({ id, name, scopes, expiresAt, rateLimit }: ApiToken): object {
   const limit = rateLimit && { rate_limit: rateLimitText(rateLimit) }
   return { api_token_id: id, name, scopes, expires_at: timeText(expiresAt), ...limit }
 }
 
-/** What it tells of one that was given another limit. */
+/** Details of a new rate limit. */
 export function describedLimit({ id, name, rateLimit }: Pick<ApiToken, 'id' | 'name' | 'rateLimit'>): object {
   return { api_token_id: id, name, rate_limit: rateLimit && rateLimitText(rateLimit) }
 }
 
-/** What it tells of one that was replaced. */
+/** Details of the rotation of an API token. */
 export function describedRotation(old: ApiToken, { id, name, expiresAt }: ApiToken): object {
   const until = { valid_until: timeText(old.expiresAt), expires_at: timeText(expiresAt) }
   return { api_token_id: old.id, new_api_token_id: id, name, ...until }
@@ -93,7 +93,7 @@ function timeText(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString()
 }
 
-/** Who signs in to the console is the API token itself. */
+/** Returns the context of a sign-in. The actor is the API token itself. */
 export function signIn({ apiToken, requestId, now }: NewConsoleSession): Change {
   const { workspaceId, environment } = apiToken
   return { workspaceId, environment, author: `api_token:${apiToken.id}`, requestId, now }
@@ -103,12 +103,12 @@ export function pruningDetails(before: number): object {
   return { before: new Date(before).toISOString() }
 }
 
-/** The newest first, as many as asked for. */
+/** Returns the newest rows, newest first. */
 export function newestOf(rows: readonly AuditRow[], limit: number): AuditRow[] {
   return [...rows].sort((a, b) => (a.event_id < b.event_id ? 1 : -1)).slice(0, limit)
 }
 
-/** Between which ids the creation of a user group is, as far as they are asked for; null where they are not. */
+/** Returns the range of ids for the creation event of a user group; null if the query excludes it. */
 export function creationRange(
   { since, beforeEventId }: Pick<ListAuditEvents, 'since' | 'beforeEventId'>,
   createdAt: number,

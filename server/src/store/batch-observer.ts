@@ -1,19 +1,20 @@
 /**
- * Watches the batches that calls share: a transaction of SQLite, or a statement of PostgreSQL. It is called on the hot
- * path, and throws nothing.
+ * Observes the batches that requests share: a transaction of SQLite, or a statement of PostgreSQL. The methods run on the
+ * hot path and must not throw.
  */
 export interface BatchObserver {
-  /** What is to be kept of a call that waits for its batch. */
+  /** Returns the context to store with a request until its batch runs. */
   requestContext(): unknown
   /**
-   * A batch begins, of the calls whose contexts these are, in the order in which they came.
-   * @param kind `transaction`, or what a statement of PostgreSQL does
-   * @returns what to call at its end
+   * Reports the start of a batch.
+   * @param kind `transaction`, or the kind of PostgreSQL statement
+   * @param calls contexts of the requests, in order of arrival
+   * @returns callback for the end of the batch
    */
   begin(kind: string, calls: readonly unknown[]): (failed: boolean) => void
 }
 
-/** Two observers as one. */
+/** Combines two observers into one. */
 export function bothOf(
   one: BatchObserver | undefined,
   other: BatchObserver | undefined,

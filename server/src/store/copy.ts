@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { StoreError } from './store-error.ts'
 import { keyOf, tables, type Cells, type Table, type TableReader, type TableWriter } from './tables.ts'
 
-/** What a copy is at: each table is counted up from 0 to `total` in each phase. */
+/** Progress of a copy. In each phase, each table counts from 0 to `total`. */
 export interface CopyProgress {
   readonly phase: 'comparing' | 'copying' | 'verifying'
   readonly table: string
@@ -11,26 +11,25 @@ export interface CopyProgress {
   readonly total: number
 }
 
-/** A table that is the same on both sides. */
+/** A table that is equal in both stores. */
 export interface CopiedTable {
   readonly name: string
   readonly rows: number
-  /** SHA-256 over all rows in the order of the key. */
+  /** SHA-256 over all rows in key order. */
   readonly checksum: string
 }
 
 export interface CopyResult {
-  /** False where the target was the same already. */
+  /** False if the target was already equal. */
   readonly hasCopied: boolean
   readonly tables: readonly CopiedTable[]
 }
 
 /**
- * Copies all that one store holds into another that is empty, or that an earlier copy of the same store was interrupted
- * in: what is there already is compared and left as it is. At the end both are read again and compared by their counts
- * and checksums; only then will a service start on the target. Neither store may be in use meanwhile. One that was copied
- * before and is still the same is left as it is.
- * @throws StoreError where the target holds anything else, or the two are not the same in the end
+ * Copies a store into an empty one, or resumes an interrupted copy of the same store: existing rows are compared and
+ * kept. At the end, both stores are read again and compared by counts and checksums; no service starts on the target
+ * before that. Neither store may be in use during the copy. A target that is already equal is left unchanged.
+ * @throws StoreError if the target holds other rows, or the stores differ at the end
  */
 export async function copyStore(
   from: TableReader,
@@ -57,7 +56,7 @@ export async function copyStore(
   return { hasCopied: true, tables: compared.map(({ target }) => target) }
 }
 
-/** Whether the store holds nothing but the workspace that the first migration makes. */
+/** Returns whether the store holds only the workspace that the first migration creates. */
 async function isFresh(store: TableReader): Promise<boolean> {
   for (const table of tables) {
     if ((await store.count(table)) > (table.name === 'workspace' ? 1 : 0)) return false
@@ -65,7 +64,7 @@ async function isFresh(store: TableReader): Promise<boolean> {
   return true
 }
 
-/** Before anything is written: every row of the target must be one of the source, cell by cell. */
+/** Checks, before anything is written, that every row of the target equals a row of the source. */
 async function compareWhatIsThere(
   from: TableReader,
   to: TableReader,
@@ -168,7 +167,7 @@ function textOf(row: Cells): string {
   return JSON.stringify(row.map(plain))
 }
 
-/** Bytes in a form that no text has, so that two drivers' kinds of byte arrays are alike. */
+/** Converts bytes to a comparable form, because the drivers return different kinds of byte arrays. */
 function plain(cell: Cells[number]): unknown {
   return cell instanceof Uint8Array ? { hex: Buffer.from(cell).toString('hex') } : cell
 }

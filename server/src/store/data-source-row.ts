@@ -1,7 +1,7 @@
 import type { DataSource, Schema } from '../domain/data-source/data-source.ts'
 import type { Environment } from '../domain/environment.ts'
 
-// The rows of schemas and data sources, which either dialect has in the same shape.
+// Rows of schemas and data sources. Both dialects have the same columns.
 
 export interface SchemaRow {
   readonly workspace_id: number

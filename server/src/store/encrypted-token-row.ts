@@ -9,7 +9,7 @@ import {
 } from '../domain/token/encrypted-token.ts'
 import { keyColumns, tables, type Table } from './tables.ts'
 
-// The rows that hold a sealed token, of whichever table, and what they are in the domain.
+// Rows of all tables that hold an encrypted token.
 
 export type EncryptedTokenRow = Readonly<Record<string, string | number | Uint8Array>> & {
   readonly workspace_id: number
@@ -25,7 +25,7 @@ export function encryptedTokenTable(place: EncryptedTokenPlace): Table {
   return tables.find(({ name }) => name === place) as Table
 }
 
-/** `parameter` is how the dialect writes the one at an index, from 0: first those of the row to go on after, then the limit. */
+/** `parameter` writes the placeholder at an index, from 0: the key of the row to continue after, then the limit. */
 export function selectEncryptedTokens(
   { place, after }: EncryptedTokenCursor,
   parameter: (index: number) => string,
@@ -58,7 +58,7 @@ export function encryptedTokenPage(
   return { tokens, next: nextPlace === undefined ? null : { place: nextPlace, after: null } }
 }
 
-/** By the place where they stand, for a statement changes one table. */
+/** Groups tokens by table, because a statement changes one table. */
 export function byPlace(tokens: readonly ReencryptedToken[]): Map<EncryptedTokenPlace, ReencryptedToken[]> {
   const places = new Map<EncryptedTokenPlace, ReencryptedToken[]>()
   for (const token of tokens) {

@@ -6,7 +6,7 @@ interface CountRow {
   readonly count: number
 }
 
-/** `rowsLookedAt`: how many entries were counted at most. */
+/** `rowsLookedAt`: maximum number of entries that were counted. */
 export function entryCountsOf(rows: readonly CountRow[], rowsLookedAt: number): EntryCounts {
   return {
     counts: rows.map(({ schema_key, data_source_key, count }) => ({

@@ -1,10 +1,10 @@
-/** Where a store is. */
+/** Location of a store. */
 export type StoreLocation =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgres'; readonly server: PostgresServer }
 
 export interface PostgresServer {
-  /** Of one cluster: the one that takes writes is found among them. */
+  /** Hosts of one cluster. The store finds the one that accepts writes. */
   readonly hosts: readonly PostgresHost[]
   readonly database: string
   readonly user: string
@@ -14,17 +14,17 @@ export interface PostgresServer {
 }
 
 export interface PostgresHost {
-  /** A host name, an address, or the folder of a Unix socket. */
+  /** Host name, address, or folder of a Unix socket. */
   readonly host: string
   readonly port: number
 }
 
-/** Encryption. The certificate is always verified, by `rootCertificate` (a file) or, without one, Node.js's own list. */
+/** TLS options. The certificate is always verified, with `rootCertificate` (a file) or Node.js's own list. */
 export interface PostgresTls {
-  /** False for `verify-ca`: any certificate of that authority will do, whatever host it names. */
+  /** False for `verify-ca`, which accepts any certificate of the authority regardless of its host name. */
   readonly verifiesHost: boolean
   readonly rootCertificate: string | undefined
-  /** Files of the client's own certificate and its key. */
+  /** Files of the client certificate and its key. */
   readonly certificate: string | undefined
   readonly key: string | undefined
 }

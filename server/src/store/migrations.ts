@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { packageFolder } from '../package-folder.ts'
 import { StoreError } from './store-error.ts'
 
-/** `auto` brings the tables up to date; `check` refuses those that are not, and leaves it to `ugs migrate`. */
+/** `auto` applies pending migrations; `check` refuses a database that has any and leaves them to `ugs migrate`. */
 export type MigrateMode = 'auto' | 'check'
 
 export interface Migration {
@@ -11,7 +11,7 @@ export interface Migration {
   readonly sql: string
 }
 
-/** The numbered SQL files of a dialect (`migrations/<dialect>/0001-name.sql`), in order, without a gap. */
+/** Returns the numbered SQL files of a dialect (`migrations/<dialect>/0001-name.sql`), in order and without gaps. */
 export function readMigrations(dialect: 'sqlite' | 'postgres'): Migration[] {
   const folder = new URL(`migrations/${dialect}/`, packageFolder)
   return readdirSync(folder)
@@ -30,12 +30,12 @@ export function readMigrations(dialect: 'sqlite' | 'postgres'): Migration[] {
 
 export type AppliedMigration = Pick<Migration, 'version' | 'name'>
 
-/** The name of a migration begins so where the releases before it work on its tables too. */
+/** Name prefix of a migration whose tables work with earlier releases too. */
 const additive = 'additive-'
 
 /**
- * What a database lacks to which these migrations were applied.
- * @throws StoreError where a newer release has changed it so that this one cannot use it, or lacks anything and the mode is `check`
+ * Returns the migrations that the database lacks.
+ * @throws StoreError if a newer release changed the database incompatibly, or if migrations are pending in mode `check`
  */
 export function pendingMigrations(
   migrations: readonly Migration[],
@@ -55,7 +55,7 @@ export function pendingMigrations(
   return migrations.slice(version)
 }
 
-/** For what has to know every column. @throws StoreError where a newer release has added anything */
+/** Refuses a database with unknown columns. @throws StoreError if a newer release has added anything */
 export function checkKnown(migrations: readonly Migration[], applied: readonly AppliedMigration[]): void {
   const version = versionOf(applied)
   if (version > migrations.length) {

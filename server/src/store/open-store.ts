@@ -6,16 +6,16 @@ import type { SqliteOptions } from './sqlite/sqlite-store.ts'
 import { StoreError } from './store-error.ts'
 import type { TableReader, TableWriter } from './tables.ts'
 
-/** All times are in milliseconds. What one kind of store has no use for, it does not read. */
+/** All times are in milliseconds. Each kind of store ignores the options of the other. */
 export type StoreOptions = SqliteOptions & PostgresOptions
 
-// Each kind is loaded only where it is used: nobody waits for the driver of the other.
+// Each driver is loaded only if it is used.
 const sqlite = () => import('./sqlite/sqlite-store.ts')
 const postgres = () => import('./postgres/postgres-store.ts')
 
 /**
- * Opens the store and brings its tables up to date, or checks that they are.
- * @throws StoreError that says what is wrong and how to cure it.
+ * Opens the store and applies pending migrations, or checks that there are none.
+ * @throws StoreError with the problem and the remedy
  */
 export async function openStore(location: StoreLocation, options: StoreOptions): Promise<Store> {
   return location.kind === 'sqlite'
@@ -23,7 +23,7 @@ export async function openStore(location: StoreLocation, options: StoreOptions):
     : (await postgres()).openPostgresStore(location.server, options)
 }
 
-/** As `copyDatabase` does. @throws StoreError */
+/** Copies a SQLite store with `copyDatabase`. @throws StoreError */
 export async function copyStoreFile(
   from: string,
   to: string,

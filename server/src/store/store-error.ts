@@ -1,4 +1,4 @@
-/** A store that cannot be opened. The message is for the operator: what is wrong, where, and the cure. */
+/** The store cannot be opened. The message tells the operator the problem, the location and the remedy. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
 }

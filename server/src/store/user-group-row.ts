@@ -11,9 +11,9 @@ import type {
   UserGroupView,
 } from '../domain/user-group/user-group.ts'
 
-// The rows of user groups, which either dialect has in the same shape, and what they are in the domain.
+// Rows of user groups and their conversion to the domain. Both dialects have the same columns.
 
-/** Without workspace and environment: whoever asks for it knows them. */
+/** Columns of a user group without workspace and environment, which the caller knows. */
 export interface UserGroupRow {
   readonly team_id: number
   readonly provided_id: string
@@ -77,13 +77,13 @@ export type ViewRow = Pick<UserGroupRow, (typeof viewColumnNames)[number]>
 const ofUserGroup = (names: readonly string[]) => names.map((name) => `user_group.${name}`).join(', ')
 
 export const columns = ofUserGroup(columnNames)
-/** What is answered of a user group that stays as it is: reading all columns costs twice as much. */
+/** Columns of the response to an unchanged GET. Reading all columns takes twice as long. */
 export const viewColumns = ofUserGroup(viewColumnNames)
 export const tokenlessColumns = ofUserGroup(tokenlessColumnNames)
 
-/** All columns, workspace and environment too: what is kept of a deleted user group. */
+/** All columns, including workspace and environment: the content of a deleted user group. */
 export const keptColumns = ['workspace_id', 'environment', ...columnNames].join(', ')
-/** In the same order, for the user group that is made of it: its restoration is a revision. */
+/** The same columns for a restored user group, which is a new revision. */
 export const restoredColumns = keptColumns.replace('revision', 'revision + 1')
 
 export function tokenOf(row: Pick<UserGroupRow, 'token_key_id' | 'token_sealed'>): Sealed {

@@ -39,7 +39,7 @@ const selectByHash: Statement<ApiTokenRow> = prepared(
   'SELECT api_token.* FROM unnest($1::bytea[]) AS wanted (token_hash) JOIN api_token USING (token_hash)',
 )
 
-/** Within a transaction. Null where there is one already: by an attempt before this one, which was in doubt. */
+/** Runs in a transaction. Returns null if an earlier attempt with an ambiguous commit inserted the token. */
 export async function insertApiToken(query: Query, token: NewApiToken): Promise<ApiToken | null> {
   const apiToken = await insertRow(query, token)
   if (apiToken !== null)
@@ -78,7 +78,7 @@ async function rotate(
   const old = apiTokenOf(row)
   if (old.replacedBy !== null) {
     const [made] = await query(selectByHash, [[tokenHash]])
-    // By an attempt before this one, which was in doubt.
+    // An earlier attempt with an ambiguous commit inserted it.
     if (made !== undefined) return { outcome: 'rotated', apiToken: apiTokenOf(made), oldApiToken: old }
     return { outcome: 'superseded', replacedBy: old.replacedBy }
   }
@@ -111,7 +111,7 @@ const revoke = `WITH revoked AS (
          json_build_object('api_token_id', api_token_id, 'name', name)::text
   FROM revoked`
 
-// Locked in one order everywhere, so that no two processes wait for each other.
+// Every statement locks in the same order, so that two processes never deadlock.
 const recordUses = `WITH used AS (
     SELECT api_token_id, max(used_at) AS used_at
     FROM unnest($1::bigint[], $2::bigint[]) AS used (api_token_id, used_at) GROUP BY api_token_id
@@ -121,7 +121,7 @@ const recordUses = `WITH used AS (
   )
   UPDATE api_token SET last_used_at = used_at FROM locked WHERE api_token.api_token_id = locked.api_token_id`
 
-// By the database's clock, since those of its clients differ.
+// Uses the database's clock, because the clients' clocks differ.
 const reportUsage: Statement<{ readonly api_token_id: number; readonly ahead: number }> = prepared(
   'api_token_book_calls',
   `WITH booking AS (
@@ -271,7 +271,7 @@ async function createFirst(query: Query, tokens: readonly NewApiToken[]): Promis
   const [state] = await query(
     'SELECT NOT EXISTS (SELECT 1 FROM api_token) AND NOT EXISTS (SELECT 1 FROM user_group) AS is_empty',
   )
-  // Those of this very call, from an attempt that was in doubt, are no others.
+  // Tokens from an earlier attempt of this operation do not count as others.
   if (state?.is_empty !== true)
     return (await query(selectByHash, [tokens.slice(0, 1).map(hashOf)])).length > 0
   for (const token of tokens) await insertApiToken(query, token)

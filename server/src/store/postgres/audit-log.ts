@@ -21,7 +21,7 @@ import type { Retry } from './retry.ts'
 
 const insertAuditEvent = `INSERT INTO audit_event (${auditColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 
-/** Within the transaction of a change: appends its event. */
+/** Appends the event of a change, within its transaction. */
 export async function appendAuditEvent(
   query: Query,
   action: AuditAction,
@@ -31,7 +31,7 @@ export async function appendAuditEvent(
   await query(insertAuditEvent, auditCells(change, action, { details }))
 }
 
-/** The last values of a statement that appends an event by itself. */
+/** Returns the last values of a statement that appends its event itself. */
 export function eventValues({ author, requestId, now }: Pick<Change, 'author' | 'requestId' | 'now'>) {
   return [newEventId(now), author, requestId] as const
 }
@@ -43,7 +43,7 @@ export const selectAuditEvents: Statement<AuditRow> = prepared(
   `SELECT * FROM audit_event WHERE workspace_id = $1 AND environment = $2 AND ${range}`,
 )
 
-// The condition keeps PostgreSQL, while it has no statistics of the table, from reading all events of a workspace.
+// Without statistics of the table, PostgreSQL would read all events of a workspace; the condition prevents that.
 export const selectAuditEventsOfUserGroup: Statement<AuditRow> = prepared(
   'audit_event_select_of_user_group',
   `SELECT * FROM audit_event
@@ -68,14 +68,14 @@ export const deleteAuditEvents: Statement<unknown> = prepared(
   'DELETE FROM audit_event WHERE workspace_id = $1 AND environment = $2 AND event_id < $3 RETURNING 1',
 )
 
-/** Where a batch ends: before the first event that it leaves. */
+/** Finds the first event after a batch. */
 export const selectEndOfBatch: Statement<{ readonly event_id: string }> = prepared(
   'audit_event_select_end_of_batch',
   `SELECT event_id FROM audit_event WHERE workspace_id = $1 AND environment = $2 AND event_id < $3
    ORDER BY event_id OFFSET $4 LIMIT 1`,
 )
 
-/** What was changed, and by whom. Each event is appended by the statement, or in the transaction, of its change. */
+/** The audit log. Events are appended by the statement, or in the transaction, of their change. */
 export class AuditLog implements AuditStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
@@ -107,7 +107,7 @@ export class AuditLog implements AuditStore {
   async prune({ before, ...change }: PruneAuditEvents): Promise<number> {
     const tenantScope = [change.workspaceId, change.environment]
     const end = firstEventId(Math.min(before, change.now))
-    // One event for all batches, and for a batch whose commit is in doubt and that is repeated.
+    // One event for all batches, also if a batch with an ambiguous commit is repeated.
     const event = auditCells(change, 'audit_log.pruned', { details: pruningDetails(before) })
     for (let total = 0; ;) {
       const { pruned, isLast } = await this.#retry.run((attempt) =>

@@ -8,56 +8,56 @@ interface Pending<Item, Result> {
   readonly sent: () => void
   readonly resolve: (result: Result) => void
   readonly reject: (reason: unknown) => void
-  /** Of the observer. */
+  /** Context of the observer. */
   readonly context: unknown
 }
 
 export interface CoalescerOptions<Item, Result> {
-  /** What its statements do, for the observer. */
+  /** Kind of statement, for the observer. */
   readonly kind: string
   readonly observer: BatchObserver | undefined
-  /** Which items may share a statement: one statement serves one workspace and environment. */
+  /** Returns the group of an item. A statement serves one group: one workspace and environment. */
   readonly groupOf: (item: Item) => string
-  /** What an item is about, within its group. A statement is given each of these once. */
+  /** Returns the keys of an item within its group. Keys in one statement are distinct. */
   readonly keysOf: (item: Item) => readonly string[]
   /**
-   * Treatment of items with the same key. `share`: they get the same result. `wait`: each goes into a statement of its own.
-   * `serialize`: that statement also starts only after the previous one has ended.
+   * Treatment of items with the same key. `share`: they get the same result. `wait`: they go into separate statements.
+   * `serialize`: the next of these statements also starts only after the previous one has ended.
    */
   readonly sameKey: 'share' | 'wait' | 'serialize'
-  /** Runs one statement for items of one group; the results are in the order of the items. Calls `sent` before it does. */
+  /** Runs one statement for items of one group and returns results in their order. Calls `sent` before sending it. */
   readonly run: (items: readonly Item[], sent: () => void) => Promise<readonly Result[]>
-  /** How much an item is for a statement, about as a count of characters; without it, items are counted alone. */
+  /** Returns the size of an item, roughly in characters. By default only items are counted. */
   readonly weightOf?: (item: Item) => number
-  /** How many statements of one group may be under way at once. What arrives meanwhile shares the next one. */
+  /** Maximum number of statements in flight per group. Later items share the next statement. */
   readonly maxInFlightOfGroup: number
-  /** How many of all groups: about as many as there are connections. */
+  /** Maximum number of statements in flight over all groups: about the number of connections. */
   readonly maxInFlight: number
-  /** For how long, in milliseconds, fewer than make a statement of their own wait for one that is under way. */
+  /** Time that fewer than `minItems` items wait for a statement in flight, in milliseconds. */
   readonly collectingMs: number
 }
 
-/** Fewer are not worth a statement of their own, while another can take them along or is under way. */
+/** Minimum number of items for another statement while one is in flight. */
 const minItems = 32
-/** A statement has an end: its arrays, and how long the others wait for it. */
+/** Maximum number of items in a statement, to bound its arrays and its duration. */
 const maxItems = 1000
-/** Once a statement weighs as much, no more go with it. */
+/** Size from which a statement gets no more items. */
 const maxWeight = 262_144
-/** How many run at once, each on its own, of those whose statement failed. */
+/** Number of statements in flight when the items of a failed statement run one by one. */
 const apartAtOnce = 8
 
 /**
- * Turns what arrives within one turn of the event loop, and while the statements before are under way, into one
- * statement: a statement for a hundred costs PostgreSQL and this process little more than a statement for one.
+ * Combines the items that arrive within one event-loop iteration, and while earlier statements are in flight, into one
+ * statement. A statement for a hundred items costs PostgreSQL and this process little more than a statement for one.
  */
 export class Coalescer<Item, Result> {
   readonly #options: CoalescerOptions<Item, Result>
   readonly #queues = new Map<string, Pending<Item, Result>[]>()
-  /** When each statement of a group that is under way was begun, the oldest first, by `performance.now`. */
-  readonly #underWayOf = new Map<string, readonly number[]>()
+  /** Start times of the statements in flight per group, oldest first, from `performance.now`. */
+  readonly #startTimesOf = new Map<string, readonly number[]>()
   /** With `serialize`: the keys of the items in flight, with their group. */
   readonly #keysInFlight = new Set<string>()
-  /** The groups that are looked at again once they have collected for long enough. */
+  /** Groups with a timer that ends their collecting. */
   readonly #collecting = new Set<string>()
   #inFlight = 0
   #isScheduled = false
@@ -84,40 +84,40 @@ export class Coalescer<Item, Result> {
 
   readonly #flush = (): void => {
     this.#isScheduled = false
-    // A group that is served goes to the end of the line, so that a busy one does not keep the others waiting.
+    // A served group moves to the end, so that a busy one does not starve the others.
     for (const [group, queue] of this.#queues) {
       const { maxInFlight, maxInFlightOfGroup } = this.#options
       const freeInAll = maxInFlight - this.#inFlight
-      const underWay = this.#underWayOf.get(group) ?? []
-      const free = Math.min(freeInAll, maxInFlightOfGroup - underWay.length)
+      const startTimes = this.#startTimesOf.get(group) ?? []
+      const free = Math.min(freeInAll, maxInFlightOfGroup - startTimes.length)
       if (freeInAll === 0) return
-      if (free === 0 || this.#isCollecting(group, queue, underWay)) continue
+      if (free === 0 || this.#isCollecting(group, queue, startTimes)) continue
       const { batch, rest } = this.#split(group, queue.filter(isAwaited), free)
-      // A group that gets no statement keeps its place: a key added again would be visited again.
+      // A group that gets no statement keeps its place: the loop would visit a key that is added again.
       if (batch.length > 0 || rest.length === 0) this.#queues.delete(group)
       if (rest.length > 0) this.#queues.set(group, rest)
       if (batch.length === 0) continue
       this.#inFlight++
-      const begunAt = performance.now()
-      this.#underWayOf.set(group, [...underWay, begunAt])
+      const startedAt = performance.now()
+      this.#startTimesOf.set(group, [...startTimes, startedAt])
       const keys = this.#serializedKeysOf(group, batch)
       for (const key of keys) this.#keysInFlight.add(key)
       void this.#runTogether(batch).then(() => {
         for (const key of keys) this.#keysInFlight.delete(key)
-        this.#end(group, begunAt)
+        this.#end(group, startedAt)
         this.#flush()
       })
     }
   }
 
-  #end(group: string, begunAt: number): void {
+  #end(group: string, startedAt: number): void {
     this.#inFlight--
-    const underWay = this.#underWayOf.get(group) as readonly number[]
-    if (underWay.length === 1) this.#underWayOf.delete(group)
-    else this.#underWayOf.set(group, underWay.toSpliced(underWay.indexOf(begunAt), 1))
+    const startTimes = this.#startTimesOf.get(group) as readonly number[]
+    if (startTimes.length === 1) this.#startTimesOf.delete(group)
+    else this.#startTimesOf.set(group, startTimes.toSpliced(startTimes.indexOf(startedAt), 1))
   }
 
-  /** Not for long: one that waits for a lock, or for a server far away, must not hold up the others, whatever else goes meanwhile. */
+  /** Returns whether to wait for more items. The wait is short, because a statement may wait for a lock or a distant server. */
   #isCollecting(group: string, queue: readonly unknown[], [oldest]: readonly number[]): boolean {
     if (oldest === undefined || queue.length >= minItems) return false
     const leftMs = oldest + this.#options.collectingMs - performance.now()
@@ -138,14 +138,14 @@ export class Coalescer<Item, Result> {
     return items.flatMap(({ item }) => keysOf(item).map((key) => `${group} ${key}`))
   }
 
-  /** `free`: how many more statements of the group may be under way. */
+  /** `free`: number of statements that the group may start. */
   #split(
     group: string,
     queue: Pending<Item, Result>[],
     free: number,
   ): { batch: Pending<Item, Result>[]; rest: Pending<Item, Result>[] } {
-    // Where more statements may be under way, they share what there is: PostgreSQL works on them at the same time, and
-    // this process prepares one while it waits for another.
+    // The items are divided among the free statements: PostgreSQL runs these in parallel, and this process prepares one while
+    // it waits for another.
     const { sameKey, keysOf, weightOf } = this.#options
     const size = Math.min(Math.max(Math.ceil(queue.length / free), minItems), maxItems)
     const taken = new Set<string>()
@@ -161,7 +161,7 @@ export class Coalescer<Item, Result> {
         batch.push(pending)
         weight += weightOf?.(pending.item) ?? 0
       }
-      // Those that wait keep their turn too.
+      // Later items with these keys stay behind this one.
       for (const key of keys) taken.add(key)
     }
     return { batch, rest }
@@ -190,14 +190,14 @@ export class Coalescer<Item, Result> {
       batch.forEach(({ resolve }, i) => resolve(results[slotOf[i] as number] as Result))
     } catch (error) {
       end?.(true)
-      // One item made the statement fail, and took the others with it: each on its own, only the one at fault fails.
+      // One item failed the statement for all. Run each alone, so that the others succeed.
       if (batch.length > 1 && error instanceof PostgresFailure && error.isOfStatement)
         await this.#runApart(batch)
       else for (const { reject } of batch) reject(error)
     }
   }
 
-  /** Some at once: one whose row is locked waits for it, and the others must not wait with it. */
+  /** Runs several at once, because one may wait for a locked row. */
   async #runApart(batch: readonly Pending<Item, Result>[]): Promise<void> {
     const rest = batch.values()
     const runOnes = async () => {
@@ -207,7 +207,7 @@ export class Coalescer<Item, Result> {
   }
 }
 
-/** Lets go of what nobody waits for any more: it was answered at its deadline. */
+/** Returns whether the operation still waits. Rejects an item whose operation has passed its deadline. */
 function isAwaited({ attempt, reject }: Pick<Pending<unknown, unknown>, 'attempt' | 'reject'>): boolean {
   if (attempt.isOver) reject(new PostgresFailure(attempt.reason, 'connecting'))
   return !attempt.isOver

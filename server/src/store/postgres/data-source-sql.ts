@@ -1,9 +1,9 @@
 /**
- * The entries of a mapping as rows `key` and `value`, those that `mapping_entry` keeps (`mayName`). None where there is no
- * mapping. U+0000, which no text of PostgreSQL can hold, is read as U+FFFF, so that its entry falls out with those.
+ * Rows `key` and `value` of the entries of a mapping that `mapping_entry` stores (`mayName`); none for a null mapping.
+ * PostgreSQL text cannot hold U+0000, so it is read as U+FFFF and its entry is left out.
  */
 export function entriesOf(mapping: string): string {
-  // No JSON text has U+0001 as it is: it keeps the place of an escaped backslash, which an escape may seem to start with.
+  // JSON text contains no raw U+0001. It replaces escaped backslashes, which may look like the start of an escape.
   const replaced = String.raw`replace(replace(replace(${mapping}, '\\', chr(1)), '\u0000', '\uffff'), chr(1), '\\')`
   return `(
     SELECT key, value FROM json_each_text(${replaced}::json)
@@ -14,9 +14,9 @@ export function entriesOf(mapping: string): string {
 const idOf = (text: string) => `CASE WHEN ${text} ~ '^[1-9][0-9]{0,14}$' THEN ${text}::bigint END`
 
 /**
- * Joins to rows `entry` (`key`, `value`) what they name, as `schema` and `data_source`: null where there is no such. The
- * workspace is $1, the environment $2. The provided id wins where an id matches too. LIMIT has what is
- * looked up by id be looked up by that alone: PostgreSQL would take the index of provided ids, and read all of a schema.
+ * Joins rows `entry` (`key`, `value`) with the `schema` and `data_source` that they name, or null. $1 is the workspace, $2
+ * the environment. A provided id wins over an id. With LIMIT, PostgreSQL looks up an id by its own index; otherwise it would
+ * use the index of provided ids and read a whole schema.
  */
 export const resolveEntries = `
   LEFT JOIN LATERAL (

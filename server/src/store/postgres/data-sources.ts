@@ -27,13 +27,13 @@ import type { PrimaryPool, Query } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 import type { Mappings } from './mappings.ts'
 
-/** How many data sources one call looks at. */
+/** Number of data sources that one call examines. */
 const dataSourcesLookedAt = 1000
 
-/** Of a row that another one refers to. */
+/** SQLSTATE of deleting a row that another row refers to. */
 const foreignKeyViolation = '23503'
 
-/** Schemas, and their data sources. */
+/** Schemas and their data sources. */
 export class DataSources implements DataSourceStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
@@ -197,7 +197,7 @@ export class DataSources implements DataSourceStore {
   }
 }
 
-/** Keeps mappings from being written until the transaction is over: each statement that does looks up what it maps. */
+/** Blocks writes of mappings until the end of the transaction. Each such write checks its entries afterwards. */
 const holdMappings = 'LOCK TABLE mapping_entry IN SHARE ROW EXCLUSIVE MODE'
 
 async function insertSchema(query: Query, schema: NewSchema): Promise<Schema | NotRegistered> {
@@ -231,7 +231,7 @@ async function insertDataSource(
 ): Promise<DataSource | NotRegistered | 'schema_not_found'> {
   const { workspaceId, environment, schemaId, providedId, name, createdAt } = dataSource
   const id = idOf(providedId)
-  // In the order in which all take these locks: first the mappings, then the schema.
+  // All transactions take these locks in this order: first the mappings, then the schema.
   if (id !== null) await query(holdMappings)
   const [schema] = await query<{ provided_id: string }>(
     `SELECT provided_id FROM schema
@@ -280,8 +280,8 @@ async function deleteUnmapped(query: Query, command: DeleteRegistered): Promise<
     [workspaceId, environment, id],
   )
   if (row === undefined) return 'not_found'
-  // An entry may have the same words and mean another one, by its provided id. And there may be entries too many: it is the
-  // mapping that counts.
+  // An entry with the same text may name another data source by its provided id. The index may have surplus entries, so the
+  // mapping decides.
   const [mapped] = await query(
     `SELECT 1 FROM unnest($3::text[]) AS schema_key CROSS JOIN unnest($4::text[]) AS data_source_key
      CROSS JOIN LATERAL (SELECT schema_key AS key, data_source_key AS value) AS entry ${resolveEntries}
@@ -309,7 +309,7 @@ async function deleteUnmapped(query: Query, command: DeleteRegistered): Promise<
   return 'deleted'
 }
 
-/** Has every process look up anew what mappings name, from when the transaction is committed. */
+/** Renews the registry version, so that every process resolves mappings again after the commit. */
 async function renewVersion(query: Query, { workspaceId, environment }: TenantScope): Promise<void> {
   await query(
     `INSERT INTO registry (workspace_id, environment, version) VALUES ($1, $2, $3)

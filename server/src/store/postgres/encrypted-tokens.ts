@@ -16,7 +16,7 @@ import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 import { keyColumns } from '../tables.ts'
 
-/** The user group tokens of all workspaces, for what seals them anew. */
+/** The encrypted user group tokens of all workspaces. */
 export class EncryptedTokens implements EncryptedTokenStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
@@ -52,7 +52,7 @@ export class EncryptedTokens implements EncryptedTokenStore {
   }
 }
 
-/** What a call of the service has locked is skipped: neither waits for the other, and it is found the next time. */
+/** Skips locked rows, so that neither side waits. The next pass finds them. */
 function updateOf(place: EncryptedTokenPlace): string {
   const table = encryptedTokenTable(place)
   const key = keyColumns(table)

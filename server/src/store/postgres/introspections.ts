@@ -2,7 +2,7 @@ import type { IntrospectionStore, Introspection } from '../../domain/user-group/
 import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
-/** When a renderer last asked about each user group. */
+/** Time of the last introspection of each user group. */
 export class Introspections implements IntrospectionStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
@@ -13,7 +13,7 @@ export class Introspections implements IntrospectionStore {
   }
 
   async record(introspections: readonly Introspection[]): Promise<void> {
-    // In one order everywhere, so that no two processes wait for each other, and each user group once.
+    // Each user group once and in a fixed order, so that two processes never deadlock.
     await this.#retry.run(() =>
       this.#primary.query(
         `INSERT INTO last_introspection (workspace_id, team_id, introspected_at)

@@ -10,24 +10,24 @@ import { tables } from '../tables.ts'
 import { remediationFor, isPermanent, PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 
-/** What processes that migrate one database wait for in turn; any number that nobody else is likely to use. */
+/** Advisory lock of migrations: an arbitrary number. */
 const advisoryLock = 0x55475300
 
 const minimumVersion = 14
-/** Whose the tables are, as the comment of `schema_migration`. */
+/** Comment of `schema_migration`, which marks the tables as those of this service. */
 const mark = 'User Group Service'
 const markOfFilling = `${mark}, being filled by ugs store copy`
 
 /**
- * Applies the migrations that the database lacks, in one transaction and under an advisory lock, so that of several
- * processes that start at once one does the work and the others find it done. One that is up to date is only read.
- * @throws StoreError where the database is a newer release's, another program's, or, with the mode `check`, behind
+ * Applies pending migrations in one transaction under an advisory lock. If several processes start at once, one does the
+ * work and the others find it done. An up-to-date database is only read.
+ * @throws StoreError if the database belongs to a newer release or another program, or has pending migrations in mode `check`
  */
 export async function migrate(primary: PrimaryPool, mode: MigrateMode): Promise<void> {
   const migrations = readMigrations('postgres')
   if (pendingMigrations(migrations, await readApplied(primary.query), mode).length === 0) return
   try {
-    // A migration of a large table takes its time, and so does waiting for another process to finish it.
+    // Migrating a large table, or waiting for another process to do so, takes long.
     await primary.transaction(async (query) => {
       await query('SELECT pg_advisory_xact_lock($1)', [advisoryLock])
       const applied = await readApplied(query)
@@ -57,14 +57,14 @@ export async function migrate(primary: PrimaryPool, mode: MigrateMode): Promise<
   }
 }
 
-/** @throws StoreError where a newer release has added anything to the database */
+/** @throws StoreError if a newer release has added anything to the database */
 export async function refuseNewer(primary: PrimaryPool): Promise<void> {
   checkKnown(readMigrations('postgres'), await readApplied(primary.query))
 }
 
 /**
- * Finds out whether the server can be reached and is fit for the service.
- * @throws StoreError where it is not, or no time will make it reachable; PostgresFailure where it cannot be reached now
+ * Checks that the server can be reached and fits the service.
+ * @throws StoreError if it does not fit or cannot become reachable; PostgresFailure if it cannot be reached now
  */
 export async function checkServer(primary: PrimaryPool): Promise<void> {
   const [server] = await primary
@@ -87,8 +87,8 @@ export async function checkServer(primary: PrimaryPool): Promise<void> {
 }
 
 /**
- * Finds out at the start, and not by the first call that needs it, whether the role may use the tables.
- * @throws StoreError where it may not
+ * Checks at startup that the role may use the tables.
+ * @throws StoreError if it may not
  */
 export async function checkRights(primary: PrimaryPool, rights: readonly string[]): Promise<void> {
   const lacking = await primary.query<{ name: string }>(
@@ -101,7 +101,7 @@ export async function checkRights(primary: PrimaryPool, rights: readonly string[
   throw new StoreError(`the role lacks rights; grant it ${rights.join(', ')} on ${names} (42501)`)
 }
 
-/** @throws StoreError where a table of that name is not ours */
+/** @throws StoreError if another program has a table of that name */
 async function readApplied(query: Query): Promise<AppliedMigration[]> {
   const owner = await readMark(query)
   if (owner === undefined) return []
@@ -111,7 +111,7 @@ async function readApplied(query: Query): Promise<AppliedMigration[]> {
   return query<AppliedMigration>('SELECT version, name FROM schema_migration')
 }
 
-/** Whether `ugs store copy` began to fill the tables and has not finished. */
+/** Returns whether `ugs store copy` began to fill the tables and has not finished. */
 export async function isBeingFilled(query: Query): Promise<boolean> {
   return (await readMark(query)) === markOfFilling
 }
@@ -120,7 +120,7 @@ export async function setFilling(query: Query, isFilling: boolean): Promise<void
   await query(`COMMENT ON TABLE schema_migration IS '${isFilling ? markOfFilling : mark}'`)
 }
 
-/** Undefined where there is no such table. */
+/** Returns undefined if there is no such table. */
 async function readMark(query: Query): Promise<string | null | undefined> {
   const [table] = await query<{ mark: string | null }>(
     "SELECT obj_description(oid, 'pg_class') AS mark FROM pg_class WHERE oid = to_regclass('schema_migration')",

@@ -1,27 +1,26 @@
 import { Fault } from '../../domain/fault.ts'
 
 /**
- * A statement or a connection failed: how, as far as the store must know. It carries no word of the server's or the
- * driver's.
+ * A failed statement or connection, classified for the store. It contains no text of the server or the driver.
  */
 export class PostgresFailure extends Error {
   override readonly name = 'PostgresFailure'
-  /** The SQLSTATE, or the system's or our own name for it: for the log. */
+  /** SQLSTATE, system error code or a code of this service, for the log. */
   readonly code: string
-  /** Whether the same may well succeed later. */
+  /** True if the same statement may succeed later. */
   readonly isTransient: boolean
-  /** Whether it is worth trying again at once: it has not waited for long already, nor is there anything to mend first. */
+  /** True if an immediate retry makes sense: the failure took no long wait and needs no repair. */
   readonly isRetryable: boolean
-  /** Whether the statement may have taken effect all the same: the connection was lost before it was answered. */
+  /** True if the statement may have taken effect: the connection broke before the response. */
   readonly isAmbiguous: boolean
-  /** Whether the statement failed for what it held, or for a row that is locked, and another may succeed. */
+  /** True if the content of the statement or a locked row caused the failure, so that another statement may succeed. */
   readonly isOfStatement: boolean
-  /** Whether the connection is of no more use. */
+  /** True if the connection is unusable. */
   readonly closesConnection: boolean
 
   constructor(code: string, phase: 'connecting' | 'querying') {
     super(code)
-    // The system's names, such as EPIPE, have no digit.
+    // System codes such as EPIPE contain no digit.
     const isState = /^(?=.*\d)[0-9A-Z]{5}$/.test(code)
     const stateClass = isState ? code.slice(0, 2) : ''
     this.code = code
@@ -37,9 +36,9 @@ export class PostgresFailure extends Error {
 
 const lockNotAvailable = '55P03'
 const diskFull = '53100'
-/** For a lock, or for the statement to end. */
+/** Lock time-out and statement time-out. */
 const waitedTooLong = new Set([lockNotAvailable, '57014'])
-/** What a demoted primary, or a standby, says to a write. */
+/** SQLSTATE of a write to a standby or a demoted primary. */
 export const readOnly = '25006'
 /** A table was altered under a prepared statement. */
 const cachedPlanChanged = '0A000'
@@ -58,11 +57,11 @@ const transientStates = new Set([
   '26000', // invalid SQL statement name, behind PgBouncer
   '42P05', // duplicate prepared statement, behind PgBouncer
 ])
-/** With these the connection is over, and a commit that was under way may or may not have happened. */
+/** The connection has ended, and a commit in flight is ambiguous. */
 const connectionClasses = new Set(['08', '58'])
 const endsOfSession = new Set(['57P01', '57P02', '57P03', '57P05', '25P03'])
 
-/** What of this the caller is told of. */
+/** Converts a failure to the fault that the caller gets. */
 export function faultOf(error: unknown): unknown {
   if (!(error instanceof PostgresFailure)) return error
   return error.isTransient
@@ -80,12 +79,12 @@ export function unavailable(reason: string, isAmbiguous: boolean): Fault {
   return new Fault('unavailable', message, { reason })
 }
 
-/** Whether a connection fails for a reason that waiting does not mend: the role, the database or a certificate. */
+/** Returns whether waiting cannot help: the role, the database or a certificate is wrong. */
 export function isPermanent(code: string): boolean {
   return /^(28|3D|42501)/.test(code) || isOfTls(code)
 }
 
-/** What the operator can do about a database that cannot be opened. */
+/** Returns the problem and the remedy of a database that cannot be opened. */
 export function remediationFor(code: string): string {
   if (code === readOnly) return 'no host takes writes; name the primary among the hosts of the URL'
   if (code.startsWith('28'))

@@ -27,14 +27,14 @@ import { Workspaces } from './workspaces.ts'
 
 export interface PostgresOptions extends PrimaryPoolOptions {
   readonly migrate: MigrateMode
-  /** For how long, in milliseconds, an operation is repeated before it fails. */
+  /** Deadline of an operation, including retries, in milliseconds. */
   readonly deadlineMs: number
   readonly observer?: BatchObserver | undefined
-  /** Is given, once, what tells of the connections. */
+  /** Receives, once, a function that reads the state of the pool. */
   readonly watchPool?: ((read: () => PoolState) => void) | undefined
 }
 
-/** For how long `ping` waits: a load balancer wants to know now. */
+/** Deadline of `ping`, in milliseconds. A load balancer needs a fast response. */
 const pingDeadlineMs = 1000
 
 /** @throws StoreError */

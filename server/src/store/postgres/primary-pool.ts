@@ -9,14 +9,14 @@ import { errorCodeOf } from '../../domain/util/error-code.ts'
 
 export interface PrimaryPoolOptions {
   readonly poolSize: number
-  /** All times in milliseconds. */
+  /** All times are in milliseconds. */
   readonly connectTimeoutMs: number
   readonly statementTimeoutMs: number
   readonly lockTimeoutMs: number
   readonly idleTimeoutMs: number
 }
 
-/** How many connections there are now, and how much waits for one. */
+/** Number of connections, and of operations that wait for one. */
 export interface PoolState {
   readonly total: number
   readonly idle: number
@@ -24,18 +24,18 @@ export interface PoolState {
   readonly max: number
 }
 
-/** A statement, and what its rows are. */
+/** A statement and the type of its rows. */
 export interface Statement<Row> {
   readonly text: string
-  /** Of a prepared statement. */
+  /** Name of a prepared statement. */
   readonly name?: string
-  /** Never set: it is the type that counts. */
+  /** Never set. Carries the type of the rows. */
   readonly row?: Row
 }
 
 /**
- * A statement that each connection prepares once. Its text is part of its name: behind an old PgBouncer processes of two
- * versions share connections, and each must find its own.
+ * A statement that each connection prepares once. Its name contains a digest of its text: behind an old PgBouncer, processes
+ * of two releases share connections, and each must find its own statement.
  */
 export function prepared<Row>(name: string, text: string): Statement<Row> {
   return { name: `${name}_${hash('sha256', text).slice(0, 12)}`, text }
@@ -50,9 +50,9 @@ export type Query = <Row = UnknownRow>(
 ) => Promise<Row[]>
 
 /**
- * Every statement finds each of its rows by a key. While a table is small, another plan seems as good to PostgreSQL, and a
- * plan that is kept would then be used when the table has grown: so each execution is planned anew until there are
- * statistics to plan by, and what no statement here has use for is turned off.
+ * Every statement finds each of its rows by a key. For a small table, PostgreSQL considers another plan equally good, and a
+ * cached plan would stay in use after the table has grown. So each execution is planned separately until there are
+ * statistics, and plan types that no statement needs are off.
  */
 const sessionParameters = [
   'plan_cache_mode=force_custom_plan',
@@ -65,17 +65,17 @@ const sessionParameters = [
   .map((parameter) => `-c ${parameter}`)
   .join(' ')
 const rowsToPlanBy = 1000
-/** How often it is looked whether there are statistics by now. */
+/** Interval of checks for statistics, in milliseconds. */
 const lookForStatisticsMs = 10_000
 
-/** What the client adds to the server's own time-outs before it gives up a connection that no longer answers. */
+/** Time added to the server's time-outs before the client drops an unresponsive connection, in milliseconds. */
 const responseMarginMs = 1000
-/** What a timer of Node.js holds. */
+/** Maximum delay of a Node.js timer, in milliseconds. */
 const maxTimeoutMs = 2 ** 31 - 1
 
 /**
- * Connections to the server of a cluster that takes writes. Where it no longer does or cannot be reached, the next
- * host is tried, in the order of the URL, until one does: so a promoted standby is found.
+ * Connections to the primary. If it stops accepting writes or becomes unreachable, the hosts of the URL are attempted in turn
+ * until one accepts writes, so that a promoted standby is found.
  */
 export class PrimaryPool {
   readonly #server: PostgresServer
@@ -83,16 +83,16 @@ export class PrimaryPool {
   readonly #tls: ConnectionOptions | undefined
   #host = 0
   #pool: pg.Pool
-  /** False behind a PgBouncer that lets no connection keep its prepared statements (before 1.21). */
+  /** False behind a PgBouncer before 1.21, which does not support prepared statements. */
   #prepares = true
-  /** False behind a PgBouncer that takes no parameters at the start of a connection. */
+  /** False behind a PgBouncer that refuses startup parameters. */
   #setsParameters = true
   #keepsPlans = false
   #lookForStatisticsAt = 0
   readonly #keepingPlans = new WeakSet<pg.PoolClient>()
   #closed = false
 
-  /** How many connections there may be. */
+  /** Maximum number of connections. */
   get poolSize(): number {
     return this.#options.poolSize
   }
@@ -102,7 +102,7 @@ export class PrimaryPool {
     return { total: totalCount, idle: idleCount, waiting: waitingCount, max: this.poolSize }
   }
 
-  /** @throws StoreError where a certificate cannot be read */
+  /** @throws StoreError if a certificate cannot be read */
   constructor(server: PostgresServer, options: PrimaryPoolOptions) {
     this.#server = server
     this.#options = options
@@ -111,7 +111,7 @@ export class PrimaryPool {
   }
 
   /**
-   * Runs one statement, which is its own transaction. Calls `sent` when there is a connection to send it over.
+   * Runs one statement as its own transaction. Calls `sent` once there is a connection to send it over.
    * @throws PostgresFailure
    */
   query = <Row = UnknownRow>(
@@ -125,13 +125,12 @@ export class PrimaryPool {
     })
 
   /**
-   * Runs `work` in one transaction, which is rolled back if it throws. Without time-outs it may wait for a lock, or a
-   * statement take, as long as it may.
-   * @throws PostgresFailure, and what `work` throws
+   * Runs `work` in one transaction, and rolls back if it throws. With `none`, there is no limit for locks and statements.
+   * @throws PostgresFailure, and errors of `work`
    */
   transaction<T>(work: (query: Query) => Promise<T>, timeouts: 'usual' | 'none' = 'usual'): Promise<T> {
     return this.#use(async (run) => {
-      // What waits for a lock must then see what the holder of the lock has done.
+      // A statement that waited for a lock must see the changes of the previous holder.
       await run('BEGIN ISOLATION LEVEL READ COMMITTED')
       try {
         if (timeouts === 'none') {
@@ -143,14 +142,14 @@ export class PrimaryPool {
         await run('COMMIT')
         return result
       } catch (error) {
-        // What made it fail is what is told. A connection that fails to roll back is closed, and the server does it.
+        // Report the original error. A connection that fails to roll back is closed, and the server rolls back.
         await run('ROLLBACK').catch(() => undefined)
         throw error
       }
     }, timeouts)
   }
 
-  /** Waits for what is under way, then closes all connections. */
+  /** Waits for queries in flight, then closes all connections. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#pool.end()
@@ -182,8 +181,8 @@ export class PrimaryPool {
   }
 
   /**
-   * Has the connection keep its plans, once there are statistics to make them by. By default PostgreSQL would plan anew for
-   * as long as a statement is for fewer calls than the ten that it reckons with where it does not know: at low load, always.
+   * Makes the connection reuse plans once there are statistics. By default PostgreSQL would plan a statement again whenever its
+   * arrays have fewer than the ten elements that it assumes, which at low load is always.
    */
   async #settlePlans(client: pg.PoolClient): Promise<void> {
     const now = performance.now()
@@ -192,7 +191,7 @@ export class PrimaryPool {
       this.#keepsPlans = await hasStatistics(client)
     }
     if (this.#keepsPlans && !this.#keepingPlans.has(client)) {
-      // Where PgBouncer ignored what was asked for with the connection, the session is not this service's alone.
+      // If PgBouncer ignored the startup parameters, the session is shared with other programs.
       await client.query(
         `SELECT set_config('plan_cache_mode', 'force_generic_plan', false)
          WHERE current_setting('plan_cache_mode') = 'force_custom_plan'`,
@@ -210,12 +209,12 @@ export class PrimaryPool {
     const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : statement
     const config: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: timeout }
     if (this.#prepares) config.name = name
-    // Without values a text may hold several statements, as migrations do.
+    // Without values, a text may hold several statements, as migrations do.
     if (values.length > 0) config.values = [...values]
     return (await client.query(config)).rows as Row[]
   }
 
-  /** @throws PostgresFailure of the last host that was tried */
+  /** @throws PostgresFailure of the last host */
   async #connect(): Promise<{ client: pg.PoolClient; pool: pg.Pool }> {
     let failure: PostgresFailure | undefined
     for (let tries = 0; tries < this.#server.hosts.length; tries++) {
@@ -235,7 +234,7 @@ export class PrimaryPool {
     throw failure as PostgresFailure
   }
 
-  /** Moves on to the next host, unless another call did so already. */
+  /** Moves on to the next host, unless another operation already did. */
   #leave(pool: pg.Pool): void {
     if (this.#server.hosts.length > 1) this.#replace(pool, (this.#host + 1) % this.#server.hosts.length)
   }
@@ -264,12 +263,12 @@ export class PrimaryPool {
       connectionTimeoutMillis: connectTimeoutMs,
       idleTimeoutMillis: idleTimeoutMs,
       keepAlive: true,
-      // A server that no longer answers leaves connections half closed: the process does not wait for them to end.
+      // An unresponsive server leaves connections half closed; the process does not wait for them.
       allowExitOnIdle: true,
       query_timeout: connectTimeoutMs,
       ...(this.#setsParameters && {
         statement_timeout: statementTimeoutMs,
-        // 0 would be without end.
+        // 0 would mean no limit.
         lock_timeout: Math.max(lockTimeoutMs, 1),
         idle_in_transaction_session_timeout: statementTimeoutMs,
         options: sessionParameters,
@@ -277,7 +276,7 @@ export class PrimaryPool {
       types,
       verify: (client, done) => void checkTakesWrites(client).then(() => done(), done),
     })
-    // A connection that is lost while it is idle is dropped by the pool, and at any other time it fails what is run on it.
+    // The pool drops a connection that breaks while idle. At any other time, the query on it fails.
     pool.on('error', () => undefined)
     pool.on('connect', (client) => client.on('error', () => undefined))
     return pool
@@ -288,7 +287,7 @@ const poolExhausted = 'POOL_EXHAUSTED'
 const timedOut = 'ETIMEDOUT'
 const passwordRefused = '28P01'
 
-/** @throws PostgresFailure where the server takes no writes */
+/** @throws PostgresFailure if the server accepts no writes */
 async function checkTakesWrites(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only')
   if (rows[0]?.transaction_read_only !== 'off') throw new PostgresFailure(readOnly, 'connecting')
@@ -301,7 +300,7 @@ async function hasStatistics(client: pg.ClientBase): Promise<boolean> {
   return (rows[0]?.count ?? 0) >= rowsToPlanBy
 }
 
-/** All that is kept as bigint is below 2^53: times in milliseconds, and ids. */
+/** All bigint values are below 2^53: times in milliseconds, and ids. */
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
@@ -313,7 +312,7 @@ function failureOf(error: unknown, phase: 'connecting' | 'querying'): PostgresFa
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'UNKNOWN'
   if ('code' in error && typeof error.code === 'string') return error.code
-  // The driver tells its own failures apart by their messages alone.
+  // The driver distinguishes its own failures only by message.
   if (error.message.includes('timeout exceeded when trying to connect')) return poolExhausted
   if (/timeout/i.test(error.message)) return timedOut
   if (error.message.includes('client password must be')) return passwordRefused
@@ -321,7 +320,7 @@ function codeOf(error: unknown): string {
   return 'ECONNRESET'
 }
 
-/** PgBouncer takes no parameter at the start of a connection that it would have to undo for the next client. */
+/** PgBouncer refuses startup parameters that it would have to reset for the next client. */
 function isRefusedStartup(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.message.startsWith('unsupported startup parameter')
 }

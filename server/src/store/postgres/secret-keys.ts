@@ -8,10 +8,10 @@ interface SecretKeyCheckRow {
   readonly sealed: Uint8Array
 }
 
-/** How often, in milliseconds, it is looked whether those that were writing have ended. */
+/** Interval of checks for writers in flight, in milliseconds. */
 const lookForWritersMs = 20
 
-/** A statement takes the lock on its table before it looks at any row: whoever takes it later sees what was there by then. */
+/** A statement locks its table before it reads, so a later statement sees every key that is retired by then. */
 const selectWriters = `SELECT virtualtransaction AS id FROM pg_locks
   WHERE relation = 'user_group'::regclass AND mode = 'RowExclusiveLock' AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
@@ -63,7 +63,7 @@ export class SecretKeys implements SecretKeyStore {
         'INSERT INTO retired_secret_key (key_id) VALUES ($1) ON CONFLICT (key_id) DO NOTHING',
         [keyId],
       )
-      // What was begun before may not have seen it.
+      // Statements in flight may not have seen the retired key.
       let writing = await this.#listWriters()
       while (writing.length > 0 && !attempt.isOver) {
         await sleep(lookForWritersMs)

@@ -12,10 +12,10 @@ import { isBeingFilled, setFilling } from './migrate.ts'
 import { PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, UnknownRow } from './primary-pool.ts'
 
-/** Any number that nobody else is likely to use. */
+/** Advisory lock of a beginning copy: an arbitrary number. */
 const beginningLock = 0x55475301
 
-/** The tables of a database. Each step is safe to repeat. */
+/** Reads and fills the tables of a database. Each step can be repeated safely. */
 export class PostgresTableAccess implements TableWriter {
   readonly #primary: PrimaryPool
 
@@ -31,7 +31,7 @@ export class PostgresTableAccess implements TableWriter {
       '0',
       ...(table.longColumns ?? []).map((column) => `coalesce(octet_length(${column}), 0)`),
     ].join(' + ')
-    // The bytes of the rows before: the first row is always there.
+    // Bytes of the previous rows, so that the first row is always included.
     const rows = await this.#query(
       `SELECT ${columns.join(', ')}
        FROM (
@@ -66,7 +66,7 @@ export class PostgresTableAccess implements TableWriter {
 
   beginFilling(source: TableReader): Promise<void> {
     const begun = this.#primary.transaction(async (query) => {
-      // Two URLs may well name one database; its advisory locks are its own.
+      // Two URLs may name one database. Advisory locks are per database.
       await query('SELECT pg_advisory_xact_lock($1)', [beginningLock])
       if (await source.isBeginningToBeFilled()) throw new StoreError('the target is the source itself')
       await setFilling(query, true)
@@ -103,7 +103,7 @@ export class PostgresTableAccess implements TableWriter {
     return row?.value as number
   }
 
-  /** A table may be long, and a statement on it take its time. */
+  /** Runs a statement without time-outs, because a table may be long. */
   #query(statement: string, values: readonly unknown[] = []): Promise<UnknownRow[]> {
     return this.#primary.transaction((query) => query(statement, values), 'none').catch(interrupted)
   }

@@ -8,10 +8,10 @@ import { deletedUserGroupOf, versionOf, type DeletedRow, type VersionRow } from 
 import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
-/** How many deleted user groups are forgotten at a time. */
+/** Number of deleted user groups that one batch removes. */
 const batchSize = 1000
 
-/** What user groups were: their earlier versions, and those that were deleted. */
+/** Earlier versions of user groups, and deleted user groups. */
 export class UserGroupHistory implements UserGroupHistoryStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
@@ -45,7 +45,7 @@ export class UserGroupHistory implements UserGroupHistoryStore {
     })
   }
 
-  /** A workspace at a time, so that each statement is for one place of a distributed database. */
+  /** Works by workspace, so that each statement is for one shard of a distributed database. */
   async deleteExpired(deletedBefore: number): Promise<number> {
     for (let total = 0; ;) {
       const expired = await this.#retry.run(() =>
@@ -63,7 +63,7 @@ export class UserGroupHistory implements UserGroupHistoryStore {
           this.#retry.run(() => this.#primary.query(statement, [workspaceId, teamIds, ...more]))
         await forget(`DELETE FROM user_group_version ${ofThem}`)
         await forget(`DELETE FROM last_introspection ${ofThem}`)
-        // Last: should this be cut off, they are found again. One that was restored, and deleted once more, stays.
+        // Last, so that an interrupted run finds them again. A user group that was restored and deleted again stays.
         await forget(`DELETE FROM deleted_user_group ${ofThem} AND deleted_at <= $3`, deletedBefore)
       }
       total += expired.length

@@ -12,18 +12,18 @@ import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 import { columns, userGroupOf, type UserGroupRow } from '../user-group-row.ts'
 
-/** How many rows one call looks at: a few hundredths of a second of one connection. */
+/** Number of rows that one call examines: some hundredths of a second of one connection. */
 const rowsLookedAt = 5000
 
 interface SliceEnd {
-  /** Null where there are no more rows to look at, or where it does not matter. */
+  /** Null if there are no more rows to examine, or if the page is full. */
   readonly slice_end: string | number | null
 }
 
 type FoundRow = UserGroupRow & SliceEnd & { readonly position: string | number }
 type NothingFound = SliceEnd & { readonly position: null }
 
-/** The values of a statement, numbered as they come. */
+/** Values of a statement, numbered in order. */
 class Values {
   readonly list: unknown[] = []
 
@@ -32,7 +32,7 @@ class Values {
   }
 }
 
-/** Finds user groups by what they are, a bounded number of rows a call. */
+/** Finds user groups by their content. Examines a bounded number of rows per call. */
 export class UserGroupSearch implements UserGroupSearchStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
@@ -48,20 +48,19 @@ export class UserGroupSearch implements UserGroupSearchStore {
     if (filter.mappedTo?.length === 0) return { userGroups: [], position: null }
     const collation = filter.namePart === undefined ? '' : await this.#findCollation()
     const values = new Values()
-    const ofRealm = `workspace_id = ${values.add(workspaceId, 'bigint')} AND environment = ${values.add(environment, 'text')}`
+    const isInScope = `workspace_id = ${values.add(workspaceId, 'bigint')} AND environment = ${values.add(environment, 'text')}`
     const isById = filter.providedIdPrefix !== undefined
     const after = isById
       ? values.add(position ?? '', 'text')
       : values.add(position === null ? 0 : Number(position), 'bigint')
     const rows = values.add(rowsLookedAt, 'bigint')
     const most = values.add(limit, 'bigint')
-    const slice = `(${keysOf(filter, { ofRealm, after, rows }, values)} ORDER BY position LIMIT ${rows}) AS slice`
-    // The rows are looked at in their order, and no more of them than it takes. A row for where the slice ends stands
-    // there even where nothing is found.
+    const slice = `(${keysOf(filter, { isInScope, after, rows }, values)} ORDER BY position LIMIT ${rows}) AS slice`
+    // Rows are examined in order, and only as many as needed. There is always one row, with the end of the slice.
     const sql = `WITH found AS MATERIALIZED (
         SELECT ${columns}, position
         FROM ${slice} CROSS JOIN LATERAL (
-          SELECT * FROM user_group WHERE ${ofRealm} AND team_id = slice.team_id LIMIT 1
+          SELECT * FROM user_group WHERE ${isInScope} AND team_id = slice.team_id LIMIT 1
         ) AS user_group
         WHERE ${['true', ...conditionsOf(filter, values, collation)].join(' AND ')}
         ORDER BY position LIMIT ${most}
@@ -85,8 +84,8 @@ export class UserGroupSearch implements UserGroupSearchStore {
   }
 
   /**
-   * One that knows letters beyond ASCII: a database in the locale "C" does not. Nearly every PostgreSQL has it; where it
-   * has not, its locale decides.
+   * Returns a collation that knows letters beyond ASCII, which the locale "C" does not. Nearly every PostgreSQL has it;
+   * otherwise the locale of the database applies.
    */
   #findCollation(): Promise<string> {
     this.#collation ??= this.#retry
@@ -112,22 +111,22 @@ export class UserGroupSearch implements UserGroupSearchStore {
   }
 }
 
-/** What leads to the rows that are looked at, in order: by an index where there is one for any of what is asked. */
+/** Returns the query for the rows to examine, in order, by an index if the filter has one. */
 function keysOf(
   { providedIdPrefix, mappedTo, suspended }: UserGroupFilter,
-  { ofRealm, after, rows }: { ofRealm: string; after: string; rows: string },
+  { isInScope, after, rows }: { isInScope: string; after: string; rows: string },
   values: Values,
 ): string {
   if (providedIdPrefix !== undefined) {
     const end = endOfPrefix(providedIdPrefix)
     return `SELECT team_id, provided_id AS position FROM user_group
-      WHERE ${ofRealm} AND provided_id > ${after} AND provided_id >= ${values.add(providedIdPrefix, 'text')}
+      WHERE ${isInScope} AND provided_id > ${after} AND provided_id >= ${values.add(providedIdPrefix, 'text')}
       ${end === null ? '' : `AND provided_id < ${values.add(end, 'text')}`}`
   }
   if (mappedTo !== undefined) {
     const ofEntry = ([schemaKey, dataSourceKey]: readonly [string, string]) => `(
       SELECT team_id FROM mapping_entry
-      WHERE ${ofRealm} AND schema_key = ${values.add(schemaKey, 'text')}
+      WHERE ${isInScope} AND schema_key = ${values.add(schemaKey, 'text')}
         AND data_source_key = ${values.add(dataSourceKey, 'text')} AND team_id > ${after}
       ORDER BY team_id LIMIT ${rows})`
     return `SELECT team_id, team_id AS position FROM (${mappedTo.map(ofEntry).join(' UNION ')}) AS entry`
@@ -142,7 +141,7 @@ function conditionsOf(
   values: Values,
   collation: string,
 ): string[] {
-  // Without a prefix, the keys have led to those alone.
+  // Without a prefix, the keys already select only these rows.
   const entries = providedIdPrefix === undefined ? undefined : mappedTo
   return [
     ...(namePart === undefined
@@ -170,7 +169,7 @@ function conditionsOf(
 }
 
 function hasProperty({ path, value }: NonNullable<UserGroupFilter['property']>, values: Values): string {
-  // Key by key: `#>` would take a number for a place in an array.
+  // Key by key, because `#>` would read a number as an array index.
   const keys = path.map((key) => values.add(key, 'text'))
   const found = ['properties::json', ...keys].join(' -> ')
   const text = `${found} #>> '{}'`

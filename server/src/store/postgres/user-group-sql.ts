@@ -16,7 +16,7 @@ import {
   type ViewRow,
 } from '../user-group-row.ts'
 
-/** What stands at this place, from 1 on, of what was asked for. */
+/** Position of a row among the requested items, from 1. */
 export interface Positioned {
   readonly position: number
 }
@@ -25,7 +25,7 @@ interface Stamped extends Positioned {
   readonly stamp: ChangeStamp
 }
 
-/** Of a token: `registry_version` is null where no schema was ever registered. */
+/** Row of a current token. `registry_version` is null if no schema was ever registered. */
 export type TokenRow = TokenlessRow & Stamped & { readonly registry_version: string | null }
 
 export type StampedViewRow = ViewRow & Stamped
@@ -43,8 +43,8 @@ export interface EntryRow extends Positioned {
   readonly name: string
 }
 
-// Keys are looked up one by one: LIMIT and FOR UPDATE keep a subquery from being made into a join, for which PostgreSQL,
-// while it has no statistics of a new table, would rather read all rows of a workspace.
+// Keys are looked up one by one. LIMIT and FOR UPDATE keep the subquery from becoming a join, for which PostgreSQL without
+// statistics would read all rows of a workspace.
 const wantedById = `
          FROM unnest($3::text[]) WITH ORDINALITY AS wanted (provided_id, position)
          CROSS JOIN LATERAL (
@@ -60,8 +60,8 @@ export const select: Statement<UserGroupRow & Positioned> = prepared(
 
 const registryVersion = '(SELECT version FROM registry WHERE workspace_id = $1 AND environment = $2)'
 
-// Each change of a user group is a revision. After a failover that lost some, or a restore, revisions are counted again from an earlier one:
-// the times of the changes tell those apart. All of them, since clocks differ; the second by its distance to the first, which is short.
+// Each change of a user group is a revision. After a failover or a restore that lost some, revision numbers repeat; the times
+// of the changes distinguish them. All times are needed, because clocks differ; the second is a short difference to the first.
 const stamp = `concat_ws('/', user_group.revision, user_group.updated_at, user_group.token_issued_at - user_group.updated_at,
                              coalesce(user_group.suspended_at, 0), ${registryVersion})`
 
@@ -70,7 +70,7 @@ export const selectView: Statement<StampedViewRow> = prepared(
   `SELECT wanted.position, ${viewColumns}, ${stamp} AS stamp ${wantedById}`,
 )
 
-/** Those that are still as they were. */
+/** Finds the user groups that are unchanged. */
 export const selectUnchanged: Statement<Positioned> = prepared(
   'user_group_select_unchanged',
   `SELECT wanted.position
@@ -169,9 +169,9 @@ export const insert: Statement<Pick<UserGroupRow, 'team_id' | 'provided_id'>> = 
    SELECT team_id, provided_id FROM made`,
 )
 
-// Changes the rows that are still at the revision they were read at. Its time tells apart two revisions of one number,
-// one of which a failover lost. The version that is kept is the row as it was. Workspace and environment of a deleted
-// entry come from the changed rows: for constants, PostgreSQL reads all of mapping_entry while it has no statistics.
+// Changes the rows that are still at the revision that the decision was based on. Its time distinguishes two revisions with the
+// same number, one of which a failover lost. The kept version is the row before the change. Workspace and environment of deleted
+// entries come from the changed rows: with constants and without statistics, PostgreSQL would read all of mapping_entry.
 export const update: Statement<Pick<UserGroupRow, 'team_id'>> = prepared(
   'user_group_update',
   `WITH change AS (
@@ -279,7 +279,7 @@ export const replaceToken: Statement<Pick<UserGroupRow, 'team_id' | 'name'>> = p
    RETURNING user_group.team_id, user_group.name`,
 )
 
-/** Of one call alone: a page of the list. */
+/** A page of the list, for one request. */
 export const selectPage: Statement<UserGroupRow> = prepared(
   'user_group_select_page',
   `SELECT ${columns} FROM user_group WHERE workspace_id = $1 AND environment = $2 AND provided_id > $3

@@ -301,8 +301,7 @@ export class UserGroups implements UserGroupStore {
   }
 
   async deleteExpiredIdempotencyKeys(now: number): Promise<number> {
-    // In batches, to keep statements short, and by workspace, so that each is for one shard of a distributed database. If
-    // two processes delete the same keys at once, no harm is done.
+    // In batches, to keep statements short, and by workspace, for one shard of a distributed database each.
     for (let total = 0; ;) {
       const expired = await this.#retry.run(() =>
         this.#primary.query(selectExpiredIdempotencyKeys, [now, batchSize]),

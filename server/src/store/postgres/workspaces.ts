@@ -45,7 +45,7 @@ export class Workspaces implements WorkspaceStore {
           : await this.#primary.query<ApiTokenRow>('SELECT * FROM api_token WHERE token_hash = $1', [
               apiToken.tokenHash,
             ])
-      // Another call may have made one with the same name at the same moment: its API token is another one.
+      // Another operation may have created a workspace with the same name at the same time. Its API token differs.
       if (apiToken !== undefined && token === undefined) return null
       return { workspace: workspaceOf(taken), apiToken: token === undefined ? null : apiTokenOf(token) }
     })
@@ -58,7 +58,7 @@ export class Workspaces implements WorkspaceStore {
     })
   }
 
-  /** Reads a row, which fails where the database cannot be read. */
+  /** Reads a row. Fails if the database cannot be read. */
   async probe(): Promise<void> {
     await this.#primary.query('SELECT 1 FROM workspace LIMIT 1')
   }

@@ -30,7 +30,7 @@ export interface ApiTokenRow {
   calls_at_once: number | null
 }
 
-/** All but the hash, which nobody needs back. */
+/** All columns except the hash. */
 export const apiTokenColumns = [
   'api_token_id',
   'workspace_id',
@@ -132,7 +132,7 @@ export class ApiTokens {
     return apiToken
   }
 
-  /** By the time since the machine was started, which all its processes share and nobody sets. */
+  /** Uses the time since the machine started, which all its processes share and which cannot be set. */
   reportUsage(usageReports: readonly UsageReport[]): SharedUsage[] {
     const now = Number(process.hrtime.bigint() / 1000n)
     return usageReports.flatMap(({ apiTokenId, costMs, aheadMs, fullMs }) => {

@@ -16,7 +16,7 @@ import {
 
 type Range = [since: string, before: string, limit: number]
 
-/** What was changed, and by whom. Each event is appended in the transaction of its change. */
+/** The audit log. Events are appended in the transaction of their change. */
 export class AuditLog {
   readonly #insert: Statement
   readonly #select: Statement<[number, Environment, ...Range], AuditRow>
@@ -77,7 +77,7 @@ export class AuditLog {
     return newestOf([...rows, ...(created ?? [])], limit).map(auditEventOf)
   }
 
-  /** Removes some; tells whether there may be more. */
+  /** Deletes a batch of events. */
   prune({ before, ...change }: PruneAuditEvents, isFirst: boolean): { count: number; isDone: boolean } {
     const { workspaceId, environment } = change
     const end = firstEventId(Math.min(before, change.now))

@@ -8,20 +8,20 @@ import { storeErrorOf } from './sqlite-store.ts'
 import { refuseLostLog } from './store-files.ts'
 import { errorCodeOf } from '../../domain/util/error-code.ts'
 
-/** How many pages are copied at a time: some milliseconds of work. */
+/** Number of pages copied at a time: some milliseconds of work. */
 const pagesAtOnce = 1000
 
 export interface BackupProgress {
-  /** In pages of the database. */
+  /** Pages of the database. */
   readonly done: number
   readonly total: number
 }
 
 /**
- * Copies a store in a file, as it is at this moment, into a file that is not there yet; services may write to it
- * meanwhile. The copy is one file, checked, and on the disk when the promise resolves; before, it has another name.
- * @returns its size in bytes
- * @throws StoreError where `from` is no store of this service or is damaged, or `to` is there
+ * Copies the current state of a SQLite store to a new file; services may write to the store meanwhile. When the promise
+ * resolves, the copy is one file, checked and flushed to disk. Until then it has another name.
+ * @returns size in bytes
+ * @throws StoreError if `from` is damaged or not a store of this service, or if `to` exists
  */
 export async function copyDatabase(
   from: string,
@@ -51,7 +51,7 @@ function refuseExisting(file: string): void {
     throw new StoreError(`${existing}: is there already; move it away, or name another file`)
 }
 
-/** @throws StoreError that names the file, for what SQLite finds wrong with it */
+/** Runs `work` and names the file in its errors. @throws StoreError */
 async function at<T>(file: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()
@@ -70,7 +70,7 @@ async function copyPages(
   try {
     if (!isOurs(source)) throw new StoreError('is not a store of the User Group Service')
     refuseNewer(source)
-    // What is read within a transaction is of one moment: without one, SQLite would begin anew at every write of others.
+    // One read transaction is one snapshot. Without it, SQLite would restart the copy at every write.
     source.exec('BEGIN')
     source.prepare('SELECT count(*) FROM sqlite_schema').get()
     const { totalPages: total } = await source.backup(to, {
@@ -86,7 +86,7 @@ async function copyPages(
   }
 }
 
-/** One file without a log beside it, in which nothing is wrong. */
+/** Makes the copy a single file without a log, and checks it. */
 function makeWhole(file: string): void {
   const copy = new BetterSqlite3(file, { fileMustExist: true })
   try {
@@ -108,7 +108,7 @@ function faultsOf(database: Database): string[] {
   ]
 }
 
-/** Unlike a rename, it replaces nothing. */
+/** Gives the file its name. Unlike a rename, a link replaces nothing. */
 function publish(unfinished: string, file: string): void {
   try {
     linkSync(unfinished, file)

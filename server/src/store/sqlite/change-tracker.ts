@@ -5,7 +5,7 @@ import type { ChangeStamp } from '../../domain/user-group/user-group-store.ts'
 const slotCount = 65_536
 
 /**
- * Tells whether a user group has changed since it was read, without reading it again. It counts changes. Temporary triggers
+ * Detects whether a user group has changed since it was read, without reading it again. It counts changes. Temporary triggers
  * report changes of this connection; changes of other connections are detected by the file's counters and count for all user
  * groups.
  */

@@ -23,7 +23,7 @@ import { dataSourceOf, schemaOf, type DataSourceRow, type SchemaRow } from '../d
 import type { AuditLog } from './audit-log.ts'
 import type { Mappings } from './mappings.ts'
 
-/** How many data sources one call looks at: some milliseconds, for which everybody else waits. */
+/** Number of data sources that one call examines: some milliseconds, in which other requests wait. */
 const dataSourcesLookedAt = 1000
 
 /** Schemas and their data sources. */
@@ -181,7 +181,7 @@ export class DataSources {
     if (row === undefined) return 'not_found'
     for (const schemaKey of [row.schema_provided_id, String(row.schema_id)]) {
       for (const key of [row.provided_id, String(id)]) {
-        // An entry may have the same words and mean another one, by its provided id.
+        // An entry with the same text may name another data source by its provided id.
         const meant = this.#mappings.resolveEntry(command, schemaKey, key).dataSource
         if (meant?.id === id && this.#hasEntry.get(workspaceId, environment, schemaKey, key) === 1)
           return 'in_use'
@@ -222,7 +222,7 @@ export class DataSources {
     return this.#mappings.resolveEntries({ workspaceId, environment }, entries)
   }
 
-  /** Has every process look up anew what mappings name, from when the transaction is committed. */
+  /** Renews the registry version, so that every process resolves mappings again after the commit. */
   #renewVersion({ workspaceId, environment }: TenantScope): void {
     this.#setVersion.run(workspaceId, environment, randomUUID())
   }

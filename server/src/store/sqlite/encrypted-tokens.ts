@@ -13,7 +13,7 @@ import {
 } from '../encrypted-token-row.ts'
 import { keyColumns } from '../tables.ts'
 
-/** The user group tokens of all workspaces, for what seals them anew. */
+/** The encrypted user group tokens of all workspaces. */
 export class EncryptedTokens {
   readonly #database: Database
 

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { Introspection } from '../../domain/user-group/introspection-store.ts'
 
-/** When a renderer last asked about each user group. */
+/** Time of the last introspection of each user group. */
 export class Introspections {
   readonly #upsert: Statement<[number, number, number]>
   readonly #select: Statement<[number, number], number>

@@ -8,12 +8,12 @@ import {
 } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 
-/** Marks a file as this service's, in SQLite's own header field for that purpose: "UGS" and a NUL. */
+/** Marks a file as one of this service in SQLite's header field for that purpose: "UGS" and a NUL. */
 const applicationId = 0x55475300
 
-/** @throws StoreError where the database is another program's; an empty one is anybody's. */
+/** @throws StoreError if the database belongs to another program. An empty one is accepted. */
 export function checkOwner(database: Database): void {
-  // In one look: another process may make the tables in between.
+  // One transaction, because another process may create the tables in between.
   const isAnothers = database.transaction(() => {
     if (isOurs(database)) return false
     const owner = database.pragma('application_id', { simple: true })
@@ -24,9 +24,9 @@ export function checkOwner(database: Database): void {
 }
 
 /**
- * Applies the migrations that the database lacks, under the write lock, so that of several processes that start at
- * once one does the work and the others find it done. One that is up to date is only read.
- * @throws StoreError where the database is a newer release's, or, with the mode `check`, behind.
+ * Applies pending migrations under the write lock. If several processes start at once, one does the work and the others find
+ * it done. An up-to-date database is only read.
+ * @throws StoreError if the database belongs to a newer release, or has pending migrations in mode `check`
  */
 export function migrate(database: Database, mode: MigrateMode): void {
   const migrations = readMigrations('sqlite')
@@ -57,7 +57,7 @@ function claim(database: Database): void {
   )
 }
 
-/** @throws StoreError where a newer release has added anything to the database */
+/** @throws StoreError if a newer release has added anything to the database */
 export function refuseNewer(database: Database): void {
   checkKnown(readMigrations('sqlite'), readApplied(database))
 }

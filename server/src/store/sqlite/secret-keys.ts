@@ -42,7 +42,7 @@ export class SecretKeys {
     this.#delete.run(keyId)
   }
 
-  /** One transaction writes at a time: what was begun before is there, or finds this when it writes. */
+  /** Only one transaction writes at a time: an earlier write is visible, and a later one finds the retired key. */
   retire(keyId: string): void {
     this.#retire.run(keyId)
   }

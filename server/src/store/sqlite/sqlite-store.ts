@@ -108,12 +108,12 @@ function openDatabase(path: string, options: SqliteOptions): Database {
   }
   let database: Database | undefined
   try {
-    // Refused before there is a file.
+    // Refuse before creating a file.
     if (options.migrate === 'check' && !existsSync(path))
       pendingMigrations(readMigrations('sqlite'), [], 'check')
     refuseLostLog(path)
     database = new BetterSqlite3(path, { timeout: options.lockTimeoutMs })
-    // Before anything is set: another program's database is left as it is.
+    // Before any setting, so that another program's database stays unchanged.
     checkOwner(database)
     configure(database, options.lockTimeoutMs)
     migrate(database, options.migrate)
@@ -126,27 +126,27 @@ function openDatabase(path: string, options: SqliteOptions): Database {
 }
 
 function configure(database: Database, lockTimeoutMs: number): void {
-  // Readers, the `ugs` command among them, do not wait for the writer. SQLite answers what it did, and does not fail.
+  // In WAL mode, readers such as `ugs` commands do not wait for the writer. On failure, SQLite returns the old mode.
   const journalMode = beginLog(database, lockTimeoutMs)
   if (journalMode !== 'wal') {
     throw new StoreError('the file system does not allow a write-ahead log; use a local disk')
   }
-  // An answered call survives a power cut: WAL's NORMAL would let the last commits go with it.
+  // A committed request survives a power cut. WAL's default NORMAL would lose the last commits.
   database.pragma('synchronous = FULL')
-  // Pages that many commits change are brought home once: the log is up to 16 MB long, by default 4 MB.
+  // A longer log (16 MB instead of 4 MB) checkpoints pages once that many commits change.
   database.pragma(`wal_autocheckpoint = ${commitPages}`)
-  // In KiB. Four times as much, better-sqlite3's default, makes no view faster, since the system keeps the file in memory too, and
-  // creations slower: SQLite looks through all pages that it keeps at each commit that split one.
+  // In KiB. Four times as much, the default of better-sqlite3, makes reads no faster, because the system caches the file too, and
+  // creations slower: SQLite scans its whole cache at each commit that splits a page.
   database.pragma('cache_size = -4000')
   database.pragma('foreign_keys = ON')
-  // A damaged page is noticed when it is read, and not when what it says was believed.
+  // Detects a damaged page when it is read.
   database.pragma('cell_size_check = ON')
 }
 
-/** How often a lock is asked for that SQLite does not wait for, in milliseconds. */
+/** Retry interval for the lock that the WAL switch needs, in milliseconds. */
 const lockRetryMs = 10
 
-/** Where several processes open a new file at once, each is in the way of the others for a moment, and for this SQLite does not wait. */
+/** Switches to WAL mode. SQLite does not wait for the lock if several processes open a new file at once. */
 function beginLog(database: Database, lockTimeoutMs: number): unknown {
   const lockDeadline = performance.now() + lockTimeoutMs
   for (;;) {
@@ -159,28 +159,28 @@ function beginLog(database: Database, lockTimeoutMs: number): unknown {
   }
 }
 
-/** SQLite opens what it may only read too, and would fail at the first change. */
+/** SQLite also opens a read-only file and would fail only at the first write. */
 function refuseReadOnly(database: Database, lockTimeoutMs: number): void {
   database.pragma('busy_timeout = 0')
   try {
-    // Beginning alone would not fail. What is set is rolled back.
+    // BEGIN alone would not fail. The change is rolled back.
     database.exec('BEGIN IMMEDIATE; PRAGMA user_version = 1; ROLLBACK')
   } catch (error) {
-    // Whoever holds the lock is the proof that it can be written to.
+    // A held lock proves that the file is writable.
     if (!isBusy(error)) throw error
   } finally {
     database.pragma(`busy_timeout = ${lockTimeoutMs}`)
   }
 }
 
-/** What is wrong with a file, and its cure. What is a defect is thrown. */
+/** Returns the problem of a file and its remedy. Throws defects. */
 export function storeErrorOf(path: string, error: unknown): StoreError {
   if (error instanceof StoreError) return new StoreError(`${path}: ${error.message}`)
   if (!(error instanceof BetterSqlite3.SqliteError)) throw error
   return new StoreError(`${path}: ${remediationFor(error.code)} (${error.code})`)
 }
 
-/** Maximum number of commands of one bulk call in one transaction. Other requests wait for that transaction. */
+/** Maximum number of commands of a bulk call per transaction. Other requests wait for that transaction. */
 const batchSize = 128
 
 async function inBatches<Command, Outcome>(

@@ -8,7 +8,7 @@ import {
   type TableReader,
 } from '../tables.ts'
 
-/** The tables in a file that no service writes to meanwhile. */
+/** Reads the tables of a file. No service may write to it meanwhile. */
 export class SqliteTableAccess implements TableReader {
   readonly #database: Database
 
@@ -44,7 +44,7 @@ export class SqliteTableAccess implements TableReader {
   readCounter({ name, counter }: Table): Promise<number> {
     if (counter === undefined) return Promise.resolve(0)
     const highest = this.#readNumber(`SELECT coalesce(max(${counter}), 0) FROM ${name}`)
-    // Of a table with AUTOINCREMENT; it knows those that were deleted too.
+    // AUTOINCREMENT also counts deleted rows.
     const given = this.#readNumber('SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?', name)
     return Promise.resolve(Math.max(highest, given))
   }

@@ -4,10 +4,10 @@ import type { ListDeletedUserGroups, ListVersions } from '../../domain/user-grou
 import type { DeletedUserGroup, UserGroupVersion } from '../../domain/user-group/user-group.ts'
 import { deletedUserGroupOf, versionOf, type DeletedRow, type VersionRow } from '../user-group-row.ts'
 
-/** How many deleted user groups are forgotten in one operation. */
+/** Number of deleted user groups that one transaction removes. */
 const batchSize = 1000
 
-/** What user groups were: their earlier versions, and those that were deleted. */
+/** Earlier versions of user groups, and deleted user groups. */
 export class UserGroupHistory {
   readonly #deleteKept: Statement<[number, number]>
   readonly #selectAllDeleted: Statement<[number, Environment, number, number, number], DeletedRow>

@@ -10,21 +10,21 @@ import { endOfPrefix, hasProperty, withoutCase } from '../../domain/user-group/u
 import { entryCountsOf } from '../entry-counts.ts'
 import { userGroupOf, type UserGroupRow } from '../user-group-row.ts'
 
-/** How many rows one call looks at, at most: a few milliseconds, for which everybody else waits. */
+/** Maximum number of rows that one call examines: some milliseconds, in which other requests wait. */
 const rowsLookedAt = 4000
-/** Properties are parsed, and may be a few bytes or 64 KiB: so many of them as take about as long, in milliseconds. */
+/** Minimum number of rows, and time limit in milliseconds, of a call that parses properties of a few bytes to 64 KiB. */
 const fewestRows = 16
 const parsingMs = 10
 
-/** What leads to the rows that are looked at: a query of `team_id` and `position`, in order, from `$position` on. */
+/** Query of the rows to examine: `team_id` and `position`, in order, after `$position`. */
 interface Path {
   readonly keys: string
   readonly values: Record<string, unknown>
-  /** Where the first rows are after. */
+  /** Position before the first row. */
   readonly start: string | number
 }
 
-/** Finds user groups by what they are, a bounded number of rows a call. */
+/** Finds user groups by their content. Examines a bounded number of rows per call. */
 export class UserGroupSearch {
   readonly #database: Database
   #rowsParsed = 256
@@ -77,7 +77,7 @@ export class UserGroupSearch {
   }
 
   countEntries({ workspaceId, environment, after }: CountEntries): EntryCounts {
-    // By the whole key: by a part of it, SQLite would go through all rows of the entry that it is to come after.
+    // Compare the whole key: with a part of it, SQLite would scan all rows of the entry to continue after.
     const rows = this.#database
       .prepare<unknown[], { schema_key: string; data_source_key: string; count: number }>(
         `SELECT schema_key, data_source_key, count(*) AS count FROM (
@@ -92,15 +92,15 @@ export class UserGroupSearch {
   }
 }
 
-/** By an index where there is one for any of what is asked. */
+/** Chooses an index if the filter has one. */
 function pathOf({ providedIdPrefix, mappedTo, suspended }: UserGroupFilter, isFirst: boolean): Path {
-  const ofRealm = 'workspace_id = $workspaceId AND environment = $environment'
+  const isInScope = 'workspace_id = $workspaceId AND environment = $environment'
   if (providedIdPrefix !== undefined) {
     const end = endOfPrefix(providedIdPrefix)
-    // One lower bound, for the index: of two, SQLite may take the one that leaves out less.
+    // One lower bound for the index: of two, SQLite may choose the less selective one.
     return {
       keys: `SELECT team_id, provided_id AS position FROM user_group
-             WHERE ${ofRealm} AND ${isFirst ? 'provided_id >= $prefix' : 'provided_id > $position AND +provided_id >= $prefix'}
+             WHERE ${isInScope} AND ${isFirst ? 'provided_id >= $prefix' : 'provided_id > $position AND +provided_id >= $prefix'}
              ${end === null ? '' : 'AND provided_id < $end'}`,
       values: { prefix: providedIdPrefix, ...(end !== null && { end }), ...valuesOf(mappedTo) },
       start: '',
@@ -110,7 +110,7 @@ function pathOf({ providedIdPrefix, mappedTo, suspended }: UserGroupFilter, isFi
     const ofEntry = (_: unknown, i: number) =>
       `SELECT team_id FROM (
          SELECT team_id FROM mapping_entry
-         WHERE ${ofRealm} AND schema_key = $schema${i} AND data_source_key = $source${i} AND team_id > $position
+         WHERE ${isInScope} AND schema_key = $schema${i} AND data_source_key = $source${i} AND team_id > $position
          ORDER BY team_id LIMIT $rows)`
     return {
       keys: `SELECT team_id, team_id AS position FROM (${mappedTo.map(ofEntry).join(' UNION ')})`,
@@ -118,7 +118,7 @@ function pathOf({ providedIdPrefix, mappedTo, suspended }: UserGroupFilter, isFi
       start: 0,
     }
   }
-  const ofSuspended = suspended === true ? `${ofRealm} AND suspended_at IS NOT NULL AND` : ''
+  const ofSuspended = suspended === true ? `${isInScope} AND suspended_at IS NOT NULL AND` : ''
   return {
     keys: `SELECT team_id, team_id AS position FROM user_group WHERE ${ofSuspended} team_id > $position`,
     values: {},
@@ -137,7 +137,7 @@ function valuesOf(mappedTo: UserGroupFilter['mappedTo'] = []): Record<string, st
 
 function conditionsOf(filter: UserGroupFilter): { sql: string[]; values: Record<string, unknown> } {
   const { providedIdPrefix, namePart, property, mappedTo, suspended } = filter
-  // Without a prefix, the path has led to those alone.
+  // Without a prefix, the path already selects only these rows.
   const entries = providedIdPrefix === undefined ? undefined : mappedTo
   return {
     sql: [

@@ -46,7 +46,7 @@ export class Workspaces {
     return this.#selectAll.all().map(workspaceOf)
   }
 
-  /** Reads a row, which fails where the file cannot be read. */
+  /** Reads a row. Fails if the file cannot be read. */
   probe(): void {
     this.#selectAny.get()
   }
