@@ -22,7 +22,7 @@ test('Apache protects what stands behind it, and tells it whose token came', asy
       path: '/protected/dashboard',
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        // Whoever asks cannot put a claim there.
+        // A client cannot set a claim.
         oauth2_claim_sub: 'forged',
       },
     })

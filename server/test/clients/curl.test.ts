@@ -11,7 +11,7 @@ test('curl makes every call', async (t) => {
 
 async function callWith(curl: string, { method, url, headers, body }: ClientCall): Promise<ClientResponse> {
   const stdout = await runProgram(curl, [
-    // Without the settings of whoever runs the test.
+    // Ignore the user's curl settings.
     '--disable',
     '--silent',
     '--show-error',

@@ -12,7 +12,7 @@ test('undici.request makes every call', async (t) => {
 
 test('axios makes every call', async (t) => {
   await assertClientWorks(t, async ({ method, url, headers, body }) => {
-    // No proxy of this machine comes between client and service.
+    // Ignore this machine's proxy.
     const answer = await axios.request<unknown>({ method, url, headers, data: body, proxy: false })
     return { status: answer.status, body: answer.data }
   })

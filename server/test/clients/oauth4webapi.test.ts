@@ -16,7 +16,7 @@ test('oauth4webapi introspects, as a resource server does', async (t) => {
   }
   const client: oauth.Client = { client_id: 'the renderer' }
   const options = {
-    // Deprecated to be seen, it says: TLS is for whatever stands in front of the service.
+    // The option is marked as deprecated to draw attention. The service has no TLS; a proxy in front of it does.
     // eslint-disable-next-line @typescript-eslint/no-deprecated
     [oauth.allowInsecureRequests]: true,
     additionalParameters: { token_type_hint: 'access_token' },

@@ -4,7 +4,7 @@ import { findTool } from '../support/tool.ts'
 import { runProgram } from './program.ts'
 import { assertClientWorks, type ClientResponse } from './scenario.ts'
 
-// The second is that of the system's packages, where another Python comes first on the path.
+// The second is the one with the system's packages, if another Python is first in the path.
 const commands = ['python3', '/usr/bin/python3']
 
 test("Python's http.client makes every call", async (t) => {
@@ -31,7 +31,7 @@ test("Python's requests makes every call", async (t) => {
 
 async function callWith(python: string, script: string, call: object): Promise<ClientResponse> {
   const path = fileURLToPath(new URL(script, import.meta.url))
-  // UTF-8 whatever the locale, and no compiled file beside the script.
+  // UTF-8 in every locale, and no compiled file next to the script.
   const stdout = await runProgram(python, ['-X', 'utf8', '-B', path], JSON.stringify(call))
   return JSON.parse(stdout) as ClientResponse
 }

@@ -16,7 +16,7 @@ export interface ClientResponse {
   readonly body: unknown
 }
 
-/** Makes one call the way that the client's own users do. */
+/** Sends one request in the usual way of the client. */
 export type Client = (call: ClientCall) => Promise<ClientResponse> | ClientResponse
 
 const id = 'customer-42'
@@ -24,7 +24,7 @@ const name = 'Exämple customer 顧客 🙂'
 const mapping = { '40': '213' }
 const properties = { region: 'EU', note: 'naïve "quoted" ☂', nested: { list: [1, 0.5, null, true] } }
 
-/** The calls, in order. `{token}` stands for the user group's token at that moment. */
+/** The requests, in order. `{token}` is replaced by the user group's current token. */
 const calls = [
   { method: 'GET', body: { user_group_id: id, name, mapping, properties } },
   { method: 'GET', body: { user_group_id: id } },
@@ -35,7 +35,7 @@ const calls = [
   { method: 'GET', body: { user_group_id: id } },
 ] as const
 
-/** What each answers, but for tokens: those are numbered in the order of their first appearance. */
+/** The expected responses. Tokens are numbered by first appearance. */
 function expectedAnswers(teamId: number): ClientResponse[] {
   const group = { team_id: teamId, token: 'token 1', name, provided_id: id }
   const tag = { api_environment_tag: 'Testing' }
@@ -55,7 +55,7 @@ function expectedAnswers(teamId: number): ClientResponse[] {
   return bodies.map((body) => ({ status: 200, body }))
 }
 
-/** Has a client make every call of `/api/user`, on a service of its own, and compares all of its answers. */
+/** Sends every request of the scenario with a client to a new service, and compares all responses. */
 export async function assertClientWorks(t: TestContext, client: Client): Promise<void> {
   const service = await startService(t)
   const tokens: string[] = []
@@ -78,7 +78,7 @@ export async function assertClientWorks(t: TestContext, client: Client): Promise
     const token = `token ${tokens.indexOf(user_group.token) + 1}`
     responses.push({ status, body: { ...(answer as UserResponse), user_group: { ...user_group, token } } })
   }
-  // What another client sees afterwards is the same user group.
+  // Another client gets the same user group.
   const seen = userGroupIn(
     await call(service.origin, { token: service.tokens.Testing, body: { user_group_id: id } }),
   )

@@ -57,7 +57,7 @@ function run(t: TestContext, command: string, args: readonly string[], values: o
   return spawnSync(command, [...args, chart, '--values', file], { encoding: 'utf8' })
 }
 
-/** By Kubernetes' own schemas: values, and fields that it does not know, which its types alone tell. */
+/** Validates against Kubernetes' schemas. Its types find unknown fields, which the schemas accept. */
 async function assertValid(t: TestContext, manifests: readonly any[]): Promise<void> {
   const pathOf = ({ apiVersion, kind }: any) => join(models, apiVersion, `${kind}.js`)
   for (const manifest of manifests) {
@@ -97,7 +97,7 @@ for (const [what, values] of Object.entries(allValues)) {
     const { status, stdout, stderr } = run(t, command, ['template', 'release'], values)
     assert.equal(status, 0, stderr)
     const manifests = (await parseYaml(stdout)).filter((manifest) => manifest !== null)
-    // The one kind that is not Kubernetes' own.
+    // The only kind that is not part of Kubernetes.
     const podMonitors = manifests.filter(({ kind }) => kind === 'PodMonitor')
     await assertValid(
       t,
@@ -122,7 +122,7 @@ for (const [what, values] of Object.entries(allValues)) {
   })
 }
 
-/** Metrics are on a port that no Service has, and are asked for by its name. */
+/** Metrics have a port that is not in a Service. The monitor refers to its name. */
 function assertMetrics(manifests: readonly any[], podMonitors: readonly any[], areEnabled: boolean): void {
   const { spec } = manifests.find(({ kind }) => kind === 'Deployment').spec.template
   const env = Object.fromEntries(spec.containers[0].env.map(({ name, value }: any) => [name, value]))
@@ -143,7 +143,7 @@ function assertMetrics(manifests: readonly any[], podMonitors: readonly any[], a
   }
 }
 
-/** As the Pod Security Standard "restricted" wants it, and a root file system that cannot be written to. */
+/** The Pod Security Standard "restricted", with a read-only root file system. */
 function assertRestricted({ securityContext, containers, automountServiceAccountToken, volumes }: any): void {
   assert.equal(automountServiceAccountToken, false)
   assert.equal(securityContext.runAsNonRoot, true)
@@ -193,7 +193,7 @@ for (const [what, [values, message]] of Object.entries(wrongValues)) {
 test('the chart takes every setting that it does not set by itself', () => {
   const schema = JSON.parse(readDeployed('helm/user-group-service/values.schema.json'))
   const own = ['HOST', 'PORT', 'UGS_DATA_DIR', 'DATABASE_URL', 'UGS_SECRET_KEYS', 'UGS_MIGRATE']
-  // The Secret brings them all in the environment.
+  // The Secret sets all of them in the environment.
   own.push(
     'UGS_SECRET_KEYS_FILE',
     'UGS_DRAIN_MS',

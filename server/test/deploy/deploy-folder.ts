@@ -8,7 +8,7 @@ export function readDeployed(path: string): string {
   return readFileSync(deployFolder + path, 'utf8')
 }
 
-/** Helm, and beside it the packages of `deploy/lint`: where the one is, the others are. */
+/** Helm. `deploy/lint` installs it together with its packages. */
 export const helm: Tool = {
   name: 'what deploy/lint holds',
   hint: 'npm run setup --prefix deploy/lint',
@@ -16,7 +16,7 @@ export const helm: Tool = {
   probe: ['version'],
 }
 
-/** A module of a package that `deploy/lint` holds; without types, since it need not be there. */
+/** Imports a module of `deploy/lint`. It has no types, because the packages may be missing. */
 export function importLint(path: string): Promise<any> {
   return import(pathToFileURL(`${deployFolder}lint/node_modules/${path}`).href)
 }

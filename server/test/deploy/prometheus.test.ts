@@ -17,7 +17,7 @@ const promtool: Tool = {
   probe: ['--version'],
 }
 
-/** Runs promtool where there is one; returns what it said, and undefined where there is none. */
+/** Runs promtool and returns its output, or undefined if it is not installed. */
 function runPromtool(t: TestContext, args: readonly string[], input = '') {
   const command = findTool(t, promtool)
   if (command === undefined) return undefined
@@ -65,7 +65,7 @@ test('Prometheus takes what the dashboard asks for', (t) => {
     record: `panel:${i}`,
     expr: expr.replaceAll('$__rate_interval', '1m'),
   }))
-  // YAML has all of JSON.
+  // JSON is valid YAML.
   writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }))
   assertFine(runPromtool(t, ['check', 'rules', file]))
 })

@@ -38,7 +38,7 @@ describe('the SBOM', () => {
     }
     for (const [name, version] of Object.entries(dependencies))
       assert.ok(purls.has(purlOf(name, version)), `${name} is missing`)
-    // All that is locked for production, but for what the example alone needs.
+    // All production packages of the lock file, except those of the example.
     const ofExample = ['chart.js', '@kurkle/color']
     const expected = Object.entries(packages).flatMap(([path, { dev, devOptional, link, version }]) => {
       const name = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1]

@@ -14,7 +14,7 @@ const systemdAnalyze: Tool = {
   probe: ['security', '--help'],
 }
 
-/** What `systemd-analyze security` may find at most, of 100. */
+/** Maximum exposure that `systemd-analyze security` may report, of 100. */
 const threshold = 15
 
 test('systemd finds nothing wrong with the unit, nor much that it leaves open', (t) => {
@@ -22,7 +22,7 @@ test('systemd finds nothing wrong with the unit, nor much that it leaves open', 
   if (command === undefined) return
   const unit = readDeployed('systemd/user-group-service@.service')
   const file = join(temporaryFolder(t), 'user-group-service@8081.service')
-  // It looks whether the programs are there, which may be elsewhere on this machine.
+  // `systemd-analyze` checks that the programs exist; on this machine their paths may differ.
   writeFileSync(file, unit.replaceAll(/^(Exec\w+)=\S+/gm, `$1=${process.execPath}`))
   const run = (...args: string[]) => spawnSync(command, [...args, file], { encoding: 'utf8' })
 

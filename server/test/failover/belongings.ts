@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Note } from './keeper.ts'
 
-/** What is to be gone once the tests have ended, by whatever: a keeper of its own sees to it. */
+/** Processes and folders that a separate keeper process removes after the tests, even if the tests are killed. */
 export class Belongings {
-  // In a session of its own, so that Ctrl-C does not end it with the tests.
+  // In a new session, so that Ctrl-C does not end the keeper with the tests.
   readonly #keeper = spawn(
     process.execPath,
     ['--import', 'tsx', fileURLToPath(new URL('keeper.ts', import.meta.url))],
@@ -21,7 +21,7 @@ export class Belongings {
     return folder
   }
 
-  /** PostgreSQL ends its own processes on SIGQUIT; on SIGKILL it could not. */
+  /** PostgreSQL needs SIGQUIT: after SIGKILL it cannot end its child processes. */
   child(child: ChildProcess, endWith: NodeJS.Signals): void {
     this.process(child.pid as number, endWith)
     child.on('exit', () => this.#note({ ended: child.pid as number }))
@@ -31,7 +31,7 @@ export class Belongings {
     this.#note({ started: pid, endWith })
   }
 
-  /** Resolves once all of it is gone. */
+  /** Resolves when everything is removed. */
   async end(): Promise<void> {
     const gone = once(this.#keeper, 'exit')
     this.#keeper.stdin.end()

@@ -1,18 +1,18 @@
 import { Pool } from 'undici'
 import type { AuthorizedRequest, Answered, Ledger, Outcome } from './ledger.ts'
 
-/** Long beyond every answer that is in time: what takes so long hangs. */
+/** Time limit of a request, in milliseconds. A response in time takes much less. */
 const hangMs = 20_000
 
 type Sent = Pick<AuthorizedRequest, 'kind' | 'id' | 'from' | 'key' | 'revision'>
 
 /**
- * Where services are killed: undefined for one that has not been, or else resolves once it is back. Without it, a call
- * that fails is a violation.
+ * Resolves when a killed service is running again; returns undefined for a service that was not killed. Without this function, a
+ * failed request is a violation.
  */
 export type WhenBack = (service: number) => Promise<void> | undefined
 
-/** Calls the services, and keeps the ledger of it. */
+/** Sends requests to the services and records them in the ledger. */
 export class Caller {
   readonly ledger: Ledger
   readonly #apiToken: string
@@ -26,7 +26,7 @@ export class Caller {
     this.#pools = origins.map((origin) => new Pool(origin, { headersTimeout: hangMs, bodyTimeout: hangMs }))
   }
 
-  /** Lets go of the connections. */
+  /** Closes the connections. */
   async close(): Promise<void> {
     await Promise.all(this.#pools.map((pool) => pool.close()))
   }
@@ -82,7 +82,7 @@ export class Caller {
       result = this.#judge(sent, statusCode, headers['retry-after'], text)
     } catch (error) {
       back = this.#whenBack?.(service)
-      // Whether the service had done it, nobody knows.
+      // The service may have made the change.
       if (back !== undefined) result = { outcome: 'in doubt' }
       else result = this.#violation(sent, `the call failed: ${String(error)}`)
     }
@@ -107,7 +107,7 @@ export class Caller {
     }
     const { code, message } = body.error
     if (status === 503 && code === 'unavailable' && retryAfter === '1') {
-      // No other part of the answer tells whether the call may have taken effect.
+      // Only the message says that the request may have taken effect.
       return { outcome: message.includes('may have taken effect') ? 'in doubt' : 'undone' }
     }
     if (status === 409 && code === 'token_superseded') return { outcome: 'superseded' }

@@ -1,15 +1,15 @@
 import { hashToken } from '../../src/domain/token/token.ts'
 import type { Answered, AuthorizedRequest } from './ledger.ts'
 
-/** What the database holds of a user group, once all is over; tokens by their hashes. */
+/** A user group in the database after the round, with hashes of its tokens. */
 export interface Kept {
   readonly current: KeptToken
   readonly superseded: readonly KeptToken[]
-  /** That its properties hold. */
+  /** The number in its properties. */
   readonly revision: number
-  /** How often the user group was changed, its creation included. */
+  /** Number of changes, including the creation. */
   readonly changes: number
-  /** How many events the audit log has of it, by their action. */
+  /** Number of audit events, by action. */
   readonly events: Readonly<Record<string, number>>
 }
 
@@ -20,7 +20,7 @@ export interface KeptToken {
 
 type Done = AuthorizedRequest & { readonly response: Answered }
 
-/** Holds every answer about one user group to what the database has; returns what does not fit. */
+/** Compares every response about one user group with the database, and returns the differences. */
 export function checkUserGroup(calls: readonly AuthorizedRequest[], kept: Kept | undefined): string[] {
   const done = calls.filter((call): call is Done => call.response !== undefined)
   if (kept === undefined) return done.length > 0 ? ['was acknowledged and is not there'] : []
@@ -35,7 +35,7 @@ export function checkUserGroup(calls: readonly AuthorizedRequest[], kept: Kept |
   ]
 }
 
-/** The acknowledged rotations: from the hash of the old token, those of the new one. There is to be one of each. */
+/** Returns the acknowledged rotations: hashes of the new tokens by the hash of the old one. There must be one per old token. */
 function stepsOf(done: readonly Done[]): Map<string, Set<string>> {
   const steps = new Map<string, Set<string>>()
   for (const { kind, from, response } of done) {
@@ -76,7 +76,7 @@ function* checkRotations(
       yield 'one Idempotency-Key was answered two tokens'
     byKey.set(key, response.token)
   }
-  // One row for each rotation that was acknowledged or, at most, for each that was in doubt: so none was done twice.
+  // One row per acknowledged rotation, and at most one per ambiguous one: no rotation ran twice.
   const doubted = new Set(
     calls.flatMap(({ from, outcome }) =>
       from !== undefined && outcome === 'in doubt' ? [hashOf(from)] : [],
@@ -87,7 +87,7 @@ function* checkRotations(
   }
 }
 
-/** A rotation may be refused only where another one, acknowledged or in doubt, took its token away. */
+/** A rotation may be refused only if another one, acknowledged or ambiguous, replaced its token. */
 function* checkRefusals(calls: readonly AuthorizedRequest[], { superseded }: Kept): Generator<string> {
   const rotations = calls.filter(({ kind }) => kind === 'rotate')
   for (const refused of rotations.filter(({ outcome }) => outcome === 'superseded')) {
@@ -104,7 +104,7 @@ function* checkRefusals(calls: readonly AuthorizedRequest[], { superseded }: Kep
   }
 }
 
-/** The tokens in the order in which each replaced the one before; those in doubt have their place by their time. */
+/** Returns the tokens in order of replacement. Ambiguous ones are placed by time. */
 function chainOf(
   { current, superseded }: Kept,
   steps: ReadonlyMap<string, ReadonlySet<string>>,
@@ -123,7 +123,7 @@ function chainOf(
   return places
 }
 
-/** No answer has a token that the database does not know, or one that was older than what an answer before it had. */
+/** No response contains a token that is not in the database, or an older token than an earlier response. */
 function* checkTokensSeen(
   calls: readonly AuthorizedRequest[],
   done: readonly Done[],
@@ -134,7 +134,7 @@ function* checkTokensSeen(
     const place = places.get(hashOf(response.token))
     if (place === undefined) yield 'an answer has a token that is not there'
     else {
-      // A repeat is answered what the first was, whatever came in between.
+      // A retry gets the response of the first attempt, regardless of changes in between.
       const first = key === undefined ? undefined : calls.find((call) => call.key === key)
       sightings.push({ value: place, from: first?.startedAt ?? startedAt, to: endedAt })
     }
@@ -142,7 +142,7 @@ function* checkTokensSeen(
   if (goesBack(sightings)) yield 'an answer has an older token than one before it'
 }
 
-/** No acknowledged update is lost, nor replaced by one that was sent before it; none that was told as not done is there. */
+/** No acknowledged update is lost or replaced by one that was sent earlier. No refused update is present. */
 function* checkRevisions(
   calls: readonly AuthorizedRequest[],
   done: readonly Done[],
@@ -166,7 +166,7 @@ function* checkRevisions(
   if (goesBack(sightings)) yield 'an update was lost: an answer has an older revision than one before it'
 }
 
-/** One event for each change, whether the change was acknowledged or not. */
+/** The audit log contains exactly one event per change, acknowledged or not. */
 function* checkAudit({ changes, superseded, events }: Kept): Generator<string> {
   const expected = {
     'user_group.created': 1,
@@ -185,7 +185,7 @@ interface Sighting {
   readonly to: number
 }
 
-/** Whether one that began after another had ended has a lower value. */
+/** Returns true if a request that began after another had ended has a lower value. */
 function goesBack(sightings: readonly Sighting[]): boolean {
   const byEnd = sightings.toSorted((a, b) => a.to - b.to)
   let ended = 0

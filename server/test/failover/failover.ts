@@ -1,5 +1,5 @@
-// Takes the database away from running services, by SIGKILL under load, and holds them to every answer that they gave:
-// `npm run test:failover`. docs/failover.md says more.
+// Kills the database of running services under load with SIGKILL, and verifies every response:
+// `npm run test:failover`. See docs/failover.md.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Belongings } from './belongings.ts'
@@ -9,14 +9,14 @@ import { runRound, type Result } from './round.ts'
 import { database, startServices, type Services } from './services.ts'
 import { verify } from './verify.ts'
 
-/** Whatever hangs, this ends. */
+/** Ends the run if something hangs. */
 const boundMs = 6 * 60_000
 setTimeout(() => {
   console.error(`not over within ${boundMs} ms`)
   process.exit(1)
 }, boundMs).unref()
 
-// Where they are missing, that is all there is to say.
+// Without these programs there is nothing to test.
 findPrograms()
 const belongings = new Belongings()
 after(() => belongings.end())
@@ -36,7 +36,7 @@ describe('a server that is killed with all its processes, and started again', ()
     }
   })
 
-  // Shorter and longer than the time for which a call is tried again; and again and again.
+  // Shorter and longer than the retries of a request, and several times in a row.
   for (const [i, outagesMs] of [[0], [6500], [2000], [8000], [3500], Array<number>(8).fill(0)].entries()) {
     const name = `kill -9, round ${i + 1}${outagesMs.length > 1 ? ` (${outagesMs.length} kills)` : ''}`
     test(name, async () => {
@@ -54,7 +54,7 @@ describe('a server that is killed with all its processes, and started again', ()
     for (const { prefix, result } of results) {
       assert.deepEqual((await verify(result.caller, server.queryOf(database), prefix)).slice(0, 10), [])
     }
-    // Without any, the rounds would have shown less than they claim.
+    // Without such requests the rounds would prove less than they claim.
     assert.ok(results.reduce((sum, { result }) => sum + result.inDoubt, 0) > 0)
   })
 })
@@ -69,7 +69,7 @@ describe('a server that is killed, and its synchronous standby', () => {
     services = await startServices(belongings, primary, [standby])
   })
 
-  // There and, with the server that was killed as the standby of the other, back again.
+  // Fail over and back: the killed server becomes the standby of the other.
   for (const [i, downMs] of [2000, 6500].entries()) {
     const name = `failover ${i + 1}`
     test(name, async () => {

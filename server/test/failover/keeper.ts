@@ -1,5 +1,5 @@
-// Ends what the failover tests started and removes their folders, however those tests end, by SIGKILL too: it is a process
-// of its own, and its input ends with theirs. Each line of the input is a `Note`.
+// Ends the processes of the failover tests and removes their folders, even if the tests are killed with SIGKILL: a separate process
+// whose input ends with the tests. Each line of the input is a `Note`.
 import { rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,7 +9,7 @@ export type Note =
   | { readonly ended: number }
   | { readonly folder: string }
 
-/** For how long a process may take to end. */
+/** Maximum time that a process may take to end, in milliseconds. */
 const patienceMs = 10_000
 
 const processes = new Map<number, NodeJS.Signals>()
@@ -23,7 +23,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 
 for (const [pid, signal] of processes) {
   send(pid, signal)
-  // It may have been stopped on the way to its end.
+  // The process may be stopped.
   send(pid, 'SIGCONT')
 }
 const deadline = Date.now() + patienceMs

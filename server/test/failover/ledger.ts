@@ -1,29 +1,29 @@
-/** What is known of a call from its answer: an answer that is unlike what the contract says is a violation, and in doubt. */
+/** Outcome of a request. A response that breaks the contract is a violation, and its effect is ambiguous. */
 export type Outcome = 'done' | 'undone' | 'in doubt' | 'superseded'
 
-/** One call, and all that its client knows of it. Times are in milliseconds of one clock. */
+/** One request as its client knows it. Times are in milliseconds of one clock. */
 export interface AuthorizedRequest {
   readonly kind: 'create' | 'read' | 'update' | 'rotate'
-  /** The user group's. */
+  /** The `user_group_id`. */
   readonly id: string
-  /** Which of the services was called. */
+  /** Index of the service. */
   readonly service: number
-  /** Of a rotation: the token to replace, and the Idempotency-Key. */
+  /** Rotations only: the token to replace, and the Idempotency-Key. */
   readonly from?: string | undefined
   readonly key?: string | undefined
-  /** Of a creation or an update: the number that it has the properties hold. */
+  /** Creations and updates only: the number in the properties. */
   readonly revision?: number | undefined
   readonly startedAt: number
   readonly endedAt: number
   readonly outcome: Outcome
-  /** Of one that is done. */
+  /** Acknowledged requests only. */
   readonly response?: Answered
 }
 
 export interface Answered {
   readonly token: string
   readonly isNew: boolean
-  /** Undefined where the answer has no properties. */
+  /** Undefined if the response has no properties. */
   readonly revision: number | undefined
 }
 
@@ -32,11 +32,11 @@ interface Waiter {
   readonly resolve: () => void
 }
 
-/** Every call that the clients made, whatever came of it, and what was wrong at first sight. */
+/** All requests of the clients, and the violations seen in single responses. */
 export class Ledger {
   readonly calls: AuthorizedRequest[] = []
   readonly violations: string[] = []
-  /** When each service last acknowledged a change. */
+  /** Time of the last acknowledged change, per service. */
   readonly changedAt: number[] = []
   acknowledged = 0
   #waiters: Waiter[] = []
@@ -52,7 +52,7 @@ export class Ledger {
     for (const { resolve } of met) resolve()
   }
 
-  /** Resolves with whether, within the time, the ledger comes to meet the condition. */
+  /** Resolves with true when the ledger meets the condition, or with false after the time limit. */
   async until(condition: () => boolean, boundMs: number): Promise<boolean> {
     if (condition()) return true
     return new Promise((resolve) => {
@@ -67,7 +67,7 @@ export class Ledger {
     })
   }
 
-  /** The calls for each user group, in the order in which they ended. */
+  /** Returns the requests for each user group, in the order in which they ended. */
   byId(): Map<string, AuthorizedRequest[]> {
     const groups = new Map<string, AuthorizedRequest[]>()
     for (const call of this.calls) {

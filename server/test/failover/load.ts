@@ -5,19 +5,19 @@ import type { AuthorizedRequest } from './ledger.ts'
 const soloClients = 16
 const crowds = 2
 const crowdSize = 4
-/** A client whose call is answered 503 so often gives up: the service does not come back. */
+/** Number of 503 responses after which a client gives up, because the service does not recover. */
 const maxTries = 10
 
 interface Group {
   readonly id: string
   token: string
-  /** The last one that was sent. */
+  /** The last request sent. */
   revision: number
 }
 
 /**
- * Clients that call the services without a pause, each call another service at random. A solo client has user groups that
- * no other client knows. Those of a crowd all do the same at once.
+ * Clients that send requests to random services without a pause. A solo client has its own user groups. The clients of a crowd all
+ * send the same requests at once.
  */
 export class Load {
   readonly #caller: Caller
@@ -36,13 +36,13 @@ export class Load {
     ]
   }
 
-  /** Resolves once every client has had the last answer that it waits for. */
+  /** Resolves when every client has received its last response. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await Promise.all(this.#clients)
   }
 
-  /** As `stop`, but nothing is tried again. */
+  /** Same as `stop`, without retries. */
   async abandon(): Promise<void> {
     this.#isAbandoned = true
     await this.stop()
@@ -68,7 +68,7 @@ export class Load {
     const { id, token } = group
     const once = () => this.#caller.rotate(this.#anyService(), id, token, anyGrace())
     let call = await once()
-    // Some repeat it all the same: then the first may turn out to have taken effect.
+    // Some clients retry anyway: the first attempt may have taken effect.
     if (isUnavailable(call) && randomInt(2) === 0) call = await once()
     if (call.outcome !== 'done') {
       call = await this.#untilDone(id, (service) => this.#caller.read(service, id))
@@ -86,7 +86,7 @@ export class Load {
       return this.#caller.rotate(service, id, token, grace, key)
     }
     const { response } = await this.#untilDone(id, same)
-    // The answer stands, whichever service is asked for it.
+    // Every service must give the same response.
     if (tries > 1 || randomInt(10) === 0) await this.#untilDone(id, same)
     if (response !== undefined) group.token = response.token
   }
@@ -105,7 +105,7 @@ export class Load {
     }
   }
 
-  /** Repeats a call for as long as it is answered 503. */
+  /** Retries a request while the response is 503. */
   async #untilDone(
     id: string,
     does: (service: number) => Promise<AuthorizedRequest>,

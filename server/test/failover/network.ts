@@ -4,8 +4,8 @@ import { once } from 'node:events'
 const latencyMs = 10
 
 /**
- * What is between a service and a server that is not on its machine: an answer is on its way for a while, and where the
- * network goes with the server, what the server had done by then is never told.
+ * A network between a service and a server on another machine. It delays responses, and when it fails with the server,
+ * responses in transit are lost.
  */
 export class Network {
   readonly #serverPort: number
@@ -18,7 +18,7 @@ export class Network {
     this.#listener.unref()
   }
 
-  /** The address of the server, this way. */
+  /** The address of the server through this network. */
   get host(): string {
     return `127.0.0.1:${this.#port}`
   }
@@ -29,7 +29,7 @@ export class Network {
     this.#port = (this.#listener.address() as AddressInfo).port
   }
 
-  /** Loses all that is on its way; until it is opened again no connection can be made. */
+  /** Drops everything in transit and refuses connections until it is opened again. */
   cut(): void {
     this.#listener.close()
     for (const client of this.#clients) client.destroy()

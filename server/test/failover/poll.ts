@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const pauseMs = 20
 
 /**
- * Asks until the answer is neither undefined nor a failure.
- * @throws Error that says what was waited for in vain
+ * Repeats the request until the result is neither undefined nor an error.
+ * @throws Error that names the expected state
  */
 export async function poll<T>(
   what: string,

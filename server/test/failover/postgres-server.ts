@@ -11,12 +11,12 @@ import { poll } from './poll.ts'
 import type { Query } from './verify.ts'
 import { childrenOf, findPrograms, isAnyRunning, runProgram } from './programs.ts'
 
-/** For how long a server may take to start or to be promoted. */
+/** Maximum time of a start or a promotion, in milliseconds. */
 const startBoundMs = 30_000
 
-/** A PostgreSQL server of this machine, on a free port, with the settings that it has by default. */
+/** A PostgreSQL server with default settings on a free local port. */
 export class PostgresServer {
-  /** By what the other servers know it. */
+  /** Its name for the other servers. */
   readonly name: string
   readonly port: number
   readonly #belongings: Belongings
@@ -37,7 +37,7 @@ export class PostgresServer {
     if (uid !== undefined && gid !== undefined) chownSync(this.#folder, uid, gid)
   }
 
-  /** @param walFolder where its log is to be, if not with its data */
+  /** @param walFolder folder of the write-ahead log, by default within the data folder */
   static async startPrimary(
     belongings: Belongings,
     name: string,
@@ -67,12 +67,12 @@ export class PostgresServer {
     return server
   }
 
-  /** Where it is, as it stands in a URL. */
+  /** Host and port, as in a URL. */
   get host(): string {
     return `127.0.0.1:${this.port}`
   }
 
-  /** Where it is as seen from another machine. */
+  /** Host and port for clients on another machine. */
   get remoteHost(): string {
     return this.#network.host
   }
@@ -96,7 +96,7 @@ export class PostgresServer {
         cwd: this.#folder,
         env: { LC_ALL: 'C' },
         stdio: ['ignore', log, log],
-        // Ctrl-C would have it shut down while the tests still use it.
+        // Ctrl-C would shut it down while the tests still use it.
         detached: true,
         ...this.#programs.user,
       },
@@ -107,19 +107,19 @@ export class PostgresServer {
     await this.#network.open()
   }
 
-  /** Resolves once it has ended by itself. */
+  /** Resolves when the server has ended by itself. */
   async ended(): Promise<void> {
     const child = this.#child as ChildProcess
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
     this.#network.cut()
   }
 
-  /** Ends all of its processes at once, and the network to it. */
+  /** Kills all of its processes at once, and the network to it. */
   async kill(): Promise<void> {
     const child = this.#child as ChildProcess
     const pid = child.pid as number
     const ended = once(child, 'exit')
-    // Each of its processes leads a process group, so that there is none to kill. While it is stopped it makes no more.
+    // Each process leads its own process group, so they must be killed one by one. A stopped server starts no more.
     const most = await childrenOf(pid)
     process.kill(pid, 'SIGSTOP')
     most.forEach(endNow)
@@ -133,7 +133,7 @@ export class PostgresServer {
     )
   }
 
-  /** Resolves with when a direct connection could write. */
+  /** Resolves with the time at which a direct connection could write. */
   async writable(): Promise<number> {
     return this.#whileItRuns(`a write on ${this.name}`, async () => {
       await this.query('CREATE TABLE IF NOT EXISTS written (); INSERT INTO written DEFAULT VALUES')
@@ -141,7 +141,7 @@ export class PostgresServer {
     })
   }
 
-  /** Copies the primary and goes on as its standby; resolves once a commit there waits for this one. */
+  /** Copies the primary and follows it as a synchronous standby. Resolves when commits wait for this server. */
   async follow(primary: PostgresServer): Promise<void> {
     rmSync(join(this.#folder, 'data'), { recursive: true, force: true })
     await primary.#setSynchronousStandby(this.name)
@@ -157,10 +157,10 @@ export class PostgresServer {
     })
   }
 
-  /** Makes a standby the primary. */
+  /** Promotes a standby to the primary. */
   async promote(): Promise<void> {
     await this.query('SELECT pg_promote()')
-    // It was copied with the setting that has commits wait for a standby, and has none.
+    // The copied setting makes commits wait for a standby, and this server has none.
     await this.#setSynchronousStandby('')
   }
 
@@ -170,7 +170,7 @@ export class PostgresServer {
       connectionTimeoutMillis: 2000,
       query_timeout: 30_000,
     })
-    // Of the connection's end the statement that is under way tells.
+    // The statement in flight reports the end of the connection.
     client.on('error', () => undefined)
     try {
       await client.connect()
@@ -212,6 +212,6 @@ function endNow(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It ended by itself meanwhile.
+    // The process has ended by itself.
   }
 }

@@ -5,17 +5,17 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Where Debian has them: a folder for each version. */
+/** Debian's folder of PostgreSQL's programs, with one folder per version. */
 const debianFolder = '/usr/lib/postgresql'
 
-/** The programs of PostgreSQL, and the user who runs them. */
+/** PostgreSQL's programs and the user that runs them. */
 export interface Programs {
   readonly folder: string
-  /** PostgreSQL refuses to run as root; it is then run by the user that its package made. */
+  /** The package's user, because PostgreSQL refuses to run as root. */
   readonly user: { readonly uid?: number; readonly gid?: number }
 }
 
-/** @throws Error that says what to install */
+/** @throws Error that names the package to install */
 export function findPrograms(): Programs {
   const versions = existsSync(debianFolder)
     ? readdirSync(debianFolder).sort((a, b) => Number(b) - Number(a))
@@ -46,11 +46,11 @@ export async function runProgram(
   program: string,
   args: readonly string[],
 ): Promise<void> {
-  // Without the environment: it may name another PostgreSQL, or another language.
+  // The environment may name another PostgreSQL server or another language.
   await run(join(folder, program), args, { cwd, env: { LC_ALL: 'C' }, ...user })
 }
 
-/** The processes whose parent this one is; what has ended and was not yet collected is left out. */
+/** Returns the child processes, without zombies. */
 export async function childrenOf(parent: number): Promise<number[]> {
   return (await runningProcesses()).flatMap(({ pid, parentPid }) => (parentPid === parent ? [pid] : []))
 }
@@ -60,7 +60,7 @@ export async function isAnyRunning(pids: readonly number[]): Promise<boolean> {
 }
 
 async function runningProcesses(): Promise<{ pid: number; parentPid: number }[]> {
-  // Not the synchronous way: while the clients stand still, no call would be under way when PostgreSQL is killed.
+  // Asynchronously, because the clients must have requests in flight when PostgreSQL is killed.
   const { stdout } = await run('ps', ['-A', '-o', 'pid=', '-o', 'ppid=', '-o', 'stat='])
   return stdout
     .trim()

@@ -8,24 +8,24 @@ import type { PostgresServer } from './postgres-server.ts'
 import { assertLive, database, readiness, type Services } from './services.ts'
 import { verify } from './verify.ts'
 
-/** UGS_POSTGRES_DEADLINE_MS, by default. A request may look up its API token first, and has that time for each. */
+/** Default of UGS_POSTGRES_DEADLINE_MS. It applies to the lookup of the API token and to the operation separately. */
 const deadlineMs = 5000
-/** What a machine that is busy with all of this may add. */
+/** Allowance for a busy machine, in milliseconds. */
 const marginMs = 2000
-/** Within what time of the database the service is to be back. */
+/** Maximum time from the database's recovery to the service's, in milliseconds. */
 const recoveryBoundMs = 5000
-/** An outage that is shorter may be over before `/readyz` was asked. */
+/** Shorter outages may end before the next request to `/readyz`. */
 const noticedMs = 1500
 
 export interface Round {
   readonly name: string
-  /** What the ids of its user groups begin with. */
+  /** Prefix of the ids of its user groups. */
   readonly prefix: string
-  /** For how long there is no server that runs: once for each time that it is killed. */
+  /** Length of each outage, one per kill. */
   readonly outagesMs: readonly number[]
-  /** The server that is killed. */
+  /** The server to kill. */
   readonly victim: PostgresServer
-  /** Brings the database back; resolves with the server that takes writes from then on. */
+  /** Restores the database, and resolves with the server that accepts writes. */
   readonly bringBack: () => Promise<PostgresServer>
 }
 
@@ -34,7 +34,7 @@ export interface Result {
   readonly inDoubt: number
 }
 
-/** Puts the services under load, takes the database away and brings it back, and holds what was acknowledged to it. */
+/** Kills and restores the database under load, and compares it with the acknowledged requests. */
 export async function runRound(services: Services, round: Round): Promise<Result> {
   const caller = new Caller(services.origins, services.apiToken, new Ledger())
   const load = new Load(caller, round.prefix)
@@ -60,12 +60,12 @@ export async function runRound(services: Services, round: Round): Promise<Result
 }
 
 interface Outage {
-  /** When the server was killed, the first time. */
+  /** Time of the first kill. */
   readonly killedAt: number
-  /** When a direct connection could write, and to which server. */
+  /** Time at which a direct connection could write, and its server. */
   readonly writableAt: number
   readonly server: PostgresServer
-  /** Whether each service made a change soon after. */
+  /** True if each service made a change soon afterwards. */
   readonly isOver: boolean
 }
 
@@ -73,7 +73,7 @@ async function takeAway(services: Services, round: Round, ledger: Ledger): Promi
   await acknowledges(ledger, 300 + randomInt(1500))
   let last = await takeAwayOnce(services, round, round.outagesMs[0] ?? 0)
   for (const downMs of round.outagesMs.slice(1)) {
-    // Before the services have all of their connections again.
+    // Before the services have restored all of their connections.
     await acknowledges(ledger, ledger.acknowledged + 1 + randomInt(30))
     last = { ...(await takeAwayOnce(services, round, downMs)), killedAt: last.killedAt }
   }

@@ -16,8 +16,8 @@ export interface Services {
 export const database = 'ugs'
 
 /**
- * Two services with default settings on one database, which they are told to find at any of these servers. The first is
- * on the same machine as the servers, the second elsewhere.
+ * Two services with default settings on one database, with a URL that names all of these servers. The first is on the same
+ * machine as the servers, the second on another one.
  */
 export async function startServices(
   belongings: Belongings,
@@ -30,7 +30,7 @@ export async function startServices(
   const dataFolder = belongings.folder()
   const start = async (hosts: readonly string[]) => {
     const service = await startService(
-      // It ends with the rest.
+      // `belongings` ends it.
       { after: () => undefined },
       {
         DATABASE_URL: `postgres://${primary.credentials}@${hosts.join()}/${database}?target_session_attrs=read-write`,
@@ -49,7 +49,7 @@ export async function startServices(
   return { running, origins: running.map(({ origin }) => origin), apiToken }
 }
 
-/** Resolves once `/readyz` of every service answers so; /healthz always says 200. */
+/** Resolves when `/readyz` of every service returns the status. `/healthz` must always return 200. */
 export async function readiness({ origins }: Services, status: 200 | 503, boundMs: number): Promise<void> {
   await Promise.all(
     origins.map(async (origin) => {
@@ -62,7 +62,7 @@ export async function readiness({ origins }: Services, status: 200 | 503, boundM
   )
 }
 
-/** The processes that were started live on, and no token nor a defect has reached their logs. */
+/** Asserts that the first processes still run, and that no token and no defect is in their logs. */
 export function assertLive({ running }: Services): void {
   for (const { pid, stderr } of running) {
     const lastLines = stderr().split('\n').slice(-20).join('\n')

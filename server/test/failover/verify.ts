@@ -1,15 +1,15 @@
 import { checkUserGroup, hashOf, type Kept, type KeptToken } from './check.ts'
 import type { Caller } from './caller.ts'
 
-/** How many user groups are read at once. */
+/** Number of user groups read at once. */
 const width = 32
 
-/** Reads tables of either store: they name their columns alike. */
+/** Reads tables. Both stores use the same column names. */
 export type Query = (sql: string) => Promise<any[]>
 
 /**
- * Reads what the database has, by SQL, and what each service answers for it, and holds the ledger to it. Nothing may be
- * under way meanwhile. Returns what does not fit.
+ * Compares the ledger with the database, read by SQL, and with the responses of each service. No request may be in flight.
+ * Returns the differences.
  */
 export async function verify(caller: Caller, query: Query, prefix: string): Promise<string[]> {
   const kept = await readKept(query, prefix)
@@ -54,7 +54,7 @@ async function readKept(query: Query, prefix: string): Promise<Map<string, Kept>
 
 type Collected = Kept & { readonly superseded: KeptToken[]; readonly events: Record<string, number> }
 
-/** The reads go to the ledger too, as the last calls. */
+/** Records these reads as the last requests in the ledger. */
 async function compareReads(caller: Caller, kept: ReadonlyMap<string, Kept>): Promise<string[]> {
   const violations: string[] = []
   const rest = [...kept]

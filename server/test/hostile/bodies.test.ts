@@ -2,8 +2,8 @@ import { after, test } from 'node:test'
 import { startService } from '../support/service.ts'
 import { assertFault, assertSuccess, userApi, type ErrorCode } from '../support/user-api.ts'
 
-// Bodies that are valid HTTP, and meant to cost as much as a body can. What reading them costs is in
-// contract/strict-json-cost.test.ts, and `npm run bench -- hostile-json` measures it.
+// Bodies that are valid HTTP and as expensive as possible. contract/json/strict-json-cost.test.ts tests the cost of reading them,
+// and `npm run bench -- hostile-json` measures it.
 
 const service = await startService({ after })
 const api = userApi(service.origin, service.tokens.Testing)
@@ -11,7 +11,7 @@ const limit = 1024 * 1024
 
 const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 const objects = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels)
-/** As many of these as a body can hold. */
+/** Repeats a text up to the maximum size of a body. */
 function filled(open: string, itemOf: (i: number) => string, close: string): string {
   const items: string[] = []
   let length = open.length + close.length
@@ -84,7 +84,7 @@ const cases: Record<string, Case> = {
     'validation_failed',
     '/properties',
   ],
-  // Node before 20.20.2, 22.22.2 and 24.14.1 hashed texts of digits to their value, which anyone can foresee.
+  // Node.js before 20.20.2, 22.22.2 and 24.14.1 hashed digit strings to their value, which makes collisions easy to generate.
   'keys "0" to "n"': [inProperties(filled('{', (i) => `"${i}":0`, '}')), 'validation_failed', '/properties'],
   'keys of digits that are far from each other': [
     inProperties(filled('{', (i) => `"${(i + 1) * 65_536}":0`, '}')),
@@ -148,7 +148,7 @@ for (const [what, [body, code, ...paths]] of Object.entries(cases)) {
     for (const operation of [api.get, api.put]) {
       const response = await operation(body)
       const told = (response.body as { error: { fields?: { path: string }[] } }).error.fields ?? []
-      // Where there are very many, a hundred of them are told.
+      // The response lists at most a hundred problems.
       assertFault(response, code, told.length === 100 ? told.map(({ path }) => path) : paths)
     }
     assertFault(await api.put({ user_group_id: 'costly' }), 'user_group_not_found')

@@ -5,7 +5,7 @@ import { startService } from '../support/service.ts'
 import { assertFault, assertSuccess, userApi, type ErrorCode } from '../support/user-api.ts'
 import { bodyOf, linesOf, rawRequest } from './raw-cases.ts'
 
-// Whole requests that arrive in pieces, in crowds, or not to their end.
+// Requests that arrive in pieces, many at once, or incomplete.
 
 const service = await startService({ after })
 const token = service.tokens.Testing
@@ -55,7 +55,7 @@ for (const [what, requestOf] of Object.entries({ 'with a length': withLength, 'i
   })
 }
 
-/** What stands among good requests, and what it is answered with. */
+/** A bad request among good ones, and its response. */
 const refusals: Record<string, { request: Buffer; code: ErrorCode }> = {
   'without an API token': {
     request: rawRequest(

@@ -4,8 +4,8 @@ import { startService } from '../support/service.ts'
 import { assertFault, userApi } from '../support/user-api.ts'
 import { bodyOf, linesOf, rawRequest, refused, taken, testRawCases, type RawCase } from './raw-cases.ts'
 
-// Where a request ends (RFC 9112, section 6). What is not plain, or what a proxy may read in another way, is refused, and
-// nothing that follows it on the connection is a request. More is in http/protocol-errors.test.ts.
+// The end of a request (RFC 9112, section 6). Ambiguous framing is refused, and nothing after it on the connection is a request.
+// See also http/server/protocol-errors.test.ts.
 
 const service = await startService({ after })
 const lines = linesOf(service.tokens.Testing)
@@ -150,7 +150,7 @@ testRawCases(service, {
   ),
 })
 
-// What a trailer holds comes too late to count.
+// Trailers are ignored.
 const withoutAuthorization = lines.filter((line) => !line.startsWith('Authorization'))
 const withoutHost = lines.filter((line) => !line.startsWith('Host'))
 const withTrailer = (head: string[], trailer: string) =>

@@ -21,19 +21,19 @@ interface Player {
   readonly caller: Caller
 }
 
-/** What was sent and what came back. */
+/** A request and its response. */
 interface HttpExchange {
   readonly request: ModelRequest
   readonly response: HttpResponse
 }
 
-/** Plays requests to the service, and holds each answer against the model's. */
+/** Sends requests to the service and compares each response with the model's. */
 export class Game {
-  /** How many answers were held against the model, by status and error code. */
+  /** Number of compared responses, by status and error code. */
   readonly counts = new Map<string, number>()
   readonly players: readonly Player[]
   readonly #origin: string
-  /** Of all sequences: nearly every id is of one of them, but not each. */
+  /** Counter over all sequences. Most ids belong to one sequence, some to several. */
   readonly #state = stateOf()
   readonly #connections: (RawConnection | undefined)[] = []
   #sequences = 0
@@ -43,7 +43,7 @@ export class Game {
     this.players = players
   }
 
-  /** Games of one service share nothing, so that they may be played at once. */
+  /** Games of one service share no data, so they can run at the same time. */
   static async begin(service: RunningService, gameNumber: number): Promise<Game> {
     const first = `game ${gameNumber}`
     const second = `another of ${first}`
@@ -70,7 +70,7 @@ export class Game {
     ])
   }
 
-  /** To be called after each sequence: the service closes connections that are idle for long. */
+  /** Call this after each sequence, because the service closes idle connections. */
   hangUp(): void {
     for (const connection of this.#connections.splice(0)) connection?.close()
   }
@@ -80,8 +80,8 @@ export class Game {
   }
 
   /**
-   * One request after the other. At last each of the user groups is asked for, by who may not change it and with all that
-   * the model has of it: that is only answered where nothing differs, the mapping included.
+   * Sends one request after the other. Then gets each user group with a read-only API token and all values of the model, which
+   * succeeds only if nothing differs, including the mapping.
    */
   async play(drafts: readonly Draft[]): Promise<void> {
     const nonce = this.#nonce()
@@ -99,7 +99,7 @@ export class Game {
     }
   }
 
-  /** Some requests in turn, then others at once: their answers are those of some order of them, and so is what is left. */
+  /** Sends some requests one by one and others at once. Their responses and the final state must match some order. */
   async playAtOnce(first: readonly Draft[], atOnce: readonly Draft[]): Promise<void> {
     const nonce = this.#nonce()
     const state = stateOf()
@@ -127,7 +127,7 @@ export class Game {
     return (this.#sequences++).toString(36).padStart(nonceLength, '~')
   }
 
-  /** The request of a draft, with what is known by now in place of the marks. */
+  /** Builds the request of a draft, with known values in place of the marks. */
   #request(draft: Draft, nonce: string, made: readonly Group[]): SentRequest {
     const player = this.players[draft.caller] as Player
     const own = made.filter((group) => player.caller !== null && isSameRealm(group, player.caller))
@@ -189,7 +189,7 @@ function keyOf({ workspace, environment, id }: Group): string {
   return `${workspace}/${environment}/${id}`
 }
 
-/** Bytes that may be no UTF-8, with their marks replaced. */
+/** Replaces the marks in bytes that may not be valid UTF-8. */
 function filled(bytes: Buffer, fill: (text: string) => string): Buffer {
   const isText = bytes.equals(Buffer.from(bytes.toString()))
   if (isText) return Buffer.from(fill(bytes.toString()))
@@ -217,7 +217,7 @@ function bytesOf(request: SentRequest): Buffer {
   return Buffer.concat([head, ...(chunks === null ? [body] : inChunks(body, chunks))])
 }
 
-/** The last size is that of all further chunks. */
+/** The last size applies to all further chunks. */
 function inChunks(body: Buffer, sizes: readonly number[]): Buffer[] {
   const parts: Buffer[] = []
   for (let at = 0, i = 0; at < body.length; i++) {
@@ -229,7 +229,7 @@ function inChunks(body: Buffer, sizes: readonly number[]): Buffer[] {
   return [...parts, Buffer.from('0\r\n\r\n')]
 }
 
-/** Whether the answers are those of one order of the requests, after which the last one is answered like this. */
+/** Returns true if the responses match one order of the requests, followed by the last one. */
 function isOfSomeOrder(exchanges: readonly HttpExchange[], last: HttpExchange, before: State): boolean {
   const isNext = ({ request, response }: HttpExchange, state: State) => {
     if (
@@ -262,7 +262,7 @@ function isOfSomeOrder(exchanges: readonly HttpExchange[], last: HttpExchange, b
   return follows(exchanges, before)
 }
 
-/** Whether another one of them may have been running with the same idempotency key. */
+/** Returns true if another request with the same idempotency key may have been in flight. */
 function isRunning(request: ModelRequest, exchanges: readonly HttpExchange[]): boolean {
   const { idempotencyKey } = request
   return (

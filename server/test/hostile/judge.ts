@@ -11,13 +11,13 @@ import {
   type Success,
 } from './model.ts'
 
-/** No answer tells more fields than this. */
+/** Maximum number of fields in an error. */
 const mostFields = 100
 
 /**
- * Asserts that this is the model's answer, whole, and makes the state what it is after it. Of requests at once it is left
- * open in which of two ways of writing one value it comes back.
- * @returns the user group that was answered
+ * Asserts that the response equals the model's, and applies it to the state. After simultaneous requests, a value may have either of
+ * two notations.
+ * @returns the user group in the response
  */
 export function judge(
   request: ModelRequest,
@@ -53,7 +53,7 @@ function assertRefused(response: HttpResponse, { codes, paths, isOneOfPaths }: R
   if (error.code === 'method_not_allowed') assert.equal(response.headers.allow, 'GET, POST, PUT')
 }
 
-/** The user group as it should be, with what only the answer can tell. */
+/** Returns the expected user group, with the values that only the response has. */
 function groupAnswered(
   response: HttpResponse,
   { group, isNewGroup, isNewToken }: Success,
@@ -89,7 +89,7 @@ function assertAnswered(response: HttpResponse, outcome: Success, group: Group, 
       ...(hasEnvironment && { api_environment_tag: group.environment }),
     },
   })
-  // As it was sent, byte for byte.
+  // The same bytes as in the request.
   if (hasProperties && !isAtOnce)
     assert.ok(response.text.includes(`"properties":${properties}`), response.text)
 }

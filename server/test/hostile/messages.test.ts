@@ -11,7 +11,7 @@ import {
   type RawCase,
 } from './raw-cases.ts'
 
-// Request lines and headers that are odd, ambiguous, oversized or not HTTP/1.1. More is in http/protocol-errors.test.ts.
+// Request lines and headers that are odd, ambiguous, oversized or not HTTP/1.1. See also http/server/protocol-errors.test.ts.
 
 const service = await startService({ after })
 const token = service.tokens.Testing
@@ -42,7 +42,7 @@ testRawCases(service, {
   ),
   'HTTP/11': refused(withLine('GET /api/user HTTP/11')),
   'http/1.1': refused(withLine('GET /api/user http/1.1')),
-  // Node's parser does not tell it apart.
+  // Node's parser does not distinguish it.
   'RTSP/1.0, which is read as HTTP/1.0': {
     sent: withLine('GET /api/user RTSP/1.0'),
     responses: ['success'],

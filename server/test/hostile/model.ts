@@ -9,14 +9,14 @@ import {
 } from '../support/slow-json.ts'
 import type { ErrorCode } from '../support/user-api.ts'
 
-// What `/api/user` answers, by the contract and docs/api.md alone, in the plainest way and without a database.
+// A model of `/api/user` after the contract and docs/api.md, as simple as possible and without a database.
 
 export interface TenantScope {
   readonly workspace: string
   readonly environment: 'Customer' | 'Testing'
 }
 
-/** Who calls: null where the API token is none. */
+/** The caller, or null if the API token is invalid. */
 export type Caller = (TenantScope & { readonly scopes: readonly string[] }) | null
 
 export interface ModelRequest {
@@ -40,9 +40,9 @@ export interface Group extends TenantScope {
 
 export interface State {
   readonly groups: Map<string, Group>
-  /** The keys of the user groups, by every token that was answered. */
+  /** Keys of the user groups, by each token in a response. */
   readonly owners: Map<string, string>
-  /** What rotated, by idempotency key: the body, and the user group that was answered. */
+  /** Rotations by idempotency key: the body and the user group in the response. */
   readonly rotations: Map<string, { readonly meaning: string; readonly answered: Group }>
   readonly teamIds: Set<number>
 }
@@ -64,7 +64,7 @@ export function isSameRealm(a: TenantScope, b: TenantScope): boolean {
   return a.workspace === b.workspace && a.environment === b.environment
 }
 
-/** One of these errors; of `paths` those named, or one of them, where they are told one at a time. */
+/** Expects one of these errors, with the given `paths`, or with one of them if the service reports one at a time. */
 export interface Refusal {
   readonly codes: readonly ErrorCode[]
   readonly paths: readonly string[]
@@ -72,15 +72,15 @@ export interface Refusal {
 }
 
 export interface Success {
-  /** By the token and the id that are only known from the answer, where they are new. */
+  /** Takes the token and the id from the response if they are new. */
   readonly group: (learnt: { token: string; teamId: number }) => Group
   readonly isNewToken: boolean
   readonly isNewGroup: boolean
-  /** The keys of the answer and of its user group. */
+  /** Keys of the response and of its user group. */
   readonly newUserGroup: boolean | undefined
   readonly hasProperties: boolean
   readonly hasEnvironment: boolean
-  /** Makes the state what it is after this answer. */
+  /** Applies the response to the state. */
   readonly happened: (group: Group) => void
 }
 
@@ -99,7 +99,7 @@ export function isRefusal(outcome: Refusal | Success): outcome is Refusal {
   return 'codes' in outcome
 }
 
-/** The first fault is the answer, in this order: method, API token, override, scope, headers, JSON, fields, user group. */
+/** Returns the first error, in this order: method, API token, override, scope, headers, JSON, fields, user group. */
 export function expected(request: ModelRequest, state: State): Refusal | Success {
   const { caller, override, body, contentType, isChunked } = request
   if (!['GET', 'POST', 'PUT'].includes(request.method)) return refusal('method_not_allowed')
@@ -111,14 +111,14 @@ export function expected(request: ModelRequest, state: State): Refusal | Success
   const { scopes } = caller
   if (!scopes.includes('write') && !(method === 'GET' && scopes.includes('read'))) return refusal('forbidden')
 
-  // Of what the headers tell, and the idempotency key, no order is promised.
+  // The order of errors in headers and in the idempotency key is not specified.
   const codes: ErrorCode[] = []
   if (body.length === 0) codes.push('body_required')
   if (body.length > limits.body) codes.push('body_too_large')
   if (!isJson(contentType)) codes.push('unsupported_media_type')
   const key = method === 'POST' ? request.idempotencyKey : undefined
   if (key !== undefined && !/^[!-~]{1,255}$/.test(key)) codes.push('invalid_idempotency_key')
-  // What chunks hold is only known when they have been read.
+  // The size of a chunked body is known only after reading it.
   if (codes.length > 0) return { codes: isChunked ? codes : headerFaults(codes), paths: [] }
 
   const reading = readSlowly(body)
@@ -130,7 +130,7 @@ export function expected(request: ModelRequest, state: State): Refusal | Success
     : made(caller, method === 'GET', reading.value, state)
 }
 
-/** The length is a header too, and what the headers tell comes before the idempotency key. */
+/** The length is a header, and errors in headers precede errors in the idempotency key. */
 function headerFaults(codes: readonly ErrorCode[]): readonly ErrorCode[] {
   const others = codes.filter((code) => code !== 'invalid_idempotency_key')
   return others.length > 0 ? others : codes
@@ -146,7 +146,7 @@ function isJson(contentType: string | undefined): boolean {
 
 const keyOf = ({ workspace, environment }: TenantScope, rest: string) => `${workspace}/${environment}/${rest}`
 
-/** Get-or-create, or an update. */
+/** Handles get-or-create and update. */
 function made(
   caller: NonNullable<Caller>,
   mayCreate: boolean,
@@ -221,7 +221,7 @@ function rotated(
   }
   const owner = state.owners.get(token) ?? ''
   const group = state.groups.get(owner)
-  // Of somebody else a token looks as if there were none.
+  // A token of another tenant scope is treated as unknown.
   if (group === undefined || owner !== keyOf(caller, group.id)) return refusal('token_not_found')
   if (group.token !== token) return refusal('token_superseded')
   return {
@@ -241,7 +241,7 @@ function textOf(value: SlowValue | undefined): string | undefined {
 }
 
 const nullable = (value: SlowValue) => (value.kind === 'null' ? null : value)
-/** An empty mapping is none. */
+/** An empty mapping is the same as no mapping. */
 const mappingOf = (value: SlowValue) => (value.kind === 'object' && value.members.length > 0 ? value : null)
 const isSame = (a: SlowValue | null, b: SlowValue | null) =>
   a === null || b === null ? a === b : meaningOf(a) === meaningOf(b)

@@ -5,17 +5,17 @@ import { RawConnection } from '../support/raw-connection.ts'
 import type { RunningService } from '../support/service.ts'
 import { assertFault, assertSuccess, userApi, type ErrorCode } from '../support/user-api.ts'
 
-/** What a raw request is answered with: the user group, an error, or, where it is no call of `/api/user`, just a status. */
+/** Response to a raw request: the user group, an error, or only a status if the path is not `/api/user`. */
 type Expected = 'success' | 100 | 200 | ErrorCode
 
 export interface RawCase {
   readonly sent: string | Buffer
   readonly responses: readonly Expected[]
-  /** What becomes of another request that was sent right behind it. */
+  /** Outcome of a second request on the same connection. */
   readonly then: 'the next one is answered' | 'closed'
 }
 
-/** The rest of a case: one error, and whether the connection goes on. */
+/** Expects one error, on a connection that stays open or closes. */
 export const refused = (sent: string | Buffer, ...answers: ErrorCode[]): RawCase => ({
   sent,
   responses: answers.length === 0 ? ['malformed_request'] : answers,
@@ -32,15 +32,15 @@ export const taken = (sent: string | Buffer): RawCase => ({
   then: 'the next one is answered',
 })
 
-/** A whole request with these lines; the bytes of the text are those of Latin-1. */
+/** Returns a request with these lines, encoded in Latin-1. */
 export function rawRequest(lines: readonly string[], body = '', newLine = '\r\n'): Buffer {
   return Buffer.from([...lines, '', ''].join(newLine) + body, 'latin1')
 }
 
-/** The body of a get-or-create. */
+/** Body of a get-or-create request. */
 export const bodyOf = (id: string): string => JSON.stringify({ user_group_id: id, name: 'Name' })
 
-/** The lines of a get-or-create, but for those that say how its body is framed. */
+/** Lines of a get-or-create request without its framing headers. */
 export function linesOf(token: string): string[] {
   return [
     'GET /api/user HTTP/1.1',
@@ -53,8 +53,8 @@ export function linesOf(token: string): string[] {
 let count = 0
 
 /**
- * A test for each case: the bytes are sent in one piece, with a get-or-create of another user group behind them. That one is
- * either answered in its turn or never done, and afterwards the service serves others as before.
+ * Defines a test for each case. It sends the bytes in one piece, followed by a get-or-create of another user group, which either gets
+ * its response or is never executed. Afterwards the service serves other clients as before.
  */
 export function testRawCases(
   service: Pick<RunningService, 'origin' | 'tokens'>,

@@ -1,28 +1,28 @@
 import fc from 'fast-check'
 import { asBytes, rarely, valueText } from '../support/json-texts.ts'
 
-// Requests of `/api/user`: valid ones, nearly valid ones, and broken ones.
+// Arbitraries for requests of `/api/user`: valid, nearly valid and broken.
 
-/** A request before it is known where in a sequence it stands, and which tokens there are by then. */
+/** A request template. Its place in a sequence and the current tokens are filled in later. */
 export interface Draft {
   readonly method: string
-  /** Which of the callers, and how it says so. */
+  /** The caller and the form of its credentials. */
   readonly caller: number
   readonly scheme: string
   readonly path: string
   readonly override: string | undefined
   readonly idempotencyKey: string | undefined
   readonly contentType: string | undefined
-  /** Null where the body has a length, else the sizes of its chunks. */
+  /** Sizes of the chunks, or null for a body with a length. */
   readonly chunks: readonly number[] | null
-  /** With marks for what is known only when it is sent. */
+  /** Contains marks for values that are known only when the request is sent. */
   readonly body: Buffer
 }
 
-/** Stands for some characters that no other sequence has. */
+/** Mark for characters that are unique to a sequence. */
 export const nonceMark = '\ue000'
 export const nonceLength = 8
-/** Stand for the newest token of the caller's, the oldest one, and somebody else's. */
+/** Marks for the caller's newest and oldest token, and for another caller's token. */
 export const tokenMarks = { newest: '\ue001', oldest: '\ue002', foreign: '\ue003' }
 
 const oneOf = fc.constantFrom
@@ -125,7 +125,7 @@ const oddMembers = fc.array(
   { minLength: 1, maxLength: 3 },
 ) // prettier-ignore
 
-/** Members in some order, each of them there so many times in a hundred, as an object with or without white space. */
+/** An object with members in any order, each present with the given percentage, with or without white space. */
 function objectText(
   members: Record<string, readonly [inHundred: number, value: fc.Arbitrary<string>]>,
   oddInHundred = 0,
@@ -209,7 +209,7 @@ const largeBodies = oneOf(
   padded(1024 * 1024 - (nonceLength - 1) + 1),
 )
 
-/** Valid requests of one user group, by the first caller and the fourth. */
+/** Valid requests for one user group by the first and the fourth caller. */
 export const draftsOfOne: fc.Arbitrary<Draft> = fc
   .tuple(
     oneOf('GET', 'GET', 'PUT', 'POST'),
@@ -236,19 +236,19 @@ export const draftsOfOne: fc.Arbitrary<Draft> = fc
   })
   .map(shown)
 
-/** Makes the user group that most of the others are about. */
+/** Creates the user group of most other requests. */
 export const firstDraft: Draft = {
   ...{ method: 'GET', caller: 0, scheme: 'Token', path: '/api/user', override: undefined },
   ...{ idempotencyKey: undefined, contentType: 'application/json', chunks: null },
   body: Buffer.from(`{"user_group_id":"a${nonceMark}","name":"Name"}`),
 }
 
-/** Requests of that many callers. */
+/** Requests of the given number of callers. */
 export function drafts(callers: number): fc.Arbitrary<Draft> {
   return anyDrafts(callers).map(shown)
 }
 
-/** The same, which says what it is where it fails. */
+/** The same with a readable text for failures. */
 function shown(draft: Draft): Draft {
   const { body, ...head } = draft
   const text = () => `${JSON.stringify(head)} ${JSON.stringify(body.toString().slice(0, 1000))}`
@@ -279,7 +279,7 @@ function anyDrafts(callers: number): fc.Arbitrary<Draft> {
     fc.record({
       method: fc.constant(method),
       override: fc.constant(override),
-      // The first ones may do everything.
+      // The first callers have all scopes.
       caller: fc.oneof({ weight: 6, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat({ max: 3 }) }, { weight: 1, arbitrary: fc.nat({ max: callers - 1 }) }),
       scheme: rarely(6, oneOf('token', 'TOKEN', 'Token  ', 'Bearer', 'Basic', ''), 'Token'),
       path: rarely(6, oneOf('/api/user/', '/api/user?user_group_id=x'), '/api/user'),

@@ -5,8 +5,8 @@ import { startService } from '../support/service.ts'
 import { Game } from './game.ts'
 import { drafts, draftsOfOne, firstDraft } from './requests.ts'
 
-// Generated requests of `/api/user` against a model of the contract. `npm run test:hostile` plays many more of them, and
-// in several games at once.
+// Compares generated requests of `/api/user` with a model of the contract. `npm run test:hostile` sends many more, in several games
+// at once.
 
 const cases = Number(process.env.HOSTILE_CASES ?? 2500)
 const gameCount = Number(process.env.HOSTILE_GAMES ?? 1)
@@ -16,7 +16,7 @@ const service = await startService({ after })
 const games: Game[] = []
 for (let i = 0; i < gameCount; i++) games.push(await Game.begin(service, i))
 
-/** Plays until so many answers have been held against the model. */
+/** Sends sequences until the given number of responses is compared. */
 async function playUntil<T>(
   t: TestContext,
   count: number,
@@ -56,7 +56,7 @@ test('requests in turn are answered as the model answers them', async (t) => {
       .sort()
       .join(', '),
   )
-  // What is hardly ever met is not tested.
+  // A response that rarely occurs is not tested.
   for (const what of [
     '200',
     '400 malformed_json',

@@ -1,12 +1,12 @@
-// Kills services under load by SIGKILL, and PostgreSQL with them, and holds the store to every answer that they gave:
-// `npm run test:kill -- --store sqlite --rounds 50`. docs/reliability.md says more. The exit code is 1 if anything was lost.
+// Kills services and PostgreSQL under load with SIGKILL, and compares the store with every response:
+// `npm run test:kill -- --store sqlite --rounds 50`. See docs/reliability.md. The exit code is 1 if anything was lost.
 import { parseArgs } from 'node:util'
 import { Belongings } from '../failover/belongings.ts'
 import { runKillRound, type KillResult } from './round.ts'
 import { KillableServices } from './services.ts'
 import { ownPostgresStore, sqliteStore } from './stores.ts'
 
-/** Whatever hangs, this ends. */
+/** Ends the run if something hangs. */
 const boundMsOfRound = 60_000
 
 const { values: options } = parseArgs({

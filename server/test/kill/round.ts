@@ -8,20 +8,20 @@ import { verify } from '../failover/verify.ts'
 import type { KillableServices } from './services.ts'
 import type { KilledStore } from './stores.ts'
 
-/** What is killed in one round after another. */
+/** Targets of SIGKILL, one per round in turn. */
 const victims = ['one service', 'all services', 'the database', 'the database and all services'] as const
 type Victim = (typeof victims)[number]
 
 export interface KillResult {
   readonly victim: Victim
   readonly calls: number
-  /** Creations, updates and rotations that were acknowledged. */
+  /** Acknowledged creations, updates and rotations. */
   readonly changes: number
   readonly inDoubt: number
   readonly refused: number
-  /** What does not fit: lost changes among it. */
+  /** Differences between responses and the store, for example lost changes. */
   readonly violations: readonly string[]
-  /** What the checks of the store find wrong with its files. */
+  /** Damage that the store's own checks find in its files. */
   readonly faults: readonly string[]
 }
 
@@ -30,7 +30,7 @@ function victimOf(round: number, { server }: KilledStore): Victim {
   return victims[round % possible] as Victim
 }
 
-/** Puts the services under load, kills some of them at a random moment, has them back, and holds the store to every answer. */
+/** Kills services under load at a random moment, restarts them, and compares the store with every response. */
 export async function runKillRound(
   services: KillableServices,
   store: KilledStore,

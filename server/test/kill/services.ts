@@ -4,12 +4,12 @@ import { createApiToken } from '../support/command.ts'
 import { freePort } from '../support/port.ts'
 import { startService, type RunningService } from '../support/service.ts'
 
-/** Who ends what was started, whatever happens. */
+/** Ends the processes even if the tests are killed. */
 export interface Keeper {
   readonly keep: (pid: number) => void
 }
 
-/** Services on one store, each of which is killed and started again on its port. */
+/** Services on one store. Each is restarted on its port after a kill. */
 export class KillableServices {
   readonly apiToken: string
   readonly origins: readonly string[]
@@ -40,7 +40,7 @@ export class KillableServices {
     }
     const start = async (service: number) => {
       const started = await startService(
-        // Whoever keeps it ends it.
+        // `belongings` ends the process.
         { after: () => undefined },
         { ...settings, PORT: String(ports[service]) },
       )
@@ -55,14 +55,14 @@ export class KillableServices {
     return this.#running
   }
 
-  /** Of those that were killed since `forget`. */
+  /** Restarts of the services killed since `forget`. */
   readonly whenBack: WhenBack = (service) => this.#back[service]
 
   forget(): void {
     this.#back = []
   }
 
-  /** Kills them all at one moment; what it returns starts them again. */
+  /** Kills all of them at once, and returns a function that restarts them. */
   async kill(services: readonly number[]): Promise<() => Promise<void>> {
     const comeBack = services.map((service) => {
       const { promise, resolve } = withResolver()

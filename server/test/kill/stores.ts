@@ -7,14 +7,14 @@ import type { Query } from '../failover/verify.ts'
 import { freshDatabase } from '../support/database.ts'
 import type { Scope } from '../support/scope.ts'
 
-/** What services keep their data in while they are killed. */
+/** The store of services that are killed. */
 export interface KilledStore {
   readonly databaseUrl: string
-  /** On a connection of its own, so that it sees what a service would that starts now. */
+  /** Reads over a new connection, as a restarted service does. */
   readonly query: Query
-  /** What the store's own checks of its files find wrong. */
+  /** Returns the damage that the store's own checks find in its files. */
   readonly findFaults: () => Promise<string[]>
-  /** Where the store is a server that may be killed too. */
+  /** The server to kill, if the store has one. */
   readonly server?: Pick<PostgresServer, 'kill' | 'start' | 'writable'>
 }
 
@@ -40,7 +40,7 @@ export function sqliteStore(folder: string): KilledStore {
   }
 }
 
-/** A database of the server that all tests use, which lives on. */
+/** A database of the server that all tests share. The server is not killed. */
 export async function sharedPostgresStore(t: Scope): Promise<KilledStore> {
   const databaseUrl = await freshDatabase(t)
   const query = async (sql: string) => {
@@ -55,7 +55,7 @@ export async function sharedPostgresStore(t: Scope): Promise<KilledStore> {
   return { databaseUrl, query, findFaults: () => findFaultsOfPostgres(query) }
 }
 
-/** A server of its own, which may be killed. */
+/** A separate server, which may be killed. */
 export async function ownPostgresStore(belongings: Belongings): Promise<KilledStore> {
   const server = await PostgresServer.startPrimary(belongings, 'one')
   await server.query('CREATE DATABASE ugs')
@@ -68,7 +68,7 @@ export async function ownPostgresStore(belongings: Belongings): Promise<KilledSt
   }
 }
 
-/** What `pg_amcheck --heapallindexed --parent-check` does, by SQL: so it needs no program of PostgreSQL's. */
+/** Runs the checks of `pg_amcheck --heapallindexed --parent-check` in SQL, without PostgreSQL's programs. */
 async function findFaultsOfPostgres(query: Query): Promise<string[]> {
   await query('CREATE EXTENSION IF NOT EXISTS amcheck')
   const ofTables = `FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
@@ -77,7 +77,7 @@ async function findFaultsOfPostgres(query: Query): Promise<string[]> {
     `SELECT relname, msg FROM (SELECT pg_class.oid, relname ${ofTables} AND relkind = 'r') AS own,
        LATERAL verify_heapam(own.oid) AS found`,
   )
-  // Raises an error where anything is wrong.
+  // Raises an error if it finds damage.
   const [{ checked }] = await query(
     `SELECT count(bt_index_parent_check(index, true)) AS checked FROM (
        SELECT pg_class.oid::regclass AS index ${ofTables} AND relkind = 'i'

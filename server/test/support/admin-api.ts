@@ -16,7 +16,7 @@ import { startService, type RunningService } from './service.ts'
 import { assertCommonHeaders, userApi, userGroupIn, type ErrorView, type UserGroupView } from './user-api.ts'
 
 export interface AdminInput {
-  /** What stands in the braces of the path. */
+  /** Values of the path parameters. */
   readonly params?: Readonly<Record<string, string | number>>
   readonly query?: Readonly<Record<string, string | number | boolean>> | string
   readonly body?: unknown
@@ -39,8 +39,8 @@ export function adminPath(id: AdminOperationId, { params = {}, query = '' }: Adm
 }
 
 /**
- * `/admin/v1` as one caller sees it. A string or bytes as the body are sent as they are; what operations take as rows is
- * NDJSON unless a header says otherwise.
+ * Returns a client of `/admin/v1`. A string or bytes as the body are sent unchanged. Rows are sent as NDJSON unless a header says
+ * otherwise.
  */
 export function adminApi(origin: string, token?: string): AdminApi {
   return Object.fromEntries(
@@ -70,7 +70,7 @@ interface Documented {
 const { paths, components } = openApiDocument('0.0.0') as Documented
 const ajv = new Ajv2020({ strict: false, validateFormats: true, allErrors: true })
 ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
-// The references are from the root of the document.
+// References start at the root of the document.
 const validators = new Map(
   Object.keys(components.schemas).map((name) => [
     name,
@@ -83,7 +83,7 @@ function assertSchema(value: unknown, name: string): void {
   assert.ok(validate?.(value), `${name}: ${JSON.stringify(validate?.errors)}\n${JSON.stringify(value)}`)
 }
 
-/** That the OpenAPI document has an answer with this status. */
+/** Asserts that the OpenAPI document has a response with this status. */
 function assertDocumented(id: AdminOperationId, status: number): void {
   const { path, method } = operationOf(id)
   const documented = paths[`/admin/v1${path}`]?.[method.toLowerCase()]?.responses ?? {}
@@ -100,7 +100,7 @@ function showsToken(id: AdminOperationId): boolean {
   )
 }
 
-/** The rows of an answer in NDJSON. */
+/** Returns the rows of an NDJSON response. */
 export function rowsIn<T>({ text }: HttpResponse): T[] {
   assert.ok(text === '' || text.endsWith('\n'), 'the last line has no end')
   return text
@@ -110,10 +110,10 @@ export function rowsIn<T>({ text }: HttpResponse): T[] {
 }
 
 /**
- * Asserts that the answer is of the operation's schema and holds a token only where that says so; returns its body, or
- * the rows of one that has rows.
+ * Asserts that the response matches the operation's schema and contains a token only if the schema has one. Returns its body, or
+ * its rows.
  */
-// The type is the caller's word for what the schema was asserted to be.
+// The caller names the type that corresponds to the asserted schema.
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
 export function assertAnswers<T = any>(answer: HttpResponse, id: AdminOperationId): T {
   const { status = 200, response: schema, returnsRows } = operationOf(id)
@@ -127,7 +127,7 @@ export function assertAnswers<T = any>(answer: HttpResponse, id: AdminOperationI
   return body as T
 }
 
-/** Asserts the whole shape of an error of the operation; `fields` are the paths at fault, in any order. */
+/** Asserts the whole shape of an error of the operation. `fields` lists the invalid paths in any order. */
 export function assertRefused(
   response: HttpResponse,
   id: AdminOperationId,
@@ -147,7 +147,7 @@ export function assertRefused(
   return error as ErrorView
 }
 
-/** A user group as `/admin/v1` answers it. */
+/** A user group in a response of `/admin/v1`. */
 export interface ManagedUserGroup {
   readonly team_id: number
   readonly provided_id: string
@@ -167,13 +167,13 @@ export function managedIn(response: HttpResponse, id: AdminOperationId): Managed
   return assertAnswers<{ user_group: ManagedUserGroup }>(response, id).user_group
 }
 
-/** One environment of a service, as those who work in it see it. */
+/** Clients of one environment of a service. */
 export interface ManagedEnvironment {
   readonly admin: AdminApi
   readonly adminToken: string
   readonly user: ReturnType<typeof userApi>
   readonly introspect: Introspect
-  /** Makes a user group by `/api/user`; its name is its id unless another is given. */
+  /** Creates a user group through `/api/user`. Default name is the id. */
   readonly create: (id: string, fields?: object) => Promise<UserGroupView>
 }
 
@@ -200,7 +200,7 @@ export async function manage(
   }
 }
 
-/** A service whose API tokens stop at once when they are revoked, and its environment `Customer`. */
+/** Starts a service without an API token cache, so that revocation takes effect at once. Returns its environment `Customer`. */
 export async function startManaged(
   t: Scope,
   settings: Record<string, string> = {},
@@ -209,5 +209,5 @@ export async function startManaged(
   return { service, ...(await manage(service)) }
 }
 
-/** `team_id` as a parameter. */
+/** Returns `team_id` as a path parameter. */
 export const of = ({ team_id }: { readonly team_id: number }) => ({ params: { team_id } })

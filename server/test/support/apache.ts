@@ -26,13 +26,13 @@ export const apache: Tool = {
 
 export interface Gateway {
   readonly origin: string
-  /** The headers of each request that reached what stands behind it. */
+  /** Headers of the requests that reached the application behind Apache. */
   readonly passed: readonly IncomingHttpHeaders[]
 }
 
 /**
- * Starts an Apache that lets a request to `/protected` through only with a token that the introspection endpoint calls
- * active, and hands on what it was told of it as headers. It asks for each request anew: its cache is off.
+ * Starts an Apache that forwards a request to `/protected` only with a token that introspection reports as active, with the
+ * claims as headers. Its cache is off.
  */
 export async function startGateway(
   t: Scope,
@@ -56,7 +56,7 @@ export async function startGateway(
     'introspect.auth': 'client_secret_basic',
     client_id: introspection.clientId,
     client_secret: introspection.clientSecret,
-    // For how many seconds an answer is kept.
+    // Time that a response is cached, in seconds.
     expiry: '0',
   })
   const file = join(folder, 'apache.conf')
@@ -79,7 +79,7 @@ ${['mpm_event', 'authn_core', 'authz_core', 'authz_user', 'proxy', 'proxy_http',
 </Location>
 `,
   )
-  // One process, in the foreground: it ends whole, however it is ended.
+  // One process in the foreground, so that every signal ends all of it.
   const child = spawn(command, ['-X', '-f', file], {
     env: { PATH: process.env.PATH, LC_ALL: 'C' },
     stdio: ['ignore', 'ignore', 'pipe'],

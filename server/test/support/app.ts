@@ -25,11 +25,11 @@ export interface RunningApp {
   readonly origin: string
   readonly store: Store
   readonly createApiToken: (expiresAt?: number, scopes?: readonly ApiScope[]) => Promise<string>
-  /** What the service does every minute. */
+  /** Writes the last uses of API tokens, as the service does every minute. */
   readonly writeApiTokenUses: () => Promise<void>
 }
 
-/** The application in this process, on a port and a store of its own, by a clock that the test brings. */
+/** Starts the application in this process, with a new store and the test's clock. */
 export async function startApp(
   t: Scope,
   clock: Clock,

@@ -2,27 +2,27 @@ import { generateToken } from '../../src/domain/token/token.ts'
 import { assertAnswers, of, type ManagedEnvironment } from './admin-api.ts'
 import { assertSuccess, tokenIn } from './user-api.ts'
 
-/** What somebody has in an environment: of each kind one that could be found, changed, removed or used. */
+/** One resource of each kind in an environment. */
 export interface Belongings {
   readonly userGroupId: string
   readonly teamId: number
   readonly token: string
-  /** Of the same user group, in its grace period. */
+  /** The superseded token of the same user group, in its grace period. */
   readonly replacedToken: string
-  /** What `replacedToken` was replaced with. */
+  /** The token that replaced `replacedToken`. */
   readonly idempotencyKey: string
   readonly deletedUserGroupId: string
   readonly deletedTeamId: number
   readonly schemaId: number
   readonly schemaProvidedId: string
-  /** Of a schema without data sources. */
+  /** Id of a schema without data sources. */
   readonly unusedSchemaId: number
   readonly dataSourceId: number
   readonly apiTokenId: number
   readonly apiToken: string
 }
 
-/** The names of all that `giveBelongings` makes have this in them, so that it can be looked for. */
+/** Part of every name that `giveBelongings` creates, to search for. */
 export const secretName = 'Secret'
 
 export async function giveBelongings({ admin, user, create }: ManagedEnvironment): Promise<Belongings> {
@@ -62,7 +62,7 @@ export async function giveBelongings({ admin, user, create }: ManagedEnvironment
   }
 }
 
-/** What nobody has. Its ids are as long as those of `giveBelongings`, for tables. */
+/** Ids that do not exist, with the length of those of `giveBelongings`, for tables. */
 export const nobodys: Belongings = {
   userGroupId: 'group of nil',
   teamId: 900_001,
@@ -79,7 +79,7 @@ export const nobodys: Belongings = {
   apiToken: generateToken('api', 'Customer'),
 }
 
-/** A text without the ids that were asked for, where it tells them again. */
+/** Removes the requested ids from a text. */
 export function withoutIds(
   text: string,
   { userGroupId, deletedUserGroupId, schemaProvidedId }: Belongings,

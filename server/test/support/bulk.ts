@@ -3,7 +3,7 @@ import type { ImportRow } from '../../src/domain/user-group/user-group-import.ts
 import { Fault } from '../../src/domain/fault.ts'
 import { rowReaders, type BulkFormat } from '../../src/contract/import/import-rows.ts'
 
-/** A row as a reader gives it: what it says, or the code and message of what is wrong with it. */
+/** A row from the reader: its content, or the code and message of its error. */
 export type ReadRow = readonly [
   line: number,
   providedId: string | null,
@@ -14,7 +14,7 @@ async function* chunksOf(parts: readonly (string | Buffer)[]): AsyncGenerator<Bu
   for (const part of parts) yield await Promise.resolve(Buffer.from(part))
 }
 
-/** The rows of a body that comes in these parts. */
+/** Returns the rows of a body that arrives in these parts. */
 export async function readRows(
   format: BulkFormat,
   body: string | Buffer | readonly (string | Buffer)[],
@@ -29,7 +29,7 @@ export async function readRows(
   ])
 }
 
-/** A line of the answer to an import. */
+/** A line of the response to an import. */
 export interface ImportLine {
   readonly line: number
   readonly user_group_id: string | null
@@ -46,7 +46,7 @@ export interface ImportSummary {
   readonly dry_run: boolean
 }
 
-/** The lines of an answer to an import, and the summary that it must end with. */
+/** Returns the lines of the response to an import, and the summary at its end. */
 export function importedIn(lines: readonly unknown[]): { results: ImportLine[]; summary: ImportSummary } {
   const { summary } = lines.at(-1) as { summary?: ImportSummary }
   assert.ok(summary !== undefined, 'the last line is no summary')
@@ -61,12 +61,12 @@ export function importedIn(lines: readonly unknown[]): { results: ImportLine[]; 
   return { results, summary }
 }
 
-/** What became of each row: its line and outcome, or of one that was refused the code. */
+/** Returns line and outcome of each row, or the error code of a refused one. */
 export function outcomesOf(results: readonly ImportLine[]): (readonly [number, string])[] {
   return results.map(({ line, outcome, error }) => [line, error?.code ?? outcome] as const)
 }
 
-/** Every kind of row that is refused, in NDJSON, with its code; none of them is of more than one line. */
+/** Every kind of invalid row in NDJSON with its error code, one line per row. */
 export const badRows: readonly (readonly [
   what: string,
   row: string | Buffer,

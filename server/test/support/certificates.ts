@@ -13,12 +13,12 @@ export const openssl: Tool = {
 export interface Certificate {
   readonly cert: string
   readonly key: string
-  /** The files of both. */
+  /** Paths of certificate and key. */
   readonly certFile: string
   readonly keyFile: string
 }
 
-/** An authority that is known nowhere, and what it issues; all of it in this folder. */
+/** A private certificate authority with its certificates in a folder. */
 export class Authority {
   readonly certificate: Certificate
   readonly #openssl: string
@@ -32,7 +32,7 @@ export class Authority {
     this.certificate = read(files)
   }
 
-  /** `names` as in `DNS:localhost` or `IP:127.0.0.1`. */
+  /** Issues a certificate for names such as `DNS:localhost` or `IP:127.0.0.1`. */
   issue(name: string, ...names: readonly string[]): Certificate {
     const files = this.#filesOf(name)
     const { certFile, keyFile } = this.certificate

@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 import { chromium, type Browser } from 'playwright-core'
 import { findTool } from './tool.ts'
 
-/** Where Chromium is; undefined where the test is skipped because it is missing. */
+/** Returns the path of Chromium, or skips the test and returns undefined if it is not installed. */
 export function findChromium(t: Pick<TestContext, 'name' | 'skip'>): string | undefined {
   return findTool(t, {
     name: 'Chromium',

@@ -12,23 +12,23 @@ export interface ReceivedSpan {
   readonly kind: number
   readonly attributes: Record<string, unknown>
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[]
-  /** 2 where it failed. */
+  /** 2 for an error. */
   readonly status: number | undefined
-  /** Of the process that sent it. */
+  /** Attributes of the process that sent the span. */
   readonly resource: Record<string, unknown>
 }
 
 export interface Collector {
-  /** The settings of a service that sends here. */
+  /** Settings for a service that sends its spans to this collector. */
   readonly settings: Record<string, string>
   readonly spans: ReceivedSpan[]
-  /** All that was sent here, headers too. */
+  /** All requests, including their headers. */
   readonly received: () => string
-  /** Resolves once there is a span like this. */
+  /** Resolves when a span matches. */
   readonly until: (isIt: (span: ReceivedSpan) => boolean) => Promise<ReceivedSpan>
 }
 
-/** Takes spans over HTTP, as JSON (OTLP). */
+/** Starts a collector of spans over HTTP with JSON (OTLP). */
 export async function startCollector(t: Scope): Promise<Collector> {
   const spans: ReceivedSpan[] = []
   let received = ''

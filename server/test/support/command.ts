@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { RunningService } from './service.ts'
 
-/** What an operator sees of a user group; the only place that shows its mapping. */
+/** A user group as `ugs user-group show` prints it, with its mapping. */
 export interface ShownUserGroup {
   readonly name: string
   readonly mapping: Record<string, string> | null
@@ -11,7 +11,7 @@ export interface ShownUserGroup {
 
 type Commands = Pick<RunningService, 'ugs'>
 
-/** Runs a command that must succeed; returns what it wrote. */
+/** Runs a command that must succeed, and returns its standard output. */
 export async function runCommand({ ugs }: Commands, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await ugs(...args)
   assert.equal(code, 0, stderr)
@@ -27,7 +27,7 @@ export async function showUserGroup(
   return JSON.parse(json) as ShownUserGroup
 }
 
-/** Makes an API token and returns it. */
+/** Creates an API token and returns it. */
 export async function createApiToken(
   service: Commands,
   environment: 'Customer' | 'Testing',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** The commands that do something, by their names, with those that they are below of. */
+/** Returns the commands without subcommands, by full name. */
 export function leavesOf(command: Command, path: readonly string[] = []): [name: string, command: Command][] {
   return command.commands.flatMap((sub) => {
     const below = [...path, sub.name()]

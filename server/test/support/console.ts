@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
-import type { AdminOperationId } from '../../src/contract/admin/admin-operations.ts'
+import type { AdminOperationId } from '../../src/http/admin/operations.ts'
 import { adminPath, operationOf, type AdminInput } from './admin-api.ts'
 import { call, type HttpResponse } from './http.ts'
 
 export const sessionPath = '/console/session'
 
-/** Who is signed in to the console, as a browser knows it. */
+/** A session of the console in a browser. */
 export interface SignedIn {
   readonly response: HttpResponse
-  /** `name=value`, as a browser sends it back. */
+  /** The cookie as `name=value`. */
   readonly cookie: string
   readonly csrfToken: string
   readonly session: SessionView
@@ -39,20 +39,20 @@ export async function signIn(
   const response = await signingIn(origin, { api_token: apiToken }, headers)
   assert.equal(response.status, 200, response.text)
   const { session } = response.body as { session: SessionView }
-  // Node gives the lines of this header as a list.
+  // Node.js returns this header as a list.
   const [setCookie = ''] = [response.headers['set-cookie']].flat()
   const cookie = /^ugs_session=[\w-]{43}(?=;)/.exec(setCookie)?.[0]
   assert.ok(cookie !== undefined, setCookie)
   return { response, cookie, csrfToken: session.csrf_token, session }
 }
 
-/** The headers of a call that changes something. */
+/** Headers of a request that changes something. */
 export const signed = ({ cookie, csrfToken }: Pick<SignedIn, 'cookie' | 'csrfToken'>) => ({
   cookie,
   'x-csrf-token': csrfToken,
 })
 
-/** An operation of `/admin/v1` without an API token, with these headers. */
+/** Calls an operation of `/admin/v1` with these headers and without an API token. */
 export function callOperation(
   origin: string,
   id: AdminOperationId,

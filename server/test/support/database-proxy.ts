@@ -14,35 +14,34 @@ import type { Scope } from './scope.ts'
 
 export interface ProxyOptions {
   /**
-   * Encrypts what is between the client and the proxy, with this certificate; else TLS is refused. With `ca`, the client
-   * must have one that this authority issued.
+   * Encrypts the connection between client and proxy with this certificate. By default the proxy refuses TLS. With `ca`, the
+   * client must have a certificate of this authority.
    */
   readonly tls?: { readonly key: string; readonly cert: string; readonly ca?: string }
 }
 
-/** A statement that has arrived and that the server does not have yet. */
+/** A statement that has reached the proxy, but not the server. */
 export interface CaughtStatement {
-  /** Goes on as if nothing had been. */
+  /** Forwards the statement. */
   pass(): void
-  /** Has it answered, and then the session ended by the server, as at a shutdown: both arrive at once. */
+  /** Forwards the statement. Its response and the end of the session, as at a shutdown, arrive together. */
   passLast(): void
-  /** Ends the connection, on both sides: the server never has the statement. */
+  /** Ends the connection on both sides. The server never receives the statement. */
   drop(): void
-  /** Ends the connection for the client alone, so that the statement can still `run`. */
+  /** Ends the connection to the client only, so that the statement can still `run`. */
   cutOff(): void
-  /** Has the server run it, and tells nobody; resolves once that is done, and with it its commit. */
+  /** Runs the statement without a response to the client. Resolves after its commit. */
   run(): Promise<void>
 }
 
-/** `silent`: no byte comes through, and no connection ends. */
+/** `silent`: the proxy forwards nothing and ends no connection. */
 type Mode = 'open' | 'refusing' | 'silent'
 
 /**
- * Stands between a store and PostgreSQL, and can lose connections and statements on the way, at the point that a test
- * asks for.
+ * A proxy between a store and PostgreSQL that drops connections and statements at the point that a test chooses.
  */
 export class DatabaseProxy {
-  /** The texts of all statements that have arrived, in order; of a prepared one, at each time that it is run. */
+  /** Texts of all statements in order of arrival. A prepared statement is listed at each execution. */
   readonly statements: string[] = []
   readonly #target: URL
   readonly #server: Server
@@ -56,11 +55,11 @@ export class DatabaseProxy {
   private constructor(target: URL, options: ProxyOptions) {
     this.#target = target
     this.#options = options
-    // What a client ends stays open until the proxy answers it, as over a network that loses everything.
+    // A connection that the client ends stays open until the proxy responds, as in a network that drops all packets.
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#accept(client))
   }
 
-  /** Its links go to this database, whichever one the client names. */
+  /** Forwards to this database, whichever one the client names. */
   static async start(t: Scope, databaseUrl: string, options: ProxyOptions = {}): Promise<DatabaseProxy> {
     const proxy = new DatabaseProxy(new URL(databaseUrl), options)
     proxy.#server.listen(0, '127.0.0.1')
@@ -78,7 +77,7 @@ export class DatabaseProxy {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** The URL of the database, by way of the proxy and of those `others`, in this order. */
+  /** Returns the URL of the database through this proxy and the `others`, in this order. */
   urlWith(...others: readonly string[]): string {
     const { username, password, pathname } = this.#target
     const credentials = password === '' ? username : `${username}:${password}`
@@ -89,28 +88,28 @@ export class DatabaseProxy {
     return this.urlWith()
   }
 
-  /** How many connections were made to it so far. */
+  /** Number of connections so far. */
   get connections(): number {
     return this.#connections
   }
 
-  /** How many statements have arrived that match. */
+  /** Returns the number of matching statements so far. */
   count(pattern: RegExp): number {
     return this.statements.filter((text) => pattern.test(text)).length
   }
 
-  /** The next statement that matches; it waits for what the test does with it. */
+  /** Resolves with the next matching statement, which is held until the test decides. */
   next(pattern: RegExp): Promise<CaughtStatement> {
     return new Promise((resolve) => this.#catchers.push({ pattern, resolve }))
   }
 
-  /** Ends all connections, and every new one at once, until `open`. */
+  /** Ends all connections, and new ones at once, until `open`. */
   refuse(): void {
     this.#mode = 'refusing'
     this.#endAll()
   }
 
-  /** Swallows every byte in both directions, of new connections too, until `open`. */
+  /** Drops every byte in both directions, also of new connections, until `open`. */
   swallow(): void {
     this.#mode = 'silent'
   }
@@ -120,13 +119,13 @@ export class DatabaseProxy {
     this.#mode = 'open'
   }
 
-  /** Makes the server look like one that is, or has become, a standby, for statements that arrive from then on. */
+  /** Makes the server look like a standby for all statements that follow. */
   async becomeReadOnly(): Promise<void> {
     this.#isReadOnly = true
     await Promise.all([...this.#links].map((link) => link.ask('SET default_transaction_read_only = on')))
   }
 
-  /** The server takes writes again, over new connections. */
+  /** Accepts writes again, over new connections. */
   becomeWritable(): void {
     this.#isReadOnly = false
   }
@@ -148,7 +147,7 @@ export class DatabaseProxy {
     this.#links.add(link)
   }
 
-  /** Whether somebody has been waiting for it. */
+  /** True if the test waits for it. */
   #take(text: string, caught: CaughtStatement): boolean {
     this.statements.push(text)
     const index = this.#catchers.findIndex(({ pattern }) => pattern.test(text))
@@ -178,7 +177,7 @@ interface LinkOptions {
   readonly onEnd: () => void
 }
 
-/** One client's connection and that to the server. */
+/** A connection of a client, and its connection to the server. */
 class Link {
   readonly #options: LinkOptions
   readonly #database: string
@@ -188,15 +187,15 @@ class Link {
   readonly #fromClient = new Messages('startup')
   readonly #fromServer = new Messages('typed')
   readonly #prepared = new Map<string, string>()
-  /** What the client sent of a statement, until it is complete. */
+  /** Messages of a statement until it is complete. */
   #parts: Buffer[] = []
   #text = ''
-  /** While set, answers go nowhere; called when the server is ready for the next statement. */
+  /** While set, responses are dropped. Called when the server is ready for the next statement. */
   #onReady: (() => void) | undefined
   #isHeld = false
-  /** Whether the server waits for a statement. */
+  /** True if the server waits for a statement. */
   #isReady = false
-  /** While set, the messages of the last answer that the client gets. */
+  /** While set, the messages of the last response to the client. */
   #lastAnswer: Buffer[] | undefined
 
   constructor(client: Socket, target: URL, options: LinkOptions) {
@@ -217,13 +216,13 @@ class Link {
     })
   }
 
-  /** Ends it on both sides. */
+  /** Ends the connection on both sides. */
   end(): void {
     this.#socket.destroy()
     this.#server.destroy()
   }
 
-  /** Has the server run a statement that the client knows nothing of, unless the connection ends before. */
+  /** Runs a statement without the client's knowledge, unless the connection ends first. */
   async ask(text: string): Promise<void> {
     while (!this.#isReady) {
       if (this.#server.closed) return
@@ -237,7 +236,7 @@ class Link {
     this.#server.write(bytes)
   }
 
-  /** Keeps the answer from the client. */
+  /** Drops the response. */
   #runAlone(bytes: Buffer): Promise<void> {
     return new Promise((resolve) => {
       this.#onReady = resolve
@@ -281,7 +280,7 @@ class Link {
     this.#client.write(tls === undefined ? 'N' : 'S')
     if (tls === undefined) return
     this.#client.removeAllListeners('data')
-    // A socket of one's own would take any certificate; a server refuses those of other authorities.
+    // A `TLSSocket` accepts any certificate. A server refuses those of other authorities.
     createTlsServer({ requestCert: tls.ca !== undefined, rejectUnauthorized: true, ...tls })
       .on('secureConnection', (socket) => this.#listenTo(socket))
       .emit('connection', this.#client)
@@ -300,7 +299,7 @@ class Link {
       this.#text = this.#prepared.get(readText(message, end).text) ?? ''
     }
     this.#parts.push(message)
-    // Those are followed by others of the same statement, up to a Sync.
+    // More messages of the same statement follow, up to a Sync.
     if ('PBDECH'.includes(type)) return
     const bytes = Buffer.concat(this.#parts)
     this.#parts = []

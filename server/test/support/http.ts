@@ -4,7 +4,7 @@ export interface HttpResponse {
   readonly status: number
   readonly headers: Record<string, string>
   readonly text: string
-  // The shape is what the tests are about.
+  // The tests assert the shape.
 
   readonly body: any
 }
@@ -14,11 +14,11 @@ export interface AuthorizedRequest {
   readonly path?: string
   readonly token?: string | undefined
   readonly headers?: Record<string, string>
-  /** Sent as JSON, or as it is where it is a string or bytes. */
+  /** Sent as JSON. A string or bytes are sent unchanged. */
   readonly body?: unknown
 }
 
-/** Makes one call over a connection of its own. */
+/** Sends one request over a new connection. */
 export function call(
   origin: string,
   { method = 'GET', path = '/api/user', token, headers = {}, body }: AuthorizedRequest,

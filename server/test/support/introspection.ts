@@ -6,7 +6,7 @@ export const introspectionPath = '/oauth2/introspect'
 
 export const formType = 'application/x-www-form-urlencoded'
 
-/** The claims of a token that is active, as they are answered. */
+/** Claims of an active token. */
 export interface Claims {
   readonly active: true
   readonly token_type: string
@@ -21,7 +21,7 @@ export interface Claims {
   readonly properties: Record<string, unknown> | null
 }
 
-/** Asks whose token this is, as the holder of an API token. */
+/** Introspects a token with an API token. */
 export type Introspect = (token: string, parameters?: Record<string, string>) => Promise<HttpResponse>
 
 export function introspector(origin: string, apiToken: string): Introspect {
@@ -32,7 +32,7 @@ export function introspector(origin: string, apiToken: string): Introspect {
     })
 }
 
-/** One call with a form. */
+/** Sends one request with a form. */
 export function introspectionCall(
   origin: string,
   { headers = {}, ...rest }: Parameters<typeof call>[1],
@@ -44,7 +44,7 @@ export function introspectionCall(
   })
 }
 
-/** `Authorization` as RFC 7617 has it. */
+/** Returns an `Authorization` header after RFC 7617. */
 export function basic(userName: string, password: string): string {
   return `Basic ${Buffer.from(`${userName}:${password}`).toString('base64')}`
 }
@@ -55,7 +55,7 @@ function assertAnswer(response: HttpResponse): void {
   assertCommonHeaders(response)
 }
 
-/** That the answer is about an active token; returns what it says. */
+/** Asserts that the response is about an active token, and returns its claims. */
 export function assertActive(response: HttpResponse): Claims {
   assertAnswer(response)
   const claims = response.body as Claims
@@ -63,7 +63,7 @@ export function assertActive(response: HttpResponse): Claims {
   return claims
 }
 
-/** That the answer tells nothing of the token but that it is not active. */
+/** Asserts that the response says only that the token is not active. */
 export function assertInactive(response: HttpResponse): void {
   assertAnswer(response)
   assert.equal(response.text, '{"active":false}')

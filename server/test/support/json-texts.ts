@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-// JSON texts as bytes: of every form that the grammar has, and nearly of it.
+// Arbitraries for valid and nearly valid JSON texts, as bytes.
 
 const oneOf = fc.constantFrom
 
@@ -15,7 +15,7 @@ const whole = fc.oneof(
   digits.map((text) => text.replace(/^0+(?=.)/, '')),
 )
 
-/** Numbers that a double holds and numbers that it does not, in all the ways of writing them. */
+/** Numbers within and beyond the precision of a double, in every notation. */
 export const numberText = fc.oneof(
   fc.integer().map(String),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((double) => JSON.stringify(double)),
@@ -72,7 +72,7 @@ function written(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-/** What stands between the quotes of a string. */
+/** Content of a string, without its quotes. */
 const inQuotes = fc
   .tuple(
     fc.array(character, { maxLength: 8 }),
@@ -91,7 +91,7 @@ const keyText = fc.oneof(
   },
 )
 
-/** Any value; mostly strict, and now and then with a duplicate, a lone surrogate or a number that no double holds. */
+/** Any value. Some have a duplicate key, a lone surrogate or a number beyond a double's precision. */
 export const { value: valueText } = fc.letrec<{ value: string; leaf: string; array: string; object: string }>(
   (tie) => ({
     leaf: fc.oneof(
@@ -132,7 +132,7 @@ function withSlips(text: string, slips: readonly Slip[]): string {
   }, text)
 }
 
-/** What UTF-8 never has, or not there. */
+/** Bytes that are not valid UTF-8. */
 const brokenBytes = oneOf('ff', 'c0af', 'eda080', 'f4908080', 'c3', 'f09f98', '80', 'efbbbf', 'fe').map(
   (hex) => Buffer.from(hex, 'hex'),
 )
@@ -140,8 +140,7 @@ const brokenBytes = oneOf('ff', 'c0af', 'eda080', 'f4908080', 'c3', 'f09f98', '8
 const broken = fc.tuple(fc.nat(), brokenBytes)
 
 /**
- * The texts in UTF-8: of every hundred about so many with up to three slips in them, and a few with bytes that are no
- * UTF-8.
+ * Texts in UTF-8. About `slipsInHundred` percent have up to three errors, and a few contain bytes that are not valid UTF-8.
  */
 export function asBytes(text: fc.Arbitrary<string>, slipsInHundred: number): fc.Arbitrary<Buffer> {
   const slips = rarely(slipsInHundred, fc.array(slip, { minLength: 1, maxLength: 3 }), [])
@@ -154,7 +153,7 @@ export function asBytes(text: fc.Arbitrary<string>, slipsInHundred: number): fc.
   })
 }
 
-/** This value, and so many times in a hundred one of those. */
+/** The value, or with the given percentage one of the others. */
 export function rarely<T, U>(inHundred: number, those: fc.Arbitrary<T>, value: U): fc.Arbitrary<T | U> {
   return fc.oneof<fc.WeightedArbitrary<T | U>[]>(
     { weight: 100 - inHundred, arbitrary: fc.constant(value) },

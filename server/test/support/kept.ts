@@ -5,7 +5,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import { Client } from 'pg'
 import type { RunningService } from './service.ts'
 
-/** All bytes that a service keeps: by the file of its data folder, and by the table where it has a database. */
+/** Returns all stored bytes of a service, by file of its data folder and by table of its database. */
 export async function kept({ dataFolder, databaseUrl }: RunningService): Promise<Map<string, Buffer>> {
   const files = readdirSync(dataFolder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
@@ -16,34 +16,34 @@ export async function kept({ dataFolder, databaseUrl }: RunningService): Promise
   ])
 }
 
-/** The same, to see whether anything was written. */
+/** Returns all stored data, to detect writes. */
 export async function written(service: RunningService): Promise<Map<string, Buffer>> {
   const all = await kept(service)
-  // Reading leaves marks in it.
+  // Reading changes this file.
   all.delete('ugs.db-shm')
   return all
 }
 
-/** Asserts that nothing is written by `work`, which may be done again. */
+/** Asserts that `work` writes nothing. Runs `work` again if the service wrote in the background. */
 export async function writingNothing<T>(service: RunningService, work: () => Promise<T>): Promise<T> {
   for (;;) {
     const uses = await lastUses(service)
     const before = await written(service)
     const result = await work()
     const after = await written(service)
-    // What the service writes by itself, at most once a minute, is not of the work.
+    // The service may have written in the background, at most once a minute.
     if (JSON.stringify(await lastUses(service)) !== JSON.stringify(uses)) continue
     assert.deepEqual(after, before)
     return result
   }
 }
 
-/** A row as it stands in a table, by its columns. */
+/** A row of a table, by column. */
 export type KeptRow = Readonly<Record<string, unknown>> & { readonly table: string }
 
 /**
- * All rows of all tables, by themselves as a text, and in the order of these, since PostgreSQL moves a row that it
- * writes; but for what is written when there is time, when who was last used, and for what SQLite counts for itself.
+ * Returns all rows of all tables as sorted texts, because PostgreSQL moves a row that it writes. Leaves out times of last use,
+ * which are written in the background, and SQLite's internal counters.
  */
 export async function rowsOf({ dataFolder, databaseUrl }: RunningService): Promise<Map<string, KeptRow>> {
   const rows = databaseUrl === undefined ? sqliteRows(dataFolder) : await postgresRows(databaseUrl)
@@ -119,7 +119,7 @@ async function tables(url: string): Promise<[name: string, bytes: Buffer][]> {
     const { rows: names } = await client.query<{ name: string }>(tableNames)
     const tables: [string, Buffer][] = []
     for (const { name } of names) {
-      // Writing a row anew changes both, even where the row stays the same.
+      // Writing a row changes both, even if its values stay the same.
       const query = `SELECT ctid::text, xmin::text, t.* FROM ${name} t ORDER BY ctid`
       const { rows } = await client.query<unknown[]>({ text: query, rowMode: 'array' })
       tables.push([name, Buffer.concat(rows.flat().map(bytesOf))])

@@ -13,7 +13,7 @@ export interface Family {
   readonly samples: readonly Sample[]
 }
 
-/** Where a service that was given a `UGS_METRICS_PORT` says that its metrics are. */
+/** Returns the URL of the metrics that a service with `UGS_METRICS_PORT` prints. */
 export function metricsUrlOf({ stdout }: Pick<RunningService, 'stdout'>): URL {
   return new URL(/^Metrics are at (\S+)$/m.exec(stdout())?.[1] ?? '')
 }
@@ -27,14 +27,14 @@ export class Scrape {
     this.families = parse(text)
   }
 
-  /** The value of the one sample with this name and these labels; undefined where there is none. */
+  /** Returns the value of the sample with this name and these labels, or undefined. */
   value(name: string, labels: Record<string, string> = {}): number | undefined {
     const found = this.#all(name).filter((sample) => isSame(sample.labels, labels))
     assert.ok(found.length <= 1, `${name} has ${found.length} samples with the same labels`)
     return found[0]?.value
   }
 
-  /** The values of all samples with this name, by their labels; zeros are left out. */
+  /** Returns the values of all samples with this name, by labels and without zeros. */
   values(name: string): Record<string, number> {
     return Object.fromEntries(
       this.#all(name)
@@ -49,19 +49,19 @@ export class Scrape {
   }
 }
 
-/** What a service tells once it has counted all that it has answered. */
+/** Returns the metrics after the service has counted all of its responses. */
 export async function scrape(service: Pick<RunningService, 'stdout'>): Promise<Scrape> {
   const { origin, pathname } = metricsUrlOf(service)
   for (;;) {
     const { status, text } = await call(origin, { path: pathname })
     assert.equal(status, 200)
     const scrape = new Scrape(text)
-    // An answer may be read before the service knows that it is out.
+    // A client may read a response before the service has counted it.
     if (scrape.value('ugs_http_requests_in_flight') === 0) return scrape
   }
 }
 
-/** Prometheus' text format, as strictly as it is written here. */
+/** Parses Prometheus' text format strictly. */
 function parse(text: string): Map<string, Family> {
   assert.ok(text.endsWith('\n'))
   const families = new Map<string, { type: string; samples: Sample[] }>()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance } from 'fastify'
 import { operationIds, operationOf, adminPath, type AdminInput } from './admin-api.ts'
-import type { AdminOperationId } from '../../src/contract/admin/admin-operations.ts'
+import type { AdminOperationId } from '../../src/http/admin/operations.ts'
 import { bulkFormats } from '../../src/contract/import/import-rows.ts'
 import type { Scope as ApiScope } from '../../src/domain/api-token/api-token.ts'
 import { startApp } from './app.ts'
@@ -12,7 +12,7 @@ import { formType, introspectionPath } from './introspection.ts'
 import type { Scope } from './scope.ts'
 import type { ErrorCode } from './user-api.ts'
 
-/** Every route that the application has, as `METHOD /path`. */
+/** Returns every route of the application as `METHOD /path`. */
 export async function routesOf(t: Scope): Promise<string[]> {
   const routes: string[] = []
   const listen = (message: unknown) => {
@@ -27,17 +27,17 @@ export async function routesOf(t: Scope): Promise<string[]> {
   return routes.map((route) => route.replaceAll(/:(\w+)(?:\(\^.*?\$\))?/g, '{$1}')).sort()
 }
 
-/** What asks who calls. */
+/** An operation that authenticates. */
 export interface Operation {
-  /** As `routesOf` has it. */
+  /** The route in the form of `routesOf`. */
   readonly route: string
-  /** An API token with one of them may. */
+  /** Scopes of which an API token needs one. */
   readonly scopes: readonly ApiScope[]
-  /** Of a 401. */
+  /** The error code of a 401. */
   readonly challenge: string
-  /** Whether a session of the console may take the place of an API token. */
+  /** True if a session of the console may replace an API token. */
   readonly takesSession: boolean
-  /** A call about what somebody has. */
+  /** A request for resources of a tenant scope. */
   readonly send: (origin: string, headers: Record<string, string>, of: Belongings) => Promise<HttpResponse>
 }
 
@@ -113,7 +113,7 @@ let schemas = 0
 
 export type OperationId = keyof typeof ofUserGroups | 'introspect' | AdminOperationId
 
-/** Every operation that asks who calls, and of `/api/user` every way to call it. */
+/** Every operation that authenticates, with every way to call `/api/user`. */
 export const operations = Object.fromEntries([
   [
     'introspect',
@@ -163,14 +163,14 @@ function managementOperation(id: AdminOperationId): Operation {
   }
 }
 
-/** The routes that ask nobody who calls, and tell everybody the same. */
+/** Routes without authentication, with the same response for every client. */
 export const openRoutes =
   /^(?:GET|HEAD) \/(?:healthz|readyz|openapi\.json|docs\b.*|console|console\/\*|console\/assets\/\*)$/
 
-/** Where somebody signs in to the console, and out. */
+/** Routes that sign in to the console and out. */
 export const sessionRoutes = ['DELETE', 'GET', 'POST'].map((method) => `${method} /console/session`)
 
-/** Whose answer is a fault with this code. */
+/** Returns true if the response is an error with this code. */
 export function assertCode(response: HttpResponse, code: ErrorCode, { challenge }: Operation): void {
   const { error } = response.body as { error?: { code: string } }
   assert.equal(error?.code, code, response.text)

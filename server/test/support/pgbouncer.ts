@@ -15,9 +15,8 @@ export const pgbouncer: Tool = {
 }
 
 /**
- * Starts a PgBouncer that gives a server connection to a client for one transaction at a time. It listens in a folder of
- * its own. What it is asked for with a connection it refuses, unless `more` settings have it ignored. Returns the URL of any database of
- * the server by way of it.
+ * Starts a PgBouncer with transaction pooling that listens on a socket in a new folder. It refuses start-up parameters unless `more`
+ * settings ignore them. Returns a function that turns the URL of a database into its URL through PgBouncer.
  */
 export async function startPgBouncer(
   t: Scope,
@@ -26,7 +25,7 @@ export async function startPgBouncer(
   more: Record<string, string> = {},
 ): Promise<(databaseUrl: string) => string> {
   const folder = temporaryFolder(t)
-  // It refuses to run as root, and its folder must be its own.
+  // PgBouncer refuses to run as root, and must own its folder.
   const user = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : undefined
   if (user !== undefined) chownSync(folder, user.uid, user.gid)
   const { hostname, port, username, password } = new URL(await serverUrl())

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
 
-/** One that was free a moment ago, for programs that can pick none by themselves. */
+/** Returns a free port, for programs that cannot choose one. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -11,7 +11,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Whether something listens there. */
+/** Returns true if a program listens on the port. */
 export async function takesConnections(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
   try {

@@ -3,7 +3,7 @@
 
 const tlsRequestCode = 80_877_103
 
-/** Cuts what arrives into whole messages. Those at the start of a connection have a length, all others a type before it. */
+/** Splits a stream into messages. Messages at the start of a connection have a length, all others a type and a length. */
 export class Messages {
   kind: 'startup' | 'typed'
   #rest: Buffer = Buffer.alloc(0)
@@ -30,13 +30,13 @@ export function isTlsRequest(message: Buffer): boolean {
   return message.readUInt32BE(4) === tlsRequestCode
 }
 
-/** The text at an offset, which ends with a NUL, and where what follows it begins. */
+/** Returns the text that ends with NUL at an offset, and the offset after it. */
 export function readText(message: Buffer, start: number): { text: string; end: number } {
   const end = message.indexOf(0, start)
   return { text: message.toString('utf8', start, end), end: end + 1 }
 }
 
-/** The message that starts a session, with these parameters over those it has. */
+/** Returns the start-up message with these parameters added or replaced. */
 export function withParameters(message: Buffer, over: Record<string, string>): Buffer {
   const parameters = new Map<string, string>()
   for (let at = 8; message[at] !== 0;) {
@@ -51,12 +51,12 @@ export function withParameters(message: Buffer, over: Record<string, string>): B
   return Buffer.concat([lengthOf(body), body])
 }
 
-/** The message of one statement by its text. */
+/** Returns the message of a statement. */
 export function queryMessage(text: string): Buffer {
   return typed('Q', `${text}\0`)
 }
 
-/** What a server says to a session when it is shut down. */
+/** The server's message to a session at a shutdown. */
 export const sessionEnds = typed(
   'E',
   'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0',
@@ -67,7 +67,7 @@ function typed(type: string, text: string): Buffer {
   return Buffer.concat([Buffer.from(type), lengthOf(body), body])
 }
 
-/** A length counts itself. */
+/** A length includes itself. */
 function lengthOf(body: Buffer): Buffer {
   const length = Buffer.alloc(4)
   length.writeUInt32BE(body.length + 4)

@@ -6,13 +6,13 @@ export interface RawRequest {
   readonly method?: string
   readonly path?: string
   readonly token?: string
-  /** Header lines, in order, as they are; `Host` is added. */
+  /** Header lines, unchanged and in order. `Host` is added. */
   readonly headers?: readonly string[]
-  /** Sent as it is; where no line says how it is framed, with a `Content-Length`. */
+  /** Sent unchanged, with a `Content-Length` unless a header line frames it. */
   readonly body?: string
 }
 
-/** The bytes of a request as text: what a client of one's own can send and a library would refuse to. */
+/** Returns a request as text, including requests that HTTP libraries refuse to send. */
 export function requestText({
   method = 'GET',
   path = '/api/user',
@@ -32,7 +32,7 @@ export function requestText({
   return `${lines.join('\r\n')}\r\n\r\n${body}`
 }
 
-/** A connection to the service, byte for byte. */
+/** A raw connection to the service. */
 export class RawConnection {
   readonly #socket: Socket
   #received: Buffer = Buffer.alloc(0)
@@ -45,7 +45,7 @@ export class RawConnection {
       this.#received = Buffer.concat([this.#received, bytes])
       this.#wake()
     })
-    // Whatever ends it, what has arrived until then is what counts.
+    // An error ends the connection too. The bytes that have arrived count.
     socket.on('error', () => undefined)
     socket.on('close', () => {
       this.#isClosed = true
@@ -65,19 +65,19 @@ export class RawConnection {
     return this
   }
 
-  /** Sends each piece in a packet of its own. */
+  /** Sends each piece in a separate packet. */
   async sendPieces(...pieces: readonly Buffer[]): Promise<void> {
     this.#socket.setNoDelay()
     for (const piece of pieces) await new Promise((resolve) => this.#socket.write(piece, resolve))
   }
 
-  /** Says that nothing more will be sent. */
+  /** Ends the sending side. */
   finish(): this {
     this.#socket.end()
     return this
   }
 
-  /** The next answer, whole; that to a HEAD has no body. Rejects where the connection closes before it is complete. */
+  /** Resolves with the next response. Rejects if the connection closes before the response is complete. */
   async response(method = 'GET'): Promise<HttpResponse> {
     for (;;) {
       const taken = takeAnswer(this.#received, method)
@@ -90,7 +90,7 @@ export class RawConnection {
     }
   }
 
-  /** Resolves once the service has closed the connection, with the answers that had not been taken. */
+  /** Resolves with the remaining responses when the service has closed the connection. */
   async answersUntilClosed(): Promise<HttpResponse[]> {
     while (!this.#isClosed) await this.#change()
     const responses: HttpResponse[] = []
@@ -102,7 +102,7 @@ export class RawConnection {
     this.#socket.destroy()
   }
 
-  /** Leaves so that no answer can reach it. */
+  /** Resets the connection, so that no response can arrive. */
   reset(): void {
     this.#socket.resetAndDestroy()
   }
@@ -112,13 +112,13 @@ export class RawConnection {
   }
 }
 
-/** Sends the bytes over a connection of their own; resolves with its answers once the service has closed it. */
+/** Sends the bytes over a new connection, and resolves with its responses when the service has closed it. */
 export async function answersTo(origin: string, bytes: string | Buffer): Promise<HttpResponse[]> {
   const connection = await RawConnection.open(origin)
   return connection.send(bytes).answersUntilClosed()
 }
 
-/** Sends the bytes over a connection of their own; resolves with the first answer. */
+/** Sends the bytes over a new connection, and resolves with the first response. */
 export async function answerTo(
   origin: string,
   bytes: string | Buffer,
@@ -132,7 +132,7 @@ export async function answerTo(
   }
 }
 
-/** The chunks of a chunked body, the last one included. */
+/** Returns a chunked body, including the last chunk. */
 export function chunked(...chunks: string[]): string {
   return [...chunks, ''].map((text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`).join('')
 }

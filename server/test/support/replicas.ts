@@ -7,20 +7,20 @@ import { userApi } from './user-api.ts'
 
 export interface Replica {
   readonly service: RunningService
-  /** `/api/user` as a caller with an API token of the environment Testing sees it. */
+  /** `/api/user` with an API token of the environment Testing. */
   readonly api: ReturnType<typeof userApi>
 }
 
 export interface Replicas {
   readonly databaseUrl: string
-  /** What they all were started with. */
+  /** Settings of every replica. */
   readonly environment: Record<string, string>
   /** An API token of the environment Testing. */
   readonly token: string
   readonly all: readonly [Replica, Replica, ...Replica[]]
 }
 
-/** Services on one database and with the same secret keys, all started at once. */
+/** Starts services on one database with the same secret keys, all at once. */
 export async function startReplicas(
   t: Scope,
   count: number,

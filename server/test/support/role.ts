@@ -3,8 +3,8 @@ import type { Scope } from './scope.ts'
 import { openSession } from './session.ts'
 
 /**
- * A role without rights, until the test has ended; returns the URL of the same database for it. The database must be the
- * test's own too, and asked for before.
+ * Creates a role without rights until the test ends, and returns its URL of the same database. Create the test's database
+ * first.
  */
 export async function freshRole(t: Scope, databaseUrl: string, attributes = 'LOGIN'): Promise<string> {
   const name = `ugs_test_${randomUUID().replaceAll('-', '')}`

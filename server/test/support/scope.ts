@@ -1,4 +1,4 @@
-/** What cleans up: a test, or the hook of a suite. */
+/** A test or a suite that cleans up at its end. */
 export interface Scope {
   after(done: () => void | Promise<void>): void
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** A secret key as `UGS_SECRET_KEYS` has it: always the same for a seed. */
+/** Returns a secret key in the form of `UGS_SECRET_KEYS`, derived from the seed. */
 export function secretKeyText(id: string, seed: string | number): string {
   return `${id}:${hash('sha256', String(seed), 'base64')}`
 }

@@ -13,21 +13,21 @@ import { runUgsCommand, type CommandResult } from './ugs-commands.ts'
 export interface RunningService {
   readonly origin: string
   readonly dataFolder: string
-  /** The database of its own that it was given, where the tests run on PostgreSQL. */
+  /** The service's database on PostgreSQL. */
   readonly databaseUrl: string | undefined
-  /** What it wrote, so far. */
+  /** Output so far. */
   readonly stdout: () => string
   readonly stderr: () => string
-  /** The API tokens that the first start printed; on PostgreSQL, where none does, those that `ugs` made. */
+  /** API tokens: those that the first start printed on SQLite, those of the template database on PostgreSQL. */
   readonly tokens: { readonly Customer: string; readonly Testing: string }
   /** Runs a `ugs` command on the same store. Commands run one after the other, in one process. */
   readonly ugs: (...args: string[]) => Promise<CommandResult>
-  /** Runs a `ugs` command on the same store, in a process of its own. */
+  /** Runs a `ugs` command on the same store, in a separate process. */
   readonly ugsInOwnProcess: (...args: string[]) => Promise<CommandResult>
-  /** Ends the process with a signal; resolves with its exit code once it is gone. */
+  /** Ends the process with a signal, and resolves with its exit code. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>
   readonly pid: number
-  /** Resolves once a line of the log has this text in it. */
+  /** Resolves when a line of the log contains the text. */
   readonly logged: (text: string) => Promise<void>
 }
 
@@ -37,7 +37,7 @@ export { ugsFile } from './build-output.ts'
 
 type Environment = Record<string, string>
 
-/** Only what a new user's shell has, so that no setting of this machine reaches the process. */
+/** Returns a minimal environment, so that no setting of this machine affects the process. */
 function environmentOf(extra: Environment): Environment {
   return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...extra }
 }
@@ -49,13 +49,13 @@ export async function runUgs(
 ): Promise<CommandResult> {
   const child = spawn(process.execPath, [ugsFile, ...args], { env: environmentOf(environment) })
   const output = collect(child)
-  // A program may end without reading it.
+  // The program may end without reading its input.
   child.stdin.on('error', () => undefined).end(stdin)
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, stdout: output.stdout(), stderr: output.stderr() }
 }
 
-/** One service for the tests of a suite: call this in a `describe`, and what it returns in its tests. */
+/** Starts one service for a suite. Call this in a `describe`, and the returned function in its tests. */
 export function sharedService(environment: Environment = {}): () => RunningService {
   let service: RunningService
   const cleanups: (() => void | Promise<void>)[] = []
@@ -69,8 +69,8 @@ export function sharedService(environment: Environment = {}): () => RunningServi
 }
 
 /**
- * Starts the service as a user does, on a free port and a folder of its own unless one is given. Where UGS_TEST_STORE is
- * `postgres`, it gets a database of its own too, which goes with the folder.
+ * Starts the service as a user does, on a free port and by default in a new data folder. If UGS_TEST_STORE is `postgres`, each
+ * data folder gets a new database.
  */
 export async function startService(
   t: Scope,
@@ -102,7 +102,7 @@ export async function startService(
     await stop('SIGKILL')
   })
   const origin = await listening(child, output.stderr)
-  // Only a process of its own takes these settings over.
+  // Node.js reads these settings at the start of a process only.
   const needsOwnProcess = 'LD_PRELOAD' in settings || 'NODE_OPTIONS' in settings
   const ugsInOwnProcess = (...args: string[]) => runUgs(args, settings)
   const ugs = needsOwnProcess
@@ -157,7 +157,7 @@ async function listening(child: ChildProcess, stderr: () => string): Promise<str
   return new Promise((resolve, reject) => {
     lines.on('line', (line) => {
       const origin = /listens on (http:\S+)/.exec(line)?.[1]
-      // The line and the notes that follow it are written at once.
+      // The service writes this line and the notes after it together.
       if (origin !== undefined) setImmediate(resolve, origin)
     })
     child.on('close', (code) => reject(new Error(`the service ended with ${code}: ${stderr()}`)))

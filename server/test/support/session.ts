@@ -1,10 +1,10 @@
 import { Client } from 'pg'
 import type { Scope } from './scope.ts'
 
-/** A session of the tests' own in a database, which ends with the test. */
+/** Opens a session in a database. It ends with the test. */
 export async function openSession(t: Scope, url: string): Promise<Client> {
   const client = new Client(url)
-  // The server may end it, with its database for one.
+  // The server may end the session, for example when its database is dropped.
   client.on('error', () => undefined)
   await client.connect()
   t.after(() => client.end())

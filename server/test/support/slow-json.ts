@@ -1,6 +1,6 @@
 /**
- * Reads JSON by the contract's rules ("Input"), in the plainest way: what the service's reading is held against. It shares
- * nothing with it, and not `JSON.parse` either.
+ * Reads JSON by the contract's rules ("Input") as simply as possible, for comparison with the service's reader. It shares no code
+ * with that reader or with `JSON.parse`.
  */
 export function readSlowly(bytes: Buffer): SlowReading {
   let text: string
@@ -21,12 +21,12 @@ export function readSlowly(bytes: Buffer): SlowReading {
 
 export type SlowReading =
   | { readonly kind: 'value'; readonly value: SlowValue }
-  /** No JSON at all. */
+  /** The text is not JSON. */
   | { readonly kind: 'malformed' }
-  /** JSON, but not strict: the JSON Pointers to what breaks a rule. */
+  /** JSON Pointers to the places that break a rule of the contract. */
   | { readonly kind: 'broken'; readonly paths: readonly string[] }
 
-/** A value, and how it was written, less insignificant white space. */
+/** A value and its text without insignificant white space. */
 export type SlowValue = { readonly text: string } & (
   | { readonly kind: 'null' | 'true' | 'false' }
   | { readonly kind: 'number'; readonly number: number }
@@ -45,7 +45,7 @@ export function depthOf(value: SlowValue): number {
   return 0
 }
 
-/** All strings in it, keys included. */
+/** Returns all strings of a value, including keys. */
 export function stringsIn(value: SlowValue): string[] {
   if (value.kind === 'string') return [value.string]
   if (value.kind === 'array') return value.items.flatMap(stringsIn)
@@ -53,7 +53,7 @@ export function stringsIn(value: SlowValue): string[] {
   return []
 }
 
-/** A text that is the same for texts of the same value: members in order, numbers as JavaScript writes them. */
+/** Returns the canonical text of a value: sorted members, and numbers as JavaScript writes them. */
 export function meaningOf(value: SlowValue): string {
   switch (value.kind) {
     case 'number':
@@ -72,7 +72,7 @@ export function meaningOf(value: SlowValue): string {
   }
 }
 
-/** The JSON Pointer of these steps, of which long ones are cut, as the API shows it. */
+/** Returns the JSON Pointer of these steps, with long steps cut as in the API. */
 export function pointerOf(steps: readonly string[]): string {
   return steps
     .slice(0, 64)
@@ -232,16 +232,16 @@ const decimalFraction = (digits: bigint, exponent: number): Fraction => ({
 
 const isEqual = (a: Fraction, b: Fraction) => a.over * b.under === b.over * a.under
 
-/** Whether digits × 10^exponent is the double that it is read as, or what that double is written as. */
+/** Returns true if digits × 10^exponent is exactly the double that it is read as, or its shortest text. */
 function isKept(digits: bigint, exponent: number, double: number): boolean {
   if (digits === 0n) return true
   if (!Number.isFinite(double) || double === 0) return false
-  // Beyond this it could not have been read as a double other than zero and infinity.
+  // Larger and smaller exponents give zero or infinity.
   const sent = decimalFraction(digits, exponent)
   return isEqual(sent, valueOf(double)) || isEqual(sent, writtenValueOf(double))
 }
 
-/** A double times two is another one, exactly: until there is no fraction. */
+/** Doubling a double is exact. Repeat until there is no fraction. */
 function valueOf(double: number): Fraction {
   let under = 1n
   let over = double

@@ -5,16 +5,16 @@ import { basename, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { errorCodeOf } from '../../src/domain/util/error-code.ts'
 
-/** A file system that is full after some MB. */
+/** A file system of some MB. */
 export interface SmallDisk {
   readonly folder: string
-  /** Writes until there is no byte left. */
+  /** Fills the file system. */
   readonly fill: () => void
-  /** Gives the room back that `fill` took. */
+  /** Frees the space that `fill` took. */
   readonly free: () => void
 }
 
-/** Null, and the test is skipped, where this user may not mount; where CI is set, that is a failure. */
+/** Returns null and skips the test if this user may not mount. With CI=true the test fails. */
 export function smallDisk(t: TestContext, megabytes: number): SmallDisk | null {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-small-disk-'))
   if (!isMounted(t, ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=755`, 'tmpfs', folder], folder))
@@ -23,7 +23,7 @@ export function smallDisk(t: TestContext, megabytes: number): SmallDisk | null {
   return { folder, fill: () => writeUntilFull(ballast), free: () => rmSync(ballast, { force: true }) }
 }
 
-/** The same folder once more, where nobody can write to it; null as above. */
+/** Mounts the folder again read-only. Returns null as above. */
 export function readOnlyView(t: TestContext, folder: string): string | null {
   const view = mkdtempSync(join(tmpdir(), 'ugs-read-only-'))
   if (!isMounted(t, ['--bind', folder, view], view)) return null
@@ -31,15 +31,15 @@ export function readOnlyView(t: TestContext, folder: string): string | null {
   return view
 }
 
-/** A file system that an error can turn read-only, as it does when a disk fails. */
+/** A file system that becomes read-only after an error, as after a disk failure. */
 export interface FailingDisk {
   readonly folder: string
   readonly fail: () => void
-  /** Nothing else makes it writable again; nobody may be using it. */
+  /** Makes it writable again. No process may use it. */
   readonly mountAgain: () => void
 }
 
-/** Null as above. */
+/** Returns null as above. */
 export function failingDisk(t: TestContext): FailingDisk | null {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-failing-disk-'))
   const image = `${folder}.ext4`
@@ -72,7 +72,7 @@ function isMounted(t: TestContext, args: readonly string[], folder: string): boo
     t.skip('this user may not mount')
     return false
   }
-  // What was started on it may still be ending.
+  // A process that used it may still be ending.
   t.after(() => {
     execFileSync('umount', ['--lazy', folder])
     rmSync(folder, { recursive: true })

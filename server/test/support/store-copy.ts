@@ -7,12 +7,12 @@ import type { Scope } from './scope.ts'
 import { runUgs, ugsFile, type CommandResult } from './service.ts'
 import { openSession } from './session.ts'
 
-/** `ugs store copy`, as a user runs it. */
+/** Runs `ugs store copy`. */
 export function copyStore(from: string, to: string, ...options: string[]): Promise<CommandResult> {
   return runUgs(['store', 'copy', '--from', from, '--to', to, ...options], {})
 }
 
-/** The same, while it runs: for a test that ends it in the middle. */
+/** Starts `ugs store copy`, for a test that interrupts it. */
 export function startCopy(t: Scope, from: string, to: string): ChildProcess {
   const child = spawn(process.execPath, [ugsFile, 'store', 'copy', '--from', from, '--to', to], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME },
@@ -22,7 +22,7 @@ export function startCopy(t: Scope, from: string, to: string): ChildProcess {
   return child
 }
 
-/** Ends it at once, wherever it is. */
+/** Kills the process. */
 export async function kill(child: ChildProcess): Promise<void> {
   assert.equal(child.exitCode, null, 'it had ended by itself')
   const exited = once(child, 'exit')
@@ -36,7 +36,7 @@ export interface CopiedTable {
   readonly checksum: string
 }
 
-/** What a copy that succeeded said of each table. */
+/** Returns the report of a successful copy, by table. */
 export function copiedTables({ code, stdout, stderr }: CommandResult): CopiedTable[] {
   assert.equal(code, 0, stderr)
   assert.equal(stdout, '')
@@ -44,7 +44,7 @@ export function copiedTables({ code, stdout, stderr }: CommandResult): CopiedTab
   return [...lines].map(([, name = '', rows = '', checksum = '']) => ({ name, rows: Number(rows), checksum }))
 }
 
-/** That it failed, with a message for the operator alone: no word of a driver's or a server's. */
+/** Asserts that the copy failed with a message for the operator, without texts of a driver or a server. */
 export function assertCopyFails({ code, stdout, stderr }: CommandResult, expected: RegExp): void {
   assert.equal(code, 1, stderr)
   assert.equal(stdout, '')
@@ -56,7 +56,7 @@ export function assertCopyFails({ code, stdout, stderr }: CommandResult, expecte
 
 type Rows = Record<string, string[]>
 
-/** That both hold the same rows, whatever the copy itself says of them: every table and every column of either. */
+/** Asserts that both stores hold the same rows in every table and column, independently of the copy's report. */
 export async function assertSameRows(t: Scope, path: string, databaseUrl: string): Promise<void> {
   const session = await openSession(t, databaseUrl)
   const [source, target] = [rowsOfFile(path), await rowsOfDatabase(session)]
@@ -65,7 +65,7 @@ export async function assertSameRows(t: Scope, path: string, databaseUrl: string
   for (const [table, rows] of Object.entries(source)) assert.deepEqual(target[table], rows, table)
 }
 
-/** Of each table that holds what the service keeps: its rows as text, in the order of that text. */
+/** Returns the rows of each table as sorted texts. */
 function rowsOfFile(path: string): Rows {
   const database = new BetterSqlite3(path, { readonly: true })
   const names = database
@@ -97,13 +97,13 @@ async function rowsOfDatabase(session: Client): Promise<Rows> {
 function textOf(row: Record<string, unknown>): string {
   const cells = Object.entries(row).map(([column, cell]) => {
     if (Buffer.isBuffer(cell)) return [column, { hex: cell.toString('hex') }]
-    // The one driver reads bigint as text, the other as a number.
+    // One driver reads bigint as text, the other as a number.
     return [column, typeof cell === 'number' ? String(cell) : cell]
   })
   return JSON.stringify(cells.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)))
 }
 
-/** All that a database holds; writing a row anew, or using a number up, changes it, even where the row stays the same. */
+/** Returns the content of a database. Rewriting a row or using a sequence number changes it, even if the values stay the same. */
 export async function stateOf(t: Scope, databaseUrl: string): Promise<Record<string, unknown[]>> {
   const session = await openSession(t, databaseUrl)
   const rowsOf = async <Row>(query: string) => (await session.query<Row & object>(query)).rows

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process'
 import type { TestContext } from 'node:test'
 
 export interface Tool {
-  /** What it is called where it is missing. */
+  /** Name in the message if it is missing. */
   readonly name: string
-  /** How to get it: it ends the sentence "… is not installed". */
+  /** Installation hint after "… is not installed". */
   readonly hint: string
-  /** Commands to try, in this order; unset ones are passed over. */
+  /** Commands to try, in this order. Undefined ones are skipped. */
   readonly commands: readonly (string | undefined)[]
-  /** Arguments with which the command succeeds where it is fit for the test. */
+  /** Arguments with which a suitable command succeeds. */
   readonly probe: readonly string[]
 }
 
@@ -20,8 +20,8 @@ export const curl: Tool = {
 }
 
 /**
- * Finds a program that is no dependency of the project. Where it is missing the test is skipped, loudly, and the caller
- * returns; on CI (`CI=true`) the test fails, so that a skip cannot go unnoticed where nobody reads the output.
+ * Finds a program that is not a dependency of the project. If it is missing, skips the test with a message, and the caller must
+ * return. On CI (`CI=true`) the test fails.
  */
 export function findTool(
   t: Pick<TestContext, 'name' | 'skip'>,

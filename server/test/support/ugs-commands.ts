@@ -14,7 +14,7 @@ export interface CommandResult {
 
 const program = fileURLToPath(new URL('ugs-process.js', import.meta.url))
 
-/** Runs commands in a process that stays for the next command, which saves most of the time of a start. */
+/** Runs commands in one long-lived process, which saves most of the start-up time. */
 class UgsProcess {
   readonly #child: ChildProcess
   readonly #output: Record<'stdout' | 'stderr', { file: string; length: number }>
@@ -56,7 +56,7 @@ class UgsProcess {
     return { code, stdout: this.#read('stdout'), stderr: this.#read('stderr') }
   }
 
-  /** Lets this process end although the other one waits for commands. */
+  /** Lets this process end while the other one waits for commands. */
   #rest(): void {
     this.#child.unref()
     this.#child.channel?.unref()
@@ -72,7 +72,7 @@ class UgsProcess {
 
 let ugsProcess: UgsProcess | undefined
 
-/** Runs a `ugs` command that ends by itself. Commands that run at once must be processes of their own: see `runUgs`. */
+/** Runs a `ugs` command that ends by itself. Commands run one after the other; `runUgs` runs them at the same time. */
 export function runUgsCommand(
   args: readonly string[],
   environment: Record<string, string>,

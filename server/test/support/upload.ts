@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { HttpResponse } from './http.ts'
 
-/** An import that is sent part by part. */
+/** An import whose body is sent in parts. */
 export class Upload {
   readonly #request: ClientRequest
   readonly #answered: Promise<HttpResponse>
@@ -21,29 +21,29 @@ export class Upload {
       this.#request.on('error', reject)
       this.#request.on('response', (incoming) => void read(incoming).then(resolve, reject))
     })
-    // Whether anybody asks for it is up to the test.
+    // The test may ignore the response.
     this.#answered.catch(() => undefined)
   }
 
-  /** Resolves once the part has left. */
+  /** Resolves when the part is sent. */
   async send(part: string | Buffer): Promise<void> {
     if (!this.#request.write(part)) await once(this.#request, 'drain')
   }
 
-  /** Ends the body; resolves with the answer. */
+  /** Ends the body and resolves with the response. */
   end(): Promise<HttpResponse> {
     this.#request.end()
     return this.#answered
   }
 
-  /** Ends the body; resolves once the answer has begun, of which no more is read than has come. */
+  /** Ends the body. Resolves when the response has begun, and reads no further. */
   async endUnread(): Promise<void> {
     this.#request.removeAllListeners('response').end()
     const [incoming] = (await once(this.#request, 'response')) as [IncomingMessage]
     incoming.pause()
   }
 
-  /** Goes away, in the middle of the body. */
+  /** Ends the connection in the middle of the body. */
   async abandon(): Promise<void> {
     const closed = new Promise((resolve) => this.#request.once('close', resolve))
     this.#request.destroy()

@@ -23,7 +23,7 @@ export interface ErrorView {
   readonly fields?: readonly { readonly path: string; readonly message: string }[]
 }
 
-/** The status of each error code, as the contract has it. */
+/** Status of each error code in the contract. */
 const statusOf = {
   malformed_request: 400,
   malformed_json: 400,
@@ -56,7 +56,7 @@ export const errorCodes = Object.keys(statusOf) as ErrorCode[]
 
 type Operation = (body?: unknown, headers?: Record<string, string>) => Promise<HttpResponse>
 
-/** `/api/user` as one caller sees it. A string or bytes as the body are sent as they are. */
+/** Returns a client of `/api/user`. A string or bytes as the body are sent unchanged. */
 export function userApi(origin: string, token?: string): { get: Operation; post: Operation; put: Operation } {
   const operation =
     (method: string): Operation =>
@@ -65,7 +65,7 @@ export function userApi(origin: string, token?: string): { get: Operation; post:
   return { get: operation('GET'), post: operation('POST'), put: operation('PUT') }
 }
 
-/** What every answer must carry, and what none may. */
+/** Asserts the headers that every response must have, and those that none may have. */
 export function assertCommonHeaders({ headers }: HttpResponse): void {
   assert.match(headers['x-request-id'] ?? '', /^[\w-]+$/)
   assert.equal(headers['cache-control'], 'no-store')
@@ -84,7 +84,7 @@ export function assertSuccess(response: HttpResponse): UserResponse {
   return body
 }
 
-/** Asserts the whole shape of an error; `paths` are those of `fields`, in any order, and no path means no `fields`. */
+/** Asserts the whole shape of an error. `paths` are those of `fields`, in any order; without paths there is no `fields`. */
 export function assertFault(
   response: HttpResponse,
   code: ErrorCode,
@@ -125,7 +125,7 @@ export function tokenIn(response: HttpResponse): string {
   return userGroupIn(response).token
 }
 
-/** An answer's body without what differs from one request to the next. */
+/** Returns the text of a response without its request id. */
 export function withoutRequestId({ text, headers }: HttpResponse): string {
   return text.replaceAll(headers['x-request-id'] ?? '', '')
 }

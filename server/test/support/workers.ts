@@ -4,17 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { HttpResponse } from './http.ts'
 import type { RunningService } from './service.ts'
 
-/** The process ids of its workers. */
+/** Returns the process ids of the service's workers. */
 export async function workersOf({ pid }: RunningService): Promise<number[]> {
   const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(pid)]).catch(() => ({
     stdout: '',
   }))
   const ids = stdout.split('\n').map(Number)
-  // `ps` itself is no child of the service.
+  // `ps` is not a child of the service.
   return ids.filter((id) => id > 0)
 }
 
-/** How many workers have begun to listen so far. */
+/** Returns the number of workers that have begun to listen. */
 export function listenings(service: RunningService): number {
   return service.stderr().match(/Server listening/g)?.length ?? 0
 }
@@ -32,12 +32,12 @@ export function isGone(pid: number): boolean {
   }
 }
 
-/** Which worker it was: the ids of its requests begin alike. */
+/** Returns the prefix of the request id, which identifies the worker. */
 export function workerIn({ headers }: HttpResponse): string {
   return (headers['x-request-id'] ?? '').replace(/-[^-]*$/, '')
 }
 
-/** Makes a call until as many workers have answered it; returns an answer of each. */
+/** Sends requests until `count` workers have responded, and returns one response of each. */
 export async function fromEach(count: number, ask: () => Promise<HttpResponse>): Promise<HttpResponse[]> {
   const responses = new Map<string, HttpResponse>()
   while (responses.size < count) {

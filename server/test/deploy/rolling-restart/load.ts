@@ -2,18 +2,18 @@ import { randomInt } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long a client waits between two calls, in milliseconds: those that never rest, and those whose connection is idle. */
+/** Pause between two requests, in milliseconds, of busy clients and of clients with an idle connection. */
 const busyPauseMs = [0, 20] as const
 const idlePauseMs = [500, 2500] as const
-/** What takes longer hangs: it is counted as lost. */
+/** Time limit of a request, in milliseconds. A slower one counts as lost. */
 const hangMs = 30_000
 
 export interface Sample {
   readonly operation: 'create' | 'read' | 'update' | 'rotate'
-  /** When it was sent, as `performance.now()` has it. */
+  /** Time of sending, by `performance.now()`. */
   readonly sentAt: number
   readonly tookMs: number
-  /** Why the call counts as lost; undefined where it got the answer that it must. */
+  /** Reason why the request counts as lost, or undefined after the expected response. */
   readonly failure: string | undefined
 }
 
@@ -29,8 +29,8 @@ interface Success {
 }
 
 /**
- * Clients that call the service, each over one connection that it keeps, and never send a call twice. Each has user groups
- * of its own and knows what every answer must hold, so that a change that was answered and is not there is found too.
+ * Clients that send requests over one persistent connection each, without retries. Each has its own user groups and knows the
+ * expected responses, so it also detects an acknowledged change that is lost.
  */
 export class Load {
   readonly samples: Sample[] = []
@@ -48,7 +48,7 @@ export class Load {
     ]
   }
 
-  /** Resolves once every client has had the last answer that it waits for. */
+  /** Resolves when every client has received its last response. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await Promise.all(this.#clients)
@@ -58,7 +58,7 @@ export class Load {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     let group: Group | undefined
     for (let turn = 0; !this.#isStopped; turn++) {
-      // Twenty calls of every operation and then another user group, so that creations are among them all along.
+      // Changes to a new user group after twenty requests per operation, so that there are creations throughout.
       group = await (group === undefined || turn % 20 === 0
         ? this.#create(agent, `${name}-${turn}`)
         : this.#use(agent, group))
@@ -79,7 +79,7 @@ export class Load {
     return response && { id, token: response.user_group.token, revision: 0 }
   }
 
-  /** After a failure nobody knows what is so, and the user group is given up. */
+  /** After a failure the state is unknown, so the client changes to a new user group. */
   async #use(agent: Agent, { id, token, revision }: Group): Promise<Group | undefined> {
     const isSame = ({ user_group }: Success, revision: number) =>
       user_group.token === token && user_group.properties?.revision === revision

@@ -6,7 +6,7 @@ import { poll } from '../../failover/poll.ts'
 import { freePort, takesConnections } from '../../support/port.ts'
 
 const startMs = 10_000
-// Debian has them where only root looks.
+// Debian installs them in folders that are only in root's path.
 const env = { PATH: `${process.env.PATH}:/usr/sbin`, LC_ALL: 'C' }
 const deployFolder = new URL('../../../../deploy/', import.meta.url)
 
@@ -19,8 +19,8 @@ interface Proxy {
 }
 
 /**
- * Starts a proxy as its configuration in `deploy/` has it, but for the ports.
- * @throws Error where it is not installed
+ * Starts a proxy with its configuration in `deploy/` and other ports.
+ * @throws Error if it is not installed
  */
 export async function startProxy(
   belongings: Belongings,
@@ -56,7 +56,7 @@ function nginx(folder: string, ports: Ports): { command: string; args: string[] 
   const scratch = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
   )
-  // One process, in the foreground: it ends whole, however it is ended.
+  // One process in the foreground, so that every signal ends all of it.
   writeFileSync(
     file,
     `daemon off;

@@ -1,5 +1,5 @@
-// Restarts two replicas behind a proxy, one after the other, under load, and counts what is lost: docs/deployment.md
-// says more. The exit code is 1 if anything was.
+// Restarts two replicas behind a proxy one after the other under load, and counts lost requests. See docs/deployment.md. The exit
+// code is 1 if any request was lost.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -16,19 +16,19 @@ import { proxies, startProxy, type ProxyName } from './proxy.ts'
 
 const clients = { busy: 16, idle: 8 }
 /**
- * Before the first restart, and after each one, so that the proxy knows that the replica is back: longer than nginx's
- * `fail_timeout`, and HAProxy's `inter` as often as `rise` says.
+ * Pause before the first restart and after each one, so that the proxy notices the replica: longer than nginx's `fail_timeout` and
+ * than HAProxy's `inter` times `rise`. In milliseconds.
  */
 const settleMs = 4000
 const readyMs = 15_000
 const askPauseMs = 20
-/** Whatever hangs, this ends. */
+/** Ends the run if something hangs. */
 const boundMs = 10 * 60_000
 
 interface Restart {
   readonly replica: string
   readonly beganAt: number
-  /** From the signal to the end of the process, and from its new start to `/readyz`. */
+  /** Time from the signal to the end of the process, and from the restart to `/readyz`. */
   readonly stopMs: number
   readonly startMs: number
   readonly exitCode: number | null
@@ -72,7 +72,7 @@ async function isLossless(name: ProxyName): Promise<boolean> {
   }
   const start = async (port: number) => {
     const service = await startService(
-      // It ends with the rest.
+      // `belongings` ends it.
       { after: () => undefined },
       { ...environment, PORT: String(port) },
     )
@@ -117,7 +117,7 @@ async function isLossless(name: ProxyName): Promise<boolean> {
   return report(`${name} ${version}`, load.samples, restarts)
 }
 
-/** nginx finds out that a replica is not ready when somebody asks by way of it. */
+/** Sends requests, because nginx notices a missing replica only when it forwards one. */
 async function askUntil(stopping: Promise<unknown>, origin: string): Promise<void> {
   const over = new AbortController()
   void stopping.then(() => over.abort())
