@@ -87,7 +87,8 @@ export class UserGroups implements UserGroupStore {
       for (let isRepeated = false; ; isRepeated = true) {
         const row = await this.#statements.selectView.add(key, attempt)
         const isOurs = row !== null && attempt.isAmbiguous && (await this.#owns(row, key, token, attempt))
-        switch (decideGetOrCreate(row, command)) {
+        const decision = decideGetOrCreate(row, command)
+        switch (decision) {
           case 'unchanged': {
             if (row === null) continue
             if (!isOurs) return { outcome: 'unchanged', userGroup: viewOf(key, row), stamp: row.stamp }
@@ -108,10 +109,8 @@ export class UserGroups implements UserGroupStore {
               return { outcome: isOurs ? 'created' : 'updated', userGroup: changed.userGroup }
             continue
           }
-          case 'write_required':
-            return { outcome: 'write_required' }
-          case 'name_required':
-            return { outcome: 'name_required' }
+          default:
+            return { outcome: decision }
         }
       }
     })
