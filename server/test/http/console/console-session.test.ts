@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, describe, test } from 'node:test'
-import type { AdminOperationId } from '../../../src/contract/admin/admin-operations.ts'
+import type { AdminOperationId } from '../../../src/http/admin/operations.ts'
 import {
   adminApi,
   assertAnswers,

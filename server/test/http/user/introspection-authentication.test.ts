@@ -59,13 +59,13 @@ const accepted: Record<string, (secret: string) => string> = {
   'as Basic, with a long user name': (secret) => basic('x'.repeat(5000), secret),
   'as Basic, with a user name in Latin-1': (secret) =>
     `Basic ${Buffer.from(`\xe9:${secret}`, 'latin1').toString('base64')}`,
-  // RFC 6749, section 2.3.1: both are encoded as in a form before that.
+  // RFC 6749, section 2.3.1: both are form-encoded first.
   'as Basic, percent-encoded': (secret) => basic('a%20b', secret.replaceAll('_', '%5F')),
 }
 for (const [how, write] of Object.entries(accepted)) {
-  test(`an API token is taken ${how}`, async () => {
+  test(`an API token is accepted ${how}`, async () => {
     for (const secret of [apiToken, both]) {
-      // Once looked up, once out of the cache.
+      // The first request looks the token up, the second finds it in the cache.
       assert.equal(assertActive(await ask(write(secret))).sub, 'known')
       assert.equal(assertActive(await ask(write(secret))).sub, 'known')
     }
@@ -114,28 +114,28 @@ for (const [what, authorization] of Object.entries(refused)) {
   })
 }
 
-test('no Authorization is 401, and says what it may be', async () => {
+test('a request without Authorization is 401 and lists the schemes', async () => {
   const answer = await ask()
   assertUnauthenticated(answer)
   const { message } = assertFault(answer, 'unauthenticated')
   for (const scheme of ['Token', 'Bearer', 'Basic']) assert.ok(message.includes(`"${scheme}"`), message)
 })
 
-test('the challenges are those of their RFCs: a realm for Basic, and no Bearer without a parameter', async () => {
+test('the challenges follow their RFCs: a realm for Basic, and a parameter for Bearer', async () => {
   assert.equal(
     (await ask()).headers['www-authenticate'],
     'Token, Bearer realm="User Group Service", Basic realm="User Group Service"',
   )
 })
 
-test('the API token in the form is not one', async () => {
+test('an API token in the form is ignored', async () => {
   for (const name of ['client_secret', 'access_token', 'api_token']) {
     const body = `token=${token}&client_id=renderer&${name}=${apiToken}`
     assertUnauthenticated(await introspectionCall(service.origin, { body }))
   }
 })
 
-test('who calls is judged before the body has arrived', async () => {
+test('authentication does not wait for the body', async () => {
   for (const headers of [['Content-Length: 1000'], ['Transfer-Encoding: chunked']]) {
     const request = {
       method: 'POST',
@@ -148,7 +148,7 @@ test('who calls is judged before the body has arrived', async () => {
   }
 })
 
-test('who calls is judged before anything that was sent', async () => {
+test('authentication comes before validation', async () => {
   for (const [body, headers] of [
     [undefined, {}],
     ['a=b', {}],
@@ -170,7 +170,7 @@ for (const scopes of ['introspect', 'read,introspect', 'write,introspect', 'intr
 }
 
 for (const scopes of ['write', 'read', 'admin', 'read,write,admin']) {
-  test(`${scopes}: introspection is 403, of whatever token`, async () => {
+  test(`${scopes}: introspection is 403 for any token`, async () => {
     const secret = await withScopes(scopes)
     for (const authorization of [`Token ${secret}`, `Bearer ${secret}`, basic('a', secret)]) {
       for (const body of [`token=${token}`, 'token=x', 'a=b', '{']) {
@@ -182,7 +182,7 @@ for (const scopes of ['write', 'read', 'admin', 'read,write,admin']) {
   })
 }
 
-test('/api/user takes Token alone, also of an API token that was just taken here in another way', async () => {
+test('/api/user accepts only the scheme Token, also for an API token that is cached with another scheme', async () => {
   for (const authorization of [`Bearer ${both}`, basic('renderer', both), `bearer ${both}`]) {
     for (let i = 0; i < 3; i++) {
       assertActive(await ask(authorization))
@@ -195,7 +195,7 @@ test('/api/user takes Token alone, also of an API token that was just taken here
   assertActive(await ask(`Token ${both}`))
 })
 
-test('one with the scope introspect alone is 403 at /api/user, also right after it was taken here', async () => {
+test('an API token with only the scope introspect is 403 at /api/user, also if it is cached', async () => {
   assertActive(await ask(`Token ${apiToken}`))
   const caller = userApi(service.origin, apiToken)
   for (const answer of [
@@ -208,8 +208,8 @@ test('one with the scope introspect alone is 403 at /api/user, also right after 
   assertActive(await ask(`Token ${apiToken}`))
 })
 
-test('a revoked API token is refused, in whatever way it is sent, and others go on', async (t) => {
-  // Without the cache, at once.
+test('a revoked API token is refused with every scheme, and others still work', async (t) => {
+  // Without the cache, revocation is immediate.
   const uncached = await startService(t, { UGS_API_TOKEN_CACHE_MS: '0' })
   const writer = userApi(uncached.origin, uncached.tokens.Testing)
   const known = tokenIn(await writer.get({ user_group_id: 'known', name: 'Name' }))
@@ -228,7 +228,7 @@ test('a revoked API token is refused, in whatever way it is sent, and others go 
   assertActive(await introspector(uncached.origin, other)(known))
 })
 
-test('no line of the log and no answer holds a token, however it was sent', async () => {
+test('no line of the log and no response contains a token, with any scheme', async () => {
   const inactive = token.replace('testing', 'customer')
   for (const authorization of Object.values(accepted).map((write) => write(both))) await ask(authorization)
   for (const authorization of Object.values(refused)) await ask(authorization)
