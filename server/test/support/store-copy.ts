@@ -40,7 +40,7 @@ export interface CopiedTable {
 export function copiedTables({ code, stdout, stderr }: CommandResult): CopiedTable[] {
   assert.equal(code, 0, stderr)
   assert.equal(stdout, '')
-  const lines = stderr.matchAll(/^(\w+): (\d+) rows?, the same on both sides \(SHA-256 ([0-9a-f]{64})\)$/gm)
+  const lines = stderr.matchAll(/^(\w+): (\d+) rows?, identical in both stores \(SHA-256 ([0-9a-f]{64})\)$/gm)
   return [...lines].map(([, name = '', rows = '', checksum = '']) => ({ name, rows: Number(rows), checksum }))
 }
 
