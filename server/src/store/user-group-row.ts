@@ -86,7 +86,7 @@ export const keptColumns = ['workspace_id', 'environment', ...columnNames].join(
 /** The same columns for a restored user group, which is a new revision. */
 export const restoredColumns = keptColumns.replace('revision', 'revision + 1')
 
-export function tokenOf(row: Pick<UserGroupRow, 'token_key_id' | 'token_sealed'>): Sealed {
+function tokenOf(row: Pick<UserGroupRow, 'token_key_id' | 'token_sealed'>): Sealed {
   return { keyId: row.token_key_id, sealed: row.token_sealed }
 }
 

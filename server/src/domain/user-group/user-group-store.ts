@@ -134,7 +134,7 @@ export interface ExpectedUserGroup {
   readonly revision?: number
 }
 
-export interface RevisionMismatch {
+interface RevisionMismatch {
   readonly outcome: 'revision_mismatch'
 }
 
