@@ -41,7 +41,7 @@ export async function copyStore(
   else {
     const compared = await compareAll(from, to, report)
     if (compared.every(isSame)) return { hasCopied: false, tables: compared.map(({ target }) => target) }
-    throw new StoreError('the target holds something else already; name an empty database')
+    throw new StoreError('the target already contains other data; use an empty database')
   }
   for (const table of tables) await copyTable(table, from, to, report)
   const compared = await compareAll(from, to, report)

@@ -85,7 +85,7 @@ describe('ugs backup and restore', () => {
     assert.equal(statSync(file).mode & 0o777, 0o600)
     assert.equal(readFileSync(file).subarray(18, 20).toString('hex'), '0101', 'it needs no write-ahead log')
     const before = readFileSync(file)
-    assertFailure(await service().ugs('backup', file), /is there already; move it away/)
+    assertFailure(await service().ugs('backup', file), /already exists; move it/)
     assert.deepEqual(readFileSync(file), before)
     assertFailure(await service().ugs('backup', join(folder, 'none', 'b.db')), /the folder does not exist/)
     assert.deepEqual(
@@ -101,7 +101,7 @@ describe('ugs backup and restore', () => {
     assert.equal(code, 0)
     assert.match(stderr, /Fix this before you start the service: .*secret-keys: is missing/)
     assert.deepEqual(readdirSync(dataFolder), ['ugs.db'])
-    assertFailure(await restore(file, dataFolder), /ugs\.db: is there already; move it away/)
+    assertFailure(await restore(file, dataFolder), /ugs\.db: already exists; move it/)
 
     const other = fresh('data')
     mkdirSync(other)

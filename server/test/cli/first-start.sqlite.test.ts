@@ -99,7 +99,7 @@ describe('a start that fails', () => {
     const result = await runUgs(['serve'], settings)
     database.close()
     assert.equal(result.code, 1)
-    assert.match(result.stderr, /ugs: The store cannot be used at the moment \(SQLITE_BUSY: .*\)/)
+    assert.match(result.stderr, /ugs: The store is unavailable \(SQLITE_BUSY: .*\)/)
     assert.doesNotMatch(result.stdout, /uga_/)
   })
 

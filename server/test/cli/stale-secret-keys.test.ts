@@ -42,7 +42,7 @@ describe('a process without a new secret key', () => {
     assertFault(await create(stale, 'b'), 'unavailable')
     await assertLogged(
       stale,
-      'SECRET_KEY_RETIRED: the secret key \\"one\\", which this process seals with, is retired; give',
+      'SECRET_KEY_RETIRED: the secret key \\"one\\", with which this process encrypts, is retired; give',
     )
     assertFault(await apiOf(stale).post({ current_token: token }), 'unavailable')
     assert.equal(tokenIn(await create(other, 'a')), token)
@@ -50,7 +50,7 @@ describe('a process without a new secret key', () => {
     assertFault(await create(stale, 'b'), 'unavailable')
     await assertLogged(
       stale,
-      'TOKEN_SEALED: the secret key \\"two\\" is missing; put that key last into UGS_SECRET_KEYS',
+      'TOKEN_SEALED: the secret key \\"two\\" is missing; add that key to the end of UGS_SECRET_KEYS',
     )
     const listed = JSON.parse(await runCommand({ ugs }, 'secret-key', 'list', '--json')) as object[]
     assert.deepEqual(listed, [

@@ -317,7 +317,7 @@ describe('a service on the copy', () => {
     const before = await stateOf(t, targetUrl)
     const { code, stderr } = await copyStore(sourceUrl, targetUrl)
     assert.equal(code, 1)
-    assert.match(stderr, /^ugs: the target holds something else already; name an empty database$/m)
+    assert.match(stderr, /^ugs: the target already contains other data; use an empty database$/m)
     assert.deepEqual(await stateOf(t, targetUrl), before)
   })
 })

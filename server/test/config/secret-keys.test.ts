@@ -91,7 +91,7 @@ describe('watching the secret key file', () => {
     const secretKeys = {
       ...store.secretKeys,
       listChecks: () => {
-        if (isUnavailable()) throw new Fault('unavailable', 'The store cannot be used at the moment')
+        if (isUnavailable()) throw new Fault('unavailable', 'The store is unavailable')
         return store.secretKeys.listChecks()
       },
     }

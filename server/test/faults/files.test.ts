@@ -195,7 +195,7 @@ describe('a file of the store is lost while no service runs', () => {
     'no database': {
       damage: (path) => writeFileSync(path, 'This is a text and not a database. '.repeat(1000)),
       message:
-        /ugs\.db: the file is not a SQLite database; name another file, or restore a backup \(SQLITE_NOTADB\)/,
+        /ugs\.db: the file is not a SQLite database; use another file, or restore a backup \(SQLITE_NOTADB\)/,
     },
   }
   for (const [state, { damage, message }] of Object.entries(damages)) {

@@ -264,7 +264,7 @@ for (const args of [[], ['--workers', '2']]) {
     })
     assert.deepEqual(
       [code, stderr],
-      [1, 'ugs: UGS_METRICS_PORT: the address is already in use; name another port\n'],
+      [1, 'ugs: UGS_METRICS_PORT: the address is already in use; use another port\n'],
     )
     assert.ok(!existsSync(folder))
   })

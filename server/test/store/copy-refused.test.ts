@@ -24,7 +24,7 @@ describe('ugs store copy: a target', async () => {
     assert.deepEqual(await stateOf(t, url), before)
   }
 
-  const isNotEmpty = /^ugs: the target holds something else already; name an empty database$/
+  const isNotEmpty = /^ugs: the target already contains other data; use an empty database$/
   const contents: Record<string, (store: Store) => Promise<unknown>> = {
     'one user group': (store) => created(store),
     'one API token': (store) =>
@@ -76,7 +76,7 @@ describe('ugs store copy: a target', async () => {
     },
     'the migration table of another program': {
       statement: 'CREATE TABLE schema_migration (version int); INSERT INTO schema_migration VALUES (1)',
-      message: /: the database belongs to another program: name another one/,
+      message: /: the database belongs to another program; use another database/,
     },
   }
   for (const [what, { statement, message }] of Object.entries(others)) {

@@ -167,7 +167,7 @@ describe('copying a store, with a changed target:', async () => {
       assert.equal(rowCount, 1)
       await assert.rejects(copy(source.url, url), {
         name: 'StoreError',
-        message: 'the target holds something else already; name an empty database',
+        message: 'the target already contains other data; use an empty database',
       })
       await markUnfinished(session)
       await assert.rejects(copy(source.url, url), {

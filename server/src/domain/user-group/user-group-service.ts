@@ -7,7 +7,6 @@ import {
   type MappingMode,
   type ResolvedEntry,
 } from '../data-source/data-source.ts'
-import type { Environment } from '../environment.ts'
 import { Fault, validationFailed } from '../fault.ts'
 import { shownPointer } from '../json/json-pointer.ts'
 import type { JsonText } from '../json/json-text.ts'
@@ -25,6 +24,7 @@ import type {
   TokenOwner,
 } from './user-group-store.ts'
 import type { Store } from '../store.ts'
+import type { TenantScope } from '../tenant-scope.ts'
 import { generateToken, hashToken, isWellFormedToken } from '../token/token.ts'
 import {
   changesNothing,
@@ -35,27 +35,21 @@ import {
   type UserGroupView,
 } from './user-group.ts'
 
-/** How long a retry with an idempotency key gets the first answer again. */
+/** Time for which a retry with an idempotency key gets the response of the first request, in milliseconds. */
 const idempotencyWindowMs = 24 * 60 * 60 * 1000
 
-/** How many entries of a mapping are told to be at fault, at most. */
+/** Maximum number of mapping entries that an error names. */
 const maxFaultsShown = 100
 
-/** Whose user groups an operation works on. What is another workspace's or environment's looks absent. */
-export interface TenantScope {
-  readonly workspaceId: number
-  readonly environment: Environment
-}
-
-/** Who asks for a change, and where. */
+/** The actor of a change and the scope that confines it. */
 export interface Caller extends TenantScope, Actor {}
 
-/** A user group with its token open, ready to be shown to its owner. */
+/** A user group with its decrypted token. */
 export type UserGroupWithToken = WithToken<UserGroup>
 
 type WithToken<Shown extends UserGroupView> = Omit<Shown, 'token'> & { readonly token: string }
 
-/** What a user group is to be. */
+/** The content to give to a user group, whether it exists or not. */
 export interface UserGroupRequest {
   readonly providedId: string
   readonly change: UserGroupChange
@@ -63,7 +57,7 @@ export interface UserGroupRequest {
 
 type Upserted = Extract<GetOrCreateOutcome, { userGroup: UserGroupView }>
 
-/** What became of a user group that was to be as described. */
+/** The effect of a request that creates or changes a user group. */
 export type UpsertOutcome = Upserted['outcome']
 
 export type RotationResult = Omit<RotatedUserGroup, 'token'> & { readonly token: string }
@@ -75,7 +69,7 @@ export interface RotationRequest {
   readonly idempotency?: { readonly key: string; readonly fingerprint: Uint8Array }
 }
 
-/** The operations of `/api/user` and of `ugs user-group`, the same for both. */
+/** The operations that `/api/user`, `ugs user-group` and the management API share. */
 export class UserGroupService {
   readonly #store: Store
   readonly #keyring: Keyring
@@ -97,7 +91,11 @@ export class UserGroupService {
     this.#mappingMode = parts.mappingMode
   }
 
-  /** @throws Fault `name_required`, `validation_failed` (an unregistered mapping), `forbidden` (a creation or change without `mayWrite`), `unavailable` */
+  /**
+   * Returns the user group, created or changed where the request differs from it. `stamp` is set if it is unchanged.
+   * @throws Fault `name_required`, `validation_failed` (an unregistered mapping), `forbidden` (a creation or change without
+   * `mayWrite`), `unavailable`
+   */
   async getOrCreate(
     caller: Caller,
     providedId: string,
@@ -112,7 +110,7 @@ export class UserGroupService {
     }
   }
 
-  /** The same, for who does not need the token. */
+  /** Does the same as `getOrCreate`, without decrypting the token. */
   async upsert(
     caller: Caller,
     providedId: string,
@@ -128,7 +126,7 @@ export class UserGroupService {
   }
 
   /**
-   * The same for many, each on its own: what one is refused for does not stop the others.
+   * Creates or changes many user groups. A refused request does not affect the others.
    * @throws Fault `unavailable`
    */
   async upsertAll(
@@ -142,7 +140,7 @@ export class UserGroupService {
   }
 
   /**
-   * What `ensure` would do; it changes nothing.
+   * Returns the outcome that `upsert` would have, without changing anything.
    * @throws Fault `name_required`, `validation_failed` (an unregistered mapping), `unavailable`
    */
   async preview(caller: TenantScope, { providedId, change }: UserGroupRequest): Promise<UpsertOutcome> {
@@ -153,7 +151,7 @@ export class UserGroupService {
     return userGroup === null ? 'created' : 'updated'
   }
 
-  /** What `ensureAll` would do. @throws Fault `unavailable` */
+  /** Returns the outcomes that `upsertAll` would have. @throws Fault `unavailable` */
   previewAll(
     caller: TenantScope,
     requests: readonly UserGroupRequest[],
@@ -197,7 +195,7 @@ export class UserGroupService {
     const { workspaceId, environment, author, requestId } = caller
     const { target, idempotency } = request
     const wasNeverIssued = 'currentToken' in target && !isWellFormedToken('userGroup', target.currentToken)
-    // No need to look it up, unless an earlier answer to the same idempotency key comes first.
+    // Needs no lookup, unless there is an earlier response to the same idempotency key.
     if (wasNeverIssued && idempotency === undefined) throw tokenNotFound()
     const now = this.#clock.now()
     const command: RotateUserGroupToken = {
@@ -236,11 +234,11 @@ export class UserGroupService {
   }
 
   /**
-   * Whose user group token this is, or was until a grace period is over; null for any other text.
+   * Finds the owner of a user group token that is current or in its grace period. Returns null for any other text.
    * @throws Fault `unavailable`
    */
   async introspect({ workspaceId, environment }: TenantScope, token: string): Promise<TokenOwner | null> {
-    // No need to look up what was never issued.
+    // A text that was never issued needs no lookup.
     if (!isWellFormedToken('userGroup', token)) return null
     return this.#store.userGroups.findByToken(workspaceId, environment, hashToken(token), this.#clock.now())
   }
@@ -271,7 +269,7 @@ export class UserGroupService {
     if (outcome === 'revision_mismatch') throw revisionMismatch()
   }
 
-  /** @throws Fault `validation_failed` where no user group could have this mapping, `unavailable` */
+  /** @throws Fault `validation_failed` if the mapping names an unregistered schema or data source, `unavailable` */
   async #checkMapping({ workspaceId, environment }: TenantScope, mapping: JsonText | null): Promise<void> {
     if (this.#mappingMode === 'free' || mapping === null) return
     const entries = mappingEntries(mapping)
@@ -337,7 +335,7 @@ export class UserGroupService {
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error
       throw new Fault('unavailable', 'The token of this user group cannot be shown at the moment', {
-        reason: `TOKEN_SEALED: ${error.message}; ${error.isKeyMissing ? 'put that key last into UGS_SECRET_KEYS, or into the file that this process reads its keys from' : 'restore a backup, or rotate the token'}`,
+        reason: `TOKEN_SEALED: ${error.message}; ${error.isKeyMissing ? 'add that key to the end of UGS_SECRET_KEYS or of the key file of this process' : 'restore a backup, or rotate the token'}`,
       })
     }
   }
@@ -351,7 +349,7 @@ function keyOf({ workspaceId, environment }: TenantScope, providedId: string): U
   return { workspaceId, environment, providedId }
 }
 
-/** Why a user group could not be made to be as described. */
+/** Returns the error of a refused request, or null if it was not refused. */
 function refusalOf(result: GetOrCreateOutcome): Fault | null {
   switch (result.outcome) {
     case 'name_required':
@@ -359,7 +357,7 @@ function refusalOf(result: GetOrCreateOutcome): Fault | null {
     case 'write_required':
       return new Fault(
         'forbidden',
-        'This API token may only read, and this call would create or change the user group; use one with the scope "write"',
+        'This API token is read-only, and this request would create or change the user group. Use one with the scope "write"',
       )
     case 'mapping_unregistered':
       return mappingUnregistered(result.entries)
@@ -371,8 +369,8 @@ function refusalOf(result: GetOrCreateOutcome): Fault | null {
 }
 
 function secretKeyRetired({ keyId }: SecretKeyRetired): Fault {
-  return new Fault('unavailable', 'A token cannot be made at the moment', {
-    reason: `SECRET_KEY_RETIRED: the secret key "${keyId}", which this process seals with, is retired; give this process the secret keys that the others have`,
+  return new Fault('unavailable', 'A token cannot be issued at the moment', {
+    reason: `SECRET_KEY_RETIRED: the secret key "${keyId}", with which this process encrypts, is retired; give this process the secret keys that the others have`,
   })
 }
 
@@ -385,7 +383,7 @@ function nameRequired(): Fault {
 export function revisionMismatch(): Fault {
   return new Fault(
     'revision_mismatch',
-    'If-Match: the user group has been changed since; look at it again before you change it',
+    'If-Match: the user group has changed since; read it again before you change it',
   )
 }
 
@@ -397,12 +395,12 @@ function mappingUnregistered(entries: readonly ResolvedEntry[]): Fault {
   return validationFailed(
     entries.slice(0, maxFaultsShown).map(({ schemaKey, hasSchema }) => ({
       path: shownPointer(['mapping', schemaKey]),
-      message: hasSchema ? 'is no registered data source of this schema' : 'is no registered schema',
+      message: hasSchema ? 'is not a registered data source of this schema' : 'is not a registered schema',
     })),
   )
 }
 
-/** The same answer for a token that is malformed, unknown, or of another workspace or environment (contract, POST). */
+/** One error for a token that is malformed, unknown, or of another workspace or environment (contract, POST). */
 function tokenNotFound(): Fault {
   return new Fault('token_not_found', 'current_token: no user group of this environment has this token')
 }

@@ -73,6 +73,6 @@ export async function serveMetrics({ host, port, read }: MetricsServerOptions): 
 function errorMessageOf(error: unknown): string {
   const code = errorCodeOf(error) ?? 'unknown'
   return code === 'EADDRINUSE'
-    ? 'UGS_METRICS_PORT: the address is already in use; name another port'
+    ? 'UGS_METRICS_PORT: the address is already in use; use another port'
     : `UGS_METRICS_HOST: cannot listen at this address (${code}); check it and UGS_METRICS_PORT`
 }

@@ -1,5 +1,4 @@
-import { isScope, isUsable, renewedExpiry, type ApiToken } from '../../domain/api-token/api-token.ts'
-import type { Environment } from '../../domain/environment.ts'
+import { isUsable, renewedExpiry, type ApiToken } from '../../domain/api-token/api-token.ts'
 import type { UsageReport, SharedUsage } from '../../domain/api-token/rate-limiter.ts'
 import type {
   ApiTokenStore,
@@ -11,30 +10,16 @@ import type {
   RotateApiTokenOutcome,
 } from '../../domain/api-token/api-token-store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
-import { appendAuditEvent, eventValues } from './audit-log.ts'
-import { limitCells, maxAheadMs, rateLimitOf } from '../api-token-row.ts'
+import { appendAuditEvent } from './audit-log.ts'
+import { apiTokenOf, limitCells, maxAheadMs, type ApiTokenRow } from '../api-token-row.ts'
 import { describedLimit, describedRotation, describedToken } from '../audit-row.ts'
 import { Coalescer } from './coalescer.ts'
 import { prepared, type PrimaryPool, type Query, type Statement } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
-export interface ApiTokenRow {
-  readonly token_hash: Uint8Array
-  readonly api_token_id: number
-  readonly workspace_id: number
-  readonly environment: Environment
-  readonly name: string
-  readonly scopes: string
-  readonly created_at: number
-  readonly expires_at: number | null
-  readonly revoked_at: number | null
-  readonly last_used_at: number | null
-  readonly replaced_by: number | null
-  readonly calls_per_second: number | null
-  readonly calls_at_once: number | null
-}
+type HashedApiTokenRow = ApiTokenRow & { readonly token_hash: Uint8Array }
 
-const selectByHash: Statement<ApiTokenRow> = prepared(
+const selectByHash: Statement<HashedApiTokenRow> = prepared(
   'api_token_select_by_hash',
   'SELECT api_token.* FROM unnest($1::bytea[]) AS wanted (token_hash) JOIN api_token USING (token_hash)',
 )
@@ -77,17 +62,17 @@ async function rotate(
   if (row === undefined) return { outcome: 'not_found' }
   const old = apiTokenOf(row)
   if (old.replacedBy !== null) {
-    const [made] = await query(selectByHash, [[tokenHash]])
+    const [issued] = await query(selectByHash, [[tokenHash]])
     // An earlier attempt with an ambiguous commit inserted it.
-    if (made !== undefined) return { outcome: 'rotated', apiToken: apiTokenOf(made), oldApiToken: old }
+    if (issued !== undefined) return { outcome: 'rotated', apiToken: apiTokenOf(issued), oldApiToken: old }
     return { outcome: 'superseded', replacedBy: old.replacedBy }
   }
   if (!isUsable(old, change.now)) return { outcome: 'unusable' }
   const { workspaceId, environment, name, scopes, rateLimit } = old
-  const origin = { workspaceId, environment, ...change }
+  const event = { workspaceId, environment, ...change }
   const expiresAt = renewedExpiry(old, change.now)
   const apiToken = (await insertRow(query, {
-    ...origin,
+    ...event,
     ...{ name, scopes, rateLimit, tokenHash, createdAt: change.now, expiresAt },
   })) as ApiToken
   const oldApiToken = {
@@ -99,17 +84,9 @@ async function rotate(
     oldApiToken.expiresAt,
     apiToken.id,
   ])
-  await appendAuditEvent(query, 'api_token.rotated', origin, describedRotation(oldApiToken, apiToken))
+  await appendAuditEvent(query, 'api_token.rotated', event, describedRotation(oldApiToken, apiToken))
   return { outcome: 'rotated', apiToken, oldApiToken }
 }
-
-const revoke = `WITH revoked AS (
-    UPDATE api_token SET revoked_at = $2 WHERE api_token_id = $1 AND revoked_at IS NULL RETURNING *
-  )
-  INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id, details)
-  SELECT workspace_id, environment, $3::uuid, 'api_token.revoked', $4, $5,
-         json_build_object('api_token_id', api_token_id, 'name', name)::text
-  FROM revoked`
 
 // Every statement locks in the same order, so that two processes never deadlock.
 const recordUses = `WITH used AS (
@@ -123,14 +100,14 @@ const recordUses = `WITH used AS (
 
 // Uses the database's clock, because the clients' clocks differ.
 const reportUsage: Statement<{ readonly api_token_id: number; readonly ahead: number }> = prepared(
-  'api_token_book_calls',
-  `WITH booking AS (
+  'api_token_report_usage',
+  `WITH report AS (
     SELECT api_token_id, cost, ahead, whole, longest
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
-      AS booking (api_token_id, cost, ahead, whole, longest)
+      AS report (api_token_id, cost, ahead, whole, longest)
   ), locked AS (
     SELECT api_token_id, coalesce(booked_until, 0) AS booked_until, cost, ahead, whole, longest
-    FROM api_token JOIN booking USING (api_token_id) ORDER BY api_token_id FOR NO KEY UPDATE OF api_token
+    FROM api_token JOIN report USING (api_token_id) ORDER BY api_token_id FOR NO KEY UPDATE OF api_token
   ), clock AS (
     SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
   )
@@ -169,24 +146,14 @@ export class ApiTokens implements ApiTokenStore {
 
   create(token: NewApiToken): Promise<ApiToken> {
     return this.#retry.run(async (attempt) => {
-      const made = await attempt.change((sent) =>
-        this.#primary.transaction((query) => {
-          sent()
-          return insertApiToken(query, token)
-        }),
-      )
-      return made ?? ((await this.#selectByHash.add(token.tokenHash, attempt)) as ApiToken)
+      const created = await attempt.transaction(this.#primary, (query) => insertApiToken(query, token))
+      return created ?? ((await this.#selectByHash.add(token.tokenHash, attempt)) as ApiToken)
     })
   }
 
   createFirst(tokens: readonly NewApiToken[]): Promise<boolean> {
     return this.#retry.run((attempt) =>
-      attempt.change((sent) =>
-        this.#primary.transaction((query) => {
-          sent()
-          return createFirst(query, tokens)
-        }),
-      ),
+      attempt.transaction(this.#primary, (query) => createFirst(query, tokens)),
     )
   }
 
@@ -194,70 +161,63 @@ export class ApiTokens implements ApiTokenStore {
     return this.#retry.run((attempt) => this.#selectByHash.add(tokenHash, attempt))
   }
 
-  list(): Promise<ApiToken[]> {
-    return this.#retry.run(async () => {
-      const rows = await this.#primary.query<ApiTokenRow>('SELECT * FROM api_token ORDER BY api_token_id')
-      return rows.map(apiTokenOf)
-    })
+  async list(): Promise<ApiToken[]> {
+    const rows = await this.#retry.query<ApiTokenRow>('SELECT * FROM api_token ORDER BY api_token_id')
+    return rows.map(apiTokenOf)
   }
 
   rotate(command: RotateApiToken): Promise<RotateApiTokenOutcome> {
-    return this.#retry.run((attempt) =>
-      attempt.change((sent) =>
-        this.#primary.transaction((query) => {
-          sent()
-          return rotate(query, command)
-        }),
-      ),
-    )
+    return this.#retry.run((attempt) => attempt.transaction(this.#primary, (query) => rotate(query, command)))
   }
 
   limit({ id, rateLimit, ...change }: LimitApiToken): Promise<ApiToken | null> {
     return this.#retry.run((attempt) =>
-      attempt.change((sent) =>
-        this.#primary.transaction(async (query) => {
-          sent()
-          const [row] = await query<ApiTokenRow>(
-            `UPDATE api_token SET calls_per_second = $2, calls_at_once = $3
-             WHERE api_token_id = $1 AND (calls_per_second, calls_at_once) IS DISTINCT FROM ($2, $3) RETURNING *`,
-            [id, ...limitCells({ rateLimit })],
-          )
-          if (row === undefined) return selectById(query, id)
-          const apiToken = apiTokenOf(row)
-          const { workspaceId, environment } = apiToken
-          const origin = { workspaceId, environment, ...change }
-          await appendAuditEvent(query, 'api_token.limited', origin, describedLimit(apiToken))
-          return apiToken
-        }),
-      ),
+      attempt.transaction(this.#primary, async (query) => {
+        const [row] = await query<ApiTokenRow>(
+          `UPDATE api_token SET calls_per_second = $2, calls_at_once = $3
+           WHERE api_token_id = $1 AND (calls_per_second, calls_at_once) IS DISTINCT FROM ($2, $3) RETURNING *`,
+          [id, ...limitCells({ rateLimit })],
+        )
+        if (row === undefined) return selectById(query, id)
+        const apiToken = apiTokenOf(row)
+        const { workspaceId, environment } = apiToken
+        const event = { workspaceId, environment, ...change }
+        await appendAuditEvent(query, 'api_token.limited', event, describedLimit(apiToken))
+        return apiToken
+      }),
     )
   }
 
-  reportUsage(usageReports: readonly UsageReport[]): Promise<SharedUsage[]> {
-    return this.#retry.run(async () => {
-      const rows = await this.#primary.query(reportUsage, [
-        usageReports.map(({ apiTokenId }) => apiTokenId),
-        usageReports.map(({ costMs }) => microseconds(costMs)),
-        usageReports.map(({ aheadMs }) => microseconds(aheadMs)),
-        usageReports.map(({ fullMs }) => microseconds(fullMs)),
-        usageReports.map(({ fullMs }) => microseconds(maxAheadMs(fullMs))),
-      ])
-      return rows.map(({ api_token_id, ahead }) => ({ apiTokenId: api_token_id, aheadMs: ahead / 1000 }))
-    })
+  async reportUsage(usageReports: readonly UsageReport[]): Promise<SharedUsage[]> {
+    const rows = await this.#retry.query(reportUsage, [
+      usageReports.map(({ apiTokenId }) => apiTokenId),
+      usageReports.map(({ costMs }) => microseconds(costMs)),
+      usageReports.map(({ aheadMs }) => microseconds(aheadMs)),
+      usageReports.map(({ fullMs }) => microseconds(fullMs)),
+      usageReports.map(({ fullMs }) => microseconds(maxAheadMs(fullMs))),
+    ])
+    return rows.map(({ api_token_id, ahead }) => ({ apiTokenId: api_token_id, aheadMs: ahead / 1000 }))
   }
 
   async recordUses(uses: readonly ApiTokenUse[]): Promise<void> {
-    await this.#retry.run(() =>
-      this.#primary.query(recordUses, [uses.map(({ id }) => id), uses.map(({ usedAt }) => usedAt)]),
-    )
+    await this.#retry.query(recordUses, [uses.map(({ id }) => id), uses.map(({ usedAt }) => usedAt)])
   }
 
-  revoke(command: RevokeApiToken): Promise<ApiToken | null> {
-    const { id, now } = command
-    return this.#retry.run(async (attempt) => {
-      await attempt.change((sent) => this.#primary.query(revoke, [id, now, ...eventValues(command)], sent))
-      return selectById(this.#primary.query.bind(this.#primary), id)
-    })
+  revoke({ id, ...change }: RevokeApiToken): Promise<ApiToken | null> {
+    return this.#retry.run((attempt) =>
+      attempt.transaction(this.#primary, async (query) => {
+        const [row] = await query<ApiTokenRow>(
+          'UPDATE api_token SET revoked_at = $2 WHERE api_token_id = $1 AND revoked_at IS NULL RETURNING *',
+          [id, change.now],
+        )
+        if (row === undefined) return selectById(query, id)
+        const apiToken = apiTokenOf(row)
+        const { workspaceId, environment, name } = apiToken
+        const details = { api_token_id: id, name }
+        await appendAuditEvent(query, 'api_token.revoked', { workspaceId, environment, ...change }, details)
+        return apiToken
+      }),
+    )
   }
 }
 
@@ -288,20 +248,4 @@ function hashOf({ tokenHash }: NewApiToken): Uint8Array {
 
 function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex')
-}
-
-export function apiTokenOf(row: ApiTokenRow): ApiToken {
-  return {
-    id: row.api_token_id,
-    workspaceId: row.workspace_id,
-    environment: row.environment,
-    name: row.name,
-    scopes: row.scopes.split(' ').filter(isScope),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    lastUsedAt: row.last_used_at,
-    replacedBy: row.replaced_by,
-    rateLimit: rateLimitOf(row),
-  }
 }

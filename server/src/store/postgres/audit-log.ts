@@ -111,15 +111,12 @@ export class AuditLog implements AuditStore {
     const event = auditCells(change, 'audit_log.pruned', { details: pruningDetails(before) })
     for (let total = 0; ;) {
       const { pruned, isLast } = await this.#retry.run((attempt) =>
-        attempt.change((sent) =>
-          this.#primary.transaction(async (query) => {
-            sent()
-            const [next] = await query(selectEndOfBatch, [...tenantScope, end, prunedAtOnce])
-            const { length } = await query(deleteAuditEvents, [...tenantScope, next?.event_id ?? end])
-            if (length > 0) await query(`${insertAuditEvent} ON CONFLICT DO NOTHING`, event)
-            return { pruned: length, isLast: next === undefined }
-          }),
-        ),
+        attempt.transaction(this.#primary, async (query) => {
+          const [next] = await query(selectEndOfBatch, [...tenantScope, end, prunedAtOnce])
+          const { length } = await query(deleteAuditEvents, [...tenantScope, next?.event_id ?? end])
+          if (length > 0) await query(`${insertAuditEvent} ON CONFLICT DO NOTHING`, event)
+          return { pruned: length, isLast: next === undefined }
+        }),
       )
       total += pruned
       if (isLast) return total

@@ -27,8 +27,8 @@ import type { PrimaryPool, Query } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 import type { Mappings } from './mappings.ts'
 
-/** Number of data sources that one call examines. */
-const dataSourcesLookedAt = 1000
+/** Number of data sources that one operation examines. */
+const sharedBatchSize = 1000
 
 /** SQLSTATE of deleting a row that another row refers to. */
 const foreignKeyViolation = '23503'
@@ -57,51 +57,41 @@ export class DataSources implements DataSourceStore {
 
   createSchema(schema: NewSchema): Promise<Schema | NotRegistered> {
     return this.#retry.run(async (attempt) => {
-      const made = await attempt.change((sent) =>
-        this.#primary.transaction((query) => {
-          sent()
-          return insertSchema(query, schema)
-        }),
-      )
-      if (made !== 'provided_id_taken' || !attempt.isAmbiguous) return made
+      const outcome = await attempt.transaction(this.#primary, (query) => insertSchema(query, schema))
+      if (outcome !== 'provided_id_taken' || !attempt.isAmbiguous) return outcome
       const { workspaceId, environment, providedId, name, createdAt } = schema
       const [taken] = await this.#primary.query<SchemaRow>(
         `SELECT * FROM schema
          WHERE workspace_id = $1 AND environment = $2 AND provided_id = $3 AND name = $4 AND created_at = $5`,
         [workspaceId, environment, providedId, name, createdAt],
       )
-      return taken === undefined ? made : schemaOf(taken)
+      return taken === undefined ? outcome : schemaOf(taken)
     })
   }
 
-  listSchemas(workspaceId: number, environment: Environment): Promise<Schema[]> {
-    return this.#retry.run(async () => {
-      const rows = await this.#primary.query<SchemaRow>(
-        'SELECT * FROM schema WHERE workspace_id = $1 AND environment = $2 ORDER BY schema_id',
-        [workspaceId, environment],
-      )
-      return rows.map(schemaOf)
-    })
+  async listSchemas(workspaceId: number, environment: Environment): Promise<Schema[]> {
+    const rows = await this.#retry.query<SchemaRow>(
+      'SELECT * FROM schema WHERE workspace_id = $1 AND environment = $2 ORDER BY schema_id',
+      [workspaceId, environment],
+    )
+    return rows.map(schemaOf)
   }
 
   deleteSchema(command: DeleteRegistered): Promise<DeleteOutcome> {
     const { workspaceId, environment, id } = command
     return this.#retry.run(async (attempt) => {
       const deleted = await attempt
-        .change((sent) =>
-          this.#primary.transaction(async (query) => {
-            sent()
-            const rows = await query<SchemaRow>(
-              'DELETE FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 RETURNING *',
-              [workspaceId, environment, id],
-            )
-            for (const { provided_id } of rows) {
-              await renewVersion(query, command)
-              await appendAuditEvent(query, 'schema.deleted', command, { schema_id: id, provided_id })
-            }
-            return rows
-          }),
-        )
+        .transaction(this.#primary, async (query) => {
+          const rows = await query<SchemaRow>(
+            'DELETE FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 RETURNING *',
+            [workspaceId, environment, id],
+          )
+          for (const { provided_id } of rows) {
+            await renewVersion(query, command)
+            await appendAuditEvent(query, 'schema.deleted', command, { schema_id: id, provided_id })
+          }
+          return rows
+        })
         .catch((error: unknown) => {
           if (error instanceof PostgresFailure && error.code === foreignKeyViolation) return null
           throw error
@@ -113,98 +103,84 @@ export class DataSources implements DataSourceStore {
 
   create(dataSource: NewDataSource): Promise<DataSource | NotRegistered | 'schema_not_found'> {
     return this.#retry.run(async (attempt) => {
-      const made = await attempt.change((sent) =>
-        this.#primary.transaction((query) => {
-          sent()
-          return insertDataSource(query, dataSource)
-        }),
-      )
-      if (made !== 'provided_id_taken' || !attempt.isAmbiguous) return made
+      const outcome = await attempt.transaction(this.#primary, (query) => insertDataSource(query, dataSource))
+      if (outcome !== 'provided_id_taken' || !attempt.isAmbiguous) return outcome
       const { workspaceId, schemaId, providedId, name, createdAt } = dataSource
       const [taken] = await this.#primary.query<DataSourceRow>(
         `SELECT * FROM data_source
          WHERE workspace_id = $1 AND schema_id = $2 AND provided_id = $3 AND name = $4 AND created_at = $5`,
         [workspaceId, schemaId, providedId, name, createdAt],
       )
-      return taken === undefined ? made : dataSourceOf(taken)
+      return taken === undefined ? outcome : dataSourceOf(taken)
     })
   }
 
-  list({ workspaceId, environment, schemaId, afterId, limit }: ListDataSources): Promise<DataSource[]> {
-    return this.#retry.run(async () => {
-      const rows = await this.#primary.query<DataSourceRow>(
-        `SELECT data_source.* FROM data_source JOIN schema USING (workspace_id, schema_id)
-         WHERE workspace_id = $1 AND environment = $2 AND schema_id = coalesce($3, schema_id)
-           AND data_source_id > $4
-         ORDER BY data_source_id LIMIT $5`,
-        [workspaceId, environment, schemaId ?? null, afterId ?? 0, limit],
-      )
-      return rows.map(dataSourceOf)
-    })
+  async list({ workspaceId, environment, schemaId, afterId, limit }: ListDataSources): Promise<DataSource[]> {
+    const rows = await this.#retry.query<DataSourceRow>(
+      `SELECT data_source.* FROM data_source JOIN schema USING (workspace_id, schema_id)
+       WHERE workspace_id = $1 AND environment = $2 AND schema_id = coalesce($3, schema_id)
+         AND data_source_id > $4
+       ORDER BY data_source_id LIMIT $5`,
+      [workspaceId, environment, schemaId ?? null, afterId ?? 0, limit],
+    )
+    return rows.map(dataSourceOf)
   }
 
-  listShared({ workspaceId, environment, afterId }: ListSharedDataSources): Promise<SharedDataSources> {
-    return this.#retry.run(async () => {
-      const rows = await this.#primary.query<
-        DataSourceRow & { readonly schema_provided_id: string; readonly is_shared: boolean }
-      >(
-        `SELECT slice.*, (
-           SELECT count(*) > 1 FROM (
-             SELECT DISTINCT team_id
-             FROM unnest(ARRAY[schema_provided_id, schema_id::text]) AS of_schema (key)
-             CROSS JOIN unnest(ARRAY[provided_id, data_source_id::text]) AS of_source (key)
-             CROSS JOIN LATERAL (
-               SELECT team_id FROM mapping_entry
-               WHERE workspace_id = $1 AND environment = $2 AND schema_key = of_schema.key
-                 AND data_source_key = of_source.key LIMIT 2
-             ) AS entry
-             LIMIT 2
-           ) AS two
-         ) AS is_shared
+  async listShared({ workspaceId, environment, afterId }: ListSharedDataSources): Promise<SharedDataSources> {
+    const rows = await this.#retry.query<
+      DataSourceRow & { readonly schema_provided_id: string; readonly is_shared: boolean }
+    >(
+      `SELECT slice.*, (
+         SELECT count(*) > 1 FROM (
+           SELECT DISTINCT team_id
+           FROM unnest(ARRAY[schema_provided_id, schema_id::text]) AS of_schema (key)
+           CROSS JOIN unnest(ARRAY[provided_id, data_source_id::text]) AS of_source (key)
+           CROSS JOIN LATERAL (
+             SELECT team_id FROM mapping_entry
+             WHERE workspace_id = $1 AND environment = $2 AND schema_key = of_schema.key
+               AND data_source_key = of_source.key LIMIT 2
+           ) AS entry
+           LIMIT 2
+         ) AS two
+       ) AS is_shared
+       FROM (
+         SELECT data_source.*, schema.provided_id AS schema_provided_id
          FROM (
-           SELECT data_source.*, schema.provided_id AS schema_provided_id
-           FROM (
-             SELECT * FROM data_source WHERE workspace_id = $1 AND data_source_id > $3 ORDER BY data_source_id
-           ) AS data_source CROSS JOIN LATERAL (
-             SELECT provided_id, environment FROM schema
-             WHERE workspace_id = $1 AND schema_id = data_source.schema_id LIMIT 1
-           ) AS schema
-           WHERE schema.environment = $2
-           ORDER BY data_source_id LIMIT $4
-         ) AS slice
-         ORDER BY data_source_id`,
-        [workspaceId, environment, afterId ?? 0, dataSourcesLookedAt],
-      )
-      return {
-        dataSources: rows
-          .filter(({ is_shared }) => is_shared)
-          .map((row) => ({ ...dataSourceOf(row), schemaProvidedId: row.schema_provided_id })),
-        afterId: rows.length < dataSourcesLookedAt ? null : (rows.at(-1)?.data_source_id ?? null),
-      }
-    })
+           SELECT * FROM data_source WHERE workspace_id = $1 AND data_source_id > $3 ORDER BY data_source_id
+         ) AS data_source CROSS JOIN LATERAL (
+           SELECT provided_id, environment FROM schema
+           WHERE workspace_id = $1 AND schema_id = data_source.schema_id LIMIT 1
+         ) AS schema
+         WHERE schema.environment = $2
+         ORDER BY data_source_id LIMIT $4
+       ) AS slice
+       ORDER BY data_source_id`,
+      [workspaceId, environment, afterId ?? 0, sharedBatchSize],
+    )
+    return {
+      dataSources: rows
+        .filter(({ is_shared }) => is_shared)
+        .map((row) => ({ ...dataSourceOf(row), schemaProvidedId: row.schema_provided_id })),
+      afterId: rows.length < sharedBatchSize ? null : (rows.at(-1)?.data_source_id ?? null),
+    }
   }
 
   delete(command: DeleteRegistered): Promise<DeleteOutcome> {
     return this.#retry.run(async (attempt) => {
-      const outcome = await attempt.change((sent) =>
-        this.#primary.transaction((query) => {
-          sent()
-          return deleteUnmapped(query, command)
-        }),
-      )
+      const outcome = await attempt.transaction(this.#primary, (query) => deleteUnmapped(query, command))
       return outcome === 'not_found' && attempt.isAmbiguous ? 'deleted' : outcome
     })
   }
 }
 
 /** Blocks writes of mappings until the end of the transaction. Each such write checks its entries afterwards. */
-const holdMappings = 'LOCK TABLE mapping_entry IN SHARE ROW EXCLUSIVE MODE'
+const lockMappings = 'LOCK TABLE mapping_entry IN SHARE ROW EXCLUSIVE MODE'
 
 async function insertSchema(query: Query, schema: NewSchema): Promise<Schema | NotRegistered> {
   const { workspaceId, environment, providedId, name, createdAt } = schema
   const id = idOf(providedId)
   if (id !== null) {
-    await query(holdMappings)
+    await query(lockMappings)
     const [mapped] = await query(
       `SELECT 1 FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 AND EXISTS (
          SELECT 1 FROM mapping_entry WHERE workspace_id = $1 AND environment = $2 AND schema_key = $4
@@ -213,16 +189,16 @@ async function insertSchema(query: Query, schema: NewSchema): Promise<Schema | N
     )
     if (mapped !== undefined) return 'provided_id_mapped'
   }
-  const [made] = await query<SchemaRow>(
+  const [row] = await query<SchemaRow>(
     `INSERT INTO schema (workspace_id, environment, provided_id, name, created_at) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (workspace_id, environment, provided_id) DO NOTHING RETURNING *`,
     [workspaceId, environment, providedId, name, createdAt],
   )
-  if (made === undefined) return 'provided_id_taken'
+  if (row === undefined) return 'provided_id_taken'
   await renewVersion(query, schema)
-  const details = { schema_id: made.schema_id, provided_id: providedId }
+  const details = { schema_id: row.schema_id, provided_id: providedId }
   await appendAuditEvent(query, 'schema.created', { ...schema, now: createdAt }, details)
-  return schemaOf(made)
+  return schemaOf(row)
 }
 
 async function insertDataSource(
@@ -232,7 +208,7 @@ async function insertDataSource(
   const { workspaceId, environment, schemaId, providedId, name, createdAt } = dataSource
   const id = idOf(providedId)
   // All transactions take these locks in this order: first the mappings, then the schema.
-  if (id !== null) await query(holdMappings)
+  if (id !== null) await query(lockMappings)
   const [schema] = await query<{ provided_id: string }>(
     `SELECT provided_id FROM schema
      WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 FOR KEY SHARE`,
@@ -252,21 +228,21 @@ async function insertDataSource(
     )
     if (mapped !== undefined) return 'provided_id_mapped'
   }
-  const [made] = await query<DataSourceRow>(
+  const [row] = await query<DataSourceRow>(
     `INSERT INTO data_source (workspace_id, schema_id, provided_id, name, created_at) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (workspace_id, schema_id, provided_id) DO NOTHING RETURNING *`,
     [workspaceId, schemaId, providedId, name, createdAt],
   )
-  if (made === undefined) return 'provided_id_taken'
+  if (row === undefined) return 'provided_id_taken'
   await renewVersion(query, dataSource)
-  const details = { data_source_id: made.data_source_id, schema_id: schemaId, provided_id: providedId }
+  const details = { data_source_id: row.data_source_id, schema_id: schemaId, provided_id: providedId }
   await appendAuditEvent(query, 'data_source.created', { ...dataSource, now: createdAt }, details)
-  return dataSourceOf(made)
+  return dataSourceOf(row)
 }
 
 async function deleteUnmapped(query: Query, command: DeleteRegistered): Promise<DeleteOutcome> {
   const { workspaceId, environment, id } = command
-  await query(holdMappings)
+  await query(lockMappings)
   const [row] = await query<{
     schema_id: number
     provided_id: string

@@ -12,26 +12,21 @@ import {
   selectEncryptedTokens,
   type EncryptedTokenRow,
 } from '../encrypted-token-row.ts'
-import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 import { keyColumns } from '../tables.ts'
 
 /** The encrypted user group tokens of all workspaces. */
 export class EncryptedTokens implements EncryptedTokenStore {
-  readonly #primary: PrimaryPool
   readonly #retry: Retry
 
-  constructor(primary: PrimaryPool, retry: Retry) {
-    this.#primary = primary
+  constructor(retry: Retry) {
     this.#retry = retry
   }
 
-  list({ cursor, limit }: ListEncryptedTokens): Promise<EncryptedTokenPage> {
-    return this.#retry.run(async () => {
-      const statement = selectEncryptedTokens(cursor, (index) => `$${index + 1}`)
-      const rows = await this.#primary.query<EncryptedTokenRow>(statement, [...(cursor.after ?? []), limit])
-      return encryptedTokenPage(cursor.place, rows, limit)
-    })
+  async list({ cursor, limit }: ListEncryptedTokens): Promise<EncryptedTokenPage> {
+    const statement = selectEncryptedTokens(cursor, (index) => `$${index + 1}`)
+    const rows = await this.#retry.query<EncryptedTokenRow>(statement, [...(cursor.after ?? []), limit])
+    return encryptedTokenPage(cursor.place, rows, limit)
   }
 
   async replace(tokens: readonly ReencryptedToken[]): Promise<number> {
@@ -45,7 +40,7 @@ export class EncryptedTokens implements EncryptedTokenStore {
         ofPlace.map(({ token }) => token.keyId),
         ofPlace.map(({ token }) => token.sealed),
       ]
-      const rows = await this.#retry.run(() => this.#primary.query(updateOf(place), values))
+      const rows = await this.#retry.query(updateOf(place), values)
       count += rows.length
     }
     return count

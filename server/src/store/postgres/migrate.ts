@@ -106,7 +106,7 @@ async function readApplied(query: Query): Promise<AppliedMigration[]> {
   const owner = await readMark(query)
   if (owner === undefined) return []
   if (owner !== mark && owner !== markOfFilling) {
-    throw new StoreError('the database belongs to another program: name another one')
+    throw new StoreError('the database belongs to another program; use another database')
   }
   return query<AppliedMigration>('SELECT version, name FROM schema_migration')
 }

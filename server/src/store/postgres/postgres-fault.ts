@@ -74,8 +74,8 @@ export function faultOf(error: unknown): unknown {
 
 export function unavailable(reason: string, isAmbiguous: boolean): Fault {
   const message = isAmbiguous
-    ? 'The store was lost in the middle of this call, which may have taken effect, or still may: GET the user group before you repeat it'
-    : 'The store cannot be used at the moment'
+    ? 'The store failed during this request, which may have taken effect or may still do so. GET the user group before you retry'
+    : 'The store is unavailable'
   return new Fault('unavailable', message, { reason })
 }
 
@@ -86,10 +86,10 @@ export function isPermanent(code: string): boolean {
 
 /** Returns the problem and the remedy of a database that cannot be opened. */
 export function remediationFor(code: string): string {
-  if (code === readOnly) return 'no host takes writes; name the primary among the hosts of the URL'
+  if (code === readOnly) return 'no host accepts writes; add the primary to the hosts of the URL'
   if (code.startsWith('28'))
     return 'the role or its password is refused; check the user and the password in the URL'
-  if (code === '3D000') return 'the database does not exist; create it, or name another one in the URL'
+  if (code === '3D000') return 'the database does not exist; create it, or use another one in the URL'
   if (code === '42501')
     return 'the role lacks rights; grant it CONNECT on the database, and all on its tables'
   if (code === 'TLS_NOT_SUPPORTED') {
@@ -99,10 +99,10 @@ export function remediationFor(code: string): string {
     return 'the certificates cannot be used; check the files of sslrootcert, sslcert and sslkey, and that the last two belong together'
   }
   if (isOfTls(code)) {
-    return "the server's certificate cannot be verified; name its authority's certificate in sslrootcert, and the host as the certificate does"
+    return "the server's certificate cannot be verified; set sslrootcert to the certificate of its authority, and use the host name in the certificate"
   }
   if (code === diskFull) return "the server's disk is full; free some space there"
-  if (/^(53|57)/.test(code)) return 'the server takes no connection at the moment; try again'
+  if (/^(53|57)/.test(code)) return 'the server accepts no connections at the moment; retry later'
   return 'the server cannot be reached; check that it runs, and the hosts and ports in the URL'
 }
 

@@ -39,8 +39,7 @@ const pingDeadlineMs = 1000
 
 /** @throws StoreError */
 export async function openPostgresStore(server: PostgresServer, options: PostgresOptions): Promise<Store> {
-  const retry = new Retry(options.deadlineMs)
-  return openWith(server, options, retry, async (primary) => {
+  return openWith(server, options, async (primary, retry) => {
     await refuseUnfinished(primary)
     await checkRights(primary, ['SELECT', 'INSERT', 'UPDATE', 'DELETE'])
     options.watchPool?.(() => primary.poolState)
@@ -50,7 +49,7 @@ export async function openPostgresStore(server: PostgresServer, options: Postgre
 
 /** @throws StoreError */
 export function openPostgresToRead(server: PostgresServer, options: PostgresOptions): Promise<TableReader> {
-  return openWith(server, options, new Retry(options.deadlineMs), async (primary) => {
+  return openWith(server, options, async (primary) => {
     await refuseNewer(primary)
     await refuseUnfinished(primary)
     await checkRights(primary, ['SELECT'])
@@ -60,7 +59,7 @@ export function openPostgresToRead(server: PostgresServer, options: PostgresOpti
 
 /** @throws StoreError */
 export function openPostgresToWrite(server: PostgresServer, options: PostgresOptions): Promise<TableWriter> {
-  return openWith(server, options, new Retry(options.deadlineMs), async (primary) => {
+  return openWith(server, options, async (primary) => {
     await refuseNewer(primary)
     return new PostgresTableAccess(primary)
   })
@@ -77,14 +76,14 @@ async function refuseUnfinished(primary: PrimaryPool): Promise<void> {
 async function openWith<T>(
   server: PostgresServer,
   options: PostgresOptions,
-  retry: Retry,
-  make: (primary: PrimaryPool) => Promise<T>,
+  open: (primary: PrimaryPool, retry: Retry) => Promise<T>,
 ): Promise<T> {
   const primary = new PrimaryPool(server, options)
+  const retry = new Retry(primary, options.deadlineMs)
   try {
     await retry.run(() => checkServer(primary))
     await migrate(primary, options.migrate)
-    return await make(primary)
+    return await open(primary, retry)
   } catch (error) {
     await primary.close()
     throw storeErrorOf(server, error)
@@ -114,17 +113,17 @@ function storeOver(primary: PrimaryPool, retry: Retry, observer: BatchObserver |
   const workspaces = new Workspaces(primary, retry)
   return {
     userGroups: new UserGroups(primary, retry, statements, mappings),
-    userGroupSearch: new UserGroupSearch(primary, retry),
-    userGroupHistory: new UserGroupHistory(primary, retry),
-    introspections: new Introspections(primary, retry),
+    userGroupSearch: new UserGroupSearch(retry),
+    userGroupHistory: new UserGroupHistory(retry),
+    introspections: new Introspections(retry),
     dataSources: new DataSources(primary, retry, mappings),
     workspaces,
     apiTokens: new ApiTokens(primary, retry, observer),
-    sessions: new Sessions(primary, retry),
+    sessions: new Sessions(retry),
     secretKeys: new SecretKeys(primary, retry),
-    encryptedTokens: new EncryptedTokens(primary, retry),
+    encryptedTokens: new EncryptedTokens(retry),
     audit: new AuditLog(primary, retry),
-    ping: () => new Retry(pingDeadlineMs).run(() => workspaces.probe()),
+    ping: () => new Retry(primary, pingDeadlineMs).run(() => workspaces.probe()),
     close: async () => {
       await retry.idle()
       await primary.close()

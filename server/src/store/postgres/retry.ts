@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { faultOf, PostgresFailure, unavailable } from './postgres-fault.ts'
+import type { PrimaryPool, Query, Statement } from './primary-pool.ts'
 
 const firstPauseMs = 20
 const maxPauseMs = 250
@@ -32,6 +33,16 @@ export class Attempt {
       throw error
     }
   }
+
+  /** Runs `work` as one transaction that changes data. */
+  transaction<T>(primary: PrimaryPool, work: (query: Query) => Promise<T>): Promise<T> {
+    return this.change((sent) =>
+      primary.transaction((query) => {
+        sent()
+        return work(query)
+      }),
+    )
+  }
 }
 
 /**
@@ -40,12 +51,24 @@ export class Attempt {
  * before it continues.
  */
 export class Retry {
+  readonly #primary: PrimaryPool
   readonly #deadlineMs: number
   #running = 0
   #whenIdle: (() => void) | undefined
 
-  constructor(deadlineMs: number) {
+  constructor(primary: PrimaryPool, deadlineMs: number) {
+    this.#primary = primary
     this.#deadlineMs = deadlineMs
+  }
+
+  /** Runs one statement that only reads, or that may run twice. @throws Fault `unavailable`, no later than the deadline */
+  query<Row>(statement: Statement<Row> | string, values?: readonly unknown[]): Promise<Row[]> {
+    return this.run(() => this.#primary.query(statement, values))
+  }
+
+  /** Runs one statement that changes data and that may run twice. @throws Fault `unavailable`, no later than the deadline */
+  change<Row>(statement: Statement<Row> | string, values: readonly unknown[]): Promise<Row[]> {
+    return this.run((attempt) => attempt.change((sent) => this.#primary.query(statement, values, sent)))
   }
 
   /** @throws Fault `unavailable`, no later than the deadline */

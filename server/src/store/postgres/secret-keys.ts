@@ -9,7 +9,7 @@ interface SecretKeyCheckRow {
 }
 
 /** Interval of checks for writers in flight, in milliseconds. */
-const lookForWritersMs = 20
+const pollIntervalMs = 20
 
 /** A statement locks its table before it reads, so a later statement sees every key that is retired by then. */
 const selectWriters = `SELECT virtualtransaction AS id FROM pg_locks
@@ -25,36 +25,25 @@ export class SecretKeys implements SecretKeyStore {
     this.#retry = retry
   }
 
-  listChecks(): Promise<SecretKeyCheck[]> {
-    return this.#retry.run(async () => {
-      const rows = await this.#primary.query<SecretKeyCheckRow>(
-        'SELECT * FROM secret_key_check ORDER BY key_id',
-      )
-      return rows.map(checkOf)
-    })
+  async listChecks(): Promise<SecretKeyCheck[]> {
+    const rows = await this.#retry.query<SecretKeyCheckRow>('SELECT * FROM secret_key_check ORDER BY key_id')
+    return rows.map(checkOf)
   }
 
-  addCheck({ keyId, sealed }: SecretKeyCheck): Promise<SecretKeyCheck> {
-    return this.#retry.run(async (attempt) => {
-      await attempt.change((sent) =>
-        this.#primary.query(
-          'INSERT INTO secret_key_check (key_id, sealed) VALUES ($1, $2) ON CONFLICT (key_id) DO NOTHING',
-          [keyId, sealed],
-          sent,
-        ),
-      )
-      const [row] = await this.#primary.query<SecretKeyCheckRow>(
-        'SELECT * FROM secret_key_check WHERE key_id = $1',
-        [keyId],
-      )
-      return checkOf(row as SecretKeyCheckRow)
-    })
+  async addCheck({ keyId, sealed }: SecretKeyCheck): Promise<SecretKeyCheck> {
+    await this.#retry.change(
+      'INSERT INTO secret_key_check (key_id, sealed) VALUES ($1, $2) ON CONFLICT (key_id) DO NOTHING',
+      [keyId, sealed],
+    )
+    const [row] = await this.#retry.query<SecretKeyCheckRow>(
+      'SELECT * FROM secret_key_check WHERE key_id = $1',
+      [keyId],
+    )
+    return checkOf(row as SecretKeyCheckRow)
   }
 
   async deleteCheck(keyId: string): Promise<void> {
-    await this.#retry.run(() =>
-      this.#primary.query('DELETE FROM secret_key_check WHERE key_id = $1', [keyId]),
-    )
+    await this.#retry.query('DELETE FROM secret_key_check WHERE key_id = $1', [keyId])
   }
 
   retire(keyId: string): Promise<void> {
@@ -66,20 +55,18 @@ export class SecretKeys implements SecretKeyStore {
       // Statements in flight may not have seen the retired key.
       let writing = await this.#listWriters()
       while (writing.length > 0 && !attempt.isOver) {
-        await sleep(lookForWritersMs)
+        await sleep(pollIntervalMs)
         const now = await this.#listWriters()
         writing = writing.filter((id) => now.includes(id))
       }
     })
   }
 
-  listRetired(): Promise<string[]> {
-    return this.#retry.run(async () => {
-      const rows = await this.#primary.query<{ key_id: string }>(
-        'SELECT key_id FROM retired_secret_key ORDER BY key_id',
-      )
-      return rows.map(({ key_id }) => key_id)
-    })
+  async listRetired(): Promise<string[]> {
+    const rows = await this.#retry.query<{ key_id: string }>(
+      'SELECT key_id FROM retired_secret_key ORDER BY key_id',
+    )
+    return rows.map(({ key_id }) => key_id)
   }
 
   async #listWriters(): Promise<string[]> {

@@ -1,25 +1,22 @@
 import type { SessionStore, ConsoleSession, NewConsoleSession } from '../../domain/session/session-store.ts'
 import { signIn } from '../audit-row.ts'
-import { apiTokenOf, type ApiTokenRow } from './api-tokens.ts'
+import { apiTokenOf, type ApiTokenRow } from '../api-token-row.ts'
 import { eventValues } from './audit-log.ts'
-import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
 type Row = ApiTokenRow & { readonly session_created_at: number; readonly session_last_used_at: number }
 
 export class Sessions implements SessionStore {
-  readonly #primary: PrimaryPool
   readonly #retry: Retry
 
-  constructor(primary: PrimaryPool, retry: Retry) {
-    this.#primary = primary
+  constructor(retry: Retry) {
     this.#retry = retry
   }
 
   async create(session: NewConsoleSession): Promise<void> {
     const { hash, apiToken, now } = session
     const change = signIn(session)
-    await this.#change(
+    await this.#retry.change(
       `WITH made AS (
          INSERT INTO console_session (session_hash, api_token_id, created_at, last_used_at) VALUES ($1, $2, $3, $3)
          ON CONFLICT (session_hash) DO NOTHING RETURNING 1
@@ -30,40 +27,37 @@ export class Sessions implements SessionStore {
     )
   }
 
-  find(hash: Uint8Array): Promise<ConsoleSession | null> {
-    return this.#retry.run(async () => {
-      const [row] = await this.#primary.query<Row>(
-        `SELECT api_token.*, console_session.created_at AS session_created_at,
-                console_session.last_used_at AS session_last_used_at
-         FROM console_session JOIN api_token USING (api_token_id) WHERE session_hash = $1`,
-        [hash],
-      )
-      if (row === undefined) return null
-      return {
-        apiToken: apiTokenOf(row),
-        createdAt: row.session_created_at,
-        lastUsedAt: row.session_last_used_at,
-      }
-    })
+  async find(hash: Uint8Array): Promise<ConsoleSession | null> {
+    const [row] = await this.#retry.query<Row>(
+      `SELECT api_token.*, console_session.created_at AS session_created_at,
+              console_session.last_used_at AS session_last_used_at
+       FROM console_session JOIN api_token USING (api_token_id) WHERE session_hash = $1`,
+      [hash],
+    )
+    if (row === undefined) return null
+    return {
+      apiToken: apiTokenOf(row),
+      createdAt: row.session_created_at,
+      lastUsedAt: row.session_last_used_at,
+    }
   }
 
   async touch(hash: Uint8Array, now: number): Promise<void> {
-    await this.#change('UPDATE console_session SET last_used_at = $2 WHERE session_hash = $1', [hash, now])
+    await this.#retry.change('UPDATE console_session SET last_used_at = $2 WHERE session_hash = $1', [
+      hash,
+      now,
+    ])
   }
 
   async delete(hash: Uint8Array): Promise<void> {
-    await this.#change('DELETE FROM console_session WHERE session_hash = $1', [hash])
+    await this.#retry.change('DELETE FROM console_session WHERE session_hash = $1', [hash])
   }
 
   async deleteUnused(usedBefore: number): Promise<number> {
-    const deleted = await this.#change(
+    const deleted = await this.#retry.change(
       'DELETE FROM console_session WHERE last_used_at <= $1 RETURNING session_hash',
       [usedBefore],
     )
     return deleted.length
-  }
-
-  #change(text: string, values: readonly unknown[]): Promise<readonly unknown[]> {
-    return this.#retry.run((attempt) => attempt.change((sent) => this.#primary.query(text, values, sent)))
   }
 }

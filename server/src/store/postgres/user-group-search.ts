@@ -8,12 +8,11 @@ import type {
 } from '../../domain/user-group/user-group-search-store.ts'
 import { endOfPrefix, numberOf, withoutCase } from '../../domain/user-group/user-group-filter.ts'
 import { entryCountsOf } from '../entry-counts.ts'
-import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 import { columns, userGroupOf, type UserGroupRow } from '../user-group-row.ts'
 
 /** Number of rows that one call examines: some hundredths of a second of one connection. */
-const rowsLookedAt = 5000
+const maxRowsExamined = 5000
 
 interface SliceEnd {
   /** Null if there are no more rows to examine, or if the page is full. */
@@ -34,12 +33,10 @@ class Values {
 
 /** Finds user groups by their content. Examines a bounded number of rows per call. */
 export class UserGroupSearch implements UserGroupSearchStore {
-  readonly #primary: PrimaryPool
   readonly #retry: Retry
   #collation: Promise<string> | undefined
 
-  constructor(primary: PrimaryPool, retry: Retry) {
-    this.#primary = primary
+  constructor(retry: Retry) {
     this.#retry = retry
   }
 
@@ -53,7 +50,7 @@ export class UserGroupSearch implements UserGroupSearchStore {
     const after = isById
       ? values.add(position ?? '', 'text')
       : values.add(position === null ? 0 : Number(position), 'bigint')
-    const rows = values.add(rowsLookedAt, 'bigint')
+    const rows = values.add(maxRowsExamined, 'bigint')
     const most = values.add(limit, 'bigint')
     const slice = `(${keysOf(filter, { isInScope, after, rows }, values)} ORDER BY position LIMIT ${rows}) AS slice`
     // Rows are examined in order, and only as many as needed. There is always one row, with the end of the slice.
@@ -72,15 +69,13 @@ export class UserGroupSearch implements UserGroupSearchStore {
       ) AS slice_end
       LEFT JOIN found ON true
       ORDER BY position`
-    return this.#retry.run(async () => {
-      const rows = await this.#primary.query<FoundRow | NothingFound>(sql, values.list)
-      const found = rows.filter((row) => row.position !== null)
-      const next = found.length === limit ? found.at(-1)?.position : rows[0]?.slice_end
-      return {
-        userGroups: found.map((row) => userGroupOf({ workspaceId, environment }, row)),
-        position: next === undefined || next === null ? null : String(next),
-      }
-    })
+    const results = await this.#retry.query<FoundRow | NothingFound>(sql, values.list)
+    const found = results.filter((row) => row.position !== null)
+    const next = found.length === limit ? found.at(-1)?.position : results[0]?.slice_end
+    return {
+      userGroups: found.map((row) => userGroupOf({ workspaceId, environment }, row)),
+      position: next === undefined || next === null ? null : String(next),
+    }
   }
 
   /**
@@ -89,25 +84,23 @@ export class UserGroupSearch implements UserGroupSearchStore {
    */
   #findCollation(): Promise<string> {
     this.#collation ??= this.#retry
-      .run(() => this.#primary.query("SELECT 1 FROM pg_collation WHERE collname = 'und-x-icu'"))
+      .query("SELECT 1 FROM pg_collation WHERE collname = 'und-x-icu'")
       .then((rows) => (rows.length === 0 ? '' : 'COLLATE "und-x-icu"'))
     this.#collation.catch(() => (this.#collation = undefined))
     return this.#collation
   }
 
-  countEntries({ workspaceId, environment, after }: CountEntries): Promise<EntryCounts> {
-    return this.#retry.run(async () => {
-      const rows = await this.#primary.query<{ schema_key: string; data_source_key: string; count: number }>(
-        `SELECT schema_key, data_source_key, count(*) AS count FROM (
-           SELECT schema_key, data_source_key FROM mapping_entry
-           WHERE workspace_id = $1 AND environment = $2 AND (schema_key, data_source_key) > ($3, $4)
-           ORDER BY schema_key, data_source_key LIMIT $5
-         ) AS slice
-         GROUP BY schema_key, data_source_key ORDER BY schema_key, data_source_key`,
-        [workspaceId, environment, ...(after ?? ['', '']), rowsLookedAt],
-      )
-      return entryCountsOf(rows, rowsLookedAt)
-    })
+  async countEntries({ workspaceId, environment, after }: CountEntries): Promise<EntryCounts> {
+    const rows = await this.#retry.query<{ schema_key: string; data_source_key: string; count: number }>(
+      `SELECT schema_key, data_source_key, count(*) AS count FROM (
+         SELECT schema_key, data_source_key FROM mapping_entry
+         WHERE workspace_id = $1 AND environment = $2 AND (schema_key, data_source_key) > ($3, $4)
+         ORDER BY schema_key, data_source_key LIMIT $5
+       ) AS slice
+       GROUP BY schema_key, data_source_key ORDER BY schema_key, data_source_key`,
+      [workspaceId, environment, ...(after ?? ['', '']), maxRowsExamined],
+    )
+    return entryCountsOf(rows, maxRowsExamined)
   }
 }
 

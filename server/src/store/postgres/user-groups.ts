@@ -290,31 +290,25 @@ export class UserGroups implements UserGroupStore {
     return this.#retry.run(() => this.#selectById({ workspaceId, environment }, teamId))
   }
 
-  list(query: ListUserGroups): Promise<UserGroup[]> {
+  async list(query: ListUserGroups): Promise<UserGroup[]> {
     const { workspaceId, environment, afterProvidedId, limit } = query
-    return this.#retry.run(async () => {
-      const values = [workspaceId, environment, afterProvidedId ?? '', limit]
-      const rows = await this.#primary.query(selectPage, values)
-      return rows.map((row) => userGroupOf(query, row))
-    })
+    const values = [workspaceId, environment, afterProvidedId ?? '', limit]
+    const rows = await this.#retry.query(selectPage, values)
+    return rows.map((row) => userGroupOf(query, row))
   }
 
   async deleteExpiredIdempotencyKeys(now: number): Promise<number> {
     // In batches, to keep statements short, and by workspace, for one shard of a distributed database each.
     for (let total = 0; ;) {
-      const expired = await this.#retry.run(() =>
-        this.#primary.query(selectExpiredIdempotencyKeys, [now, batchSize]),
-      )
+      const expired = await this.#retry.query(selectExpiredIdempotencyKeys, [now, batchSize])
       for (const workspaceId of new Set(expired.map(({ workspace_id }) => workspace_id))) {
         const keys = expired.filter(({ workspace_id }) => workspace_id === workspaceId)
-        const deleted = await this.#retry.run(() =>
-          this.#primary.query(deleteExpiredIdempotencyKeys, [
-            workspaceId,
-            now,
-            keys.map(({ environment }) => environment),
-            keys.map(({ key_hash }) => key_hash),
-          ]),
-        )
+        const deleted = await this.#retry.query(deleteExpiredIdempotencyKeys, [
+          workspaceId,
+          now,
+          keys.map(({ environment }) => environment),
+          keys.map(({ key_hash }) => key_hash),
+        ])
         total += deleted.length
       }
       if (expired.length < batchSize) return total

@@ -4,7 +4,8 @@ import type {
   NewWorkspace,
 } from '../../domain/workspace/workspace-store.ts'
 import type { Workspace } from '../../domain/workspace/workspace.ts'
-import { apiTokenOf, insertApiToken, type ApiTokenRow } from './api-tokens.ts'
+import { apiTokenOf, type ApiTokenRow } from '../api-token-row.ts'
+import { insertApiToken } from './api-tokens.ts'
 import { appendAuditEvent } from './audit-log.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
@@ -27,13 +28,8 @@ export class Workspaces implements WorkspaceStore {
   create(workspace: NewWorkspace): Promise<CreatedWorkspace | null> {
     const { name, createdAt, apiToken } = workspace
     return this.#retry.run(async (attempt) => {
-      const made = await attempt.change((sent) =>
-        this.#primary.transaction((query) => {
-          sent()
-          return insertWorkspace(query, workspace)
-        }),
-      )
-      if (made !== null || !attempt.isAmbiguous) return made
+      const created = await attempt.transaction(this.#primary, (query) => insertWorkspace(query, workspace))
+      if (created !== null || !attempt.isAmbiguous) return created
       const [taken] = await this.#primary.query<WorkspaceRow>(
         'SELECT * FROM workspace WHERE name = $1 AND created_at = $2',
         [name, createdAt],
@@ -51,11 +47,9 @@ export class Workspaces implements WorkspaceStore {
     })
   }
 
-  list(): Promise<Workspace[]> {
-    return this.#retry.run(async () => {
-      const rows = await this.#primary.query<WorkspaceRow>('SELECT * FROM workspace ORDER BY workspace_id')
-      return rows.map(workspaceOf)
-    })
+  async list(): Promise<Workspace[]> {
+    const rows = await this.#retry.query<WorkspaceRow>('SELECT * FROM workspace ORDER BY workspace_id')
+    return rows.map(workspaceOf)
   }
 
   /** Reads a row. Fails if the database cannot be read. */
@@ -66,7 +60,7 @@ export class Workspaces implements WorkspaceStore {
 
 async function insertWorkspace(
   query: Query,
-  { name, createdAt, apiToken, ...origin }: NewWorkspace,
+  { name, createdAt, apiToken, ...actor }: NewWorkspace,
 ): Promise<CreatedWorkspace | null> {
   const [row] = await query<WorkspaceRow>(
     'INSERT INTO workspace (name, created_at) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING RETURNING *',
@@ -77,12 +71,12 @@ async function insertWorkspace(
   await appendAuditEvent(
     query,
     'workspace.created',
-    { workspaceId, now: createdAt, ...origin },
+    { workspaceId, now: createdAt, ...actor },
     { workspace_id: workspaceId, name },
   )
   return {
     workspace: workspaceOf(row),
-    apiToken: apiToken ? await insertApiToken(query, { ...apiToken, ...origin, workspaceId }) : null,
+    apiToken: apiToken ? await insertApiToken(query, { ...apiToken, ...actor, workspaceId }) : null,
   }
 }
 

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Database, Statement } from 'better-sqlite3'
-import { isScope, isUsable, renewedExpiry, type ApiToken } from '../../domain/api-token/api-token.ts'
-import type { Environment } from '../../domain/environment.ts'
+import { isUsable, renewedExpiry, type ApiToken } from '../../domain/api-token/api-token.ts'
 import type { UsageReport, SharedUsage } from '../../domain/api-token/rate-limiter.ts'
 import type {
   ApiTokenUse,
@@ -11,42 +10,9 @@ import type {
   RotateApiToken,
   RotateApiTokenOutcome,
 } from '../../domain/api-token/api-token-store.ts'
-import { limitCells, maxAheadMs, rateLimitOf } from '../api-token-row.ts'
+import { apiTokenOf, limitCells, maxAheadMs, rateLimitOf, type ApiTokenRow } from '../api-token-row.ts'
 import { describedLimit, describedRotation, describedToken } from '../audit-row.ts'
 import type { AuditLog } from './audit-log.ts'
-
-export interface ApiTokenRow {
-  api_token_id: number
-  workspace_id: number
-  environment: Environment
-  name: string
-  scopes: string
-  created_at: number
-  expires_at: number | null
-  revoked_at: number | null
-  last_used_at: number | null
-  replaced_by: number | null
-  calls_per_second: number | null
-  calls_at_once: number | null
-}
-
-/** All columns except the hash. */
-export const apiTokenColumns = [
-  'api_token_id',
-  'workspace_id',
-  'environment',
-  'name',
-  'scopes',
-  'created_at',
-  'expires_at',
-  'revoked_at',
-  'last_used_at',
-  'replaced_by',
-  'calls_per_second',
-  'calls_at_once',
-]
-  .map((name) => `api_token.${name}`)
-  .join(', ')
 
 export class ApiTokens {
   readonly #audit: AuditLog
@@ -67,19 +33,17 @@ export class ApiTokens {
     this.#insert = database.prepare(
       `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at,
                               calls_per_second, calls_at_once)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${apiTokenColumns}`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
     )
-    this.#selectByHash = database.prepare(`SELECT ${apiTokenColumns} FROM api_token WHERE token_hash = ?`)
-    this.#selectAll = database.prepare(`SELECT ${apiTokenColumns} FROM api_token ORDER BY api_token_id`)
-    this.#selectById = database.prepare(`SELECT ${apiTokenColumns} FROM api_token WHERE api_token_id = ?`)
-    this.#revoke = database.prepare(
-      `UPDATE api_token SET revoked_at = ? WHERE api_token_id = ? RETURNING ${apiTokenColumns}`,
-    )
+    this.#selectByHash = database.prepare(`SELECT * FROM api_token WHERE token_hash = ?`)
+    this.#selectAll = database.prepare(`SELECT * FROM api_token ORDER BY api_token_id`)
+    this.#selectById = database.prepare(`SELECT * FROM api_token WHERE api_token_id = ?`)
+    this.#revoke = database.prepare(`UPDATE api_token SET revoked_at = ? WHERE api_token_id = ? RETURNING *`)
     this.#replace = database.prepare(
-      `UPDATE api_token SET expires_at = ?, replaced_by = ? WHERE api_token_id = ? RETURNING ${apiTokenColumns}`,
+      `UPDATE api_token SET expires_at = ?, replaced_by = ? WHERE api_token_id = ? RETURNING *`,
     )
     this.#setLimit = database.prepare(
-      `UPDATE api_token SET calls_per_second = ?, calls_at_once = ? WHERE api_token_id = ? RETURNING ${apiTokenColumns}`,
+      `UPDATE api_token SET calls_per_second = ?, calls_at_once = ? WHERE api_token_id = ? RETURNING *`,
     )
     this.#selectUsage = database
       .prepare<[number], number | null>('SELECT booked_until FROM api_token WHERE api_token_id = ?')
@@ -96,7 +60,7 @@ export class ApiTokens {
   }
 
   create(token: NewApiToken): ApiToken {
-    const apiToken = this.#make(token)
+    const apiToken = this.#insertRow(token)
     const details = describedToken(apiToken)
     this.#audit.append('api_token.created', { ...token, now: token.createdAt }, { details })
     return apiToken
@@ -109,15 +73,15 @@ export class ApiTokens {
     if (old.replacedBy !== null) return { outcome: 'superseded', replacedBy: old.replacedBy }
     if (!isUsable(old, change.now)) return { outcome: 'unusable' }
     const { workspaceId, environment, name, scopes, rateLimit } = old
-    const origin = { workspaceId, environment, ...change }
-    const apiToken = this.#make({
-      ...origin,
+    const event = { workspaceId, environment, ...change }
+    const apiToken = this.#insertRow({
+      ...event,
       ...{ name, scopes, rateLimit, tokenHash, createdAt: change.now },
       expiresAt: renewedExpiry(old, change.now),
     })
     const expiresAt = Math.min(old.expiresAt ?? Infinity, oldTokenValidUntil)
     const oldApiToken = apiTokenOf(this.#replace.get(expiresAt, apiToken.id, id) as ApiTokenRow)
-    this.#audit.append('api_token.rotated', origin, { details: describedRotation(oldApiToken, apiToken) })
+    this.#audit.append('api_token.rotated', event, { details: describedRotation(oldApiToken, apiToken) })
     return { outcome: 'rotated', apiToken, oldApiToken }
   }
 
@@ -150,7 +114,7 @@ export class ApiTokens {
     for (const { id, usedAt } of uses) this.#setLastUse.run(usedAt, id, usedAt)
   }
 
-  #make(token: Omit<NewApiToken, 'author' | 'requestId'>): ApiToken {
+  #insertRow(token: Omit<NewApiToken, 'author' | 'requestId'>): ApiToken {
     const row = this.#insert.get(
       token.tokenHash,
       token.workspaceId,
@@ -188,21 +152,5 @@ export class ApiTokens {
     const details = { api_token_id: id, name: apiToken.name }
     this.#audit.append('api_token.revoked', { workspaceId, environment, ...change }, { details })
     return apiTokenOf(this.#revoke.get(change.now, id) as ApiTokenRow)
-  }
-}
-
-export function apiTokenOf(row: ApiTokenRow): ApiToken {
-  return {
-    id: row.api_token_id,
-    workspaceId: row.workspace_id,
-    environment: row.environment,
-    name: row.name,
-    scopes: row.scopes.split(' ').filter(isScope),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    lastUsedAt: row.last_used_at,
-    replacedBy: row.replaced_by,
-    rateLimit: rateLimitOf(row),
   }
 }

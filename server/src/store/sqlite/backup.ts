@@ -30,7 +30,7 @@ export async function copyDatabase(
 ): Promise<number> {
   if (!existsSync(from)) throw new StoreError(`${from}: there is no such file`)
   refuseExisting(to)
-  if (!existsSync(dirname(to))) throw new StoreError(`${to}: the folder does not exist; make it`)
+  if (!existsSync(dirname(to))) throw new StoreError(`${to}: the folder does not exist; create it`)
   const unfinished = `${to}.${randomBytes(8).toString('hex')}.unfinished`
   try {
     await at(from, () => copyPages(from, unfinished, report))
@@ -47,8 +47,7 @@ export async function copyDatabase(
 
 function refuseExisting(file: string): void {
   const existing = [file, `${file}-wal`].find(existsSync)
-  if (existing !== undefined)
-    throw new StoreError(`${existing}: is there already; move it away, or name another file`)
+  if (existing !== undefined) throw new StoreError(`${existing}: already exists; move it or use another path`)
 }
 
 /** Runs `work` and names the file in its errors. @throws StoreError */
@@ -92,8 +91,7 @@ function makeWhole(file: string): void {
   try {
     copy.pragma('journal_mode = DELETE')
     const faults = faultsOf(copy)
-    if (faults.length > 0)
-      throw new StoreError(`what was copied is damaged (${faults[0]}); use an older backup`)
+    if (faults.length > 0) throw new StoreError(`the copy is damaged (${faults[0]}); use an older backup`)
   } finally {
     copy.close()
   }

@@ -20,7 +20,7 @@ export function checkOwner(database: Database): void {
     const tables = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get()
     return owner !== 0 || tables !== 0
   })
-  if (isAnothers()) throw new StoreError('the database belongs to another program: name another file')
+  if (isAnothers()) throw new StoreError('the database belongs to another program; use another file')
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { ConsoleSession, NewConsoleSession } from '../../domain/session/session-store.ts'
 import { signIn } from '../audit-row.ts'
-import { apiTokenColumns, apiTokenOf, type ApiTokenRow } from './api-tokens.ts'
+import { apiTokenOf, type ApiTokenRow } from '../api-token-row.ts'
 import type { AuditLog } from './audit-log.ts'
 
 type Row = ApiTokenRow & { session_created_at: number; session_last_used_at: number }
@@ -20,7 +20,7 @@ export class Sessions {
       'INSERT INTO console_session (session_hash, api_token_id, created_at, last_used_at) VALUES (?, ?, ?, ?)',
     )
     this.#select = database.prepare(
-      `SELECT ${apiTokenColumns}, console_session.created_at AS session_created_at,
+      `SELECT api_token.*, console_session.created_at AS session_created_at,
                 console_session.last_used_at AS session_last_used_at
        FROM console_session JOIN api_token USING (api_token_id) WHERE session_hash = ?`,
     )

@@ -25,7 +25,7 @@ export function isOfSomeStatements(error: unknown): boolean {
 /** Returns the problem and the remedy, for the log. */
 export function remediationFor(code: string): string {
   if (code === 'SQLITE_NOTADB') {
-    return 'the file is not a SQLite database; name another file, or restore a backup'
+    return 'the file is not a SQLite database; use another file, or restore a backup'
   }
   if (code.startsWith('SQLITE_CORRUPT')) return 'the database is damaged; restore a backup'
   if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code))
@@ -48,7 +48,7 @@ export function faultOf(error: unknown): unknown {
   }
   if (!(error instanceof BetterSqlite3.SqliteError)) return error
   return isUnavailable(error)
-    ? new Fault('unavailable', 'The store cannot be used at the moment', {
+    ? new Fault('unavailable', 'The store is unavailable', {
         reason: `${error.code}: ${remediationFor(error.code)}`,
       })
     : new Fault('internal', 'Something went wrong on our side', { reason: error.code })

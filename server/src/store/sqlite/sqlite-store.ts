@@ -104,7 +104,7 @@ export function openSqliteToRead(path: string, options: SqliteOptions): TableRea
 
 function openDatabase(path: string, options: SqliteOptions): Database {
   if (!existsSync(dirname(path))) {
-    throw new StoreError(`${path}: the folder does not exist; make it, or name another file`)
+    throw new StoreError(`${path}: the folder does not exist; create it or use another path`)
   }
   let database: Database | undefined
   try {

@@ -27,18 +27,18 @@ export class Workspaces {
     this.#selectAny = database.prepare('SELECT 1 FROM workspace LIMIT 1')
   }
 
-  create({ name, createdAt, apiToken, ...origin }: NewWorkspace): CreatedWorkspace | null {
+  create({ name, createdAt, apiToken, ...actor }: NewWorkspace): CreatedWorkspace | null {
     const row = this.#insert.get(name, createdAt)
     if (row === undefined) return null
     const workspaceId = row.workspace_id
     this.#audit.append(
       'workspace.created',
-      { workspaceId, now: createdAt, ...origin },
+      { workspaceId, now: createdAt, ...actor },
       { details: { workspace_id: workspaceId, name } },
     )
     return {
       workspace: workspaceOf(row),
-      apiToken: apiToken ? this.#apiTokens.create({ ...apiToken, ...origin, workspaceId }) : null,
+      apiToken: apiToken ? this.#apiTokens.create({ ...apiToken, ...actor, workspaceId }) : null,
     }
   }
 

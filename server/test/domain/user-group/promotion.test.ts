@@ -70,7 +70,7 @@ describe('a promotion', () => {
       assert.deepEqual(
         results.map(({ outcome, message }) => [outcome, message]),
         [
-          ['refused', 'mapping/a: is no registered schema'],
+          ['refused', 'mapping/a: is not a registered schema'],
           ['created', null],
         ],
       )

@@ -190,7 +190,7 @@ test('with UGS_MAPPING=registered, mappings that are not registered in Customer 
   )
   assert.deepEqual(
     results.map(({ message }) => message),
-    ['is no registered schema', null, 'is no registered schema', null].map(
+    ['is not a registered schema', null, 'is not a registered schema', null].map(
       (message) => message && `mapping/only in Testing: ${message}`,
     ),
   )

@@ -37,7 +37,7 @@ test('PATCH refuses unregistered entries, lists each, and changes nothing', asyn
     'validation_failed',
     ['/mapping/nowhere', '/mapping/sales', '/mapping/a~1b'],
   )
-  assert.match(message, /is no registered schema.*is no registered data source of this schema/)
+  assert.match(message, /is not a registered schema.*is not a registered data source of this schema/)
   assert.equal((await admin.getUserGroup(of(created))).text, before)
 })
 

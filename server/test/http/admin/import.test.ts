@@ -353,8 +353,8 @@ test('with UGS_MAPPING=registered, rows with unregistered entries are refused, a
       results.map(({ outcome, error }) => error?.fields ?? outcome),
       [
         'created',
-        [{ path: '/mapping/sales', message: 'is no registered data source of this schema' }],
-        [{ path: '/mapping/sails', message: 'is no registered schema' }],
+        [{ path: '/mapping/sales', message: 'is not a registered data source of this schema' }],
+        [{ path: '/mapping/sails', message: 'is not a registered schema' }],
         'created',
       ],
     )

@@ -53,47 +53,47 @@ const ways: Record<string, (body: object) => Promise<HttpResponse>> = {
 const unregistered: Record<string, { mapping: Record<string, string>; faults: Record<string, string> }> = {
   'a key that is no schema': {
     mapping: { '40': 'eu' },
-    faults: { '/mapping/40': 'is no registered schema' },
+    faults: { '/mapping/40': 'is not a registered schema' },
   },
   'a value that is no data source': {
     mapping: { sales: '213' },
-    faults: { '/mapping/sales': 'is no registered data source of this schema' },
+    faults: { '/mapping/sales': 'is not a registered data source of this schema' },
   },
   "a value that is another schema's data source": {
     mapping: { sales: 'us 😀', support: 'us 😀' },
-    faults: { '/mapping/sales': 'is no registered data source of this schema' },
+    faults: { '/mapping/sales': 'is not a registered data source of this schema' },
   },
   'several of that': {
     mapping: { '40': 'eu', sales: 'eu', support: 'eu', 'a/b~c': 'x' },
     faults: {
-      '/mapping/40': 'is no registered schema',
-      '/mapping/support': 'is no registered data source of this schema',
-      '/mapping/a~1b~0c': 'is no registered schema',
+      '/mapping/40': 'is not a registered schema',
+      '/mapping/support': 'is not a registered data source of this schema',
+      '/mapping/a~1b~0c': 'is not a registered schema',
     },
   },
   'names that objects have already': {
     mapping: JSON.parse('{"__proto__":"eu","constructor":"eu"}') as Record<string, string>,
     faults: JSON.parse(
-      '{"/mapping/__proto__":"is no registered schema","/mapping/constructor":"is no registered schema"}',
+      '{"/mapping/__proto__":"is not a registered schema","/mapping/constructor":"is not a registered schema"}',
     ) as Record<string, string>,
   },
   'ids with leading zeros': {
     mapping: { [`0${sales.id}`]: 'eu', sales: `0${eu.id}` },
     faults: {
-      [`/mapping/0${sales.id}`]: 'is no registered schema',
-      '/mapping/sales': 'is no registered data source of this schema',
+      [`/mapping/0${sales.id}`]: 'is not a registered schema',
+      '/mapping/sales': 'is not a registered data source of this schema',
     },
   },
   'numbers beyond all ids': {
     mapping: { '9223372036854775808': 'eu', sales: '99999999999999999999999999' },
     faults: {
-      '/mapping/9223372036854775808': 'is no registered schema',
-      '/mapping/sales': 'is no registered data source of this schema',
+      '/mapping/9223372036854775808': 'is not a registered schema',
+      '/mapping/sales': 'is not a registered data source of this schema',
     },
   },
   'U+0000': {
     mapping: { sales: 'eu\0' },
-    faults: { '/mapping/sales': 'is no registered data source of this schema' },
+    faults: { '/mapping/sales': 'is not a registered data source of this schema' },
   },
 }
 
@@ -203,7 +203,7 @@ test('ugs user-group follows the same rule', async () => {
   const ugs = (...args: string[]) => service.ugs('user-group', ...args, '--environment', 'Testing')
   const refused = await ugs('get-or-create', 'by-ugs', '--name', 'A', '--mapping', '{"40":"213"}')
   assert.deepEqual([refused.code, refused.stdout], [2, ''])
-  assert.match(refused.stderr, /^ugs: mapping\/40: is no registered schema$/m)
+  assert.match(refused.stderr, /^ugs: mapping\/40: is not a registered schema$/m)
   const taken = await ugs('get-or-create', 'by-ugs', '--name', 'A', '--mapping', '{"sales":"eu"}')
   assert.equal(taken.code, 0, taken.stderr)
   const update = await ugs('update', 'by-ugs', '--mapping', '{"sales":"213"}')

@@ -346,7 +346,7 @@ describe('PostgreSQL: a server that accepts no more connections', () => {
     const limited = await freshRole(t, url, 'LOGIN CONNECTION LIMIT 0')
     await assert.rejects(openPostgres(t, limited, brief), {
       name: 'StoreError',
-      message: /: the server takes no connection at the moment; try again \(53300\)$/,
+      message: /: the server accepts no connections at the moment; retry later \(53300\)$/,
     })
   })
 })

@@ -131,7 +131,7 @@ describe('PostgreSQL: the tables', () => {
   const others: Record<string, { sql: string; message: string }> = {
     'a migration table': {
       sql: 'CREATE TABLE schema_migration (version integer); INSERT INTO schema_migration VALUES (7)',
-      message: 'the database belongs to another program: name another one',
+      message: 'the database belongs to another program; use another database',
     },
     'a table with the name of a table of this service': {
       sql: 'CREATE TABLE superseded_token (a text)',
@@ -184,7 +184,7 @@ describe('PostgreSQL: a database', () => {
     await assertPlaceRefused(
       openPostgres(t, url),
       url,
-      'the database does not exist; create it, or name another one in the URL (3D000)',
+      'the database does not exist; create it, or use another one in the URL (3D000)',
     )
   })
 

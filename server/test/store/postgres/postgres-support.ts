@@ -172,9 +172,9 @@ export async function waitingForLocks(
 }
 
 const messages = {
-  plain: 'The store cannot be used at the moment',
+  plain: 'The store is unavailable',
   inDoubt:
-    'The store was lost in the middle of this call, which may have taken effect, or still may: GET the user group before you repeat it',
+    'The store failed during this request, which may have taken effect or may still do so. GET the user group before you retry',
 }
 
 /** Asserts that an operation fails with a `Fault` without text of the driver or server. */

@@ -26,7 +26,7 @@ await test('PostgreSQL over TLS', async (t) => {
   const { certFile: root } = authority.certificate
   const { certFile: otherRoot } = stranger.certificate
   const cannotBeVerified =
-    "the server's certificate cannot be verified; name its authority's certificate in sslrootcert, and the host as the certificate does"
+    "the server's certificate cannot be verified; set sslrootcert to the certificate of its authority, and use the host name in the certificate"
 
   interface Case {
     readonly title: string
