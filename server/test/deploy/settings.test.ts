@@ -11,7 +11,7 @@ const files = readdirSync(deployFolder, { recursive: true, withFileTypes: true }
   .filter((entry) => entry.isFile() && !`${entry.parentPath}/`.includes('/lint/'))
   .map((entry) => join(entry.parentPath, entry.name))
 
-test('every setting that deploy/ names is one', () => {
+test('deploy/ uses only existing settings', () => {
   const named = files.flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/\bUGS_[A-Z_]+\b/g)].map(([name]) => name),
   )
@@ -22,7 +22,7 @@ test('every setting that deploy/ names is one', () => {
   )
 })
 
-test('deploy/ holds no secret', () => {
+test('deploy/ contains no secret', () => {
   for (const file of files) {
     const text = readFileSync(file, 'utf8')
     assert.doesNotMatch(
@@ -34,14 +34,14 @@ test('deploy/ holds no secret', () => {
   }
 })
 
-test('what kills the service gives it the time that it takes to stop', () => {
+test('every supervisor allows the service enough time to stop', () => {
   const unit = readDeployed('systemd/user-group-service@.service')
   assert.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]) * 1000 > stopMs)
   const service = readDeployed('compose.yaml').split('\n  postgres:\n')[0] ?? ''
   assert.ok(Number(/stop_grace_period: (\d+)s/.exec(service)?.[1]) * 1000 > stopMs)
 })
 
-test('the proxies are in harmony with the settings', () => {
+test('the proxies match the settings', () => {
   const haproxy = readDeployed('haproxy/haproxy.cfg')
   const [, inter, fall] = /check inter (\d+)ms fall (\d+)/.exec(haproxy) ?? []
   assert.ok(Number(inter) * Number(fall) * 2 < Number(settings.UGS_DRAIN_MS.default))

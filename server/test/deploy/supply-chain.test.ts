@@ -26,13 +26,13 @@ describe('the SBOM', () => {
   const purlOf = (name: string, version: string) => `pkg:npm/${name.replace('@', '%40')}@${version}`
   const purls = new Set<string>(sbom.components.map(({ purl }: any) => purl))
 
-  it('is of the service, in CycloneDX', () => {
+  it('describes the service, in CycloneDX', () => {
     assert.deepEqual([sbom.bomFormat, sbom.specVersion, sbom.version], ['CycloneDX', '1.5', 1])
     const { name, type, version } = sbom.metadata.component
     assert.deepEqual([name, type, version], ['user-group-service', 'application', '0.1.0'])
   })
 
-  it('holds what the service imports, and all that this brings, each with its hash and licence', () => {
+  it('contains all imported packages and their dependencies, each with hash and license', () => {
     const { dependencies } = readJson(join(root, 'server/package.json')) as {
       dependencies: Record<string, string>
     }
@@ -54,7 +54,7 @@ describe('the SBOM', () => {
     }
   })
 
-  it('names nothing that it does not hold, and nothing twice', () => {
+  it('refers only to its own components, each once', () => {
     const refs = [sbom.metadata.component, ...sbom.components].map((component) => component['bom-ref'])
     assert.equal(new Set(refs).size, refs.length)
     for (const { ref, dependsOn } of sbom.dependencies)
@@ -78,7 +78,7 @@ describe('the check of the dependencies', () => {
     return { status, stderr }
   }
 
-  it('passes as they are', (t) => {
+  it('passes on the current lock files', (t) => {
     assert.deepEqual(
       check(t, () => undefined),
       { status: 0, stderr: '' },
