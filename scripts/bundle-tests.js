@@ -1,12 +1,10 @@
 // Compiles the test files with esbuild, so that a test process loads a few files and compiles none.
+import { build } from 'esbuild'
 import { readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-/** @type {import('esbuild')} */
-const { build } = createRequire(join(root, 'server/package.json'))('esbuild')
 
 /** Modules that a unit test does not import, directly or through other test modules. */
 const outsideUnitTests = [

@@ -3,16 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { text } from 'node:stream/consumers'
+import pg from 'pg'
 import { startPostgres } from './test-database.js'
 
 const server = fileURLToPath(new URL('../server/', import.meta.url))
-/** @type {import('pg')} */
-const { Client } = createRequire(join(server, 'package.json'))('pg')
 
 /**
  * Serves test processes a PostgreSQL server, started for the first that asks, or the one of TEST_DATABASE_URL, and on it a
@@ -95,7 +93,7 @@ async function createTemplate(serverUrl) {
  * @param {string} statement
  */
 async function query(url, statement) {
-  const client = new Client(url)
+  const client = new pg.Client(url)
   await client.connect()
   try {
     await client.query(statement)

@@ -107,7 +107,7 @@ export const grammar = {
     identifier: fc.oneof(
       identifier,
       content.map((text) => enclose("'x' AS `", double(text, '`'), '`')),
-      content.map((text) => enclose("'x' AS [i", text.replaceAll(']', ''), ']')),
+      content.map((text) => enclose("'x' AS [i", text.replaceAll(']', ' '), ']')),
     ),
   },
 } as const

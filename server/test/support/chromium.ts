@@ -6,8 +6,16 @@ import { findTool } from './tool.ts'
 export function findChromium(t: Pick<TestContext, 'name' | 'skip'>): string | undefined {
   return findTool(t, {
     name: 'Chromium',
-    hint: 'apt-get install chromium, or set CHROME_PATH',
-    commands: [process.env.CHROME_PATH, '/usr/bin/chromium', 'chromium', 'chromium-browser', 'google-chrome'],
+    hint: 'apt-get install chromium-headless-shell, or set CHROME_PATH',
+    // The headless shell needs two thirds of the CPU time.
+    commands: [
+      process.env.CHROME_PATH,
+      '/usr/bin/chromium-headless-shell',
+      '/usr/bin/chromium',
+      'chromium',
+      'chromium-browser',
+      'google-chrome',
+    ],
     probe: ['--version'],
   })
 }

@@ -106,7 +106,7 @@ for (const [what, { mapping, faults }] of Object.entries(unregistered)) {
       const response = await send({ user_group_id: id, name: 'New', mapping, properties: { a: 1 } })
       const { fields, message } = assertFault(response, 'validation_failed', Object.keys(faults))
       assert.deepEqual(Object.fromEntries((fields ?? []).map((field) => [field.path, field.message])), faults)
-      assert.match(message, /mapping\/.*is no registered/)
+      assert.match(message, /mapping\/.*is not a registered/)
       assert.deepEqual(await showUserGroup(service, id), before)
     })
   }

@@ -43,7 +43,7 @@ export const statements = {
   lockApiToken: /^SELECT \* FROM api_token .* FOR NO KEY UPDATE/,
   recordApiTokenUses: /^WITH used AS/,
   limitApiToken: /^UPDATE api_token SET calls_per_second/,
-  revokeApiToken: /^WITH revoked AS .*UPDATE api_token/s,
+  revokeApiToken: /^UPDATE api_token SET revoked_at/,
   addSecretKeyCheck: /^INSERT INTO secret_key_check/,
   createConsoleSession: /^WITH made AS .*INSERT INTO console_session/s,
   touchConsoleSession: /^UPDATE console_session/,
