@@ -223,7 +223,8 @@ describe('ugs store copy: the password', () => {
     )
   }
 
-  it('can be in PGPASSWORD', async (t) => {
+  // A connection that is left open after a failed login would delay the exit by the 60 s of `authentication_timeout`.
+  it('can be in PGPASSWORD', { timeout: 30_000 }, async (t) => {
     const url = await ownedDatabase(t)
     const { password: PGPASSWORD } = url
     url.password = ''

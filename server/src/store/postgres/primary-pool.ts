@@ -251,6 +251,7 @@ export class PrimaryPool {
     const { host, port } = this.#server.hosts[this.#host] as PostgresHost
     const { poolSize, connectTimeoutMs, statementTimeoutMs, lockTimeoutMs, idleTimeoutMs } = this.#options
     const pool = new pg.Pool({
+      Client: Connection,
       host,
       port,
       database,
@@ -280,6 +281,19 @@ export class PrimaryPool {
     pool.on('error', () => undefined)
     pool.on('connect', (client) => client.on('error', () => undefined))
     return pool
+  }
+}
+
+/** Ends if it cannot authenticate. Otherwise the process would not exit until the server's authentication time-out. */
+class Connection extends pg.Client {
+  override connect(): Promise<pg.Client>
+  override connect(callback: (error: Error) => void): void
+  override connect(callback?: (error: Error) => void): Promise<pg.Client> | void {
+    if (callback === undefined) return super.connect()
+    super.connect((error?: Error | null) => {
+      if (error) void this.end()
+      callback(error as Error)
+    })
   }
 }
 
