@@ -13,20 +13,20 @@ import { startPostgres } from './test-database.js'
 const server = fileURLToPath(new URL('../server/', import.meta.url))
 
 /**
- * Serves test processes a PostgreSQL server, started for the first that asks, or the one of TEST_DATABASE_URL, and on it a
- * migrated database with two API tokens to clone.
+ * Serves test processes a PostgreSQL server, started for the first that asks, or the one of TEST_DATABASE_URL, and on it two
+ * migrated databases to clone: one without user groups and API tokens, and one with two API tokens.
  * - `/server` responds with the URL of a superuser.
- * - `/template` responds with the name of the database and its API tokens.
+ * - `/templates` responds with the names of the databases and the API tokens.
  */
 export async function startPostgresBroker() {
   /** @type {ReturnType<typeof startServer> | undefined} */
   let started
-  /** @type {ReturnType<typeof createTemplate> | undefined} */
-  let template
+  /** @type {ReturnType<typeof createTemplates> | undefined} */
+  let templates
   const responses = /** @type {Record<string, () => Promise<unknown>>} */ ({
     '/server': async () => ({ url: (await (started ??= startServer())).url }),
-    '/template': async () =>
-      (template ??= (started ??= startServer()).then(({ url }) => createTemplate(url))),
+    '/templates': async () =>
+      (templates ??= (started ??= startServer()).then(({ url }) => createTemplates(url))),
   })
   const broker = createServer((request, response) => {
     void Promise.resolve(responses[request.url ?? '']?.()).then(
@@ -42,9 +42,11 @@ export async function startPostgresBroker() {
       broker.close()
       broker.closeAllConnections()
       const postgres = await started?.catch(() => undefined)
-      const created = await template?.catch(() => undefined)
+      const created = await templates?.catch(() => undefined)
       if (postgres === undefined) return
-      if (created !== undefined) await query(postgres.url, `DROP DATABASE ${created.name}`)
+      for (const name of created ? [created.migrated, created.withTokens] : []) {
+        await query(postgres.url, `DROP DATABASE ${name}`)
+      }
       await postgres.stop()
     },
   }
@@ -56,21 +58,17 @@ async function startServer() {
 }
 
 /** @param {string} serverUrl */
-async function createTemplate(serverUrl) {
-  const name = `ugs_template_${randomUUID().replaceAll('-', '')}`
-  await query(serverUrl, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`)
-  const url = new URL(serverUrl)
-  url.pathname = name
+async function createTemplates(serverUrl) {
+  const migrated = `ugs_template_${randomUUID().replaceAll('-', '')}`
+  const withTokens = `${migrated}_tokens`
+  await query(serverUrl, `CREATE DATABASE ${migrated} TEMPLATE template0 ENCODING 'UTF8'`)
   const folder = mkdtempSync(join(tmpdir(), 'ugs-template-'))
-  const ugs = async (/** @type {string[]} */ ...args) => {
-    const env = {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      DATABASE_URL: url.href,
-      UGS_DATA_DIR: folder,
-    }
+  const ugs = async (/** @type {string} */ database, /** @type {string[]} */ ...args) => {
+    const url = new URL(serverUrl)
+    url.pathname = database
+    const { PATH, HOME } = process.env
     const child = spawn(process.execPath, [join(server, 'bin/ugs.js'), ...args], {
-      env,
+      env: { PATH, HOME, DATABASE_URL: url.href, UGS_DATA_DIR: folder },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
@@ -78,11 +76,12 @@ async function createTemplate(serverUrl) {
     return output.trim()
   }
   const createToken = (/** @type {string} */ environment) =>
-    ugs('api-token', 'create', '--environment', environment, '--name', 'test')
+    ugs(withTokens, 'api-token', 'create', '--environment', environment, '--name', 'test')
   try {
-    await ugs('migrate')
+    await ugs(migrated, 'migrate')
+    await query(serverUrl, `CREATE DATABASE ${withTokens} TEMPLATE ${migrated}`)
     const [Customer, Testing] = await Promise.all([createToken('Customer'), createToken('Testing')])
-    return { name, tokens: { Customer, Testing } }
+    return { migrated, withTokens, tokens: { Customer, Testing } }
   } finally {
     rmSync(folder, { recursive: true })
   }

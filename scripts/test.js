@@ -17,10 +17,11 @@ import { FailureList } from './test-failures.js'
 const features = /^server\/test\/(cli|clients|hostile|http)\//
 /** Features that respond before a request reaches the store. They run on SQLite. */
 const storeIndependent = [
+  /^server\/test\/cli\/workers\.test\.ts$/,
   /^server\/test\/clients\//,
   /^server\/test\/hostile\/(bodies|delivery|framing|messages)\.test\.ts$/,
   /^server\/test\/http\/(responses|scopes)\.test\.ts$/,
-  /^server\/test\/http\/admin\/admin-input\.test\.ts$/,
+  /^server\/test\/http\/admin\/(admin-input|import-connections)\.test\.ts$/,
   /^server\/test\/http\/console\/console-pages\.test\.ts$/,
   /^server\/test\/http\/server\/(overload|protocol-errors|timeouts)\.test\.ts$/,
   /^server\/test\/http\/user\/(body-size|introspection-input|media-type|method-override|methods|strict-json)\.test\.ts$/,

@@ -9,7 +9,7 @@ import { giveBelongings, nobodys, secretName } from '../support/belongings.ts'
 import { startCollector } from '../support/collector.ts'
 import { createApiToken } from '../support/command.ts'
 import { sessionPath, signed, signIn, signingIn } from '../support/console.ts'
-import { freshDatabase } from '../support/database.ts'
+import { migratedDatabase } from '../support/database.ts'
 import { call, type HttpResponse } from '../support/http.ts'
 import { kept, rowsOf } from '../support/kept.ts'
 import { scrape } from '../support/metrics.ts'
@@ -19,7 +19,7 @@ import { userApi } from '../support/user-api.ts'
 
 /** Has a password, which a server without authentication accepts too. */
 async function databaseWithPassword(): Promise<URL> {
-  const url = new URL(await freshDatabase({ after }))
+  const url = new URL(await migratedDatabase({ after }))
   url.password ||= randomUUID()
   return url
 }

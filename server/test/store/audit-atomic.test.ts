@@ -6,7 +6,7 @@ import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { tables } from '../../src/store/tables.ts'
-import { freshDatabase } from '../support/database.ts'
+import { migratedDatabase } from '../support/database.ts'
 import type { Scope } from '../support/scope.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { openSession } from '../support/session.ts'
@@ -54,7 +54,7 @@ const dialects: Record<string, Dialect> = {
   },
   PostgreSQL: {
     open: async (t) => {
-      const url = await freshDatabase(t)
+      const url = await migratedDatabase(t)
       const store = await openStore(parseDatabaseUrl(url), defaults)
       t.after(() => store.close())
       const session = await openSession(t, url)

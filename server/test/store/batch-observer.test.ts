@@ -6,7 +6,7 @@ import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import type { Store } from '../../src/domain/store.ts'
 import type { BatchObserver } from '../../src/store/batch-observer.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { freshDatabase } from '../support/database.ts'
+import { migratedDatabase } from '../support/database.ts'
 import type { Scope } from '../support/scope.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { creation } from './postgres/postgres-support.ts'
@@ -78,7 +78,7 @@ describe('an observer of batches', () => {
   })
 
   it('is notified of each PostgreSQL statement that calls share, and of those calls', async (t) => {
-    const { store, batches } = await openObserved(t, await freshDatabase(t))
+    const { store, batches } = await openObserved(t, await migratedDatabase(t))
     const key = freshKey()
     await Promise.all([store.userGroups.find(key), find(store), store.userGroups.find(key)])
     assert.deepEqual(batches, [{ kind: 'read', calls: [1, 2, 3], end: 'done' }])

@@ -16,7 +16,7 @@ import { createLogger } from '../../src/observability/logger.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { defaults } from '../store/store-options.ts'
 import { consoleFolder } from './build-output.ts'
-import { freshDatabase } from './database.ts'
+import { migratedDatabase } from './database.ts'
 import type { Scope } from './scope.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { origin } from '../store/contract/store-fixtures.ts'
@@ -37,7 +37,7 @@ export async function startApp(
 ): Promise<RunningApp> {
   const location =
     process.env.UGS_TEST_STORE === 'postgres'
-      ? parseDatabaseUrl(await freshDatabase(t))
+      ? parseDatabaseUrl(await migratedDatabase(t))
       : ({ kind: 'sqlite', path: join(temporaryFolder(t), 'ugs.db') } as const)
   const store = await openStore(location, defaults)
   const lastUsedTracker = new LastUsedTracker<Pick<ApiToken, 'id'>>({

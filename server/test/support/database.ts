@@ -2,10 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import type { Scope } from './scope.ts'
 
-export interface MigratedDatabase {
+export interface DatabaseWithTokens {
   readonly url: string
   /** An API token of each environment, with all scopes but `introspect`. */
   readonly tokens: { readonly Customer: string; readonly Testing: string }
+}
+
+interface Templates extends Pick<DatabaseWithTokens, 'tokens'> {
+  readonly migrated: string
+  readonly withTokens: string
 }
 
 /** Creates an empty PostgreSQL database that is dropped after the test, and returns its URL. */
@@ -13,10 +18,15 @@ export function freshDatabase(t: Scope): Promise<string> {
   return createDatabase(t, "TEMPLATE template0 ENCODING 'UTF8'")
 }
 
+/** Creates a PostgreSQL database with all migrations that is dropped after the test, and returns its URL. */
+export async function migratedDatabase(t: Scope): Promise<string> {
+  return createDatabase(t, `TEMPLATE ${(await ask<Templates>('/templates')).migrated}`)
+}
+
 /** Creates a PostgreSQL database with all migrations and two API tokens. It is dropped after the test. */
-export async function migratedDatabase(t: Scope): Promise<MigratedDatabase> {
-  const template = await ask<{ name: string; tokens: MigratedDatabase['tokens'] }>('/template')
-  return { url: await createDatabase(t, `TEMPLATE ${template.name}`), tokens: template.tokens }
+export async function databaseWithTokens(t: Scope): Promise<DatabaseWithTokens> {
+  const { withTokens, tokens } = await ask<Templates>('/templates')
+  return { url: await createDatabase(t, `TEMPLATE ${withTokens}`), tokens }
 }
 
 /** Returns the URL of a superuser of the PostgreSQL server. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createApiToken } from './command.ts'
-import { freshDatabase } from './database.ts'
+import { migratedDatabase } from './database.ts'
 import type { Scope } from './scope.ts'
 import { startService, type RunningService } from './service.ts'
 import { userApi } from './user-api.ts'
@@ -26,7 +26,7 @@ export async function startReplicas(
   count: number,
   { DATABASE_URL, ...more }: Record<string, string> = {},
 ): Promise<Replicas> {
-  const databaseUrl = DATABASE_URL ?? (await freshDatabase(t))
+  const databaseUrl = DATABASE_URL ?? (await migratedDatabase(t))
   const environment = {
     DATABASE_URL: databaseUrl,
     UGS_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}`,

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { after, before } from 'node:test'
 import { ugsFile } from './build-output.ts'
 import { createApiToken } from './command.ts'
-import { migratedDatabase, type MigratedDatabase } from './database.ts'
+import { databaseWithTokens, type DatabaseWithTokens } from './database.ts'
 import type { Scope } from './scope.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { runUgsCommand, type CommandResult } from './ugs-commands.ts'
@@ -129,10 +129,10 @@ export async function startService(
   }
 }
 
-const databases = new Map<string, MigratedDatabase>()
+const databases = new Map<string, DatabaseWithTokens>()
 
-async function databaseOf(dataFolder: string, t: Scope): Promise<MigratedDatabase> {
-  const database = databases.get(dataFolder) ?? (await migratedDatabase(t))
+async function databaseOf(dataFolder: string, t: Scope): Promise<DatabaseWithTokens> {
+  const database = databases.get(dataFolder) ?? (await databaseWithTokens(t))
   databases.set(dataFolder, database)
   return database
 }

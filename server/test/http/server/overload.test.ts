@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { freshDatabase } from '../../support/database.ts'
+import { migratedDatabase } from '../../support/database.ts'
 import { call, type HttpResponse } from '../../support/http.ts'
 import { scrape } from '../../support/metrics.ts'
 import { RawConnection, requestText } from '../../support/raw-connection.ts'
@@ -92,7 +92,7 @@ const waiting: Record<string, WaitingCall> = {
 
 for (const [what, { table, scopes, request }] of Object.entries(waiting)) {
   test(`if the database does not respond, at most a thousand requests wait: ${what}`, async (t) => {
-    const DATABASE_URL = await freshDatabase(t)
+    const DATABASE_URL = await migratedDatabase(t)
     const service = await startService(t, {
       ...{ DATABASE_URL, UGS_METRICS_PORT: '0' },
       ...{ UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '20000', UGS_POSTGRES_DEADLINE_MS: '20000' },

@@ -4,7 +4,7 @@ import type { Client } from 'pg'
 import type { DataSource, Schema } from '../../../src/domain/data-source/data-source.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { eachLoss, losing, type Lose } from './losing-connections.ts'
 import {
@@ -96,7 +96,7 @@ describe('PostgreSQL: resolving a mapping', () => {
   const resolve = /WITH ORDINALITY AS entry/
 
   it('returns current data sources, whichever process registers or deletes them', async (t) => {
-    const url = await freshDatabase(t)
+    const url = await migratedDatabase(t)
     const [store, other] = [await openPostgres(t, url), await openPostgres(t, url)]
     const group = await created(store, { change: { name: 'A', mapping } })
     const own = new Registry(other, tenantScope)
@@ -240,7 +240,7 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
 
 /** Opens two stores on one database, with a function that locks a user group until it is released. */
 async function twoStores(t: TestContext) {
-  const url = await freshDatabase(t)
+  const url = await migratedDatabase(t)
   const longTimeouts = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000 }
   const [store, other] = [await openPostgres(t, url, longTimeouts), await openPostgres(t, url, longTimeouts)]
   const session = await openSession(t, url)

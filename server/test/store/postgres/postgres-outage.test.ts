@@ -6,7 +6,7 @@ import { firstEventId } from '../../../src/domain/audit/audit-event.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { deleteExpired } from '../../../src/domain/expiry.ts'
 import { openStore } from '../../../src/store/open-store.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { freshDatabase, migratedDatabase } from '../../support/database.ts'
 import { DatabaseProxy } from '../../support/database-proxy.ts'
 import {
   assertUnavailable,
@@ -280,7 +280,7 @@ describe('PostgreSQL: a database that no longer responds', () => {
   })
 
   it('does not prevent the store from closing', async (t) => {
-    const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
+    const proxy = await DatabaseProxy.start(t, await migratedDatabase(t))
     const store = await openStore(parseDatabaseUrl(proxy.url), {
       ...defaults,
       ...brief,
@@ -297,7 +297,7 @@ describe('PostgreSQL: a database that no longer responds', () => {
 
 describe('PostgreSQL: a store that is closed', () => {
   it('finishes operations in flight first', async (t) => {
-    const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
+    const proxy = await DatabaseProxy.start(t, await migratedDatabase(t))
     const store = await openStore(parseDatabaseUrl(proxy.url), defaults)
     const next = proxy.next(statements.createUserGroup)
     const result = store.userGroups.getOrCreate(creation())
@@ -309,7 +309,7 @@ describe('PostgreSQL: a store that is closed', () => {
   })
 
   it('finishes pending retries first', async (t) => {
-    const proxy = await DatabaseProxy.start(t, await freshDatabase(t))
+    const proxy = await DatabaseProxy.start(t, await migratedDatabase(t))
     const store = await openStore(parseDatabaseUrl(proxy.url), defaults)
     proxy.refuse()
     const attempts = proxy.connections

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { freshDatabase } from '../../support/database.ts'
+import { freshDatabase, migratedDatabase } from '../../support/database.ts'
 import { pgbouncer, startPgBouncer } from '../../support/pgbouncer.ts'
 import { openSession } from '../../support/session.ts'
 import { findTool } from '../../support/tool.ts'
@@ -40,7 +40,7 @@ if (command !== undefined) {
 
 function describeBehind(behind: (databaseUrl: string) => string): void {
   describeStore('PostgreSQL behind PgBouncer', async () =>
-    openPostgres({ after: () => undefined }, behind(await freshDatabase(scope))),
+    openPostgres({ after: () => undefined }, behind(await migratedDatabase(scope))),
   )
 
   describe('PostgreSQL behind PgBouncer', () => {

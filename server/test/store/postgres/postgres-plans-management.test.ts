@@ -12,7 +12,7 @@ import { UserGroupHistory } from '../../../src/store/postgres/user-group-history
 import { UserGroupSearch } from '../../../src/store/postgres/user-group-search.ts'
 import { UserGroupStatements } from '../../../src/store/postgres/user-group-statements.ts'
 import { UserGroups } from '../../../src/store/postgres/user-groups.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { fill, knowledge, many, pagesOf } from './postgres-grown.ts'
 import { openPostgres, suiteScope } from './postgres-support.ts'
@@ -46,7 +46,7 @@ for (const [when, learn] of Object.entries(knowledge)) {
     let introspections: Introspections
     const scope = suiteScope()
     before(async () => {
-      const url = await freshDatabase(scope)
+      const url = await migratedDatabase(scope)
       await openPostgres(scope, url)
       const session = await openSession(scope, url)
       await session.query(fill(many))

@@ -12,7 +12,7 @@ import {
   selectEndOfBatch,
 } from '../../../src/store/postgres/audit-log.ts'
 import * as sql from '../../../src/store/postgres/user-group-sql.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { fill, knowledge, many, pagesOf, discardedRows } from './postgres-grown.ts'
 import { openPostgres, suiteScope } from './postgres-support.ts'
@@ -107,7 +107,7 @@ function grown(rows: number, learn: string) {
   const scope = suiteScope()
   const made = {} as { primary: PrimaryPool; known: Session }
   before(async () => {
-    const url = await freshDatabase(scope)
+    const url = await migratedDatabase(scope)
     await openPostgres(scope, url)
     const session = await openSession(scope, url)
     await session.query(fill(rows))

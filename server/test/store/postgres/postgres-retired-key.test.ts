@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freshDatabase } from '../../support/database.ts'
+import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { openPostgres } from './postgres-support.ts'
 
 it('PostgreSQL: retiring a secret key waits for writes that started before', async () => {
   const scope = { after }
-  const url = await freshDatabase(scope)
+  const url = await migratedDatabase(scope)
   const store = await openPostgres(scope, url)
   const writer = await openSession(scope, url)
   await writer.query('BEGIN')

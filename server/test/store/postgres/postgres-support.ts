@@ -14,7 +14,7 @@ import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { openStore, type StoreOptions } from '../../../src/store/open-store.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { DatabaseProxy, type ProxyOptions } from '../../support/database-proxy.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { migratedDatabase } from '../../support/database.ts'
 import type { Scope } from '../../support/scope.ts'
 import { openSession } from '../../support/session.ts'
 import { freshKey, hashOf, mint, origin } from '../contract/store-fixtures.ts'
@@ -87,7 +87,7 @@ export async function openProxied(
   options: ProxyOptions = {},
   databaseUrl?: string,
 ): Promise<Proxied> {
-  const url = databaseUrl ?? (await freshDatabase(t))
+  const url = databaseUrl ?? (await migratedDatabase(t))
   const proxy = await DatabaseProxy.start(t, url, options)
   return { store: await openPostgres(t, proxy.url, over), proxy, url }
 }

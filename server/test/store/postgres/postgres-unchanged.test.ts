@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { getOrCreate } from '../contract/mapped-user-groups.ts'
 import { madeBy } from '../contract/created-user-group.ts'
@@ -24,7 +24,7 @@ describe('PostgreSQL: a user group that was read at a lost revision and has sinc
   }
   for (const [how, { first = [], lost, later }] of Object.entries(revisions)) {
     it(`is reported as changed: ${how}`, async (t) => {
-      const url = await freshDatabase(t)
+      const url = await migratedDatabase(t)
       const store = await openPostgres(t, url)
       const session = await openSession(t, url)
       const key = freshKey()

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import { readMigrations } from '../../../src/store/migrations.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { freshDatabase, migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { openPostgres, placeOf, rowsOf, suiteScope } from './postgres-support.ts'
 import { describeStore } from '../contract/store-contract.ts'
@@ -10,9 +10,11 @@ import { describeUnchanged } from '../contract/unchanged-contract.ts'
 
 const scope = suiteScope()
 
-describeStore('PostgreSQL', async () => openPostgres({ after: () => undefined }, await freshDatabase(scope)))
+describeStore('PostgreSQL', async () =>
+  openPostgres({ after: () => undefined }, await migratedDatabase(scope)),
+)
 
-describeUnchanged('PostgreSQL', () => freshDatabase(scope))
+describeUnchanged('PostgreSQL', () => migratedDatabase(scope))
 
 describeProcesses('PostgreSQL', {
   dialect: 'postgres',
