@@ -15,7 +15,7 @@ import { FailureList } from './test-failures.js'
 
 /** Features of the service as a whole. They run on SQLite and on PostgreSQL, but for *.sqlite.test.ts and the files below. */
 const features = /^server\/test\/(cli|clients|hostile|http)\//
-/** Features that respond before a request reaches the store. They run on SQLite. */
+/** Features that behave alike on every store. They run on SQLite. */
 const storeIndependent = [
   /^server\/test\/cli\/workers\.test\.ts$/,
   /^server\/test\/clients\//,

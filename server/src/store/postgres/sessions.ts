@@ -17,12 +17,12 @@ export class Sessions implements SessionStore {
     const { hash, apiToken, now } = session
     const change = signIn(session)
     await this.#retry.change(
-      `WITH made AS (
+      `WITH created AS (
          INSERT INTO console_session (session_hash, api_token_id, created_at, last_used_at) VALUES ($1, $2, $3, $3)
          ON CONFLICT (session_hash) DO NOTHING RETURNING 1
        )
        INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id)
-       SELECT $4::bigint, $5::text, $6::uuid, 'console_session.created', $7, $8 FROM made`,
+       SELECT $4::bigint, $5::text, $6::uuid, 'console_session.created', $7, $8 FROM created`,
       [hash, apiToken.id, now, change.workspaceId, change.environment, ...eventValues(change)],
     )
   }

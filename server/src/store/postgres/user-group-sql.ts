@@ -144,7 +144,7 @@ export const insert: Statement<Pick<UserGroupRow, 'team_id' | 'provided_id'>> = 
                           $17::text[])
        AS new (provided_id, name, mapping, properties, token_hash, token_key_id, token_sealed, now,
                registry_version, entries, event_id, action, author, request_id, details)
-   ), made AS (
+   ), inserted AS (
      INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, properties,
                              token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at,
                              updated_by)
@@ -156,7 +156,7 @@ export const insert: Statement<Pick<UserGroupRow, 'team_id' | 'provided_id'>> = 
      ON CONFLICT (workspace_id, environment, provided_id) DO NOTHING
      RETURNING team_id, provided_id
    ), created AS (
-     SELECT made.team_id, new.* FROM made JOIN new USING (provided_id)
+     SELECT inserted.team_id, new.* FROM inserted JOIN new USING (provided_id)
    ), entered AS (
      INSERT INTO mapping_entry (workspace_id, environment, schema_key, data_source_key, team_id)
      SELECT $1, $2, entry.key, entry.value, team_id
@@ -166,7 +166,7 @@ export const insert: Statement<Pick<UserGroupRow, 'team_id' | 'provided_id'>> = 
      INSERT INTO audit_event (${auditColumns})
      SELECT $1, $2, event_id, action, author, request_id, team_id, provided_id, details FROM created
    )
-   SELECT team_id, provided_id FROM made`,
+   SELECT team_id, provided_id FROM inserted`,
 )
 
 // Changes the rows that are still at the revision that the decision was based on. Its time distinguishes two revisions with the
