@@ -1,9 +1,4 @@
-import {
-  firstEventId,
-  newEventId,
-  type AuditAction,
-  type AuditEvent,
-} from '../../domain/audit/audit-event.ts'
+import { firstEventId, type AuditAction, type AuditEvent } from '../../domain/audit/audit-event.ts'
 import type { AuditStore, ListAuditEvents, PruneAuditEvents } from '../../domain/audit/audit-store.ts'
 import {
   auditCells,
@@ -29,11 +24,6 @@ export async function appendAuditEvent(
   details: object,
 ): Promise<void> {
   await query(insertAuditEvent, auditCells(change, action, { details }))
-}
-
-/** Returns the last values of a statement that appends its event itself. */
-export function eventValues({ author, requestId, now }: Pick<Change, 'author' | 'requestId' | 'now'>) {
-  return [newEventId(now), author, requestId] as const
 }
 
 const range = 'event_id >= $3 AND event_id < $4 ORDER BY event_id DESC LIMIT $5'

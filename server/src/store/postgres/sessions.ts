@@ -1,7 +1,7 @@
 import type { SessionStore, ConsoleSession, NewConsoleSession } from '../../domain/session/session-store.ts'
+import { newEventId } from '../../domain/audit/audit-event.ts'
 import { signIn } from '../audit-row.ts'
 import { apiTokenOf, type ApiTokenRow } from '../api-token-row.ts'
-import { eventValues } from './audit-log.ts'
 import type { Retry } from './retry.ts'
 
 type Row = ApiTokenRow & { readonly session_created_at: number; readonly session_last_used_at: number }
@@ -15,7 +15,7 @@ export class Sessions implements SessionStore {
 
   async create(session: NewConsoleSession): Promise<void> {
     const { hash, apiToken, now } = session
-    const change = signIn(session)
+    const { workspaceId, environment, author, requestId } = signIn(session)
     await this.#retry.change(
       `WITH created AS (
          INSERT INTO console_session (session_hash, api_token_id, created_at, last_used_at) VALUES ($1, $2, $3, $3)
@@ -23,7 +23,7 @@ export class Sessions implements SessionStore {
        )
        INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id)
        SELECT $4::bigint, $5::text, $6::uuid, 'console_session.created', $7, $8 FROM created`,
-      [hash, apiToken.id, now, change.workspaceId, change.environment, ...eventValues(change)],
+      [hash, apiToken.id, now, workspaceId, environment, newEventId(now), author, requestId],
     )
   }
 

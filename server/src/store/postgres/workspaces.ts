@@ -35,15 +35,13 @@ export class Workspaces implements WorkspaceStore {
         [name, createdAt],
       )
       if (taken === undefined) return null
-      const [token] =
-        apiToken === undefined
-          ? []
-          : await this.#primary.query<ApiTokenRow>('SELECT * FROM api_token WHERE token_hash = $1', [
-              apiToken.tokenHash,
-            ])
+      if (apiToken === undefined) return { workspace: workspaceOf(taken), apiToken: null }
+      const [token] = await this.#primary.query<ApiTokenRow>(
+        'SELECT * FROM api_token WHERE token_hash = $1',
+        [apiToken.tokenHash],
+      )
       // Another operation may have created a workspace with the same name at the same time. Its API token differs.
-      if (apiToken !== undefined && token === undefined) return null
-      return { workspace: workspaceOf(taken), apiToken: token === undefined ? null : apiTokenOf(token) }
+      return token === undefined ? null : { workspace: workspaceOf(taken), apiToken: apiTokenOf(token) }
     })
   }
 
