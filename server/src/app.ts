@@ -15,7 +15,7 @@ import { Fault } from './domain/fault.ts'
 import { ConsoleSessions } from './domain/session/console-sessions.ts'
 import type { Store } from './domain/store.ts'
 import { Promotion } from './domain/user-group/promotion.ts'
-import type { TokenlessUserGroup } from './domain/user-group/user-group.ts'
+import type { IntrospectedUserGroup } from './domain/user-group/introspection-store.ts'
 import { UserGroupManagement } from './domain/user-group/user-group-management.ts'
 import type { UserGroupService } from './domain/user-group/user-group-service.ts'
 import type { Clock } from './domain/util/clock.ts'
@@ -40,7 +40,7 @@ import { accessLog } from './observability/access-log.ts'
 export interface AppDependencies extends Pick<PipelineOptions, 'tracer' | 'isDraining'> {
   readonly store: Store
   readonly userGroups: UserGroupService
-  readonly introspections: LastUsedRecorder<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>
+  readonly introspections: LastUsedRecorder<IntrospectedUserGroup>
   readonly lastUsedTracker: LastUsedRecorder<Pick<ApiToken, 'id'>>
   readonly rateLimiter: RateLimiter
   readonly clock: Clock

@@ -29,6 +29,9 @@ export interface Store {
   readonly encryptedTokens: EncryptedTokenStore
   readonly audit: AuditStore
 
+  /** The key of the `LocatorCodec`: 16 bytes that the store drew when it was created. */
+  readonly locatorKey: Uint8Array
+
   /** Resolves if the database responds. */
   ping(): Promise<void>
 

@@ -3,7 +3,7 @@ import { Cache } from '../domain/util/cache.ts'
 import type { Clock } from '../domain/util/clock.ts'
 import { Fault } from '../domain/fault.ts'
 import type { ApiTokenStore } from '../domain/api-token/api-token-store.ts'
-import { hashToken, isWellFormedToken } from '../domain/token/token.ts'
+import { hashToken, isWellFormedApiToken } from '../domain/token/token.ts'
 import type { LastUsedRecorder } from '../domain/api-token/last-used-tracker.ts'
 
 export interface AuthenticationDependencies {
@@ -73,7 +73,7 @@ export class Authentication {
   async #lookUp(authorization: string): Promise<ApiToken> {
     const { store, clock, cacheMs } = this.#dependencies
     const token = this.#tokenOf(authorization)
-    if (token === undefined || !isWellFormedToken('api', token)) throw this.#unauthenticated()
+    if (token === undefined || !isWellFormedApiToken(token)) throw this.#unauthenticated()
     // Set before the lookup, so that a token that is revoked meanwhile is not trusted for longer.
     const until = clock.monotonic() + cacheMs
     const apiToken = await store.apiTokens.find(hashToken(token))

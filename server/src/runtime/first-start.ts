@@ -2,7 +2,7 @@ import type { Config } from '../config/settings.ts'
 import { environments, type Environment } from '../domain/environment.ts'
 import type { Store } from '../domain/store.ts'
 import { defaultWorkspaceName } from '../domain/workspace/workspace.ts'
-import { generateToken, hashToken } from '../domain/token/token.ts'
+import { generateApiToken, hashToken } from '../domain/token/token.ts'
 import { operator } from './operator.ts'
 
 /**
@@ -14,7 +14,7 @@ export async function prepareFirstCall(config: Config, store: Store, origin: str
   if (config.DATABASE_URL !== undefined) {
     return (await store.apiTokens.list()).length > 0 ? '' : createTokenHint
   }
-  const tokens = { Customer: generateToken('api', 'Customer'), Testing: generateToken('api', 'Testing') }
+  const tokens = { Customer: generateApiToken('Customer'), Testing: generateApiToken('Testing') }
   const workspace = (await store.workspaces.list()).find(({ name }) => name === defaultWorkspaceName)
   if (workspace === undefined) return ''
   const isFirst = await store.apiTokens.createFirst(

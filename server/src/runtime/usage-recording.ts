@@ -3,13 +3,13 @@ import { LastUsedTracker } from '../domain/api-token/last-used-tracker.ts'
 import { type RateLimit } from '../domain/api-token/rate-limit.ts'
 import { RateLimiter } from '../domain/api-token/rate-limiter.ts'
 import type { Store } from '../domain/store.ts'
-import type { TokenlessUserGroup } from '../domain/user-group/user-group.ts'
+import type { IntrospectedUserGroup } from '../domain/user-group/introspection-store.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import type { Warn } from './warnings.ts'
 
 /** Collects the uses of API tokens and user group tokens in memory, and writes them to the store. */
 export class UsageRecording {
-  readonly introspections: LastUsedTracker<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>
+  readonly introspections: LastUsedTracker<IntrospectedUserGroup>
   readonly lastUsedTracker: LastUsedTracker<Pick<ApiToken, 'id'>>
   readonly rateLimiter: RateLimiter
   readonly #store: Store

@@ -7,7 +7,7 @@ import type { NewWorkspace } from '../workspace/workspace-store.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import { generateToken, hashToken } from '../token/token.ts'
+import { generateApiToken, hashToken } from '../token/token.ts'
 import { actorOf, type Caller } from '../user-group/user-group-service.ts'
 
 /** An API token with its plaintext, which is not stored anywhere. */
@@ -21,7 +21,7 @@ export async function createApiToken(
   store: Store,
   description: Omit<NewApiToken, 'tokenHash'>,
 ): Promise<CreatedApiToken> {
-  const token = generateToken('api', description.environment)
+  const token = generateApiToken(description.environment)
   return { apiToken: await store.apiTokens.create({ ...description, tokenHash: hashToken(token) }), token }
 }
 
@@ -38,7 +38,7 @@ export async function rotateApiToken(
   | ({ readonly outcome: 'rotated' } & RotatedApiToken)
   | Exclude<RotateApiTokenOutcome, { readonly outcome: 'rotated' }>
 > {
-  const token = generateToken('api', environment)
+  const token = generateApiToken(environment)
   const result = await store.apiTokens.rotate({ ...command, tokenHash: hashToken(token) })
   return result.outcome === 'rotated' ? { ...result, token } : result
 }
@@ -121,7 +121,7 @@ export class ApiTokenManagement {
   ): Promise<CreatedApiToken & { readonly workspace: Workspace }> {
     const { environment } = caller
     const createdAt = this.#clock.now()
-    const token = generateToken('api', environment)
+    const token = generateApiToken(environment)
     const apiToken: NewWorkspace['apiToken'] = {
       environment,
       name: 'admin',

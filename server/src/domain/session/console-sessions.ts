@@ -4,7 +4,7 @@ import type { Clock } from '../util/clock.ts'
 import { Fault } from '../fault.ts'
 import { randomBytes } from '../util/random.ts'
 import type { Store } from '../store.ts'
-import { hashToken, isWellFormedToken } from '../token/token.ts'
+import { hashToken, isWellFormedApiToken } from '../token/token.ts'
 import type { LastUsedRecorder } from '../api-token/last-used-tracker.ts'
 
 /** A session expires after this time without a request, in milliseconds. */
@@ -46,9 +46,7 @@ export class ConsoleSessions {
 
   /** @throws Fault `unauthenticated`, `forbidden` (no scope `admin`), `unavailable` */
   async signIn(token: string, requestId: string): Promise<OpenSession & { readonly secret: string }> {
-    const apiToken = isWellFormedToken('api', token)
-      ? await this.#store.apiTokens.find(hashToken(token))
-      : null
+    const apiToken = isWellFormedApiToken(token) ? await this.#store.apiTokens.find(hashToken(token)) : null
     const now = this.#clock.now()
     if (apiToken === null || !isUsable(apiToken, now))
       throw new Fault('unauthenticated', 'api_token: must be a valid API token')

@@ -2,58 +2,82 @@ import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Environment } from '../environment.ts'
 import { randomBytes } from '../util/random.ts'
+import { base62Digit, base62Pattern } from './base62.ts'
+import { locatorLength } from './locator.ts'
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const secretLength = 32 // 32 × log2(62) = 190.5 bits
+const apiSecretLength = 32 // 32 × log2(62) = 190.5 bits
+const userGroupSecretLength = 22 // 130.9 bits
 const checksumLength = 6 // 62^6 > 2^32
+/** Length of the random part of tokens without a locator, as they were issued before locators. */
+const legacySecretLength = 32
 
 const prefixes = {
   userGroup: { Customer: 'ugt_customer_', Testing: 'ugt_testing_' },
   api: { Customer: 'uga_customer_', Testing: 'uga_testing_' },
 } as const
 
-export type TokenKind = keyof typeof prefixes
+export function generateApiToken(environment: Environment): string {
+  return withChecksum(prefixes.api[environment] + randomBase62(apiSecretLength))
+}
 
-/** Generates a token with the operating system's random generator (contract, "Tokens"). */
-export function generateToken(kind: TokenKind, environment: Environment): string {
-  const unchecked = prefixes[kind][environment] + randomBase62(secretLength)
-  // Flatten the string: V8 keeps a concatenated string as a rope, which takes more memory in caches.
-  return Buffer.from(unchecked + checksum(unchecked), 'latin1').toString('latin1')
+/** @param locator tells where the row of the user group is (`LocatorCodec`) */
+export function generateUserGroupToken(environment: Environment, locator: string): string {
+  return withChecksum(prefixes.userGroup[environment] + locator + randomBase62(userGroupSecretLength))
 }
 
 /**
- * Returns true if the text has the form of a token of this kind, with a valid checksum. The token may still never have been
- * issued; the check saves the store a lookup of most invalid tokens.
+ * Returns true if the text has the form of an API token, with a valid checksum. The token may still never have been issued; the
+ * check saves the store a lookup of most invalid tokens.
  */
-export function isWellFormedToken(kind: TokenKind, text: string): boolean {
-  const prefix = Object.values(prefixes[kind]).find((candidate) => text.startsWith(candidate))
-  if (prefix === undefined || text.length !== prefix.length + secretLength + checksumLength) return false
-  const unchecked = text.slice(0, -checksumLength)
-  return /^[0-9A-Za-z]+$/.test(unchecked.slice(prefix.length)) && text.endsWith(checksum(unchecked))
+export function isWellFormedApiToken(text: string): boolean {
+  return bodyOf('api', text)?.length === apiSecretLength
 }
 
-/** Returns the SHA-256 by which a token is stored and looked up. A token has 190 random bits, so it needs no salt. */
+/**
+ * Reads the locator of a text that has the form of a user group token, with a valid checksum. Returns null for any other text. The
+ * locator is null in a token that was issued before there were locators.
+ */
+export function parseUserGroupToken(text: string): { readonly locator: string | null } | null {
+  const body = bodyOf('userGroup', text)
+  if (body?.length === locatorLength + userGroupSecretLength) return { locator: body.slice(0, locatorLength) }
+  return body?.length === legacySecretLength ? { locator: null } : null
+}
+
+/** Returns the SHA-256 that verifies a token. A token has at least 128 random bits, so it needs no salt. */
 export function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer')
 }
 
+/** Returns the part between prefix and checksum; null if the prefix, a character or the checksum is wrong. */
+function bodyOf(kind: keyof typeof prefixes, text: string): string | null {
+  const prefix = Object.values(prefixes[kind]).find((candidate) => text.startsWith(candidate))
+  if (prefix === undefined) return null
+  const unchecked = text.slice(0, -checksumLength)
+  const body = unchecked.slice(prefix.length)
+  return base62Pattern.test(body) && text.endsWith(checksum(unchecked)) ? body : null
+}
+
+function withChecksum(unchecked: string): string {
+  // Flatten the string: V8 keeps a concatenated string as a rope, which takes more memory in caches.
+  return Buffer.from(unchecked + checksum(unchecked), 'latin1').toString('latin1')
+}
+
 function randomBase62(length: number): string {
-  const chars = Buffer.allocUnsafe(length)
-  let count = 0
-  while (count < length) {
+  let chars = ''
+  while (chars.length < length) {
     for (const byte of randomBytes(length)) {
       // Skip bytes from 248, the largest multiple of 62 in a byte: they would make some characters more likely.
-      if (byte < 248 && count < length) chars[count++] = alphabet.charCodeAt(byte % 62)
+      if (byte < 248 && chars.length < length) chars += base62Digit(byte % 62)
     }
   }
-  return chars.toString('latin1')
+  return chars
 }
 
 function checksum(text: string): string {
   let remainder = crc32(text)
   let digits = ''
   for (let i = 0; i < checksumLength; i++) {
-    digits = alphabet.charAt(remainder % 62) + digits
+    digits = base62Digit(remainder % 62) + digits
     remainder = Math.floor(remainder / 62)
   }
   return digits

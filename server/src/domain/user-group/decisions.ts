@@ -1,6 +1,7 @@
 import type { AuditAction } from '../audit/audit-event.ts'
 import { mappingEntries, mayName, type MappingEntry } from '../data-source/data-source.ts'
 import type { JsonText } from '../json/json-text.ts'
+import { locationOf } from './location.ts'
 import type {
   DeleteUserGroup,
   EndGracePeriod,
@@ -76,15 +77,15 @@ export function decideGetOrCreate(
   return change.name === undefined ? 'name_required' : 'create'
 }
 
-/** A user group before the store assigns its team id. */
+/** Writes of one creation. */
 export interface Creation {
-  readonly userGroup: Omit<UserGroup, 'teamId'>
+  readonly userGroup: UserGroup
   readonly tokenHash: Uint8Array
   readonly entries: EntryChanges
   readonly event: UserGroupEvent
 }
 
-export function decideCreation(command: GetOrCreateUserGroup, token: NewToken): Creation {
+export function decideCreation(command: GetOrCreateUserGroup, teamId: number, token: NewToken): Creation {
   const { key, change, author, now } = command
   const { name = '', mapping = null, properties = null } = change
   return {
@@ -92,6 +93,7 @@ export function decideCreation(command: GetOrCreateUserGroup, token: NewToken): 
       workspaceId: key.workspaceId,
       environment: key.environment,
       providedId: key.providedId,
+      teamId,
       name,
       mapping,
       properties,
@@ -106,26 +108,6 @@ export function decideCreation(command: GetOrCreateUserGroup, token: NewToken): 
     tokenHash: token.hash,
     entries: entryChanges(null, mapping),
     event: { action: 'user_group.created', details: null },
-  }
-}
-
-/** Copies field by field: V8 would give each object that is spread a hidden class of its own. */
-export function createdUserGroup({ userGroup }: Creation, teamId: number): UserGroup {
-  return {
-    workspaceId: userGroup.workspaceId,
-    environment: userGroup.environment,
-    providedId: userGroup.providedId,
-    teamId,
-    name: userGroup.name,
-    mapping: userGroup.mapping,
-    properties: userGroup.properties,
-    token: userGroup.token,
-    revision: userGroup.revision,
-    updatedBy: userGroup.updatedBy,
-    createdAt: userGroup.createdAt,
-    updatedAt: userGroup.updatedAt,
-    tokenIssuedAt: userGroup.tokenIssuedAt,
-    suspendedAt: userGroup.suspendedAt,
   }
 }
 
@@ -232,7 +214,7 @@ export function decideRotation(
   const mismatch =
     'providedId' in command.target ? mismatchOf(target.userGroup, command.target.expected) : null
   if (mismatch !== null) return mismatch
-  const token = issueToken({ workspaceId, environment, providedId })
+  const token = issueToken({ workspaceId, environment, providedId }, locationOf(target.userGroup))
   return {
     outcome: 'rotated',
     from: target,

@@ -1,14 +1,18 @@
+import type { UserGroupLocation } from './location.ts'
+
 /** The last introspection of each user group. */
 export interface IntrospectionStore {
   /** Stores the latest time of each user group; an earlier time than the stored one is ignored. */
   record(introspections: readonly Introspection[]): Promise<void>
 
   /** Returns milliseconds since the Unix epoch, or null if there was none. */
-  findLast(workspaceId: number, teamId: number): Promise<number | null>
+  findLast(workspaceId: number, location: UserGroupLocation): Promise<number | null>
 }
 
-export interface Introspection {
+export interface IntrospectedUserGroup extends UserGroupLocation {
   readonly workspaceId: number
-  readonly teamId: number
+}
+
+export interface Introspection extends IntrospectedUserGroup {
   readonly introspectedAt: number
 }

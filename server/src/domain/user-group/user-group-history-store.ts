@@ -1,4 +1,5 @@
 import type { TenantScope } from '../tenant-scope.ts'
+import type { UserGroupLocation } from './location.ts'
 import type { DeletedUserGroup, UserGroupVersion } from './user-group.ts'
 
 /** Earlier versions of user groups, and deleted user groups. */
@@ -16,9 +17,8 @@ export interface UserGroupHistoryStore {
   deleteExpired(deletedBefore: number): Promise<number>
 }
 
-export interface ListVersions {
+export interface ListVersions extends UserGroupLocation {
   readonly workspaceId: number
-  readonly teamId: number
   /** Returns only earlier revisions; null starts at the newest. */
   readonly beforeRevision: number | null
   readonly limit: number

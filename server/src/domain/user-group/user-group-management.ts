@@ -10,11 +10,12 @@ import {
 import { Fault } from '../fault.ts'
 import { jsonDiff, type JsonDifference } from '../json/json-diff.ts'
 import type { JsonText } from '../json/json-text.ts'
+import { locationOf } from './location.ts'
 import type { EntryCounts, UserGroupFilter } from './user-group-search-store.ts'
 import type { ExpectedUserGroup } from './user-group-store.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
-import { hashToken, isWellFormedToken } from '../token/token.ts'
+import { hashToken, isWellFormedApiToken } from '../token/token.ts'
 import {
   contentValue,
   restorableMs,
@@ -242,7 +243,7 @@ export class UserGroupManagement {
     const userGroup = await this.find(tenantScope, teamId)
     const [entries, lastIntrospectedAt, versions] = await Promise.all([
       this.#resolve(tenantScope, userGroup.mapping),
-      this.#store.introspections.findLast(tenantScope.workspaceId, teamId),
+      this.#store.introspections.findLast(tenantScope.workspaceId, locationOf(userGroup)),
       this.#versionsOf(userGroup, versionsShown),
     ])
     return { userGroup, entries, lastIntrospectedAt, versions }
@@ -316,7 +317,7 @@ export class UserGroupManagement {
   async findLeaked(caller: Caller, token: string, rotate: boolean): Promise<LeakedToken> {
     const { workspaceId, environment } = caller
     const now = this.#clock.now()
-    if (isWellFormedToken('api', token)) {
+    if (isWellFormedApiToken(token)) {
       const apiToken = await this.#store.apiTokens.find(hashToken(token))
       if (apiToken?.workspaceId !== workspaceId || apiToken.environment !== environment)
         return { kind: 'unknown' }
@@ -325,8 +326,9 @@ export class UserGroupManagement {
         : null
       return { kind: 'api_token', works: isUsable(apiToken, now), apiToken: revoked ?? apiToken }
     }
-    if (!isWellFormedToken('userGroup', token)) return { kind: 'unknown' }
-    const issued = await this.#store.userGroups.identifyToken(workspaceId, environment, hashToken(token))
+    const reference = await this.#userGroups.referenceOf(token)
+    if (reference === null) return { kind: 'unknown' }
+    const issued = await this.#store.userGroups.identifyToken(workspaceId, environment, reference)
     if (issued === null) return { kind: 'unknown' }
     const { userGroup, validUntil } = issued
     const works = userGroup.suspendedAt === null && (validUntil === null || now < validUntil)
@@ -345,7 +347,7 @@ export class UserGroupManagement {
       )
       // Another request replaced the token in the meantime. The new token did not leak, so look up the leaked one again.
       if (!isReplaced) return this.findLeaked(caller, token, rotate)
-    } else await this.#store.userGroups.endGracePeriod({ ...caller, tokenHash: hashToken(token), now })
+    } else await this.#store.userGroups.endGracePeriod({ ...caller, token: reference, now })
     return { ...result, userGroup: await this.find(caller, teamId), rotated: isCurrent }
   }
 
@@ -393,19 +395,23 @@ export class UserGroupManagement {
     return { workspaceId, environment, providedId }
   }
 
-  #versionsOf({ workspaceId, teamId }: TokenlessUserGroup, limit: number): Promise<UserGroupVersion[]> {
-    return this.#store.userGroupHistory.listVersions({ workspaceId, teamId, beforeRevision: null, limit })
+  #versionsOf(
+    userGroup: TokenlessUserGroup,
+    limit: number,
+    beforeRevision: number | null = null,
+  ): Promise<UserGroupVersion[]> {
+    const { workspaceId } = userGroup
+    return this.#store.userGroupHistory.listVersions({
+      workspaceId,
+      ...locationOf(userGroup),
+      beforeRevision,
+      limit,
+    })
   }
 
   async #versionOf(current: TokenlessUserGroup, revision: number): Promise<UserGroupContent> {
     if (revision === current.revision) return current
-    const { workspaceId, teamId } = current
-    const [version] = await this.#store.userGroupHistory.listVersions({
-      workspaceId,
-      teamId,
-      beforeRevision: revision + 1,
-      limit: 1,
-    })
+    const [version] = await this.#versionsOf(current, 1, revision + 1)
     if (version?.revision !== revision)
       throw new Fault('not_found', 'No version with this revision exists, or it was deleted')
     return version

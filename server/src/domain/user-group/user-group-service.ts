@@ -22,10 +22,12 @@ import type {
   RotatedUserGroup,
   SecretKeyRetired,
   TokenOwner,
+  TokenReference,
 } from './user-group-store.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
-import { generateToken, hashToken, isWellFormedToken } from '../token/token.ts'
+import { LocatorCodec } from '../token/locator.ts'
+import { generateUserGroupToken, hashToken, parseUserGroupToken } from '../token/token.ts'
 import {
   changesNothing,
   encryptionContext,
@@ -72,6 +74,7 @@ export interface RotationRequest {
 /** The operations that `/api/user`, `ugs user-group` and the management API share. */
 export class UserGroupService {
   readonly #store: Store
+  readonly #locators: LocatorCodec
   readonly #keyring: Keyring
   readonly #clock: Pick<Clock, 'now'>
   readonly #mappingMode: MappingMode
@@ -86,6 +89,7 @@ export class UserGroupService {
     mappingMode: MappingMode
   }) {
     this.#store = parts.store
+    this.#locators = new LocatorCodec(parts.store.locatorKey)
     this.#keyring = parts.keyring
     this.#clock = parts.clock
     this.#mappingMode = parts.mappingMode
@@ -193,17 +197,16 @@ export class UserGroupService {
    */
   async rotate(caller: Caller, request: RotationRequest): Promise<RotationResult> {
     const { workspaceId, environment, author, requestId } = caller
-    const { target, idempotency } = request
-    const wasNeverIssued = 'currentToken' in target && !isWellFormedToken('userGroup', target.currentToken)
-    // Needs no lookup, unless there is an earlier response to the same idempotency key.
-    if (wasNeverIssued && idempotency === undefined) throw tokenNotFound()
+    const { idempotency } = request
+    const target = await this.#targetOf(request)
+    if (target === null) throw tokenNotFound()
     const now = this.#clock.now()
     const command: RotateUserGroupToken = {
       workspaceId,
       environment,
       author,
       requestId,
-      target: 'currentToken' in target ? { tokenHash: hashToken(target.currentToken) } : target,
+      target,
       oldTokenValidUntil: now + request.gracePeriodSeconds * 1000,
       issueToken: this.#issueToken,
       now,
@@ -213,7 +216,7 @@ export class UserGroupService {
       : await this.#store.userGroups.rotate(command)
     switch (result.outcome) {
       case 'not_found':
-        throw 'currentToken' in target ? tokenNotFound() : userGroupNotFound()
+        throw 'token' in target ? tokenNotFound() : userGroupNotFound()
       case 'superseded':
         throw new Fault(
           'token_superseded',
@@ -238,9 +241,24 @@ export class UserGroupService {
    * @throws Fault `unavailable`
    */
   async introspect({ workspaceId, environment }: TenantScope, token: string): Promise<TokenOwner | null> {
-    // A text that was never issued needs no lookup.
-    if (!isWellFormedToken('userGroup', token)) return null
-    return this.#store.userGroups.findByToken(workspaceId, environment, hashToken(token), this.#clock.now())
+    const reference = await this.referenceOf(token)
+    if (reference === null) return null
+    return this.#store.userGroups.findByToken(workspaceId, environment, reference, this.#clock.now())
+  }
+
+  /**
+   * Returns how the store looks up a user group token, or null for a text that was never issued.
+   * @throws Fault `unavailable`
+   */
+  async referenceOf(token: string): Promise<TokenReference | null> {
+    const parsed = parseUserGroupToken(token)
+    if (parsed === null) return null
+    const hash = hashToken(token)
+    const location =
+      parsed.locator === null
+        ? await this.#store.userGroups.locateLegacyToken(hash)
+        : this.#locators.decode(parsed.locator)
+    return location && { ...location, hash }
   }
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
@@ -282,7 +300,9 @@ export class UserGroupService {
     command: RotateUserGroupToken,
     { key, fingerprint }: { key: string; fingerprint: Uint8Array },
   ): Promise<RotateOutcome> {
-    const running = `${command.workspaceId}/${command.environment}/${key}`
+    const { target } = command
+    const userGroup = 'token' in target ? target.token.teamId : JSON.stringify(target.providedId)
+    const running = `${command.workspaceId}/${command.environment}/${userGroup}/${key}`
     if (this.#runningIdempotencyKeys.has(running)) {
       throw new Fault(
         'idempotency_key_in_use',
@@ -304,6 +324,13 @@ export class UserGroupService {
     }
   }
 
+  /** Returns null if the token was never issued. */
+  async #targetOf({ target }: RotationRequest): Promise<RotateUserGroupToken['target'] | null> {
+    if (!('currentToken' in target)) return target
+    const token = await this.referenceOf(target.currentToken)
+    return token && { token }
+  }
+
   #commandOf(
     caller: Caller,
     { providedId, change }: UserGroupRequest,
@@ -316,8 +343,8 @@ export class UserGroupService {
     return { key, change, mappingMode: this.#mappingMode, author, requestId, mayWrite, issueToken, now }
   }
 
-  readonly #issueToken: IssueToken = (key) => {
-    const token = generateToken('userGroup', key.environment)
+  readonly #issueToken: IssueToken = (key, location) => {
+    const token = generateUserGroupToken(key.environment, this.#locators.encode(location))
     const { keyId, sealed } = this.#keyring.seal(token, encryptionContext(key))
     this.#issuedTokens.set(sealed, token)
     return { hash: hashToken(token), keyId, sealed }

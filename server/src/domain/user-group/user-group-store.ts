@@ -3,6 +3,7 @@ import type { MappingMode, RegisteredEntry, ResolvedEntry } from '../data-source
 import type { Environment } from '../environment.ts'
 import type { Sealed } from '../secret-key/keyring.ts'
 import type { TenantScope } from '../tenant-scope.ts'
+import type { UserGroupLocation } from './location.ts'
 import type {
   TokenlessUserGroup,
   UserGroup,
@@ -58,7 +59,7 @@ export interface UserGroupStore {
   findByToken(
     workspaceId: number,
     environment: Environment,
-    tokenHash: Uint8Array,
+    token: TokenReference,
     now: number,
   ): Promise<TokenOwner | null>
 
@@ -66,8 +67,11 @@ export interface UserGroupStore {
   identifyToken(
     workspaceId: number,
     environment: Environment,
-    tokenHash: Uint8Array,
+    token: TokenReference,
   ): Promise<IdentifiedToken | null>
+
+  /** Locates a token that was issued before tokens had locators. Returns null if there is none with this hash. */
+  locateLegacyToken(hash: Uint8Array): Promise<UserGroupLocation | null>
 
   /**
    * Returns true only if the user group and its resolved mapping are as they were when they were read with this stamp.
@@ -76,12 +80,17 @@ export interface UserGroupStore {
   isUnchanged(
     workspaceId: number,
     environment: Environment,
-    teamId: number,
+    location: UserGroupLocation,
     stamp: ChangeStamp,
   ): Promise<boolean>
 
   /** Deletes the idempotency keys that expire at `now` or earlier, in batches, and returns how many. */
   deleteExpiredIdempotencyKeys(now: number): Promise<number>
+}
+
+/** A user group token, as the store looks it up: by its location, verified by its SHA-256. */
+export interface TokenReference extends UserGroupLocation {
+  readonly hash: Uint8Array
 }
 
 /** A new user group token, as the store receives it. */
@@ -90,10 +99,10 @@ export interface NewToken extends Sealed {
 }
 
 /**
- * Generates a token for a user group. A store calls it within an operation, and calls it again only if it knows that the
- * first token was not stored.
+ * Generates a token for a user group at a location. A store calls it within an operation, and calls it again only if it knows
+ * that the first token was not stored.
  */
-export type IssueToken = (key: UserGroupKey) => NewToken
+export type IssueToken = (key: UserGroupKey, location: UserGroupLocation) => NewToken
 
 export interface GetOrCreateUserGroup extends Actor {
   readonly key: UserGroupKey
@@ -183,10 +192,11 @@ export type RestoreOutcome =
 export interface RotateUserGroupToken extends TenantScope, Actor {
   /** The user group to rotate: by its current token, or (for an operator) by its id. */
   readonly target:
-    | { readonly tokenHash: Uint8Array }
+    | { readonly token: TokenReference }
     | { readonly providedId: string; readonly expected?: ExpectedUserGroup }
   /** End of the grace period; equal to `now` if the old token stops at once. */
   readonly oldTokenValidUntil: number
+  /** Idempotency keys are scoped to the user group. */
   readonly idempotency?: {
     readonly keyHash: Uint8Array
     /** Digest of the request. The same key with another fingerprint is refused. */
@@ -212,7 +222,7 @@ export type RotateOutcome =
   | SecretKeyRetired
 
 export interface EndGracePeriod extends TenantScope, Actor {
-  readonly tokenHash: Uint8Array
+  readonly token: TokenReference
   readonly now: number
 }
 

@@ -18,7 +18,7 @@ export async function expectedOf(
 ): Promise<ExpectedUserGroup> {
   if (ifMatch === undefined || ifMatch.trim() === '*') return { teamId }
   const revisions = ifMatch.split(',').flatMap((tag) => {
-    const [, team, revision] = /^\s*"(\d{1,15})\.(\d{1,15})"\s*$/.exec(tag) ?? []
+    const [, team, revision] = /^\s*"(\d{1,16})\.(\d{1,16})"\s*$/.exec(tag) ?? []
     return Number(team) === teamId ? [Number(revision)] : []
   })
   const [only] = revisions

@@ -3,7 +3,8 @@ import { validationFailed } from '../../domain/fault.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
 import type { ChangeStamp, TokenOwner } from '../../domain/user-group/user-group-store.ts'
 import type { LastUsedRecorder } from '../../domain/api-token/last-used-tracker.ts'
-import type { TokenlessUserGroup } from '../../domain/user-group/user-group.ts'
+import type { IntrospectedUserGroup } from '../../domain/user-group/introspection-store.ts'
+import { locationOf } from '../../domain/user-group/location.ts'
 import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
 import { checkBodyHeaders, withBody } from '../request-body.ts'
@@ -18,7 +19,7 @@ export interface IntrospectionRouteDependencies {
   readonly rateLimiter: RateLimiter
   readonly userGroups: UserGroupService
   readonly responses: ResponseCache
-  readonly introspections: LastUsedRecorder<Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>>
+  readonly introspections: LastUsedRecorder<IntrospectedUserGroup>
   /** Maximum size of a body, in bytes. */
   readonly bodyLimit: number
 }
@@ -45,17 +46,17 @@ export function introspectionRoute({
       )
       authorize(context, context, { apiToken, operation: 'introspect' }, rateLimiter)
       checkBodyHeaders(raw, formType, bodyLimit)
-      const { json, teamId } = await withBody(context, bodyLimit, (body) =>
+      const { json, location } = await withBody(context, bodyLimit, (body) =>
         responses.get('introspect', apiToken, body, async () => {
           const owner = await userGroups.introspect(apiToken, tokenOf(body))
           return {
             json: introspectionResponse(owner),
-            teamId: owner?.userGroup.teamId ?? null,
+            location: owner && locationOf(owner.userGroup),
             stamp: stampOf(owner),
           }
         }),
       )
-      if (teamId !== null) introspections.note({ workspaceId: apiToken.workspaceId, teamId })
+      if (location !== null) introspections.note({ workspaceId: apiToken.workspaceId, ...location })
       return json
     },
   }

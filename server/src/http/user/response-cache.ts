@@ -3,20 +3,21 @@ import { LRUCache } from 'lru-cache'
 import type { Store } from '../../domain/store.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { ChangeStamp } from '../../domain/user-group/user-group-store.ts'
+import type { UserGroupLocation } from '../../domain/user-group/location.ts'
 import type { Operation } from '../operations.ts'
 
 export type CachedOperation = Extract<Operation, 'getOrCreate' | 'introspect'>
 
 export interface CacheableResponse {
   readonly json: string
-  /** The user group that the response describes; null if none. */
-  readonly teamId: number | null
+  /** Where the user group that the response describes is; null if none. */
+  readonly location: UserGroupLocation | null
   /** Stamp of that state. Without one, the response is not cached. */
   readonly stamp?: ChangeStamp | undefined
 }
 
 interface Entry extends CacheableResponse {
-  readonly teamId: number
+  readonly location: UserGroupLocation
   readonly stamp: ChangeStamp
 }
 
@@ -62,16 +63,16 @@ export class ResponseCache {
     const key = `${operation}/${workspaceId}/${environment}/${body.toString('latin1')}`
     const cached = this.#responses.get(key)
     if (cached !== undefined) {
-      const { teamId, stamp } = cached
-      if (await this.#store.userGroups.isUnchanged(workspaceId, environment, teamId, stamp)) return cached
+      const { location, stamp } = cached
+      if (await this.#store.userGroups.isUnchanged(workspaceId, environment, location, stamp)) return cached
     }
     const response = await respond()
-    const { teamId, stamp } = response
-    if (teamId !== null && stamp !== undefined && this.#isRepeated(key)) {
+    const { location, stamp } = response
+    if (location !== null && stamp !== undefined && this.#isRepeated(key)) {
       // A text built by concatenation is a tree, which V8 would flatten for each response.
       const json = Buffer.from(response.json).toString()
       const size = sizeOf(key) + sizeOf(json) + entryOverheadBytes
-      this.#responses.set(key, { json, teamId, stamp }, { size })
+      this.#responses.set(key, { json, location, stamp }, { size })
     }
     return response
   }

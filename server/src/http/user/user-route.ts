@@ -5,6 +5,7 @@ import { limits } from '../../contract/limits.ts'
 import type { ApiToken } from '../../domain/api-token/api-token.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
+import { locationOf } from '../../domain/user-group/location.ts'
 import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
 import { checkBodyHeaders, withBody } from '../request-body.ts'
@@ -46,7 +47,7 @@ export function userRoute({
           change,
           mayWrite,
         )
-        return { json: getOrCreateResponse(created, userGroup), teamId: userGroup.teamId, stamp }
+        return { json: getOrCreateResponse(created, userGroup), location: locationOf(userGroup), stamp }
       })
       return json
     },
