@@ -14,7 +14,8 @@ import {
 import { prepared, type PrimaryPool, type Query, type Statement } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
-const insertAuditEvent = `INSERT INTO audit_event (${auditColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+/** Events that concern no user group are in bucket 0. */
+const insertAuditEvent = `INSERT INTO audit_event (${auditColumns}, bucket) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0)`
 
 /** Appends the event of a change, within its transaction. */
 export async function appendAuditEvent(

@@ -51,7 +51,7 @@ export class DataSources implements DataSourceStore {
     entries: readonly MappingEntry[],
   ): Promise<readonly ResolvedEntry[]> {
     return this.#retry.run(
-      async () => (await this.#mappings.resolveEntries([workspaceId, environment], entries)).entries,
+      async () => (await this.#mappings.resolveEntries({ workspaceId, environment }, entries)).entries,
     )
   }
 

@@ -12,10 +12,11 @@ import { ResolvedMappings } from '../resolved-mappings.ts'
 import type { Coalescer } from './coalescer.ts'
 import type { PrimaryPool } from './primary-pool.ts'
 import type { Attempt } from './retry.ts'
-import type { ScopedCoalescers, ScopeValues } from './scoped-coalescer.ts'
+import type { Located, ScopedCoalescers } from './scoped-coalescer.ts'
 import { resolveEntry, type EntryRow, type TokenRow } from './user-group-sql.ts'
 
-interface MappingToResolve extends TenantScope {
+/** Schemas and data sources are in no bucket, so all mappings have the same one here. */
+interface MappingToResolve extends Located {
   readonly mapping: JsonText
 }
 
@@ -43,20 +44,24 @@ export class Mappings {
       kind: 'resolve_mapping',
       keysOf: ({ mapping }) => [mapping],
       weightOf: ({ mapping }) => mapping.length,
-      run: (scope, items) =>
+      run: ([workspaceId, environment], items) =>
         this.#resolveAll(
-          scope,
+          { workspaceId, environment },
           items.map(({ mapping }) => mapping),
         ),
     })
   }
 
   /** Resolves entries in one statement, in their order. */
-  async resolveEntries(scope: ScopeValues, entries: readonly MappingEntry[]): Promise<ResolvedMapping> {
+  async resolveEntries(
+    { workspaceId, environment }: TenantScope,
+    entries: readonly MappingEntry[],
+  ): Promise<ResolvedMapping> {
     // No provided id is empty, and PostgreSQL's text cannot hold U+0000.
     const lookupText = (text: string) => (text.includes('\0') ? '' : text)
     const rows = await this.#primary.query(resolveEntry, [
-      ...scope,
+      workspaceId,
+      environment,
       entries.map(([schemaKey]) => lookupText(schemaKey)),
       entries.map(([, key]) => lookupText(key)),
     ])
@@ -74,11 +79,11 @@ export class Mappings {
     attempt: Attempt,
   ): Promise<CheckedMapping> {
     if (mapping === null) return { refusal: null, registryVersion: null }
-    return checked(await this.#resolving.add({ workspaceId, environment, mapping }, attempt))
+    return checked(await this.#resolving.add({ workspaceId, environment, bucket: 0, mapping }, attempt))
   }
 
   /** Finds the unregistered entries of several mappings, in one statement. */
-  async checkAll(scope: ScopeValues, mappings: readonly (JsonText | null)[]): Promise<CheckedMapping[]> {
+  async checkAll(scope: TenantScope, mappings: readonly (JsonText | null)[]): Promise<CheckedMapping[]> {
     if (mappings.every((mapping) => mapping === null))
       return mappings.map(() => ({ refusal: null, registryVersion: null }))
     return (await this.#resolveAll(scope, mappings)).map(checked)
@@ -94,14 +99,14 @@ export class Mappings {
     const versioned = { ...scope, version, mapping }
     const known = this.#resolvedMappings.get(versioned)
     if (known !== undefined) return known
-    const resolved = await this.#resolving.add({ ...scope, mapping }, attempt)
+    const resolved = await this.#resolving.add({ ...scope, bucket: 0, mapping }, attempt)
     if (resolved.entries.length > 0 && resolved.registryVersion !== version) return null
     const entries = resolved.entries.filter(isRegistered)
     this.#resolvedMappings.set(versioned, entries)
     return entries
   }
 
-  async #resolveAll(scope: ScopeValues, mappings: readonly (JsonText | null)[]): Promise<ResolvedMapping[]> {
+  async #resolveAll(scope: TenantScope, mappings: readonly (JsonText | null)[]): Promise<ResolvedMapping[]> {
     const entriesOf = mappings.map(mappingEntries)
     const { entries, registryVersion } = await this.resolveEntries(scope, entriesOf.flat())
     let end = 0

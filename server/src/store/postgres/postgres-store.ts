@@ -9,8 +9,9 @@ import { ApiTokens } from './api-tokens.ts'
 import { AuditLog } from './audit-log.ts'
 import { Sessions } from './sessions.ts'
 import { DataSources } from './data-sources.ts'
+import { Distribution } from './distribution.ts'
 import { Introspections } from './introspections.ts'
-import { checkRights, checkServer, isBeingFilled, migrate, refuseNewer } from './migrate.ts'
+import { checkRights, checkServer, hasTable, isBeingFilled, migrate, refuseNewer } from './migrate.ts'
 import { remediationFor, PostgresFailure } from './postgres-fault.ts'
 import { PrimaryPool, type PoolState, type PrimaryPoolOptions } from './primary-pool.ts'
 import { Retry } from './retry.ts'
@@ -106,16 +107,25 @@ function authorityOf({ host, port }: PostgresHost): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-function storeOver(primary: PrimaryPool, retry: Retry, observer: BatchObserver | undefined): Store {
-  const coalescers = new ScopedCoalescers(primary.poolSize, observer)
+async function storeOver(
+  primary: PrimaryPool,
+  retry: Retry,
+  observer: BatchObserver | undefined,
+): Promise<Store> {
+  const distribution = new Distribution()
+  await distribution.detect(primary.query)
+  const [locatorKey] = await primary.query<{ key: Uint8Array }>('SELECT key FROM locator_key')
+  if (locatorKey === undefined) throw new StoreError('the table locator_key is empty; restore a backup')
+  const hasLegacyTokens = await hasTable(primary.query, 'legacy_token')
+  const coalescers = new ScopedCoalescers(primary.poolSize, () => distribution.isDistributed, observer)
   const mappings = new Mappings(primary, coalescers)
   const statements = new UserGroupStatements(primary, coalescers, mappings)
   const workspaces = new Workspaces(primary, retry)
   return {
-    userGroups: new UserGroups(primary, retry, statements, mappings),
+    userGroups: new UserGroups(primary, retry, { statements, mappings, distribution, hasLegacyTokens }),
     userGroupSearch: new UserGroupSearch(retry),
-    userGroupHistory: new UserGroupHistory(retry),
-    introspections: new Introspections(retry),
+    userGroupHistory: new UserGroupHistory(retry, distribution),
+    introspections: new Introspections(retry, distribution),
     dataSources: new DataSources(primary, retry, mappings),
     workspaces,
     apiTokens: new ApiTokens(primary, retry, observer),
@@ -123,6 +133,7 @@ function storeOver(primary: PrimaryPool, retry: Retry, observer: BatchObserver |
     secretKeys: new SecretKeys(primary, retry),
     encryptedTokens: new EncryptedTokens(retry),
     audit: new AuditLog(primary, retry),
+    locatorKey: locatorKey.key,
     ping: () => new Retry(primary, pingDeadlineMs).run(() => workspaces.probe()),
     close: async () => {
       await retry.idle()

@@ -90,11 +90,17 @@ export class PrimaryPool {
   #keepsPlans = false
   #lookForStatisticsAt = 0
   readonly #keepingPlans = new WeakSet<pg.PoolClient>()
+  #lossCount = 0
   #closed = false
 
   /** Maximum number of connections. */
   get poolSize(): number {
     return this.#options.poolSize
+  }
+
+  /** Number of connections that broke or left the primary. */
+  get lossCount(): number {
+    return this.#lossCount
   }
 
   get poolState(): PoolState {
@@ -175,6 +181,7 @@ export class PrimaryPool {
         run(() => this.#query(client, timeout, statement, values)),
       )
     } finally {
+      if (failure !== undefined) this.#lossCount++
       client.release(failure)
       if (failure?.code === readOnly || failure?.code === timedOut) this.#leave(pool)
     }
@@ -278,7 +285,7 @@ export class PrimaryPool {
       verify: (client, done) => void checkTakesWrites(client).then(() => done(), done),
     })
     // The pool drops a connection that breaks while idle. At any other time, the query on it fails.
-    pool.on('error', () => undefined)
+    pool.on('error', () => this.#lossCount++)
     pool.on('connect', (client) => client.on('error', () => undefined))
     return pool
   }

@@ -21,8 +21,8 @@ export class Sessions implements SessionStore {
          INSERT INTO console_session (session_hash, api_token_id, created_at, last_used_at) VALUES ($1, $2, $3, $3)
          ON CONFLICT (session_hash) DO NOTHING RETURNING 1
        )
-       INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id)
-       SELECT $4::bigint, $5::text, $6::uuid, 'console_session.created', $7, $8 FROM created`,
+       INSERT INTO audit_event (workspace_id, environment, bucket, event_id, action, author, request_id)
+       SELECT $4::bigint, $5::text, 0, $6::uuid, 'console_session.created', $7, $8 FROM created`,
       [hash, apiToken.id, now, workspaceId, environment, newEventId(now), author, requestId],
     )
   }

@@ -5,6 +5,7 @@ import type {
 } from '../../domain/user-group/user-group-history-store.ts'
 import type { DeletedUserGroup, UserGroupVersion } from '../../domain/user-group/user-group.ts'
 import { deletedUserGroupOf, versionOf, type DeletedRow, type VersionRow } from '../user-group-row.ts'
+import type { Distribution } from './distribution.ts'
 import type { Retry } from './retry.ts'
 
 /** Number of deleted user groups that one batch removes. */
@@ -13,9 +14,11 @@ const batchSize = 1000
 /** Earlier versions of user groups, and deleted user groups. */
 export class UserGroupHistory implements UserGroupHistoryStore {
   readonly #retry: Retry
+  readonly #distribution: Distribution
 
-  constructor(retry: Retry) {
+  constructor(retry: Retry, distribution: Distribution) {
     this.#retry = retry
+    this.#distribution = distribution
   }
 
   async listDeleted(query: ListDeletedUserGroups): Promise<DeletedUserGroup[]> {
@@ -31,39 +34,54 @@ export class UserGroupHistory implements UserGroupHistoryStore {
 
   async listVersions({
     workspaceId,
+    bucket,
     teamId,
     beforeRevision,
     limit,
   }: ListVersions): Promise<UserGroupVersion[]> {
     const rows = await this.#retry.query<VersionRow>(
-      `SELECT * FROM user_group_version WHERE workspace_id = $1 AND team_id = $2 AND revision < $3
-       ORDER BY revision DESC LIMIT $4`,
-      [workspaceId, teamId, beforeRevision ?? Number.MAX_SAFE_INTEGER, limit],
+      `SELECT * FROM user_group_version
+       WHERE workspace_id = $1 AND bucket = $2 AND team_id = $3 AND revision < $4 ORDER BY revision DESC LIMIT $5`,
+      [workspaceId, bucket, teamId, beforeRevision ?? Number.MAX_SAFE_INTEGER, limit],
     )
     return rows.map(versionOf)
   }
 
-  /** Works by workspace, so that each statement is for one shard of a distributed database. */
   async deleteExpired(deletedBefore: number): Promise<number> {
     for (let total = 0; ;) {
-      const expired = await this.#retry.query<{ workspace_id: number; team_id: number }>(
-        'SELECT workspace_id, team_id FROM deleted_user_group WHERE deleted_at <= $1 ORDER BY deleted_at LIMIT $2',
+      const expired = await this.#retry.query<ExpiredRow>(
+        `SELECT bucket, workspace_id, team_id FROM deleted_user_group
+         WHERE deleted_at <= $1 ORDER BY deleted_at LIMIT $2`,
         [deletedBefore, batchSize],
       )
-      for (const workspaceId of new Set(expired.map(({ workspace_id }) => workspace_id))) {
-        const teamIds = expired
-          .filter(({ workspace_id }) => workspace_id === workspaceId)
-          .map(({ team_id }) => team_id)
-        const ofThem = 'WHERE workspace_id = $1 AND team_id = ANY ($2)'
-        const deleteRows = (statement: string, ...more: unknown[]) =>
-          this.#retry.query(statement, [workspaceId, teamIds, ...more])
-        await deleteRows(`DELETE FROM user_group_version ${ofThem}`)
-        await deleteRows(`DELETE FROM last_introspection ${ofThem}`)
+      for (const [bucket, rows] of this.#distribution.groupByBucket(expired)) {
+        const keys = [
+          rows.map((row) => row.bucket),
+          rows.map((row) => row.workspace_id),
+          rows.map((row) => row.team_id),
+        ]
+        const deleteRows = (table: string, condition = 'true', ...more: unknown[]) =>
+          this.#retry.query(deletionFrom(table, condition), [bucket, ...keys, ...more])
+        await deleteRows('user_group_version')
+        await deleteRows('last_introspection')
         // Last, so that an interrupted run finds them again. A user group that was restored and deleted again stays.
-        await deleteRows(`DELETE FROM deleted_user_group ${ofThem} AND deleted_at <= $3`, deletedBefore)
+        await deleteRows('deleted_user_group', 'deleted_at <= $5', deletedBefore)
       }
       total += expired.length
       if (expired.length < batchSize) return total
     }
   }
+}
+
+interface ExpiredRow {
+  readonly bucket: number
+  readonly workspace_id: number
+  readonly team_id: number
+}
+
+function deletionFrom(table: string, condition: string): string {
+  return `DELETE FROM ${table}
+    USING unnest($2::smallint[], $3::bigint[], $4::bigint[]) AS expired (bucket, workspace_id, team_id)
+    WHERE ${table}.workspace_id = expired.workspace_id AND ${table}.team_id = expired.team_id
+      AND ${table}.bucket = coalesce($1::smallint, expired.bucket) AND ${condition}`
 }

@@ -1,28 +1,31 @@
 import { newEventId, type Actor } from '../../domain/audit/audit-event.ts'
 import type { MappingEntry } from '../../domain/data-source/data-source.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
-import type {
-  Creation,
-  decideChange,
-  Rotation,
-  Transition,
-  UserGroupEvent,
+import {
+  revisionsKept,
+  type Creation,
+  type decideChange,
+  type Rotation,
+  type Transition,
+  type UserGroupEvent,
 } from '../../domain/user-group/decisions.ts'
+import { bucketOf, locationOf, type UserGroupLocation } from '../../domain/user-group/location.ts'
 import type {
   ChangeStamp,
   RotateUserGroupToken,
+  TokenReference,
   UpdateOutcome,
 } from '../../domain/user-group/user-group-store.ts'
 import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group.ts'
 import { userGroupOf, type IdempotencyRow, type UserGroupRow } from '../user-group-row.ts'
 import type { Coalescer } from './coalescer.ts'
 import type { Mappings } from './mappings.ts'
-import type { PrimaryPool, Query, Statement } from './primary-pool.ts'
-import type { ScopedCoalescers, ScopeValues } from './scoped-coalescer.ts'
+import type { PrimaryPool, Query } from './primary-pool.ts'
+import type { Located, ScopedCoalescers, ScopeValues } from './scoped-coalescer.ts'
 import * as sql from './user-group-sql.ts'
-import type { Positioned, StampedViewRow, SupersededTokenRow, TokenRow } from './user-group-sql.ts'
+import type { Positioned, StampedViewRow, TokenRow } from './user-group-sql.ts'
 
-interface Written extends TenantScope, Actor {
+interface Written extends Located, Actor {
   readonly now: number
 }
 
@@ -47,29 +50,26 @@ export interface RotationItem
   readonly expectedRevision: number | null
 }
 
-export interface ByHash extends TenantScope {
-  readonly hash: Uint8Array
-}
+type ByToken = TenantScope & TokenReference
 
-interface StampedUserGroup extends TenantScope {
-  readonly teamId: number
+interface StampedUserGroup extends TenantScope, UserGroupLocation {
   readonly stamp: ChangeStamp
 }
 
 /** The coalesced statements on user groups. A result is null if there is no such row. */
 export class UserGroupStatements {
-  readonly select: Coalescer<UserGroupKey, (UserGroupRow & Positioned) | null>
-  readonly selectView: Coalescer<UserGroupKey, StampedViewRow | null>
+  readonly select: Coalescer<UserGroupKey & Located, (UserGroupRow & Positioned) | null>
+  readonly selectView: Coalescer<UserGroupKey & Located, StampedViewRow | null>
   readonly isUnchanged: Coalescer<StampedUserGroup, boolean>
-  readonly selectByToken: Coalescer<ByHash, TokenRow | null>
-  readonly selectBySupersededToken: Coalescer<ByHash, SupersededTokenRow | null>
-  readonly selectIdempotencyKey: Coalescer<ByHash, (IdempotencyRow & Positioned) | null>
-  /** Returns the team id. Null if the user group exists, the registry changed, or the secret key is retired. */
-  readonly insert: Coalescer<CreationItem, number | null>
+  /** The user group at the location of a token. The caller compares the token's hash. */
+  readonly selectByToken: Coalescer<ByToken, TokenRow | null>
+  readonly selectIdempotencyKey: Coalescer<ByToken, (IdempotencyRow & Positioned) | null>
+  /** Returns whether it was created. False if the user group exists, the registry changed, or the secret key is retired. */
+  readonly create: Coalescer<CreationItem, boolean>
   /** Loads, decides and applies changes. Null if the user group changed in between: the operation must start over. */
   readonly change: Coalescer<ChangeItem, UpdateOutcome | null>
-  /** Returns the name at the rotation. Null if the token, the idempotency key or the secret key is no longer usable. */
-  readonly replaceToken: Coalescer<RotationItem, string | null>
+  /** Returns whether it was replaced. False if the token, the name or the secret key has changed. */
+  readonly replaceToken: Coalescer<RotationItem, boolean>
 
   readonly #query: PrimaryPool['query']
   readonly #mappings: Mappings
@@ -78,43 +78,50 @@ export class UserGroupStatements {
     const { query } = primary
     this.#query = query
     this.#mappings = mappings
-    const readingBy = <Item extends TenantScope, Row extends Positioned>(
-      kind: string,
-      statement: Statement<Row>,
-      wantedOf: (item: Item) => string | Uint8Array,
-    ) =>
-      coalescers.reading<Item, Row | null>({
-        kind,
-        keysOf: (item) => {
-          const wanted = wantedOf(item)
-          return [typeof wanted === 'string' ? wanted : Buffer.from(wanted).toString('latin1')]
-        },
-        run: (scope, items) => selectEach(query, statement, scope, items.map(wantedOf)),
-      })
-    this.select = readingBy<UserGroupKey, UserGroupRow & Positioned>('read', sql.select, idOf)
-    this.selectView = readingBy<UserGroupKey, StampedViewRow>('view', sql.selectView, idOf)
-    this.selectByToken = readingBy('find_by_token', sql.selectByToken, hashOf)
-    this.selectBySupersededToken = readingBy('find_by_replaced_token', sql.selectBySupersededToken, hashOf)
-    this.selectIdempotencyKey = readingBy('find_idempotency_key', sql.selectIdempotencyKey, hashOf)
+    this.select = coalescers.reading<UserGroupKey & Located, (UserGroupRow & Positioned) | null>({
+      kind: 'read',
+      keysOf: ({ providedId }) => [providedId],
+      run: (scope, items) => selectUserGroups(query, scope, items),
+    })
+    this.selectView = coalescers.reading<UserGroupKey & Located, StampedViewRow | null>({
+      kind: 'view',
+      keysOf: ({ providedId }) => [providedId],
+      run: async (scope, items) =>
+        byPosition(items, await query(sql.selectView, [...scope, ...keyArrays(items)])),
+    })
     this.isUnchanged = coalescers.reading<StampedUserGroup, boolean>({
       kind: 'check_unchanged',
       keysOf: ({ teamId, stamp }) => [`${teamId}/${stamp}`],
       run: async (scope, items) => {
-        const unchanged = new Array<boolean>(items.length).fill(false)
-        const values = [...scope, items.map(({ teamId }) => teamId), items.map(({ stamp }) => stamp)]
-        for (const { position } of await query(sql.selectUnchanged, values)) unchanged[position - 1] = true
-        return unchanged
+        const values = [...scope, ...locationArrays(items), items.map(({ stamp }) => stamp)]
+        return byPosition(items, await query(sql.selectUnchanged, values)).map((row) => row !== null)
       },
     })
-    this.insert = coalescers.changing<CreationItem, number | null>({
+    const byHash = { keysOf: ({ teamId, hash }: ByToken) => [`${teamId}/${latin1(hash)}`] }
+    this.selectByToken = coalescers.reading<ByToken, TokenRow | null>({
+      kind: 'find_by_token',
+      ...byHash,
+      run: async (scope, items) => {
+        const values = [...scope, ...locationArrays(items), items.map(({ hash }) => hash)]
+        return byPosition(items, await query(sql.selectByToken, values))
+      },
+    })
+    this.selectIdempotencyKey = coalescers.reading<ByToken, (IdempotencyRow & Positioned) | null>({
+      kind: 'find_idempotency_key',
+      ...byHash,
+      run: async (scope, items) => {
+        const values = [...scope, ...locationArrays(items), items.map(({ hash }) => hash)]
+        return byPosition(items, await query(sql.selectIdempotencyKey, values))
+      },
+    })
+    this.create = coalescers.changing<CreationItem, boolean>({
       kind: 'create',
       keysOf: ({ creation }) => [creation.userGroup.providedId],
       weightOf: ({ creation: { userGroup } }) =>
         (userGroup.mapping?.length ?? 0) + (userGroup.properties?.length ?? 0),
       run: async (scope, items, sent) => {
-        const rows = await query(sql.insert, [...scope, ...creationArrays(items)], sent)
-        const teamIds = new Map(rows.map((row) => [row.provided_id, row.team_id]))
-        return items.map(({ creation }) => teamIds.get(creation.userGroup.providedId) ?? null)
+        const created = await query(sql.create, [...bucketFirst(scope), ...creationArrays(items)], sent)
+        return appliedOf(items, created, ({ creation }) => creation.userGroup.teamId)
       },
     })
     this.change = coalescers.serializing<ChangeItem, UpdateOutcome | null>({
@@ -123,16 +130,14 @@ export class UserGroupStatements {
       weightOf: ({ weight }) => weight,
       run: (scope, items, sent) => this.#change(scope, items, sent),
     })
-    this.replaceToken = coalescers.changing<RotationItem, string | null>({
+    this.replaceToken = coalescers.changing<RotationItem, boolean>({
       kind: 'rotate',
-      keysOf: ({ rotation, idempotency }) => [
-        String(rotation.userGroup.teamId),
-        ...(idempotency === undefined ? [] : [hex(idempotency.keyHash)]),
-      ],
+      keysOf: ({ rotation }) => [String(rotation.userGroup.teamId)],
       run: async (scope, items, sent) => {
-        const rows = await query(sql.replaceToken, [...scope, ...rotationArrays(items)], sent)
-        const names = new Map(rows.map((row) => [row.team_id, row.name]))
-        return items.map(({ rotation }) => names.get(rotation.userGroup.teamId) ?? null)
+        const teamIdOf = ({ rotation }: RotationItem) => rotation.userGroup.teamId
+        const sorted = items.toSorted((a, b) => teamIdOf(a) - teamIdOf(b))
+        const values = [...bucketFirst(scope), ...rotationArrays(sorted)]
+        return appliedOf(items, await query(sql.replaceToken, values, sent), teamIdOf)
       },
     })
   }
@@ -143,13 +148,13 @@ export class UserGroupStatements {
     sent: () => void,
   ): Promise<(UpdateOutcome | null)[]> {
     const [workspaceId, environment] = scope
-    const rows = await selectEach(this.#query, sql.select, scope, items.map(idOf))
+    const rows = await selectUserGroups(this.#query, scope, items)
     const decisions = items.map(({ decide }, i) => {
       const row = rows[i]
       return decide(row ? userGroupOf({ workspaceId, environment }, row) : null)
     })
     const checks = await this.#mappings.checkAll(
-      scope,
+      { workspaceId, environment },
       decisions.map((decision) => ('to' in decision ? decision.mappingToCheck : null)),
     )
     const changes = items.flatMap((item, i) => {
@@ -157,11 +162,12 @@ export class UserGroupStatements {
       const isRefused = (checks[i]?.refusal ?? null) !== null
       return decision && 'to' in decision && !isRefused ? [{ ...item, transition: decision }] : []
     })
+    changes.sort((a, b) => a.transition.to.teamId - b.transition.to.teamId)
     const version = checks.find(({ registryVersion }) => registryVersion !== null)?.registryVersion ?? null
     const applied =
       changes.length === 0
         ? []
-        : await this.#query(sql.update, [...scope, ...changeArrays(changes), version], sent)
+        : await this.#query(sql.change, [...bucketFirst(scope), ...changeArrays(changes, version)], sent)
     const teamIds = new Set(applied.map(({ team_id }) => team_id))
     return decisions.map((decision, i) => {
       if (!('to' in decision)) return decision
@@ -171,20 +177,46 @@ export class UserGroupStatements {
   }
 }
 
-async function selectEach<Row extends Positioned>(
+async function selectUserGroups(
   query: Query,
-  statement: Statement<Row>,
   scope: ScopeValues,
-  wanted: readonly (string | Uint8Array)[],
-): Promise<(Row | null)[]> {
-  const found = new Array<Row | null>(wanted.length).fill(null)
-  for (const row of await query(statement, [...scope, wanted])) found[row.position - 1] = row
+  items: readonly (Located & Pick<UserGroupKey, 'providedId'>)[],
+): Promise<((UserGroupRow & Positioned) | null)[]> {
+  return byPosition(items, await query(sql.select, [...scope, ...keyArrays(items)]))
+}
+
+function byPosition<Row extends Positioned>(items: readonly unknown[], rows: readonly Row[]): (Row | null)[] {
+  const found = new Array<Row | null>(items.length).fill(null)
+  for (const row of rows) found[row.position - 1] = row
   return found
+}
+
+function appliedOf<Item>(
+  items: readonly Item[],
+  rows: readonly { readonly team_id: number }[],
+  teamIdOf: (item: Item) => number,
+): boolean[] {
+  const teamIds = new Set(rows.map(({ team_id }) => team_id))
+  return items.map((item) => teamIds.has(teamIdOf(item)))
+}
+
+/** Order of the first parameters of the functions. */
+function bucketFirst([workspaceId, environment, bucket]: ScopeValues): unknown[] {
+  return [bucket, workspaceId, environment]
+}
+
+function keyArrays(items: readonly (Located & Pick<UserGroupKey, 'providedId'>)[]): unknown[] {
+  return [items.map(({ bucket }) => bucket), items.map(({ providedId }) => providedId)]
+}
+
+function locationArrays(items: readonly UserGroupLocation[]): unknown[] {
+  return [items.map(({ bucket }) => bucket), items.map(({ teamId }) => teamId)]
 }
 
 function creationArrays(items: readonly CreationItem[]): unknown[] {
   const groups = items.map(({ creation }) => creation.userGroup)
   return [
+    ...locationArrays(groups.map(locationOf)),
     groups.map(({ providedId }) => providedId),
     groups.map(({ name }) => name),
     groups.map(({ mapping }) => mapping),
@@ -193,18 +225,24 @@ function creationArrays(items: readonly CreationItem[]): unknown[] {
     groups.map(({ token }) => token.keyId),
     groups.map(({ token }) => token.sealed),
     groups.map(({ createdAt }) => createdAt),
-    items.map(({ registryVersion }) => registryVersion),
+    unlessAllNull(items.map(({ registryVersion }) => registryVersion)),
     items.map(({ creation }) => entriesText(creation.entries.added)),
     ...eventArrays(items, ({ creation }) => creation.event),
   ]
 }
 
-function changeArrays(items: readonly (Written & { readonly transition: Transition })[]): unknown[] {
+function changeArrays(
+  items: readonly (Written & { readonly transition: Transition })[],
+  registryVersion: string | null,
+): unknown[] {
   const changes = items.map(({ transition }) => transition)
   const setsMapping = changes.map(({ from, to }) => from.mapping !== to.mapping)
   const setsProperties = changes.map(({ from, to }) => from.properties !== to.properties)
+  const versions = changes.map(({ version }) => version)
   return [
+    items.map(({ bucket }) => bucket),
     changes.map(({ to }) => to.teamId),
+    changes.map(({ to }) => to.providedId),
     changes.map(({ from }) => from.revision),
     changes.map(({ from }) => from.updatedAt),
     changes.map(({ to }) => to.name),
@@ -215,9 +253,19 @@ function changeArrays(items: readonly (Written & { readonly transition: Transiti
     changes.map(({ to }) => to.updatedAt),
     changes.map(({ to }) => to.updatedBy),
     changes.map(({ to }) => to.suspendedAt),
-    changes.map(({ version }) => version !== null),
-    changes.map(({ entries }) => entriesText(entries.added)),
-    changes.map(({ entries }) => entriesText(entries.removed)),
+    versions.map((version) => version?.updatedAt ?? null),
+    versions.map((version) => version?.updatedBy ?? null),
+    versions.map((version) => version?.name ?? null),
+    versions.map((version) => version?.mapping ?? null),
+    versions.map((version) => version?.properties ?? null),
+    unlessAllNull(
+      changes.map(({ from, version }) =>
+        version !== null && from.revision > revisionsKept ? from.revision - revisionsKept : null,
+      ),
+    ),
+    unlessAllNull(changes.map(({ entries }) => entriesText(entries.added))),
+    unlessAllNull(changes.map(({ entries }) => entriesText(entries.removed))),
+    registryVersion,
     ...eventArrays(items, ({ transition }) => transition.event),
   ]
 }
@@ -225,19 +273,21 @@ function changeArrays(items: readonly (Written & { readonly transition: Transiti
 function rotationArrays(items: readonly RotationItem[]): unknown[] {
   const rotations = items.map(({ rotation }) => rotation)
   return [
+    items.map(({ bucket }) => bucket),
     rotations.map(({ userGroup }) => userGroup.teamId),
+    rotations.map(({ userGroup }) => userGroup.providedId),
+    rotations.map(({ userGroup }) => userGroup.name),
     rotations.map(({ supersededToken }) => supersededToken.hash),
+    rotations.map(({ supersededToken }) => supersededToken.issuedAt),
+    rotations.map(({ supersededToken }) => supersededToken.validUntil),
+    items.map(({ expectedRevision }) => expectedRevision),
     rotations.map(({ token }) => token.hash),
     rotations.map(({ token }) => token.keyId),
     rotations.map(({ token }) => token.sealed),
     rotations.map(({ supersededToken }) => supersededToken.supersededAt),
-    rotations.map(({ supersededToken }) => supersededToken.validUntil),
-    items.map(({ idempotency }) => idempotency?.keyHash ?? null),
+    unlessAllNull(items.map(({ idempotency }) => idempotency?.keyHash ?? null)),
     items.map(({ idempotency }) => idempotency?.fingerprint ?? null),
     items.map(({ idempotency }) => idempotency?.expiresAt ?? null),
-    Math.min(...items.map(({ now }) => now)),
-    rotations.map(({ supersededToken }) => supersededToken.issuedAt),
-    items.map(({ expectedRevision }) => expectedRevision),
     ...eventArrays(items, ({ rotation }) => rotation.event),
   ]
 }
@@ -257,19 +307,21 @@ function eventArrays<Item extends Written>(
   ]
 }
 
+/** The functions skip a step whose array is null. */
+function unlessAllNull<Value>(values: readonly (Value | null)[]): readonly (Value | null)[] | null {
+  return values.every((value) => value === null) ? null : values
+}
+
 /** Mapping entries as a JSON object; null if there are none. */
-function entriesText(entries: readonly MappingEntry[]): string | null {
+export function entriesText(entries: readonly MappingEntry[]): string | null {
   return entries.length === 0 ? null : JSON.stringify(Object.fromEntries(entries))
 }
 
-function idOf({ providedId }: Pick<UserGroupKey, 'providedId'>): string {
-  return providedId
+export function located(key: UserGroupKey): UserGroupKey & Located {
+  const { workspaceId, environment, providedId } = key
+  return { workspaceId, environment, providedId, bucket: bucketOf(key) }
 }
 
-function hashOf({ hash }: ByHash): Uint8Array {
-  return hash
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }

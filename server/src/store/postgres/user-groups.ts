@@ -1,7 +1,8 @@
+import { timingSafeEqual } from 'node:crypto'
+import { newEventId, type Actor } from '../../domain/audit/audit-event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import {
-  createdUserGroup,
   decideChange,
   decideCreation,
   decideDeletion,
@@ -14,6 +15,7 @@ import {
   mappingToCheck,
   rotatedUserGroupOf,
   type RotationTarget,
+  type UserGroupEvent,
 } from '../../domain/user-group/decisions.ts'
 import type {
   ChangeStamp,
@@ -22,6 +24,7 @@ import type {
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
   IdentifiedToken,
+  IssueToken,
   ListUserGroups,
   NewToken,
   RestoreOutcome,
@@ -32,34 +35,23 @@ import type {
   SuspendOutcome,
   SuspendUserGroup,
   TokenOwner,
+  TokenReference,
   UpdateOutcome,
   UpdateUserGroup,
   UserGroupStore,
 } from '../../domain/user-group/user-group-store.ts'
+import { bucketOf, locationOf, type UserGroupLocation } from '../../domain/user-group/location.ts'
 import { changesNothing, type UserGroup, type UserGroupKey } from '../../domain/user-group/user-group.ts'
-import { auditCells, auditedChangeOf } from '../audit-row.ts'
-import {
-  idempotencyRecordOf,
-  columns,
-  tokenlessUserGroupOf,
-  userGroupOf,
-  viewOf,
-  type UserGroupRow,
-} from '../user-group-row.ts'
+import { auditedChangeOf } from '../audit-row.ts'
+import { idempotencyRecordOf, tokenlessUserGroupOf, userGroupOf, viewOf } from '../user-group-row.ts'
+import type { Distribution } from './distribution.ts'
 import type { Mappings } from './mappings.ts'
 import type { PrimaryPool, Statement } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
-import {
-  deleteUserGroup,
-  endGracePeriod,
-  restoreUserGroup,
-  selectDeleted,
-  selectPage,
-  selectRetiredSecretKey,
-  type SupersededTokenRow,
-  type TokenRow,
-} from './user-group-sql.ts'
-import type { ByHash, UserGroupStatements } from './user-group-statements.ts'
+import { TeamIds } from './team-ids.ts'
+import * as sql from './user-group-sql.ts'
+import type { TokenRow } from './user-group-sql.ts'
+import { entriesText, located, type UserGroupStatements } from './user-group-statements.ts'
 
 /**
  * The operations on user groups and their tokens. Each one loads rows, decides, and applies the decision in one statement
@@ -71,22 +63,42 @@ export class UserGroups implements UserGroupStore {
   readonly #retry: Retry
   readonly #statements: UserGroupStatements
   readonly #mappings: Mappings
+  readonly #distribution: Distribution
+  readonly #hasLegacyTokens: boolean
+  readonly #teamIds: TeamIds
 
-  constructor(primary: PrimaryPool, retry: Retry, statements: UserGroupStatements, mappings: Mappings) {
+  constructor(
+    primary: PrimaryPool,
+    retry: Retry,
+    parts: {
+      readonly statements: UserGroupStatements
+      readonly mappings: Mappings
+      readonly distribution: Distribution
+      readonly hasLegacyTokens: boolean
+    },
+  ) {
     this.#primary = primary
     this.#retry = retry
-    this.#statements = statements
-    this.#mappings = mappings
+    this.#statements = parts.statements
+    this.#mappings = parts.mappings
+    this.#distribution = parts.distribution
+    this.#hasLegacyTokens = parts.hasLegacyTokens
+    this.#teamIds = new TeamIds(primary)
   }
 
   getOrCreate(command: GetOrCreateUserGroup): Promise<GetOrCreateOutcome> {
-    const { key } = command
-    // Issued once: after an ambiguous commit, the token tells that this operation created the user group.
-    let token: NewToken | undefined
+    const key = located(command.key)
+    // Drawn once: after an ambiguous commit, the team id tells that this operation created the user group.
+    let issued: IssuedToken | undefined
     return this.#retry.run(async (attempt) => {
+      if (attempt.reason === uniqueViolation && !attempt.isAmbiguous) {
+        // The team id was taken: the sequence repeats a block that an earlier primary had given out.
+        this.#teamIds.discard()
+        issued = undefined
+      }
       for (let isRepeated = false; ; isRepeated = true) {
         const row = await this.#statements.selectView.add(key, attempt)
-        const isOurs = row !== null && attempt.isAmbiguous && (await this.#owns(row, key, token, attempt))
+        const isOurs = row !== null && attempt.isAmbiguous && row.team_id === issued?.teamId
         const decision = decideGetOrCreate(row, command)
         switch (decision) {
           case 'unchanged': {
@@ -97,7 +109,7 @@ export class UserGroups implements UserGroupStore {
             continue
           }
           case 'create': {
-            const issue = () => (token ??= command.issueToken(key))
+            const issue = async () => (issued ??= await this.#issue(command, key.bucket))
             const created = await this.#create(command, issue, isRepeated, attempt)
             if (created !== null) return created
             continue
@@ -131,7 +143,7 @@ export class UserGroups implements UserGroupStore {
         const wasAmbiguous = attempt.isAmbiguous
         const item = {
           ...auditedChangeOf(command),
-          providedId: key.providedId,
+          ...located(key),
           weight: 0,
           decide: (current: UserGroup | null) =>
             wasAmbiguous && current !== null && isSuspended(current) === suspended
@@ -145,8 +157,8 @@ export class UserGroups implements UserGroupStore {
   }
 
   delete(command: DeleteUserGroup): Promise<'deleted' | 'not_found' | 'revision_mismatch'> {
-    const { key, expected } = command
-    let teamId = expected?.teamId
+    const key = located(command.key)
+    let teamId = command.expected?.teamId
     return this.#retry.run(async (attempt) => {
       for (;;) {
         const row = await this.#statements.select.add(key, attempt)
@@ -157,12 +169,13 @@ export class UserGroups implements UserGroupStore {
         if (decision.outcome !== 'deleted') return decision.outcome
         const { deleted, entries, event } = decision
         const values = [
-          ...[key.workspaceId, teamId, deleted.revision, deleted.deletedAt, deleted.deletedBy],
-          ...[entries.removed.map(([schemaKey]) => schemaKey), entries.removed.map(([, value]) => value)],
-          ...auditCells(auditedChangeOf(command), event.action, { ...event, userGroup: deleted }),
+          ...[key.bucket, key.workspaceId, key.environment, teamId, deleted.revision, deleted.deletedAt],
+          ...[entriesText(entries.removed), key.providedId, ...eventValues(command, event)],
         ]
-        const rows = await attempt.change((sent) => this.#primary.query(deleteUserGroup, values, sent))
-        if (rows.length === 1) return 'deleted'
+        const [result] = await attempt.change((sent) =>
+          this.#primary.query(sql.deleteUserGroup, values, sent),
+        )
+        if (result?.has_changed) return 'deleted'
       }
     })
   }
@@ -171,22 +184,25 @@ export class UserGroups implements UserGroupStore {
     const { workspaceId, environment, teamId } = command
     return this.#retry.run(async (attempt) => {
       for (;;) {
-        const [row] = await this.#primary.query(selectDeleted, [workspaceId, environment, teamId])
+        const [row] = await this.#primary.query(sql.selectDeleted, [workspaceId, environment, teamId])
         const deleted =
           row === undefined ? null : { userGroup: userGroupOf(command, row), deletedAt: row.deleted_at }
-        const decision = decideRestoration(deleted, row?.is_id_taken ?? false, command)
+        const key = deleted && located(deleted.userGroup)
+        const isIdTaken = key !== null && (await this.#statements.select.add(key, attempt)) !== null
+        const decision = decideRestoration(deleted, isIdTaken, command)
         if (decision.outcome !== 'restored') {
           const existing = attempt.isAmbiguous ? await this.#selectById(command, teamId) : null
           return existing === null ? decision : { outcome: 'restored', userGroup: existing }
         }
         const { userGroup, entries, event } = decision
         const values = [
-          ...[workspaceId, teamId, deleted?.deletedAt],
-          ...[entries.added.map(([schemaKey]) => schemaKey), entries.added.map(([, value]) => value)],
-          ...auditCells(command, event.action, { ...event, userGroup }),
+          ...[bucketOf(userGroup), workspaceId, environment, teamId, deleted?.deletedAt],
+          ...[entriesText(entries.added), userGroup.providedId, ...eventValues(command, event)],
         ]
-        const rows = await attempt.change((sent) => this.#primary.query(restoreUserGroup, values, sent))
-        if (rows.length === 1) return { outcome: 'restored', userGroup }
+        const [result] = await attempt.change((sent) =>
+          this.#primary.query(sql.restoreUserGroup, values, sent),
+        )
+        if (result?.has_changed) return { outcome: 'restored', userGroup }
       }
     })
   }
@@ -196,61 +212,70 @@ export class UserGroups implements UserGroupStore {
     return this.#retry.run(async (attempt) => {
       for (let isRepeated = false; ; isRepeated = true) {
         const target = await this.#findTarget(command, attempt)
+        const location = target && locationOf(target.userGroup)
         // Reads in this order: an earlier attempt may commit after the target was read.
-        if (attempt.isAmbiguous && token !== undefined) {
-          const own = await this.#selectOwner({ ...scopeOf(command), hash: token.hash }, attempt)
+        if (attempt.isAmbiguous && token !== undefined && location !== null) {
+          const own = await this.#selectOwner(command, { ...location, hash: token.hash }, attempt)
           if (own !== null) {
             const userGroup = rotatedUserGroupOf(tokenlessUserGroupOf(command, own), token)
             return { outcome: 'rotated', userGroup }
           }
         }
         // Another rotation with the same idempotency key may commit after the target was read.
-        const record = await this.#findRecord(command, attempt)
-        const decision = decideRotation(target, record, command, (key) => (token ??= command.issueToken(key)))
-        if (decision.outcome !== 'rotated') return decision
+        const record = location && (await this.#findRecord(command, location, attempt))
+        const issue: IssueToken = (key, at) => (token ??= command.issueToken(key, at))
+        const decision = decideRotation(target, record, command, issue)
+        if (decision.outcome !== 'rotated' || location === null) return decision
         const retired = isRepeated ? await this.#checkSecretKey(decision.token) : null
         if (retired !== null) return retired
         const expected = 'providedId' in command.target ? command.target.expected : undefined
-        const item = { ...command, rotation: decision, expectedRevision: expected?.revision ?? null }
-        const name = await attempt.change((sent) => this.#statements.replaceToken.add(item, attempt, sent))
-        if (name !== null) return { outcome: 'rotated', userGroup: { ...decision.userGroup, name } }
+        const item = {
+          ...{ ...command, bucket: location.bucket, rotation: decision },
+          expectedRevision: expected?.revision ?? null,
+        }
+        const isReplaced = await attempt.change((sent) =>
+          this.#statements.replaceToken.add(item, attempt, sent),
+        )
+        if (isReplaced) return { outcome: 'rotated', userGroup: decision.userGroup }
       }
     })
   }
 
   endGracePeriod(command: EndGracePeriod): Promise<void> {
-    const { workspaceId, tokenHash, now } = command
+    const { token, now, workspaceId, environment } = command
+    const { bucket, teamId, hash } = token
     return this.#retry.run(async (attempt) => {
-      const row = await this.#statements.selectBySupersededToken.add(
-        { ...scopeOf(command), hash: tokenHash },
-        attempt,
+      const row = await this.#selectOwner(command, token, attempt)
+      const userGroup = row && tokenlessUserGroupOf(command, row)
+      const event = decideEndOfGracePeriod(
+        row && userGroup && { userGroup, validUntil: row.valid_until },
+        command,
       )
-      const token = row && { userGroup: tokenlessUserGroupOf(command, row), validUntil: row.valid_until }
-      const event = decideEndOfGracePeriod(token, command)
       if (event === null) return
-      const cells = auditCells(command, event.action, { ...event, userGroup: token?.userGroup ?? null })
-      const values = [workspaceId, tokenHash, now, ...cells]
-      await attempt.change((sent) => this.#primary.query(endGracePeriod, values, sent))
+      const values = [
+        ...[bucket, workspaceId, environment, teamId, hash, now],
+        ...[userGroup?.providedId, ...eventValues(command, event)],
+      ]
+      await attempt.change((sent) => this.#primary.query(sql.endGracePeriod, values, sent))
     })
   }
 
   findByToken(
     workspaceId: number,
     environment: Environment,
-    hash: Uint8Array,
+    token: TokenReference,
     now: number,
   ): Promise<TokenOwner | null> {
     const scope = { workspaceId, environment }
     return this.#retry.run(async (attempt) => {
       for (;;) {
-        const row = await this.#selectOwner({ ...scope, hash }, attempt)
-        const validUntil = row !== null && 'valid_until' in row ? row.valid_until : null
-        if (row?.suspended_at !== null || (validUntil !== null && validUntil <= now)) return null
+        const row = await this.#selectOwner(scope, token, attempt)
+        if (row?.suspended_at !== null || (row.valid_until !== null && row.valid_until <= now)) return null
         const dataSources = await this.#mappings.findRegistered(scope, row, attempt)
         if (dataSources === null) continue
-        const issuedAt = 'issued_at' in row ? row.issued_at : row.token_issued_at
         const userGroup = tokenlessUserGroupOf(scope, row)
-        return { userGroup, issuedAt, validUntil, dataSources, stamp: row.stamp }
+        const issuedAt = row.issued_at ?? row.token_issued_at
+        return { userGroup, issuedAt, validUntil: row.valid_until, dataSources, stamp: row.stamp }
       }
     })
   }
@@ -258,30 +283,34 @@ export class UserGroups implements UserGroupStore {
   identifyToken(
     workspaceId: number,
     environment: Environment,
-    hash: Uint8Array,
+    token: TokenReference,
   ): Promise<IdentifiedToken | null> {
     const scope = { workspaceId, environment }
     return this.#retry.run(async (attempt) => {
-      const row = await this.#selectOwner({ ...scope, hash }, attempt)
-      if (row === null) return null
-      const validUntil = 'valid_until' in row ? row.valid_until : null
-      return { userGroup: tokenlessUserGroupOf(scope, row), validUntil }
+      const row = await this.#selectOwner(scope, token, attempt)
+      return row && { userGroup: tokenlessUserGroupOf(scope, row), validUntil: row.valid_until }
     })
+  }
+
+  async locateLegacyToken(hash: Uint8Array): Promise<UserGroupLocation | null> {
+    if (!this.#hasLegacyTokens) return null
+    const [row] = await this.#retry.query(sql.selectLegacyToken, [hash])
+    return row === undefined ? null : { bucket: row.bucket, teamId: row.team_id }
   }
 
   isUnchanged(
     workspaceId: number,
     environment: Environment,
-    teamId: number,
+    { bucket, teamId }: UserGroupLocation,
     stamp: ChangeStamp,
   ): Promise<boolean> {
-    const item = { workspaceId, environment, teamId, stamp }
+    const item = { workspaceId, environment, bucket, teamId, stamp }
     return this.#retry.run((attempt) => this.#statements.isUnchanged.add(item, attempt))
   }
 
   find(key: UserGroupKey): Promise<UserGroup | null> {
     return this.#retry.run(async (attempt) => {
-      const row = await this.#statements.select.add(key, attempt)
+      const row = await this.#statements.select.add(located(key), attempt)
       return row && userGroupOf(key, row)
     })
   }
@@ -293,47 +322,53 @@ export class UserGroups implements UserGroupStore {
   async list(query: ListUserGroups): Promise<UserGroup[]> {
     const { workspaceId, environment, afterProvidedId, limit } = query
     const values = [workspaceId, environment, afterProvidedId ?? '', limit]
-    const rows = await this.#retry.query(selectPage, values)
+    const rows = await this.#retry.query(sql.selectPage, values)
     return rows.map((row) => userGroupOf(query, row))
   }
 
   async deleteExpiredIdempotencyKeys(now: number): Promise<number> {
-    // In batches, to keep statements short, and by workspace, for one shard of a distributed database each.
+    // In batches, to keep statements short.
     for (let total = 0; ;) {
       const expired = await this.#retry.query(selectExpiredIdempotencyKeys, [now, batchSize])
-      for (const workspaceId of new Set(expired.map(({ workspace_id }) => workspace_id))) {
-        const keys = expired.filter(({ workspace_id }) => workspace_id === workspaceId)
-        const deleted = await this.#retry.query(deleteExpiredIdempotencyKeys, [
-          workspaceId,
-          now,
-          keys.map(({ environment }) => environment),
-          keys.map(({ key_hash }) => key_hash),
-        ])
-        total += deleted.length
+      for (const [bucket, rows] of this.#distribution.groupByBucket(expired)) {
+        const keys = [
+          rows.map((row) => row.bucket),
+          rows.map((row) => row.workspace_id),
+          rows.map((row) => row.team_id),
+          rows.map((row) => row.key_hash),
+        ]
+        total += (await this.#retry.query(deleteExpiredIdempotencyKeys, [now, bucket, ...keys])).length
       }
       if (expired.length < batchSize) return total
     }
   }
 
+  /** Draws a team id and issues the token for it. */
+  async #issue(command: GetOrCreateUserGroup, bucket: number): Promise<IssuedToken> {
+    const teamId = await this.#teamIds.next()
+    return { teamId, token: command.issueToken(command.key, { bucket, teamId }) }
+  }
+
   /** Returns null if nothing was created: another operation did it, the registry changed, or the secret key is retired. */
   async #create(
     command: GetOrCreateUserGroup,
-    issue: () => NewToken,
+    issue: () => Promise<IssuedToken>,
     isRepeated: boolean,
     attempt: Attempt,
   ): Promise<GetOrCreateOutcome | null> {
     const mapping = mappingToCheck(command)
     const { refusal, registryVersion } = await this.#mappings.check(command.key, mapping, attempt)
     if (refusal !== null) return refusal
-    const token = issue()
+    const { teamId, token } = await issue()
     const retired = isRepeated ? await this.#checkSecretKey(token) : null
     if (retired !== null) return retired
-    const creation = decideCreation(command, token)
+    const creation = decideCreation(command, teamId, token)
     const { workspaceId, environment } = command.key
     const { author, requestId, now } = command
-    const item = { workspaceId, environment, author, requestId, now, creation, registryVersion }
-    const teamId = await attempt.change((sent) => this.#statements.insert.add(item, attempt, sent))
-    return teamId === null ? null : { outcome: 'created', userGroup: createdUserGroup(creation, teamId) }
+    const bucket = bucketOf(command.key)
+    const item = { workspaceId, environment, bucket, author, requestId, now, creation, registryVersion }
+    const isCreated = await attempt.change((sent) => this.#statements.create.add(item, attempt, sent))
+    return isCreated ? { outcome: 'created', userGroup: creation.userGroup } : null
   }
 
   /** Returns null if the user group changed between loading and applying. */
@@ -342,7 +377,7 @@ export class UserGroups implements UserGroupStore {
     const wasAmbiguous = attempt.isAmbiguous
     const item = {
       ...auditedChangeOf(command),
-      providedId: key.providedId,
+      ...located(key),
       weight: (change.mapping?.length ?? 0) + (change.properties?.length ?? 0),
       decide: (current: UserGroup | null) =>
         wasAmbiguous && current !== null && changesNothing(current, change)
@@ -354,81 +389,79 @@ export class UserGroups implements UserGroupStore {
 
   /** Runs after a creation or rotation had no effect, to tell the reason. */
   async #checkSecretKey({ keyId }: NewToken): Promise<SecretKeyRetired | null> {
-    const isRetired = (await this.#primary.query(selectRetiredSecretKey, [keyId])).length > 0
+    const isRetired = (await this.#primary.query(sql.selectRetiredSecretKey, [keyId])).length > 0
     return isRetired ? { outcome: 'secret_key_retired', keyId } : null
   }
 
-  /** Returns whether the token is or was that of the user group. */
-  async #owns(
-    row: Pick<UserGroupRow, 'team_id'>,
-    scope: TenantScope,
-    token: NewToken | undefined,
-    attempt: Attempt,
-  ): Promise<boolean> {
-    if (token === undefined) return false
-    const owner = await this.#selectOwner({ ...scopeOf(scope), hash: token.hash }, attempt)
-    return owner?.team_id === row.team_id
-  }
-
   async #findTarget(command: RotateUserGroupToken, attempt: Attempt): Promise<RotationTarget | null> {
-    const { target } = command
-    const scope = scopeOf(command)
-    if ('tokenHash' in target) {
-      const row = await this.#selectOwner({ ...scope, hash: target.tokenHash }, attempt)
+    const { target, workspaceId, environment } = command
+    if ('token' in target) {
+      const row = await this.#selectOwner(command, target.token, attempt)
       if (row === null) return null
-      const userGroup = tokenlessUserGroupOf(scope, row)
-      return { userGroup, tokenHash: target.tokenHash, isSuperseded: 'valid_until' in row }
+      const userGroup = tokenlessUserGroupOf(command, row)
+      return { userGroup, tokenHash: target.token.hash, isSuperseded: row.valid_until !== null }
     }
-    const row = await this.#statements.select.add({ ...scope, providedId: target.providedId }, attempt)
+    const key = located({ workspaceId, environment, providedId: target.providedId })
+    const row = await this.#statements.select.add(key, attempt)
     if (row === null) return null
-    return { userGroup: tokenlessUserGroupOf(scope, row), tokenHash: row.token_hash, isSuperseded: false }
+    return { userGroup: tokenlessUserGroupOf(command, row), tokenHash: row.token_hash, isSuperseded: false }
   }
 
-  async #findRecord(command: RotateUserGroupToken, attempt: Attempt) {
+  async #findRecord(command: RotateUserGroupToken, location: UserGroupLocation, attempt: Attempt) {
     if (command.idempotency === undefined) return null
-    const item = { ...scopeOf(command), hash: command.idempotency.keyHash }
+    const item = { ...scopeOf(command), ...location, hash: command.idempotency.keyHash }
     const row = await this.#statements.selectIdempotencyKey.add(item, attempt)
     return row && idempotencyRecordOf(command, row)
   }
 
-  /**
-   * Reads a current token or, in a second statement that most requests do not need, a superseded one. The order matters: a
-   * token that is neither current in the first nor superseded in the second was never valid in between.
-   */
-  async #selectOwner(token: ByHash, attempt: Attempt): Promise<TokenRow | SupersededTokenRow | null> {
-    return (
-      (await this.#statements.selectByToken.add(token, attempt)) ??
-      (await this.#statements.selectBySupersededToken.add(token, attempt))
-    )
+  /** Returns the user group whose current or superseded token this is. */
+  async #selectOwner(scope: TenantScope, token: TokenReference, attempt: Attempt): Promise<TokenRow | null> {
+    const { bucket, teamId, hash } = token
+    const row = await this.#statements.selectByToken.add({ ...scopeOf(scope), bucket, teamId, hash }, attempt)
+    const isOwner = row !== null && (timingSafeEqual(row.token_hash, hash) || row.valid_until !== null)
+    return isOwner ? row : null
   }
 
   async #selectById({ workspaceId, environment }: TenantScope, teamId: number): Promise<UserGroup | null> {
-    const [row] = await this.#primary.query(selectById, [workspaceId, environment, teamId])
+    const [row] = await this.#primary.query(sql.selectById, [workspaceId, environment, teamId])
     return row === undefined ? null : userGroupOf({ workspaceId, environment }, row)
   }
 }
 
-const selectById: Statement<UserGroupRow> = {
-  text: `SELECT ${columns} FROM user_group
-  WHERE workspace_id = $1 AND environment = $2 AND team_id = $3`,
+interface IssuedToken {
+  readonly teamId: number
+  readonly token: NewToken
 }
+
+const uniqueViolation = '23505'
 
 const batchSize = 1000
 
 const selectExpiredIdempotencyKeys: Statement<{
+  readonly bucket: number
   readonly workspace_id: number
-  readonly environment: Environment
+  readonly team_id: number
   readonly key_hash: Uint8Array
 }> = {
-  text: `SELECT workspace_id, environment, key_hash FROM idempotency_key
+  text: `SELECT bucket, workspace_id, team_id, key_hash FROM idempotency_key
          WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2`,
 }
 
 const deleteExpiredIdempotencyKeys: Statement<unknown> = {
   text: `DELETE FROM idempotency_key
-         WHERE workspace_id = $1 AND expires_at <= $2
-           AND (environment, key_hash) IN (SELECT * FROM unnest($3::text[], $4::bytea[]))
+         USING unnest($3::smallint[], $4::bigint[], $5::bigint[], $6::bytea[]) AS expired (bucket, workspace_id, team_id, key_hash)
+         WHERE idempotency_key.workspace_id = expired.workspace_id AND idempotency_key.team_id = expired.team_id
+           AND idempotency_key.key_hash = expired.key_hash AND idempotency_key.bucket = coalesce($2::smallint, expired.bucket)
+           AND expires_at <= $1
          RETURNING 1`,
+}
+
+/** The last parameters of the functions: id, action, author, request id and details of an audit event. */
+function eventValues(
+  { author, requestId, now }: Actor & { readonly now: number },
+  { action, details }: UserGroupEvent,
+): unknown[] {
+  return [newEventId(now), action, author, requestId, details && JSON.stringify(details)]
 }
 
 async function untilApplied<Outcome>(operate: () => Promise<Outcome | null>): Promise<Outcome> {

@@ -1,0 +1,55 @@
+-- Removes what only releases before 0010 need. `ugs migrate --contract` applies this file; a new store has it from the start.
+-- Every key ends with the bucket. A key without it could not be unique in a partitioned or distributed table.
+DROP TRIGGER fill_bucket ON user_group;
+DROP TRIGGER fill_bucket ON superseded_token;
+DROP TRIGGER fill_bucket ON mapping_entry;
+DROP TRIGGER fill_bucket ON user_group_version;
+DROP TRIGGER fill_bucket ON deleted_user_group;
+DROP TRIGGER fill_bucket ON last_introspection;
+DROP TRIGGER fill_bucket ON idempotency_key;
+DROP TRIGGER fill_bucket ON audit_event;
+DROP TRIGGER note_legacy_token ON user_group;
+DROP FUNCTION fill_bucket();
+DROP FUNCTION note_legacy_token();
+
+-- No foreign keys to user_group: each rotation would pay for them. `delete_user_group` deletes the rows.
+ALTER TABLE superseded_token DROP CONSTRAINT superseded_token_workspace_id_team_id_fkey;
+ALTER TABLE idempotency_key DROP CONSTRAINT idempotency_key_workspace_id_team_id_fkey;
+
+ALTER TABLE user_group
+  ALTER COLUMN bucket SET NOT NULL,
+  ALTER COLUMN team_id DROP DEFAULT,
+  DROP CONSTRAINT user_group_pkey,
+  DROP CONSTRAINT user_group_workspace_id_environment_provided_id_key,
+  DROP CONSTRAINT user_group_workspace_id_token_hash_key,
+  ADD CONSTRAINT user_group_pkey PRIMARY KEY USING INDEX user_group_location;
+ALTER TABLE superseded_token
+  ALTER COLUMN bucket SET NOT NULL,
+  DROP CONSTRAINT superseded_token_pkey,
+  ADD CONSTRAINT superseded_token_pkey PRIMARY KEY USING INDEX superseded_token_location;
+ALTER TABLE mapping_entry
+  ALTER COLUMN bucket SET NOT NULL,
+  DROP CONSTRAINT mapping_entry_pkey,
+  ADD CONSTRAINT mapping_entry_pkey PRIMARY KEY USING INDEX mapping_entry_location;
+ALTER TABLE user_group_version
+  ALTER COLUMN bucket SET NOT NULL,
+  DROP CONSTRAINT user_group_version_pkey,
+  ADD CONSTRAINT user_group_version_pkey PRIMARY KEY USING INDEX user_group_version_location;
+ALTER TABLE deleted_user_group
+  ALTER COLUMN bucket SET NOT NULL,
+  DROP CONSTRAINT deleted_user_group_pkey,
+  ADD CONSTRAINT deleted_user_group_pkey PRIMARY KEY USING INDEX deleted_user_group_location;
+ALTER TABLE last_introspection
+  ALTER COLUMN bucket SET NOT NULL,
+  DROP CONSTRAINT last_introspection_pkey,
+  ADD CONSTRAINT last_introspection_pkey PRIMARY KEY USING INDEX last_introspection_location;
+ALTER TABLE idempotency_key
+  ALTER COLUMN bucket SET NOT NULL,
+  DROP CONSTRAINT idempotency_key_pkey,
+  ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY USING INDEX idempotency_key_location;
+ALTER TABLE audit_event
+  ALTER COLUMN bucket SET NOT NULL,
+  DROP CONSTRAINT audit_event_pkey,
+  ADD CONSTRAINT audit_event_pkey PRIMARY KEY USING INDEX audit_event_location;
+DROP INDEX superseded_token_by_user_group;
+DROP INDEX idempotency_key_by_user_group;
