@@ -56,10 +56,13 @@ export async function copyStore(
   return { hasCopied: true, tables: compared.map(({ target }) => target) }
 }
 
-/** Returns whether the store holds only the workspace that the first migration creates. */
+/** Tables in which the migrations create a row. */
+const filledByMigrations = ['workspace', 'locator_key']
+
+/** Returns whether the store holds only the rows that the migrations create. */
 async function isFresh(store: TableReader): Promise<boolean> {
   for (const table of tables) {
-    if ((await store.count(table)) > (table.name === 'workspace' ? 1 : 0)) return false
+    if ((await store.count(table)) > (filledByMigrations.includes(table.name) ? 1 : 0)) return false
   }
   return true
 }

@@ -6,14 +6,16 @@ export type Cells = readonly Cell[]
 
 export interface Table {
   readonly name: string
-  /** PostgreSQL types of the columns, the key columns first. */
-  readonly columns: Readonly<Record<string, 'bigint' | 'text' | 'bytea' | 'uuid'>>
+  /** PostgreSQL types of the columns, the key columns first. SQLite computes most columns `bucket`. */
+  readonly columns: Readonly<Record<string, 'bigint' | 'smallint' | 'text' | 'bytea' | 'uuid'>>
   /** Number of key columns. Rows are read in key order, by an index. */
   readonly keyLength: number
   /** Columns with possibly long values. */
   readonly longColumns?: readonly string[]
   /** Column numbered by a counter that never repeats. */
   readonly counter?: string
+  /** Whether a store may lack the table. It then has no rows. */
+  readonly isOptional?: boolean
 }
 
 /** All tables of a store, each after the tables that it refers to. */
@@ -64,6 +66,7 @@ export const tables: readonly Table[] = [
       revision: 'bigint',
       updated_by: 'text',
       suspended_at: 'bigint',
+      bucket: 'smallint',
     },
     keyLength: 3,
     longColumns: ['mapping', 'properties'],
@@ -80,6 +83,7 @@ export const tables: readonly Table[] = [
       name: 'text',
       mapping: 'text',
       properties: 'text',
+      bucket: 'smallint',
     },
     keyLength: 3,
     longColumns: ['mapping', 'properties'],
@@ -105,13 +109,14 @@ export const tables: readonly Table[] = [
       suspended_at: 'bigint',
       deleted_at: 'bigint',
       deleted_by: 'text',
+      bucket: 'smallint',
     },
     keyLength: 2,
     longColumns: ['mapping', 'properties'],
   },
   {
     name: 'last_introspection',
-    columns: { workspace_id: 'bigint', team_id: 'bigint', introspected_at: 'bigint' },
+    columns: { workspace_id: 'bigint', team_id: 'bigint', introspected_at: 'bigint', bucket: 'smallint' },
     keyLength: 2,
   },
   {
@@ -153,6 +158,7 @@ export const tables: readonly Table[] = [
       schema_key: 'text',
       data_source_key: 'text',
       team_id: 'bigint',
+      bucket: 'smallint',
     },
     keyLength: 5,
   },
@@ -160,29 +166,37 @@ export const tables: readonly Table[] = [
     name: 'superseded_token',
     columns: {
       workspace_id: 'bigint',
-      token_hash: 'bytea',
       team_id: 'bigint',
+      token_hash: 'bytea',
       issued_at: 'bigint',
       superseded_at: 'bigint',
       valid_until: 'bigint',
+      bucket: 'smallint',
     },
-    keyLength: 2,
+    keyLength: 3,
   },
   {
     name: 'idempotency_key',
     columns: {
       workspace_id: 'bigint',
-      environment: 'text',
-      key_hash: 'bytea',
-      fingerprint: 'bytea',
       team_id: 'bigint',
+      key_hash: 'bytea',
+      environment: 'text',
+      fingerprint: 'bytea',
       provided_id: 'text',
       name: 'text',
       token_key_id: 'text',
       token_sealed: 'bytea',
       expires_at: 'bigint',
+      bucket: 'smallint',
     },
     keyLength: 3,
+  },
+  {
+    name: 'legacy_token',
+    columns: { token_hash: 'bytea', team_id: 'bigint', bucket: 'smallint' },
+    keyLength: 1,
+    isOptional: true,
   },
   {
     name: 'console_session',
@@ -201,9 +215,11 @@ export const tables: readonly Table[] = [
       team_id: 'bigint',
       provided_id: 'text',
       details: 'text',
+      bucket: 'smallint',
     },
     keyLength: 3,
   },
+  { name: 'locator_key', columns: { key: 'bytea' }, keyLength: 1 },
   { name: 'retired_secret_key', columns: { key_id: 'text' }, keyLength: 1 },
   { name: 'secret_key_check', columns: { key_id: 'text', sealed: 'bytea' }, keyLength: 1 },
 ]
@@ -235,7 +251,7 @@ export interface TableWriter extends TableReader {
    */
   beginFilling(source: TableReader): Promise<void>
 
-  /** Inserts rows in one transaction. Skips rows whose key exists. */
+  /** Inserts rows in one transaction, into an optional table that it creates if missing. Skips rows whose key exists. */
   insert(table: Table, rows: readonly Cells[]): Promise<void>
 
   /** Makes the counter continue after `value`. */

@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { Introspection } from '../../domain/user-group/introspection-store.ts'
+import type { UserGroupLocation } from '../../domain/user-group/location.ts'
 
 /** Time of the last introspection of each user group. */
 export class Introspections {
@@ -24,7 +25,7 @@ export class Introspections {
       this.#upsert.run(workspaceId, teamId, introspectedAt)
   }
 
-  findLast(workspaceId: number, teamId: number): number | null {
+  findLast(workspaceId: number, { teamId }: UserGroupLocation): number | null {
     return this.#select.get(workspaceId, teamId) ?? null
   }
 }

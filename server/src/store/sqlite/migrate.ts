@@ -1,4 +1,6 @@
 import type { Database } from 'better-sqlite3'
+import type { Environment } from '../../domain/environment.ts'
+import { bucketOf } from '../../domain/user-group/location.ts'
 import {
   checkKnown,
   pendingMigrations,
@@ -25,16 +27,18 @@ export function checkOwner(database: Database): void {
 
 /**
  * Applies pending migrations under the write lock. If several processes start at once, one does the work and the others find
- * it done. An up-to-date database is only read.
+ * it done. An up-to-date database is only read. Adds the SQL function `user_group_bucket` to the connection.
  * @throws StoreError if the database belongs to a newer release, or has pending migrations in mode `check`
  */
 export function migrate(database: Database, mode: MigrateMode): void {
+  database.function('user_group_bucket', { deterministic: true }, userGroupBucket)
   const migrations = readMigrations('sqlite')
   const pending = () => pendingMigrations(migrations, readApplied(database), mode)
   if (pending().length === 0) return
   database
     .transaction(() => {
-      if (!isOurs(database)) claim(database)
+      const isNew = !isOurs(database)
+      if (isNew) claim(database)
       const record = database.prepare(
         'INSERT INTO schema_migration (version, name, applied_at) VALUES (?, ?, ?)',
       )
@@ -42,8 +46,14 @@ export function migrate(database: Database, mode: MigrateMode): void {
         database.exec(sql)
         record.run(version, name, Date.now())
       }
+      // A new store has no tokens from before locators.
+      if (isNew) database.exec('DROP TABLE legacy_token')
     })
     .immediate()
+}
+
+function userGroupBucket(workspaceId: number, environment: Environment, providedId: string): number {
+  return bucketOf({ workspaceId, environment, providedId })
 }
 
 export function isOurs(database: Database): boolean {

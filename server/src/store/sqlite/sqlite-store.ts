@@ -58,6 +58,7 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
   const apiTokens = new ApiTokens(database, audit)
   const workspaces = new Workspaces(database, apiTokens, audit)
   return {
+    locatorKey: readLocatorKey(database),
     userGroups: {
       ...portOf<Omit<UserGroupStore, 'getOrCreateMany'>>(commit, userGroups),
       getOrCreateMany: (commands) =>
@@ -87,6 +88,10 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
       database.close()
     },
   }
+}
+
+function readLocatorKey(database: Database): Uint8Array {
+  return database.prepare<[], Uint8Array>('SELECT key FROM locator_key').pluck().get() as Uint8Array
 }
 
 /** @throws StoreError */

@@ -17,12 +17,13 @@ export class SqliteTableAccess implements TableReader {
   }
 
   read(table: Table, after: Cells | null): Promise<Cells[]> {
+    if (this.#isMissing(table)) return Promise.resolve([])
     const columns = Object.keys(table.columns)
     const key = keyColumns(table).join(', ')
     const start = after === null ? '' : `WHERE (${key}) > (${after.map(() => '?').join(', ')})`
     const rows = this.#database
       .prepare<unknown[], Cells>(
-        `SELECT ${columns.join(', ')} FROM ${table.name} ${start} ORDER BY ${key} LIMIT ?`,
+        `SELECT ${columns.map((column) => expressionOf(table, column)).join(', ')} FROM ${table.name} ${start} ORDER BY ${key} LIMIT ?`,
       )
       .raw()
       .iterate(...(after ?? []), maxBatchRows)
@@ -38,7 +39,9 @@ export class SqliteTableAccess implements TableReader {
   }
 
   count(table: Table): Promise<number> {
-    return Promise.resolve(this.#readNumber(`SELECT count(*) FROM ${table.name}`))
+    return Promise.resolve(
+      this.#isMissing(table) ? 0 : this.#readNumber(`SELECT count(*) FROM ${table.name}`),
+    )
   }
 
   readCounter({ name, counter }: Table): Promise<number> {
@@ -58,10 +61,29 @@ export class SqliteTableAccess implements TableReader {
     return Promise.resolve()
   }
 
+  #isMissing({ name, isOptional = false }: Table): boolean {
+    return isOptional && this.#readNumber('SELECT count(*) FROM sqlite_schema WHERE name = ?', name) === 0
+  }
+
   #readNumber(statement: string, ...values: string[]): number {
     return this.#database
       .prepare(statement)
       .pluck()
       .get(...values) as number
   }
+}
+
+const bucket = 'user_group_bucket(workspace_id, environment, provided_id)'
+
+/** Returns how to read a column. The bucket of a row is computed, except for legacy tokens. */
+function expressionOf({ name, columns }: Table, column: string): string {
+  if (column !== 'bucket' || name === 'legacy_token') return column
+  // An audit event that concerns no user group has bucket 0.
+  if ('provided_id' in columns) return `CASE WHEN team_id IS NULL THEN 0 ELSE ${bucket} END`
+  // A user group may have been deleted for good since its last introspection was recorded.
+  return `coalesce(
+    (SELECT ${bucket} FROM user_group WHERE team_id = ${name}.team_id),
+    (SELECT ${bucket} FROM deleted_user_group WHERE workspace_id = ${name}.workspace_id AND team_id = ${name}.team_id),
+    0
+  )`
 }

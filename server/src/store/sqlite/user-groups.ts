@@ -1,9 +1,9 @@
+import { timingSafeEqual } from 'node:crypto'
 import type { Database, Statement } from 'better-sqlite3'
 import type { Actor, Author } from '../../domain/audit/audit-event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import {
-  createdUserGroup,
   decideChange,
   decideCreation,
   decideDeletion,
@@ -36,10 +36,12 @@ import type {
   SuspendOutcome,
   SuspendUserGroup,
   TokenOwner,
+  TokenReference,
   UpdateOutcome,
   UpdateUserGroup,
   UserGroupStore,
 } from '../../domain/user-group/user-group-store.ts'
+import { bucketOf, type UserGroupLocation } from '../../domain/user-group/location.ts'
 import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group.ts'
 import { auditedChangeOf } from '../audit-row.ts'
 import {
@@ -73,7 +75,18 @@ type ViewValues = [
   sealed: string,
 ]
 
-type SupersededRow = TokenlessRow & { issued_at: number; valid_until: number }
+type LocatedRow = TokenlessRow & Pick<UserGroupRow, 'token_hash'>
+interface SupersededRow {
+  readonly issued_at: number
+  readonly valid_until: number
+}
+
+/** A token that was found, with the row of its user group. */
+interface FoundToken {
+  readonly row: TokenlessRow
+  /** Null if the token is the current one. */
+  readonly superseded: SupersededRow | null
+}
 
 /**
  * The operations on user groups and their tokens. Each one loads rows, decides, and applies the decision, within one
@@ -84,12 +97,14 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
   readonly #mappings: Mappings
   readonly #audit: AuditLog
   readonly #statements: ReturnType<typeof prepareStatements>
+  readonly #selectLegacyToken: ReturnType<typeof prepareLegacyLookup>
 
   constructor(database: Database, changeTracker: ChangeTracker, mappings: Mappings, audit: AuditLog) {
     this.#changeTracker = changeTracker
     this.#mappings = mappings
     this.#audit = audit
     this.#statements = prepareStatements(database)
+    this.#selectLegacyToken = prepareLegacyLookup(database)
   }
 
   getOrCreate(command: GetOrCreateUserGroup): GetOrCreateOutcome {
@@ -103,8 +118,11 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     if (decision === 'change') return this.update(command) as GetOrCreateOutcome
     const refusal = this.#mappings.check(key, mappingToCheck(command))
     if (refusal !== null) return refusal
-    const token = issueToken(key)
-    return this.#checkSecretKey(token) ?? { outcome: 'created', userGroup: this.#create(command, token) }
+    const teamId = this.#nextTeamId()
+    const token = issueToken(key, { bucket: bucketOf(key), teamId })
+    return (
+      this.#checkSecretKey(token) ?? { outcome: 'created', userGroup: this.#create(command, teamId, token) }
+    )
   }
 
   update(command: UpdateUserGroup): UpdateOutcome {
@@ -122,7 +140,8 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
 
   rotate(command: RotateUserGroupToken): RotateOutcome {
     const target = this.#findTarget(command)
-    const decision = decideRotation(target, this.#findRecord(command), command, command.issueToken)
+    const record = target && this.#findRecord(command, target.userGroup.teamId)
+    const decision = decideRotation(target, record, command, command.issueToken)
     if (decision.outcome !== 'rotated') return decision
     const retired = this.#checkSecretKey(decision.token)
     if (retired !== null) return retired
@@ -131,13 +150,13 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
   }
 
   endGracePeriod(command: EndGracePeriod): void {
-    const { workspaceId, environment, tokenHash, now } = command
-    const row = this.#statements.selectBySupersededToken.get(workspaceId, tokenHash, environment)
-    const userGroup = row === undefined ? null : tokenlessUserGroupOf(command, row)
-    const token = row && userGroup ? { userGroup, validUntil: row.valid_until } : null
-    const event = decideEndOfGracePeriod(token, command)
+    const { workspaceId, token, now } = command
+    const found = this.#findToken(command, token)
+    const userGroup = found && tokenlessUserGroupOf(command, found.row)
+    const issued = userGroup && { userGroup, validUntil: found?.superseded?.valid_until ?? null }
+    const event = decideEndOfGracePeriod(issued, command)
     if (event === null) return
-    this.#statements.endGracePeriod.run(now, workspaceId, tokenHash)
+    this.#statements.endGracePeriod.run(now, workspaceId, token.teamId, token.hash)
     this.#audit.append(event.action, command, { ...event, userGroup })
   }
 
@@ -148,6 +167,8 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     const { deleted, entries, event } = decision
     this.#statements.keepDeleted.run(deleted.deletedAt, deleted.deletedBy, deleted.teamId)
     this.#mappings.changeEntries(key, deleted.teamId, entries)
+    this.#statements.deleteSupersededTokens.run(key.workspaceId, deleted.teamId)
+    this.#statements.deleteIdempotencyKeys.run(key.workspaceId, deleted.teamId)
     this.#statements.delete.run(deleted.teamId)
     this.#audit.append(event.action, auditedChangeOf(command), { ...event, userGroup: deleted })
     return 'deleted'
@@ -189,32 +210,44 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
   findByToken(
     workspaceId: number,
     environment: Environment,
-    tokenHash: Uint8Array,
+    token: TokenReference,
     now: number,
   ): TokenOwner | null {
     const scope = { workspaceId, environment }
-    const current = this.#statements.selectOwner.get(workspaceId, tokenHash, environment)
-    if (current !== undefined) return this.#tokenOwnerOf(scope, current, current.token_issued_at, null)
-    const old = this.#statements.selectBySupersededToken.get(workspaceId, tokenHash, environment)
-    if (old === undefined || old.valid_until <= now) return null
-    return this.#tokenOwnerOf(scope, old, old.issued_at, old.valid_until)
+    const found = this.#findToken(scope, token)
+    if (found === null) return null
+    const { row, superseded } = found
+    if (superseded === null) return this.#tokenOwnerOf(scope, row, row.token_issued_at, null)
+    const { issued_at, valid_until } = superseded
+    return valid_until <= now ? null : this.#tokenOwnerOf(scope, row, issued_at, valid_until)
   }
 
   identifyToken(
     workspaceId: number,
     environment: Environment,
-    tokenHash: Uint8Array,
+    token: TokenReference,
   ): IdentifiedToken | null {
     const scope = { workspaceId, environment }
-    const current = this.#statements.selectOwner.get(workspaceId, tokenHash, environment)
-    if (current !== undefined) return { userGroup: tokenlessUserGroupOf(scope, current), validUntil: null }
-    const old = this.#statements.selectBySupersededToken.get(workspaceId, tokenHash, environment)
-    return old === undefined
-      ? null
-      : { userGroup: tokenlessUserGroupOf(scope, old), validUntil: old.valid_until }
+    const found = this.#findToken(scope, token)
+    return (
+      found && {
+        userGroup: tokenlessUserGroupOf(scope, found.row),
+        validUntil: found.superseded?.valid_until ?? null,
+      }
+    )
   }
 
-  isUnchanged(_workspaceId: number, _environment: Environment, teamId: number, stamp: ChangeStamp): boolean {
+  locateLegacyToken(hash: Uint8Array): UserGroupLocation | null {
+    const row = this.#selectLegacyToken?.get(hash)
+    return row === undefined ? null : { bucket: row.bucket, teamId: row.team_id }
+  }
+
+  isUnchanged(
+    _workspaceId: number,
+    _environment: Environment,
+    { teamId }: UserGroupLocation,
+    stamp: ChangeStamp,
+  ): boolean {
     return this.#changeTracker.isUnchanged(teamId, stamp)
   }
 
@@ -222,23 +255,20 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     return this.#statements.deleteExpiredIdempotencyKeys.run(now).changes
   }
 
-  #create(command: GetOrCreateUserGroup, token: NewToken): UserGroup {
-    const creation = decideCreation(command, token)
-    const { userGroup: group, tokenHash, entries, event } = creation
-    const { lastInsertRowid } = this.#statements.insert.run(
-      ...[
-        group.workspaceId,
-        group.environment,
-        group.providedId,
-        group.name,
-        group.mapping,
-        group.properties,
-      ],
-      ...[tokenHash, group.token.keyId, group.token.sealed],
-      ...[group.tokenIssuedAt, group.createdAt, group.updatedAt, group.updatedBy],
+  /** Returns the id after the highest one ever used. The insertion marks it as used. */
+  #nextTeamId(): number {
+    return (this.#statements.selectLastTeamId.get() ?? 0) + 1
+  }
+
+  #create(command: GetOrCreateUserGroup, teamId: number, token: NewToken): UserGroup {
+    const { userGroup, tokenHash, entries, event } = decideCreation(command, teamId, token)
+    this.#statements.insert.run(
+      ...[userGroup.teamId, userGroup.workspaceId, userGroup.environment, userGroup.providedId],
+      ...[userGroup.name, userGroup.mapping, userGroup.properties],
+      ...[tokenHash, userGroup.token.keyId, userGroup.token.sealed],
+      ...[userGroup.tokenIssuedAt, userGroup.createdAt, userGroup.updatedAt, userGroup.updatedBy],
     )
-    const userGroup = createdUserGroup(creation, Number(lastInsertRowid))
-    this.#mappings.changeEntries(group, userGroup.teamId, entries)
+    this.#mappings.changeEntries(userGroup, teamId, entries)
     this.#audit.append(event.action, auditedChangeOf(command), { ...event, userGroup })
     return userGroup
   }
@@ -270,13 +300,13 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     const { workspaceId, environment, teamId, providedId, name } = userGroup
     const { hash, issuedAt, supersededAt, validUntil } = supersededToken
     const { idempotency, now } = command
-    this.#statements.insertSupersededToken.run(workspaceId, hash, teamId, issuedAt, supersededAt, validUntil)
+    this.#statements.insertSupersededToken.run(workspaceId, teamId, hash, issuedAt, supersededAt, validUntil)
     const revision = from.userGroup.revision + 1
     this.#statements.updateToken.run(token.hash, token.keyId, token.sealed, now, revision, teamId)
     this.#audit.append(event.action, command, { ...event, userGroup })
     if (idempotency === undefined) return
     this.#statements.saveIdempotencyKey.run(
-      ...[workspaceId, environment, idempotency.keyHash, idempotency.fingerprint, teamId, providedId, name],
+      ...[workspaceId, teamId, idempotency.keyHash, environment, idempotency.fingerprint, providedId, name],
       ...[token.keyId, token.sealed, idempotency.expiresAt],
     )
   }
@@ -292,21 +322,28 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
         isSuperseded: false,
       }
     }
-    const { tokenHash } = target
-    const current = this.#statements.selectOwner.get(workspaceId, tokenHash, environment)
-    const row = current ?? this.#statements.selectBySupersededToken.get(workspaceId, tokenHash, environment)
-    if (row === undefined) return null
-    return {
-      userGroup: tokenlessUserGroupOf(command, row),
-      tokenHash,
-      isSuperseded: current === undefined,
-    }
+    const found = this.#findToken(command, target.token)
+    return (
+      found && {
+        userGroup: tokenlessUserGroupOf(command, found.row),
+        tokenHash: target.token.hash,
+        isSuperseded: found.superseded !== null,
+      }
+    )
   }
 
-  #findRecord(command: RotateUserGroupToken): IdempotencyRecord | null {
-    const { workspaceId, environment, idempotency } = command
+  #findToken({ workspaceId, environment }: TenantScope, { teamId, hash }: TokenReference): FoundToken | null {
+    const row = this.#statements.selectOwner.get(teamId, workspaceId, environment)
+    if (row === undefined) return null
+    if (timingSafeEqual(row.token_hash, hash)) return { row, superseded: null }
+    const superseded = this.#statements.selectSupersededToken.get(workspaceId, teamId, hash)
+    return superseded === undefined ? null : { row, superseded }
+  }
+
+  #findRecord(command: RotateUserGroupToken, teamId: number): IdempotencyRecord | null {
+    const { workspaceId, idempotency } = command
     if (idempotency === undefined) return null
-    const row = this.#statements.selectIdempotencyKey.get(workspaceId, environment, idempotency.keyHash)
+    const row = this.#statements.selectIdempotencyKey.get(workspaceId, teamId, idempotency.keyHash)
     return row === undefined ? null : idempotencyRecordOf(command, row)
   }
 
@@ -332,6 +369,16 @@ function viewRowOf([team_id, name, mapping, properties, token_key_id, sealed]: V
   return { team_id, name, mapping, properties, token_key_id, token_sealed: Buffer.from(sealed, 'hex') }
 }
 
+/** Returns null for a store that never held tokens without locators. */
+function prepareLegacyLookup(
+  database: Database,
+): Statement<[Uint8Array], { team_id: number; bucket: number }> | null {
+  const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'legacy_token'").get()
+  return table === undefined
+    ? null
+    : database.prepare('SELECT team_id, bucket FROM legacy_token WHERE token_hash = ?')
+}
+
 function prepareStatements(database: Database) {
   const prepare = <Values extends unknown[], Row = unknown>(text: string): Statement<Values, Row> =>
     database.prepare<Values, Row>(text)
@@ -351,20 +398,22 @@ function prepareStatements(database: Database) {
       `SELECT * FROM user_group WHERE workspace_id = ? AND environment = ? AND provided_id > ?
        ORDER BY provided_id LIMIT ?`,
     ),
-    selectOwner: prepare<[number, Uint8Array, Environment], TokenlessRow>(
-      `SELECT ${tokenlessColumns} FROM user_group WHERE workspace_id = ? AND token_hash = ? AND environment = ?`,
+    selectOwner: prepare<[number, number, Environment], LocatedRow>(
+      `SELECT ${tokenlessColumns}, user_group.token_hash FROM user_group
+       WHERE team_id = ? AND workspace_id = ? AND environment = ?`,
     ),
-    selectBySupersededToken: prepare<[number, Uint8Array, Environment], SupersededRow>(
-      `SELECT ${tokenlessColumns}, superseded_token.issued_at, superseded_token.valid_until
-       FROM superseded_token JOIN user_group USING (team_id)
-       WHERE superseded_token.workspace_id = ? AND superseded_token.token_hash = ? AND environment = ?`,
+    selectSupersededToken: prepare<[number, number, Uint8Array], SupersededRow>(
+      'SELECT issued_at, valid_until FROM superseded_token WHERE workspace_id = ? AND team_id = ? AND token_hash = ?',
     ),
+    selectLastTeamId: database
+      .prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'user_group'")
+      .pluck(),
     selectRetiredSecretKey: prepare<[string]>('SELECT 1 FROM retired_secret_key WHERE key_id = ?'),
     insert: prepare(
-      `INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, properties,
+      `INSERT INTO user_group (team_id, workspace_id, environment, provided_id, name, mapping, properties,
                                token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at,
                                updated_by)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     update: prepare(
       `UPDATE user_group
@@ -383,19 +432,25 @@ function prepareStatements(database: Database) {
        WHERE team_id = ?`,
     ),
     insertSupersededToken: prepare(
-      `INSERT INTO superseded_token (workspace_id, token_hash, team_id, issued_at, superseded_at, valid_until)
+      `INSERT INTO superseded_token (workspace_id, team_id, token_hash, issued_at, superseded_at, valid_until)
        VALUES (?, ?, ?, ?, ?, ?)`,
     ),
-    endGracePeriod: prepare<[number, number, Uint8Array]>(
-      'UPDATE superseded_token SET valid_until = ? WHERE workspace_id = ? AND token_hash = ?',
+    endGracePeriod: prepare<[number, number, number, Uint8Array]>(
+      'UPDATE superseded_token SET valid_until = ? WHERE workspace_id = ? AND team_id = ? AND token_hash = ?',
     ),
-    selectIdempotencyKey: prepare<[number, Environment, Uint8Array], IdempotencyRow>(
-      'SELECT * FROM idempotency_key WHERE workspace_id = ? AND environment = ? AND key_hash = ?',
+    deleteSupersededTokens: prepare<[number, number]>(
+      'DELETE FROM superseded_token WHERE workspace_id = ? AND team_id = ?',
+    ),
+    selectIdempotencyKey: prepare<[number, number, Uint8Array], IdempotencyRow>(
+      'SELECT * FROM idempotency_key WHERE workspace_id = ? AND team_id = ? AND key_hash = ?',
     ),
     saveIdempotencyKey: prepare(
-      `INSERT OR REPLACE INTO idempotency_key (workspace_id, environment, key_hash, fingerprint, team_id, provided_id,
+      `INSERT OR REPLACE INTO idempotency_key (workspace_id, team_id, key_hash, environment, fingerprint, provided_id,
                                                name, token_key_id, token_sealed, expires_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    deleteIdempotencyKeys: prepare<[number, number]>(
+      'DELETE FROM idempotency_key WHERE workspace_id = ? AND team_id = ?',
     ),
     deleteExpiredIdempotencyKeys: prepare<[number]>('DELETE FROM idempotency_key WHERE expires_at <= ?'),
     keepDeleted: prepare<[number, Author, number]>(
