@@ -2,8 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { packageFolder } from '../package-folder.ts'
 import { StoreError } from './store-error.ts'
 
-/** `auto` applies pending migrations; `check` refuses a database that has any and leaves them to `ugs migrate`. */
-export type MigrateMode = 'auto' | 'check'
+/**
+ * `auto` applies pending migrations. `check` refuses a database that has any and leaves them to `ugs migrate`. `contract` also
+ * removes what only earlier releases need.
+ */
+export type MigrateMode = 'auto' | 'check' | 'contract'
 
 export interface Migration {
   readonly version: number
@@ -32,9 +35,15 @@ export type AppliedMigration = Pick<Migration, 'version' | 'name'>
 
 /** Name prefix of a migration whose tables work with earlier releases too. */
 const additive = 'additive-'
+/** Name prefix of a migration that removes what only earlier releases need. This release works with and without it. */
+const contract = 'contract-'
+
+export function isContract({ name }: AppliedMigration): boolean {
+  return name.startsWith(contract)
+}
 
 /**
- * Returns the migrations that the database lacks.
+ * Returns the migrations that the database lacks. In an existing store, contracts are applied in mode `contract` only.
  * @throws StoreError if a newer release changed the database incompatibly, or if migrations are pending in mode `check`
  */
 export function pendingMigrations(
@@ -46,13 +55,18 @@ export function pendingMigrations(
     migrations,
     applied.filter(({ name }) => !name.startsWith(additive)),
   )
-  const version = versionOf(applied)
-  if (version < migrations.length && mode === 'check') {
+  const withContracts = mode === 'contract' || applied.length === 0
+  const versions = new Set(applied.map(({ version }) => version))
+  const pending = migrations.filter(
+    (migration) => !versions.has(migration.version) && (withContracts || !isContract(migration)),
+  )
+  const needed = pending.findLast((migration) => !isContract(migration))
+  if (needed !== undefined && mode === 'check') {
     throw new StoreError(
-      `the database has schema version ${version}, and this release needs ${migrations.length}: run \`ugs migrate\`, or set UGS_MIGRATE=auto`,
+      `the database has schema version ${versionOf(applied)}, and this release needs ${needed.version}: run \`ugs migrate\`, or set UGS_MIGRATE=auto`,
     )
   }
-  return migrations.slice(version)
+  return mode === 'check' ? [] : pending
 }
 
 /** Refuses a database with unknown columns. @throws StoreError if a newer release has added anything */

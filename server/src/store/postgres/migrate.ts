@@ -4,9 +4,11 @@ import {
   readMigrations,
   type AppliedMigration,
   type MigrateMode,
+  type Migration,
 } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import { tables } from '../tables.ts'
+import { fillBuckets, type MigrationProgress } from './bucket-backfill.ts'
 import { remediationFor, isPermanent, PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 
@@ -18,12 +20,20 @@ const minimumVersion = 14
 const mark = 'User Group Service'
 const markOfFilling = `${mark}, being filled by ugs store copy`
 
+/** Version of the migration that needs a bucket in every row of a user group. */
+const bucketFilledVersion = 10
+
 /**
- * Applies pending migrations in one transaction under an advisory lock. If several processes start at once, one does the
- * work and the others find it done. An up-to-date database is only read.
+ * Applies pending migrations under an advisory lock. If several processes start at once, one does the work and the others find it
+ * done. An up-to-date database is only read. A new store gets all migrations in one transaction. In an existing store each migration
+ * is a transaction, so that services of the previous release can go on. Needs two connections.
  * @throws StoreError if the database belongs to a newer release or another program, or has pending migrations in mode `check`
  */
-export async function migrate(primary: PrimaryPool, mode: MigrateMode): Promise<void> {
+export async function migrate(
+  primary: PrimaryPool,
+  mode: MigrateMode,
+  report: (progress: MigrationProgress) => void = () => undefined,
+): Promise<void> {
   const migrations = readMigrations('postgres')
   if (pendingMigrations(migrations, await readApplied(primary.query), mode).length === 0) return
   try {
@@ -31,14 +41,17 @@ export async function migrate(primary: PrimaryPool, mode: MigrateMode): Promise<
     await primary.transaction(async (query) => {
       await query('SELECT pg_advisory_xact_lock($1)', [advisoryLock])
       const applied = await readApplied(query)
-      if (applied.length === 0) await claim(query)
-      for (const { version, name, sql } of pendingMigrations(migrations, applied, mode)) {
-        await query(sql)
-        await query('INSERT INTO schema_migration (version, name, applied_at) VALUES ($1, $2, $3)', [
-          version,
-          name,
-          Date.now(),
-        ])
+      const pending = pendingMigrations(migrations, applied, mode)
+      if (applied.length === 0) {
+        await claim(query)
+        for (const migration of pending) await apply(query, migration)
+        // A new store has no tokens from before locators.
+        await query('DROP TABLE legacy_token')
+      } else {
+        for (const migration of pending) {
+          if (migration.version === bucketFilledVersion) await fillBuckets(primary, report)
+          await primary.transaction((step) => apply(step, migration), 'none')
+        }
       }
     }, 'none')
   } catch (error) {
@@ -94,7 +107,7 @@ export async function checkRights(primary: PrimaryPool, rights: readonly string[
   const lacking = await primary.query<{ name: string }>(
     `SELECT name FROM unnest($1::text[]) AS owned (name)
      WHERE NOT (SELECT bool_and(has_table_privilege(name, privilege)) FROM unnest($2::text[]) AS wanted (privilege))`,
-    [tables.map(({ name }) => name), rights],
+    [tables.filter(({ isOptional }) => !isOptional).map(({ name }) => name), rights],
   )
   if (lacking.length === 0) return
   const names = lacking.map(({ name }) => name).join(', ')
@@ -126,6 +139,21 @@ async function readMark(query: Query): Promise<string | null | undefined> {
     "SELECT obj_description(oid, 'pg_class') AS mark FROM pg_class WHERE oid = to_regclass('schema_migration')",
   )
   return table?.mark
+}
+
+/** Whether the database has this table. */
+export async function hasTable(query: Query, name: string): Promise<boolean> {
+  const [row] = await query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [name])
+  return row?.exists === true
+}
+
+async function apply(query: Query, { version, name, sql }: Migration): Promise<void> {
+  await query(sql)
+  await query('INSERT INTO schema_migration (version, name, applied_at) VALUES ($1, $2, $3)', [
+    version,
+    name,
+    Date.now(),
+  ])
 }
 
 async function claim(query: Query): Promise<void> {

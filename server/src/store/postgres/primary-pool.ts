@@ -155,6 +155,22 @@ export class PrimaryPool {
     }, timeouts)
   }
 
+  /**
+   * Runs one statement without limits for locks and for its duration. It is its own transaction, which some statements on indexes
+   * need.
+   * @throws PostgresFailure
+   */
+  queryUnlimited<Row = UnknownRow>(statement: string, values?: readonly unknown[]): Promise<Row[]> {
+    return this.#use(async (run) => {
+      await run('SET statement_timeout = 0; SET lock_timeout = 0')
+      try {
+        return await run<Row>(statement, values)
+      } finally {
+        await run('RESET statement_timeout; RESET lock_timeout')
+      }
+    }, 'none')
+  }
+
   /** Waits for queries in flight, then closes all connections. */
   async close(): Promise<void> {
     this.#closed = true

@@ -8,7 +8,7 @@ import {
   type TableReader,
   type TableWriter,
 } from '../tables.ts'
-import { isBeingFilled, setFilling } from './migrate.ts'
+import { hasTable, isBeingFilled, setFilling } from './migrate.ts'
 import { PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, UnknownRow } from './primary-pool.ts'
 
@@ -24,6 +24,7 @@ export class PostgresTableAccess implements TableWriter {
   }
 
   async read(table: Table, after: Cells | null): Promise<Cells[]> {
+    if (table.isOptional && !(await hasTable(this.#primary.query, table.name))) return []
     const columns = Object.keys(table.columns)
     const key = keyColumns(table).join(', ')
     const start = after === null ? '' : `WHERE (${key}) > (${after.map((_, i) => `$${i + 3}`).join(', ')})`
@@ -44,7 +45,8 @@ export class PostgresTableAccess implements TableWriter {
     return rows.map((row) => columns.map((column) => row[column] as Cells[number]))
   }
 
-  count(table: Table): Promise<number> {
+  async count(table: Table): Promise<number> {
+    if (table.isOptional && !(await hasTable(this.#primary.query, table.name))) return 0
     return this.#readNumber(`SELECT count(*) AS value FROM ${table.name}`)
   }
 
@@ -71,12 +73,14 @@ export class PostgresTableAccess implements TableWriter {
       if (await source.isBeginningToBeFilled()) throw new StoreError('the target is the source itself')
       await setFilling(query, true)
       await query('DELETE FROM workspace')
+      await query('DELETE FROM locator_key')
     })
     return begun.catch(interrupted)
   }
 
   async insert(table: Table, rows: readonly Cells[]): Promise<void> {
     const columns = Object.entries(table.columns)
+    if (table.isOptional) await this.#create(table)
     await this.#query(
       `INSERT INTO ${table.name} (${columns.map(([name]) => name).join(', ')}) OVERRIDING SYSTEM VALUE
        SELECT * FROM unnest(${columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')})
@@ -96,6 +100,14 @@ export class PostgresTableAccess implements TableWriter {
 
   close(): Promise<void> {
     return this.#primary.close()
+  }
+
+  /** Creates an optional table, with the columns of a copy and their key. */
+  async #create(table: Table): Promise<void> {
+    const columns = Object.entries(table.columns).map(([name, type]) => `${name} ${type} NOT NULL`)
+    await this.#query(
+      `CREATE TABLE IF NOT EXISTS ${table.name} (${columns.join(', ')}, PRIMARY KEY (${keyColumns(table).join(', ')}))`,
+    )
   }
 
   async #readNumber(statement: string): Promise<number> {

@@ -1,0 +1,185 @@
+import type { PrimaryPool, UnknownRow } from './primary-pool.ts'
+
+export interface MigrationProgress {
+  readonly table: string
+  /** Rows that have a bucket, and all rows by PostgreSQL's estimate. */
+  readonly done: number
+  readonly total: number
+}
+
+interface BucketedTable {
+  readonly name: string
+  /** Columns of the key that the table has before the migration. */
+  readonly key: readonly string[]
+  /** Columns of the key with the bucket. */
+  readonly newKey: readonly string[]
+  readonly index: string
+  /** The bucket of a row. */
+  readonly bucket: string
+  readonly hasTokens?: boolean
+}
+
+const ownBucket = 'user_group_bucket(row.workspace_id, row.environment, row.provided_id)'
+const isSameUserGroup = 'workspace_id = row.workspace_id AND team_id = row.team_id'
+/** Rows of user groups that no longer exist are kept until their user group expires. */
+const bucketOfUserGroup = `coalesce(
+  (SELECT bucket FROM user_group WHERE ${isSameUserGroup}),
+  (SELECT bucket FROM deleted_user_group WHERE ${isSameUserGroup}),
+  0
+)`
+const location = ['workspace_id', 'team_id']
+const entryKey = ['workspace_id', 'environment', 'schema_key', 'data_source_key', 'team_id']
+
+/** The large tables, those first that the others look up. */
+const bucketedTables: readonly BucketedTable[] = [
+  {
+    name: 'user_group',
+    key: location,
+    newKey: location,
+    index: 'user_group_location',
+    bucket: ownBucket,
+    hasTokens: true,
+  },
+  {
+    name: 'deleted_user_group',
+    key: location,
+    newKey: location,
+    index: 'deleted_user_group_location',
+    bucket: ownBucket,
+    hasTokens: true,
+  },
+  {
+    name: 'superseded_token',
+    key: ['workspace_id', 'token_hash'],
+    newKey: [...location, 'token_hash'],
+    index: 'superseded_token_location',
+    bucket: bucketOfUserGroup,
+    hasTokens: true,
+  },
+  {
+    name: 'mapping_entry',
+    key: entryKey,
+    newKey: entryKey,
+    index: 'mapping_entry_location',
+    bucket: bucketOfUserGroup,
+  },
+  {
+    name: 'user_group_version',
+    key: [...location, 'revision'],
+    newKey: [...location, 'revision'],
+    index: 'user_group_version_location',
+    bucket: bucketOfUserGroup,
+  },
+  {
+    name: 'last_introspection',
+    key: location,
+    newKey: location,
+    index: 'last_introspection_location',
+    bucket: bucketOfUserGroup,
+  },
+  {
+    name: 'idempotency_key',
+    key: ['workspace_id', 'environment', 'key_hash'],
+    newKey: [...location, 'key_hash'],
+    index: 'idempotency_key_location',
+    bucket: ownBucket,
+  },
+  {
+    name: 'audit_event',
+    key: ['workspace_id', 'environment', 'event_id'],
+    newKey: ['workspace_id', 'environment', 'event_id'],
+    index: 'audit_event_location',
+    bucket: `coalesce(${ownBucket}, 0)`,
+  },
+]
+
+/** Rows per transaction: few enough that a change of one of them waits for some tens of milliseconds. */
+const batchSize = 2000
+
+/**
+ * Fills the column `bucket` of rows from before migration 0009 in batches, records their tokens in `legacy_token`, and creates the
+ * keys with the bucket without blocking writes. Can be repeated after an interruption.
+ * @throws PostgresFailure
+ */
+export async function fillBuckets(
+  primary: PrimaryPool,
+  report: (progress: MigrationProgress) => void,
+): Promise<void> {
+  for (const table of bucketedTables) {
+    await fillTable(primary, table, report)
+    await requireBucket(primary, table.name)
+    await createKey(primary, table.name, table.index, table.newKey)
+  }
+  await createKey(primary, 'user_group', 'user_group_provided_id', [
+    'workspace_id',
+    'environment',
+    'provided_id',
+  ])
+}
+
+async function fillTable(
+  primary: PrimaryPool,
+  table: BucketedTable,
+  report: (progress: MigrationProgress) => void,
+): Promise<void> {
+  const [estimate] = await primary.queryUnlimited<{ total: number }>(
+    'SELECT greatest(reltuples, 0)::bigint AS total FROM pg_class WHERE oid = $1::regclass',
+    [table.name],
+  )
+  const total = estimate?.total ?? 0
+  let after: unknown[] | null = null
+  for (let done = 0; ; done += batchSize) {
+    report({ table: table.name, done: Math.min(done, total), total })
+    const values: unknown[] = [batchSize, ...(after ?? [])]
+    const [last]: readonly UnknownRow[] = await primary.queryUnlimited(fillBatch(table, after !== null), values)
+    if (last === undefined) return
+    after = table.key.map((column) => last[column])
+  }
+}
+
+/** Fills the rows of the next batch that have no bucket, and returns the last key of the batch. */
+function fillBatch({ name, key, bucket, hasTokens }: BucketedTable, isContinued: boolean): string {
+  const columns = key.join(', ')
+  const start = isContinued ? `WHERE (${columns}) > (${key.map((_, i) => `$${i + 2}`).join(', ')})` : ''
+  const legacy = hasTokens
+    ? `, legacy AS (
+         INSERT INTO legacy_token (token_hash, team_id, bucket) SELECT token_hash, team_id, bucket FROM filled ON CONFLICT DO NOTHING
+       )`
+    : ''
+  return `WITH batch AS MATERIALIZED (
+      SELECT * FROM ${name} ${start} ORDER BY ${columns} LIMIT $1
+    ), filled AS (
+      UPDATE ${name} AS row SET bucket = ${bucket} FROM batch
+      WHERE ${key.map((column) => `row.${column} = batch.${column}`).join(' AND ')} AND row.bucket IS NULL
+      RETURNING row.*
+    )${legacy}
+    SELECT ${columns} FROM batch ORDER BY ${key.map((column) => `${column} DESC`).join(', ')} LIMIT 1`
+}
+
+/** A valid check lets the contract set NOT NULL without reading the table. */
+async function requireBucket(primary: PrimaryPool, table: string): Promise<void> {
+  const name = `${table}_has_bucket`
+  await primary.queryUnlimited(`ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${name}`)
+  await primary.queryUnlimited(
+    `ALTER TABLE ${table} ADD CONSTRAINT ${name} CHECK (bucket IS NOT NULL) NOT VALID`,
+  )
+  await primary.queryUnlimited(`ALTER TABLE ${table} VALIDATE CONSTRAINT ${name}`)
+}
+
+async function createKey(
+  primary: PrimaryPool,
+  table: string,
+  index: string,
+  key: readonly string[],
+): Promise<void> {
+  const [existing] = await primary.queryUnlimited<{ valid: boolean }>(
+    'SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass($1)',
+    [index],
+  )
+  if (existing?.valid) return
+  // An interrupted creation leaves an invalid index.
+  if (existing !== undefined) await primary.queryUnlimited(`DROP INDEX CONCURRENTLY ${index}`)
+  await primary.queryUnlimited(
+    `CREATE UNIQUE INDEX CONCURRENTLY ${index} ON ${table} (${[...key, 'bucket'].join(', ')})`,
+  )
+}
