@@ -1,14 +1,52 @@
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { readConfig } from '../config/settings.ts'
-import { openConfiguredStore } from '../runtime/configured-store.ts'
+import { storeOptionsOf } from '../runtime/configured-store.ts'
+import { createDataFolder } from '../config/data-folder.ts'
+import type { DistributeMode } from '../store/migrations.ts'
+import { openStore } from '../store/open-store.ts'
+import { ProgressBar } from './progress-bar.ts'
+
+const distributeModes = { auto: 'existing', on: 'required', off: 'never' } as const satisfies Record<
+  string,
+  DistributeMode
+>
+
+interface MigrateOptions {
+  contract?: boolean
+  citus: keyof typeof distributeModes
+}
 
 export function addMigrateCommand(program: Command): void {
   program
     .command('migrate')
-    .description('Bring the tables of the store up to date, regardless of UGS_MIGRATE.')
-    .action(async () => {
-      const store = await openConfiguredStore({ ...readConfig(process.env), UGS_MIGRATE: 'auto' })
-      await store.close()
-      console.error('The store is up to date.')
-    })
+    .description(
+      'Bring the tables of the store up to date, regardless of UGS_MIGRATE. Services of the previous release can run meanwhile.',
+    )
+    .option(
+      '--contract',
+      'also remove what only the previous release needs; run it once no process of that release uses the store',
+    )
+    .addOption(
+      new Option(
+        '--citus <when>',
+        'distribute the tables over the nodes of Citus: auto (if the database is a cluster), on (fail if not) or off',
+      )
+        .choices(Object.keys(distributeModes))
+        .default('auto'),
+    )
+    .action(migrate)
+}
+
+async function migrate({ contract = false, citus }: MigrateOptions): Promise<void> {
+  const config = readConfig(process.env)
+  if (config.DATABASE_URL === undefined) createDataFolder(config.UGS_DATA_DIR)
+  const bar = new ProgressBar('rows')
+  const store = await openStore(config.storeLocation, {
+    ...storeOptionsOf(config),
+    migrate: contract ? 'contract' : 'auto',
+    distribute: distributeModes[citus],
+    onMigration: ({ table, done, total }) => bar.show(`migrating ${table}`, done, total),
+  }).finally(() => bar.stop())
+  await store.close()
+  console.error('The store is up to date.')
 }

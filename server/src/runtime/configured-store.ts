@@ -26,6 +26,7 @@ export async function openConfiguredStore(config: Config, observation?: StoreObs
 export function storeOptionsOf(config: Config): StoreOptions {
   return {
     migrate: config.UGS_MIGRATE,
+    distribute: 'new',
     lockTimeoutMs: config.UGS_LOCK_TIMEOUT_MS,
     poolSize: config.UGS_POSTGRES_POOL_SIZE,
     connectTimeoutMs: config.UGS_POSTGRES_CONNECT_TIMEOUT_MS,

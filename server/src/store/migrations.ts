@@ -8,6 +8,12 @@ import { StoreError } from './store-error.ts'
  */
 export type MigrateMode = 'auto' | 'check' | 'contract'
 
+/**
+ * Whether to distribute the tables if the database is a Citus cluster: those of a `new` store only, those of an `existing` store too,
+ * or `never`. `required` fails if they cannot be distributed.
+ */
+export type DistributeMode = 'new' | 'existing' | 'required' | 'never'
+
 export interface Migration {
   readonly version: number
   readonly name: string

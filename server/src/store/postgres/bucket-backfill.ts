@@ -103,7 +103,7 @@ const batchSize = 2000
  */
 export async function fillBuckets(
   primary: PrimaryPool,
-  report: (progress: MigrationProgress) => void,
+  report: ((progress: MigrationProgress) => void) | undefined,
 ): Promise<void> {
   for (const table of bucketedTables) {
     await fillTable(primary, table, report)
@@ -120,7 +120,7 @@ export async function fillBuckets(
 async function fillTable(
   primary: PrimaryPool,
   table: BucketedTable,
-  report: (progress: MigrationProgress) => void,
+  report: ((progress: MigrationProgress) => void) | undefined,
 ): Promise<void> {
   const [estimate] = await primary.queryUnlimited<{ total: number }>(
     'SELECT greatest(reltuples, 0)::bigint AS total FROM pg_class WHERE oid = $1::regclass',
@@ -129,9 +129,12 @@ async function fillTable(
   const total = estimate?.total ?? 0
   let after: unknown[] | null = null
   for (let done = 0; ; done += batchSize) {
-    report({ table: table.name, done: Math.min(done, total), total })
+    report?.({ table: table.name, done: Math.min(done, total), total })
     const values: unknown[] = [batchSize, ...(after ?? [])]
-    const [last]: readonly UnknownRow[] = await primary.queryUnlimited(fillBatch(table, after !== null), values)
+    const [last]: readonly UnknownRow[] = await primary.queryUnlimited(
+      fillBatch(table, after !== null),
+      values,
+    )
     if (last === undefined) return
     after = table.key.map((column) => last[column])
   }

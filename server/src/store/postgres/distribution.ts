@@ -1,3 +1,4 @@
+import { isDistributed } from './citus.ts'
 import type { Query } from './primary-pool.ts'
 
 /** Whether the tables are distributed over several nodes by Citus. */
@@ -10,12 +11,7 @@ export class Distribution {
 
   /** @throws PostgresFailure */
   async detect(query: Query): Promise<void> {
-    const [citus] = await query<{ exists: boolean }>(
-      "SELECT to_regclass('pg_dist_partition') IS NOT NULL AS exists",
-    )
-    if (!citus?.exists) return
-    const tables = await query("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'user_group'::regclass")
-    this.#isDistributed = tables.length > 0
+    this.#isDistributed = await isDistributed(query)
   }
 
   /** Groups rows for statements that name one bucket, if the tables are distributed. Otherwise there is one group, without a bucket. */

@@ -3,12 +3,14 @@ import {
   pendingMigrations,
   readMigrations,
   type AppliedMigration,
+  type DistributeMode,
   type MigrateMode,
   type Migration,
 } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import { tables } from '../tables.ts'
 import { fillBuckets, type MigrationProgress } from './bucket-backfill.ts'
+import { canDistribute, distribute, isDistributed } from './citus.ts'
 import { remediationFor, isPermanent, PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 
@@ -19,6 +21,12 @@ const minimumVersion = 14
 /** Comment of `schema_migration`, which marks the tables as those of this service. */
 const mark = 'User Group Service'
 const markOfFilling = `${mark}, being filled by ugs store copy`
+
+export interface MigrationOptions {
+  readonly migrate: MigrateMode
+  readonly distribute: DistributeMode
+  readonly onMigration?: ((progress: MigrationProgress) => void) | undefined
+}
 
 /** Version of the migration that needs a bucket in every row of a user group. */
 const bucketFilledVersion = 10
@@ -31,11 +39,12 @@ const bucketFilledVersion = 10
  */
 export async function migrate(
   primary: PrimaryPool,
-  mode: MigrateMode,
-  report: (progress: MigrationProgress) => void = () => undefined,
+  { migrate: mode, distribute: distributeMode, onMigration: report }: MigrationOptions,
 ): Promise<void> {
   const migrations = readMigrations('postgres')
-  if (pendingMigrations(migrations, await readApplied(primary.query), mode).length === 0) return
+  const isUpToDate = pendingMigrations(migrations, await readApplied(primary.query), mode).length === 0
+  const mayDistribute = distributeMode === 'existing' || distributeMode === 'required'
+  if (isUpToDate && !mayDistribute) return
   try {
     // Migrating a large table, or waiting for another process to do so, takes long.
     await primary.transaction(async (query) => {
@@ -52,6 +61,12 @@ export async function migrate(
           if (migration.version === bucketFilledVersion) await fillBuckets(primary, report)
           await primary.transaction((step) => apply(step, migration), 'none')
         }
+        if (!mayDistribute || (await isDistributed(query))) return
+      }
+      const mustDistribute = distributeMode === 'required'
+      if (distributeMode !== 'never' && (await canDistribute(query, mustDistribute))) {
+        await refuseUncontracted(query)
+        await distribute(query)
       }
     }, 'none')
   } catch (error) {
@@ -68,6 +83,14 @@ export async function migrate(
     }
     throw error
   }
+}
+
+/** @throws StoreError if a key of the tables lacks the bucket */
+async function refuseUncontracted(query: Query): Promise<void> {
+  if (pendingMigrations(readMigrations('postgres'), await readApplied(query), 'contract').length === 0) return
+  throw new StoreError(
+    'the tables can be distributed once no process of the release before uses them: stop those, then run `ugs migrate --contract`',
+  )
 }
 
 /** @throws StoreError if a newer release has added anything to the database */

@@ -2,7 +2,6 @@ import { Fault } from '../../domain/fault.ts'
 import type { Store } from '../../domain/store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import type { PostgresHost, PostgresServer } from '../location.ts'
-import type { MigrateMode } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader, TableWriter } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
@@ -11,7 +10,15 @@ import { Sessions } from './sessions.ts'
 import { DataSources } from './data-sources.ts'
 import { Distribution } from './distribution.ts'
 import { Introspections } from './introspections.ts'
-import { checkRights, checkServer, hasTable, isBeingFilled, migrate, refuseNewer } from './migrate.ts'
+import {
+  checkRights,
+  checkServer,
+  hasTable,
+  isBeingFilled,
+  migrate,
+  refuseNewer,
+  type MigrationOptions,
+} from './migrate.ts'
 import { remediationFor, PostgresFailure } from './postgres-fault.ts'
 import { PrimaryPool, type PoolState, type PrimaryPoolOptions } from './primary-pool.ts'
 import { Retry } from './retry.ts'
@@ -26,8 +33,7 @@ import { UserGroupStatements } from './user-group-statements.ts'
 import { UserGroups } from './user-groups.ts'
 import { Workspaces } from './workspaces.ts'
 
-export interface PostgresOptions extends PrimaryPoolOptions {
-  readonly migrate: MigrateMode
+export interface PostgresOptions extends PrimaryPoolOptions, MigrationOptions {
   /** Deadline of an operation, including retries, in milliseconds. */
   readonly deadlineMs: number
   readonly observer?: BatchObserver | undefined
@@ -83,7 +89,7 @@ async function openWith<T>(
   const retry = new Retry(primary, options.deadlineMs)
   try {
     await retry.run(() => checkServer(primary))
-    await migrate(primary, options.migrate)
+    await migrate(primary, options)
     return await open(primary, retry)
   } catch (error) {
     await primary.close()

@@ -1,0 +1,83 @@
+import { StoreError } from '../store-error.ts'
+import type { Query } from './primary-pool.ts'
+
+/** Large tables, distributed by bucket. The others are placed with the first. */
+const distributedTables = [
+  'user_group',
+  'superseded_token',
+  'idempotency_key',
+  'mapping_entry',
+  'user_group_version',
+  'deleted_user_group',
+  'last_introspection',
+  'audit_event',
+] as const
+
+/**
+ * Small tables that statements on user groups read, so every node has a copy. All other tables stay on the coordinator, where no
+ * write needs a two-phase commit.
+ */
+const referenceTables = ['schema', 'data_source', 'registry', 'retired_secret_key'] as const
+
+/** Functions that a call runs on the node of its bucket. */
+const distributedFunctions = [
+  'create_user_groups',
+  'change_user_groups',
+  'replace_user_group_tokens',
+  'end_grace_period',
+  'delete_user_group',
+  'restore_user_group',
+]
+
+/** Whether the database has the extension Citus. */
+export async function hasCitus(query: Query): Promise<boolean> {
+  const [row] = await query<{ exists: boolean }>(
+    "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') AS exists",
+  )
+  return row?.exists === true
+}
+
+/** Whether the tables are distributed by Citus. */
+export async function isDistributed(query: Query): Promise<boolean> {
+  if (!(await hasCitus(query))) return false
+  const tables = await query("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'user_group'::regclass")
+  return tables.length > 0
+}
+
+/**
+ * Whether the tables can be distributed now.
+ * @throws StoreError if they cannot, and must
+ */
+export async function canDistribute(query: Query, mustDistribute: boolean): Promise<boolean> {
+  const problem = await problemOf(query)
+  if (problem !== null && mustDistribute) throw new StoreError(problem)
+  return problem === null
+}
+
+async function problemOf(query: Query): Promise<string | null> {
+  if (!(await hasCitus(query)))
+    return 'the database has no extension Citus; run `CREATE EXTENSION citus` on all nodes'
+  const workers = await query('SELECT 1 FROM pg_dist_node WHERE shouldhaveshards AND isactive')
+  return workers.length > 0
+    ? null
+    : "Citus has no node that can hold shards; add one with `SELECT citus_add_node('HOST', PORT)`"
+}
+
+/**
+ * Distributes the tables over the nodes of a Citus cluster. Moves the rows of tables that have any, and blocks writes meanwhile.
+ * @param query runs statements in one transaction
+ */
+export async function distribute(query: Query): Promise<void> {
+  // The same transaction may have created the tables, which Citus cannot combine with several connections to a node.
+  await query("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
+  for (const table of referenceTables) await query(`SELECT create_reference_table('${table}')`)
+  const [first, ...others] = distributedTables
+  await query(`SELECT create_distributed_table('${first}', 'bucket')`)
+  for (const table of others)
+    await query(`SELECT create_distributed_table('${table}', 'bucket', colocate_with => '${first}')`)
+  await query(
+    `SELECT create_distributed_function(oid::regprocedure, '_bucket', colocate_with => '${first}')
+     FROM pg_proc WHERE proname = ANY ($1) AND pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = '${first}'::regclass)`,
+    [distributedFunctions],
+  )
+}
