@@ -48,6 +48,7 @@ import type { Distribution } from './distribution.ts'
 import type { Mappings } from './mappings.ts'
 import type { PrimaryPool, Statement } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
+import type { Located } from './scoped-coalescer.ts'
 import { TeamIds } from './team-ids.ts'
 import * as sql from './user-group-sql.ts'
 import type { TokenRow } from './user-group-sql.ts'
@@ -110,7 +111,7 @@ export class UserGroups implements UserGroupStore {
           }
           case 'create': {
             const issue = async () => (issued ??= await this.#issue(command, key.bucket))
-            const created = await this.#create(command, issue, isRepeated, attempt)
+            const created = await this.#create({ ...command, key }, issue, isRepeated, attempt)
             if (created !== null) return created
             continue
           }
@@ -351,7 +352,7 @@ export class UserGroups implements UserGroupStore {
 
   /** Returns null if nothing was created: another operation did it, the registry changed, or the secret key is retired. */
   async #create(
-    command: GetOrCreateUserGroup,
+    command: GetOrCreateUserGroup & { readonly key: Located },
     issue: () => Promise<IssuedToken>,
     isRepeated: boolean,
     attempt: Attempt,
@@ -363,9 +364,8 @@ export class UserGroups implements UserGroupStore {
     const retired = isRepeated ? await this.#checkSecretKey(token) : null
     if (retired !== null) return retired
     const creation = decideCreation(command, teamId, token)
-    const { workspaceId, environment } = command.key
+    const { workspaceId, environment, bucket } = command.key
     const { author, requestId, now } = command
-    const bucket = bucketOf(command.key)
     const item = { workspaceId, environment, bucket, author, requestId, now, creation, registryVersion }
     const isCreated = await attempt.change((sent) => this.#statements.create.add(item, attempt, sent))
     return isCreated ? { outcome: 'created', userGroup: creation.userGroup } : null
