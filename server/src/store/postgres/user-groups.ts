@@ -331,7 +331,7 @@ export class UserGroups implements UserGroupStore {
     // In batches, to keep statements short.
     for (let total = 0; ;) {
       const expired = await this.#retry.query(selectExpiredIdempotencyKeys, [now, batchSize])
-      for (const [bucket, rows] of this.#distribution.groupByBucket(expired)) {
+      for (const [bucket, rows] of this.#distribution.groupByShard(expired)) {
         const keys = [
           rows.map((row) => row.bucket),
           rows.map((row) => row.workspace_id),
@@ -451,7 +451,8 @@ const deleteExpiredIdempotencyKeys: Statement<unknown> = {
   text: `DELETE FROM idempotency_key
          USING unnest($3::smallint[], $4::bigint[], $5::bigint[], $6::bytea[]) AS expired (bucket, workspace_id, team_id, key_hash)
          WHERE idempotency_key.workspace_id = expired.workspace_id AND idempotency_key.team_id = expired.team_id
-           AND idempotency_key.key_hash = expired.key_hash AND idempotency_key.bucket = coalesce($2::smallint, expired.bucket)
+           AND idempotency_key.key_hash = expired.key_hash AND idempotency_key.bucket = expired.bucket
+           AND ($2::smallint IS NULL OR idempotency_key.bucket = ANY ($3::smallint[]))
            AND expires_at <= $1
          RETURNING 1`,
 }
