@@ -14,9 +14,9 @@ export class Introspections implements IntrospectionStore {
   }
 
   async record(introspections: readonly Introspection[]): Promise<void> {
-    for (const [bucket, ofBucket] of this.#distribution.groupByBucket(introspections)) {
+    await this.#distribution.forEachBucket(introspections, (bucket, ofBucket) =>
       // Each user group once and in a fixed order, so that two processes never deadlock.
-      await this.#retry.query(
+      this.#retry.query(
         `INSERT INTO last_introspection (workspace_id, bucket, team_id, introspected_at)
          SELECT workspace_id, coalesce($1::smallint, bucket), team_id, max(introspected_at)
          FROM unnest($2::bigint[], $3::smallint[], $4::bigint[], $5::bigint[])
@@ -32,8 +32,8 @@ export class Introspections implements IntrospectionStore {
           ofBucket.map(({ teamId }) => teamId),
           ofBucket.map(({ introspectedAt }) => introspectedAt),
         ],
-      )
-    }
+      ),
+    )
   }
 
   async findLast(workspaceId: number, { bucket, teamId }: UserGroupLocation): Promise<number | null> {
