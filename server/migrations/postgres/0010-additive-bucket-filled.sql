@@ -128,12 +128,17 @@ BEGIN
       AND user_group_version.revision <= dropped.revision AND dropped.team_id = ANY (changed);
   END IF;
   IF _removed IS NOT NULL THEN
-    DELETE FROM mapping_entry
-    USING unnest(_buckets, _team_ids, _removed) AS old (bucket, team_id, entries)
-    CROSS JOIN LATERAL json_each_text(old.entries::json) AS entry
-    WHERE mapping_entry.workspace_id = _workspace_id AND mapping_entry.environment = _environment
-      AND schema_key = entry.key AND data_source_key = entry.value AND mapping_entry.team_id = old.team_id
-      AND mapping_entry.bucket = old.bucket AND (_bucket IS NULL OR mapping_entry.bucket = ANY (_buckets)) AND old.team_id = ANY (changed);
+    -- With a constant workspace and environment and without statistics, PostgreSQL would read all of mapping_entry.
+    WITH entry AS MATERIALIZED (
+      SELECT _workspace_id AS workspace_id, _environment AS environment, old.bucket, old.team_id, key, value
+      FROM unnest(_buckets, _team_ids, _removed) AS old (bucket, team_id, entries)
+      CROSS JOIN LATERAL json_each_text(old.entries::json)
+      WHERE old.team_id = ANY (changed)
+    )
+    DELETE FROM mapping_entry USING entry
+    WHERE mapping_entry.workspace_id = entry.workspace_id AND mapping_entry.environment = entry.environment
+      AND schema_key = entry.key AND data_source_key = entry.value AND mapping_entry.team_id = entry.team_id
+      AND mapping_entry.bucket = entry.bucket AND (_bucket IS NULL OR mapping_entry.bucket = ANY (_buckets));
   END IF;
   IF _added IS NOT NULL THEN
     INSERT INTO mapping_entry (workspace_id, environment, bucket, schema_key, data_source_key, team_id)
@@ -246,9 +251,14 @@ BEGIN
          created_at, updated_at, revision, updated_by, suspended_at, token_hash, token_key_id, token_sealed,
          _deleted_at, _author
   FROM user_group WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
-  DELETE FROM mapping_entry USING json_each_text(_entries::json) AS entry
-  WHERE mapping_entry.workspace_id = _workspace_id AND mapping_entry.environment = _environment AND schema_key = entry.key
-    AND data_source_key = entry.value AND mapping_entry.team_id = _team_id AND mapping_entry.bucket = _bucket;
+  WITH entry AS MATERIALIZED (
+    SELECT _workspace_id AS workspace_id, _environment AS environment, _team_id AS team_id, key, value
+    FROM json_each_text(_entries::json)
+  )
+  DELETE FROM mapping_entry USING entry
+  WHERE mapping_entry.workspace_id = entry.workspace_id AND mapping_entry.environment = entry.environment
+    AND schema_key = entry.key AND data_source_key = entry.value AND mapping_entry.team_id = entry.team_id
+    AND mapping_entry.bucket = _bucket;
   DELETE FROM superseded_token WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
   DELETE FROM idempotency_key WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
   DELETE FROM user_group WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;

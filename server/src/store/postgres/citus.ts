@@ -68,8 +68,6 @@ async function problemOf(query: Query): Promise<string | null> {
  * @param query runs statements in one transaction
  */
 export async function distribute(query: Query): Promise<void> {
-  // The same transaction may have created the tables, which Citus cannot combine with several connections to a node.
-  await query("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
   for (const table of referenceTables) await query(`SELECT create_reference_table('${table}')`)
   const [first, ...others] = distributedTables
   await query(`SELECT create_distributed_table('${first}', 'bucket')`)

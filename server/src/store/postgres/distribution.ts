@@ -2,6 +2,9 @@ import { bucketCount } from '../../domain/user-group/location.ts'
 import { isDistributed } from './citus.ts'
 import type { Query } from './primary-pool.ts'
 
+/** Number of connections that maintenance takes at once. */
+const maxAtOnce = 4
+
 /** How Citus distributes the tables. */
 export class Distribution {
   /** The shard of each bucket; null if the tables are not distributed. */
@@ -12,16 +15,23 @@ export class Distribution {
     this.#shards = (await isDistributed(query)) ? await readShards(query) : null
   }
 
+  get isDistributed(): boolean {
+    return this.#shards !== null
+  }
+
   /** Returns the shard of a bucket; null if the tables are not distributed. */
   shardOf(bucket: number): number | null {
     return this.#shards?.[bucket] ?? null
   }
 
   /**
-   * Groups rows for statements that serve one shard, if the tables are distributed. The key is a bucket of the shard. Otherwise there
-   * is one group, and its key is null.
+   * Runs work on rows, once for each shard if the tables are distributed, with a bucket of the shard. Otherwise runs it once, without
+   * a bucket, unless there are no rows. Runs a few at once and returns their results.
    */
-  groupByShard<Row extends { readonly bucket: number }>(rows: readonly Row[]): [number | null, Row[]][] {
+  async forEachShard<Row extends { readonly bucket: number }, Result>(
+    rows: readonly Row[],
+    work: (shardBucket: number | null, rows: readonly Row[]) => Promise<Result>,
+  ): Promise<Result[]> {
     const groups = new Map<number | null, Row[]>()
     for (const row of rows) {
       const shard = this.shardOf(row.bucket)
@@ -29,7 +39,14 @@ export class Distribution {
       if (group === undefined) groups.set(shard, [row])
       else group.push(row)
     }
-    return [...groups].map(([shard, group]) => [shard === null ? null : (group[0] as Row).bucket, group])
+    const results: Result[] = []
+    const rest = groups.entries()
+    const runOnes = async () => {
+      for (const [shard, group] of rest)
+        results.push(await work(shard === null ? null : (group[0] as Row).bucket, group))
+    }
+    await Promise.all(Array.from({ length: maxAtOnce }, runOnes))
+    return results
   }
 }
 

@@ -14,9 +14,9 @@ export class Introspections implements IntrospectionStore {
   }
 
   async record(introspections: readonly Introspection[]): Promise<void> {
-    for (const [, ofShard] of this.#distribution.groupByShard(introspections)) {
+    await this.#distribution.forEachShard(introspections, (_, ofShard) =>
       // Each user group once and in a fixed order, so that two processes never deadlock.
-      await this.#retry.query(
+      this.#retry.query(
         `INSERT INTO last_introspection (workspace_id, bucket, team_id, introspected_at)
          SELECT workspace_id, bucket, team_id, max(introspected_at)
          FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::bigint[])
@@ -31,8 +31,8 @@ export class Introspections implements IntrospectionStore {
           ofShard.map(({ teamId }) => teamId),
           ofShard.map(({ introspectedAt }) => introspectedAt),
         ],
-      )
-    }
+      ),
+    )
   }
 
   async findLast(workspaceId: number, { bucket, teamId }: UserGroupLocation): Promise<number | null> {

@@ -54,7 +54,7 @@ export class UserGroupHistory implements UserGroupHistoryStore {
          WHERE deleted_at <= $1 ORDER BY deleted_at LIMIT $2`,
         [deletedBefore, batchSize],
       )
-      for (const [bucket, rows] of this.#distribution.groupByShard(expired)) {
+      await this.#distribution.forEachShard(expired, async (bucket, rows) => {
         const keys = [
           rows.map((row) => row.bucket),
           rows.map((row) => row.workspace_id),
@@ -66,7 +66,7 @@ export class UserGroupHistory implements UserGroupHistoryStore {
         await deleteRows('last_introspection')
         // Last, so that an interrupted run finds them again. A user group that was restored and deleted again stays.
         await deleteRows('deleted_user_group', 'deleted_at <= $5', deletedBefore)
-      }
+      })
       total += expired.length
       if (expired.length < batchSize) return total
     }

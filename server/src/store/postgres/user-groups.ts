@@ -189,7 +189,10 @@ export class UserGroups implements UserGroupStore {
         const deleted =
           row === undefined ? null : { userGroup: userGroupOf(command, row), deletedAt: row.deleted_at }
         const key = deleted && located(deleted.userGroup)
-        const isIdTaken = key !== null && (await this.#statements.select.add(key, attempt)) !== null
+        const holder = key && (await this.#statements.select.add(key, attempt))
+        // Another operation restored it after the first read.
+        if (holder?.team_id === teamId && !attempt.isAmbiguous) continue
+        const isIdTaken = holder !== null
         const decision = decideRestoration(deleted, isIdTaken, command)
         if (decision.outcome !== 'restored') {
           const existing = attempt.isAmbiguous ? await this.#selectById(command, teamId) : null
@@ -331,15 +334,16 @@ export class UserGroups implements UserGroupStore {
     // In batches, to keep statements short.
     for (let total = 0; ;) {
       const expired = await this.#retry.query(selectExpiredIdempotencyKeys, [now, batchSize])
-      for (const [bucket, rows] of this.#distribution.groupByShard(expired)) {
+      const deleted = await this.#distribution.forEachShard(expired, (bucket, rows) => {
         const keys = [
           rows.map((row) => row.bucket),
           rows.map((row) => row.workspace_id),
           rows.map((row) => row.team_id),
           rows.map((row) => row.key_hash),
         ]
-        total += (await this.#retry.query(deleteExpiredIdempotencyKeys, [now, bucket, ...keys])).length
-      }
+        return this.#retry.query(deleteExpiredIdempotencyKeys, [now, bucket, ...keys])
+      })
+      total += deleted.flat().length
       if (expired.length < batchSize) return total
     }
   }
