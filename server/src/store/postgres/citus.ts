@@ -1,5 +1,5 @@
 import { StoreError } from '../store-error.ts'
-import type { Query } from './primary-pool.ts'
+import type { PrimaryPool, Query } from './primary-pool.ts'
 
 /** Large tables, distributed by bucket. The others are placed with the first. */
 const distributedTables = [
@@ -37,7 +37,7 @@ export async function hasCitus(query: Query): Promise<boolean> {
   return row?.exists === true
 }
 
-/** Whether the tables are distributed by Citus. */
+/** Whether Citus distributes the user groups. Other tables may still be waiting. */
 export async function isDistributed(query: Query): Promise<boolean> {
   if (!(await hasCitus(query))) return false
   const tables = await query("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'user_group'::regclass")
@@ -64,15 +64,50 @@ async function problemOf(query: Query): Promise<string | null> {
 }
 
 /**
- * Distributes the tables over the nodes of a Citus cluster. Moves the rows of tables that have any, and blocks writes meanwhile.
- * @param query runs statements in one transaction
+ * Distributes the tables of a new store.
+ * @param query runs statements in the transaction that created the tables
  */
-export async function distribute(query: Query): Promise<void> {
+export async function distributeNew(query: Query): Promise<void> {
+  // Citus cannot use several connections to a node for tables that this transaction created.
+  await query("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
   for (const table of referenceTables) await query(`SELECT create_reference_table('${table}')`)
-  const [first, ...others] = distributedTables
-  await query(`SELECT create_distributed_table('${first}', 'bucket')`)
-  for (const table of others)
-    await query(`SELECT create_distributed_table('${table}', 'bucket', colocate_with => '${first}')`)
+  for (const table of distributedTables) await query(`SELECT create_distributed_table(${placementOf(table)})`)
+  await distributeFunctions(query)
+}
+
+/**
+ * Distributes the tables of an existing store, one after the other, while services read and write. Can be repeated after an
+ * interruption.
+ * @throws StoreError if the server cannot do it without blocking writes
+ */
+export async function distributeLive(primary: PrimaryPool): Promise<void> {
+  const [setting] = await primary.query<{ wal_level: string }>('SHOW wal_level')
+  if (setting?.wal_level !== 'logical') {
+    throw new StoreError(
+      'Citus moves rows by logical replication; set wal_level = logical on all nodes, restart them, and run `ugs migrate` again',
+    )
+  }
+  const rows = await primary.query<{ name: string }>(
+    'SELECT logicalrelid::regclass::text AS name FROM pg_dist_partition',
+  )
+  const done = new Set(rows.map(({ name }) => name))
+  for (const table of referenceTables)
+    if (!done.has(table)) await primary.queryUnlimited(`SELECT create_reference_table('${table}')`)
+  for (const table of distributedTables) {
+    if (!done.has(table))
+      await primary.queryUnlimited(`SELECT create_distributed_table_concurrently(${placementOf(table)})`)
+  }
+  await distributeFunctions(primary.query)
+}
+
+/** The arguments that distribute a table by bucket, next to the first one. */
+function placementOf(table: string): string {
+  const [first] = distributedTables
+  return `'${table}', 'bucket'${table === first ? '' : `, colocate_with => '${first}'`}`
+}
+
+async function distributeFunctions(query: Query): Promise<void> {
+  const [first] = distributedTables
   await query(
     `SELECT create_distributed_function(oid::regprocedure, '_bucket', colocate_with => '${first}')
      FROM pg_proc WHERE proname = ANY ($1) AND pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = '${first}'::regclass)`,
