@@ -2,7 +2,7 @@ import { StoreError } from '../store-error.ts'
 import type { Query } from './primary-pool.ts'
 
 /** Large tables, distributed by bucket. The others are placed with the first. */
-const distributedTables = [
+export const distributedTables = [
   'user_group',
   'superseded_token',
   'idempotency_key',
@@ -17,10 +17,10 @@ const distributedTables = [
  * Small tables that statements on user groups read, so every node has a copy. All other tables stay on the coordinator, where no
  * write needs a two-phase commit.
  */
-const referenceTables = ['schema', 'data_source', 'registry', 'retired_secret_key'] as const
+export const referenceTables = ['schema', 'data_source', 'registry', 'retired_secret_key'] as const
 
 /** Functions that a call runs on the node of its bucket. */
-const distributedFunctions = [
+export const distributedFunctions = [
   'create_user_groups',
   'change_user_groups',
   'replace_user_group_tokens',
@@ -70,14 +70,28 @@ async function problemOf(query: Query): Promise<string | null> {
 export async function distribute(query: Query): Promise<void> {
   // The same transaction may have created the tables, which Citus cannot combine with several connections to a node.
   await query("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
-  for (const table of referenceTables) await query(`SELECT create_reference_table('${table}')`)
-  const [first, ...others] = distributedTables
-  await query(`SELECT create_distributed_table('${first}', 'bucket')`)
-  for (const table of others)
-    await query(`SELECT create_distributed_table('${table}', 'bucket', colocate_with => '${first}')`)
-  await query(
-    `SELECT create_distributed_function(oid::regprocedure, '_bucket', colocate_with => '${first}')
-     FROM pg_proc WHERE proname = ANY ($1) AND pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = '${first}'::regclass)`,
-    [distributedFunctions],
+  for (const table of [...referenceTables, ...distributedTables]) await query(distributeTableStatement(table))
+  for (const name of distributedFunctions) await query(distributeFunctionStatement(name))
+}
+
+export function distributeTableStatement(
+  table: (typeof referenceTables | typeof distributedTables)[number],
+): string {
+  if (isReference(table)) return `SELECT create_reference_table('${table}')`
+  return table === firstTable
+    ? `SELECT create_distributed_table('${table}', 'bucket')`
+    : `SELECT create_distributed_table('${table}', 'bucket', colocate_with => '${firstTable}')`
+}
+
+const [firstTable] = distributedTables
+
+function isReference(table: string): table is (typeof referenceTables)[number] {
+  return (referenceTables as readonly string[]).includes(table)
+}
+
+export function distributeFunctionStatement(name: string): string {
+  return (
+    `SELECT create_distributed_function(oid::regprocedure, '_bucket', colocate_with => '${firstTable}') FROM pg_proc ` +
+    `WHERE proname = '${name}' AND pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = '${firstTable}'::regclass)`
   )
 }
