@@ -22,7 +22,10 @@ interface NodeResult {
 export async function onEveryNode<Row>(query: Query, statement: string): Promise<NodeRows<Row>[]> {
   const local = { node: null, rows: await query<Row>(statement) }
   if (!(await hasOtherNodes(query))) return [local]
-  const results = await runOnOtherNodes(query, `SELECT json_agg(row) FROM (${statement}) AS row`)
+  const results = await runOnOtherNodes(
+    query,
+    `SELECT coalesce(json_agg(row), '[]') FROM (${statement}) AS row`,
+  )
   return [
     local,
     ...results

@@ -48,11 +48,12 @@ async function findPreparedTransactions(query: Query): Promise<Finding[]> {
   }
   const isCitus = await hasCitus(query)
   if (found.length === 0) return isCitus ? findRecoveryProblems(query) : []
-  const committed = isCitus ? await listCommitted(query) : new Set<string>()
+  const recovery = isCitus ? await readRecovery(query) : undefined
   const findings = found.map(({ gid, node, age }) => {
     const text = `The prepared transaction ${gid}${onNode(node)} has held its locks for ${Math.round(age)} s.`
-    if (isCitus && gid.startsWith('citus_')) {
-      const outcome = committed.has(gid) ? 'commits' : 'rolls back'
+    const [, group] = /^citus_(\d+)_/.exec(gid) ?? []
+    if (recovery !== undefined && group !== undefined && recovery.groups.has(Number(group))) {
+      const outcome = recovery.committed.has(gid) ? 'commits' : 'rolls back'
       return (age < 2 * leftBehindAfterS ? warning : error)(
         `${text} Citus ${outcome} it at its next recovery.`,
         'Run as a superuser on the coordinator: `SELECT recover_prepared_transactions()`.',
@@ -67,10 +68,20 @@ async function findPreparedTransactions(query: Query): Promise<Finding[]> {
   return isCitus ? [...findings, ...(await findRecoveryProblems(query))] : findings
 }
 
-/** Returns the transactions whose commit Citus recorded, so that its recovery commits them. */
-async function listCommitted(query: Query): Promise<Set<string>> {
+interface Recovery {
+  /** Groups of nodes that recover the prepared transactions that they began. */
+  readonly groups: ReadonlySet<number>
+  /** Transactions whose commit is recorded. Citus rolls back all others. */
+  readonly committed: ReadonlySet<string>
+}
+
+async function readRecovery(query: Query): Promise<Recovery> {
+  const groups = await query<{ id: number }>('SELECT groupid AS id FROM pg_dist_node')
   const nodes = await onEveryNode<{ gid: string }>(query, 'SELECT gid FROM pg_dist_transaction')
-  return new Set(nodes.flatMap(({ rows }) => rows.map(({ gid }) => gid)))
+  return {
+    groups: new Set(groups.map(({ id }) => id)),
+    committed: new Set(nodes.flatMap(({ rows }) => rows.map(({ gid }) => gid))),
+  }
 }
 
 async function findRecoveryProblems(query: Query): Promise<Finding[]> {

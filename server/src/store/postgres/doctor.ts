@@ -132,22 +132,22 @@ async function findMissingRights(query: Query): Promise<Finding[]> {
   const names = tables.map(({ name }) => name)
   const lacking = await query<{ grant: string }>(
     `WITH lacking AS (
-       SELECT 1 AS place, privilege, name FROM unnest($1::text[]) AS name
+       SELECT 1 AS place, 'TABLE' AS kind, privilege, name FROM unnest($1::text[]) AS name
        CROSS JOIN unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) AS privilege
        WHERE NOT has_table_privilege(to_regclass(name), privilege)
        UNION ALL
-       SELECT 2, 'SELECT', 'schema_migration' WHERE NOT has_table_privilege(to_regclass('schema_migration'), 'SELECT')
+       SELECT 1, 'TABLE', 'SELECT', 'schema_migration' WHERE NOT has_table_privilege(to_regclass('schema_migration'), 'SELECT')
        UNION ALL
-       SELECT 3, 'USAGE', 'SEQUENCE ' || name FROM unnest($2::text[]) AS name
+       SELECT 2, 'SEQUENCE', 'USAGE', name FROM unnest($2::text[]) AS name
        WHERE NOT has_sequence_privilege(to_regclass(name), 'USAGE')
        UNION ALL
-       SELECT 4, 'EXECUTE', 'FUNCTION ' || proname FROM pg_proc
+       SELECT 3, 'FUNCTION', 'EXECUTE', proname FROM pg_proc
        WHERE proname = ANY ($3) AND pg_function_is_visible(oid) AND NOT has_function_privilege(oid, 'EXECUTE')
      ), grouped AS (
-       SELECT min(place) AS place, name, string_agg(DISTINCT privilege, ', ') AS privileges FROM lacking GROUP BY name
+       SELECT place, kind, name, string_agg(DISTINCT privilege, ', ') AS privileges FROM lacking GROUP BY place, kind, name
      )
-     SELECT format('GRANT %s ON %s TO %I', privileges, string_agg(name, ', ' ORDER BY name), current_user) AS grant
-     FROM grouped GROUP BY place, privileges ORDER BY place, privileges`,
+     SELECT format('GRANT %s ON %s %s TO %I', privileges, kind, string_agg(name, ', ' ORDER BY name), current_user) AS grant
+     FROM grouped GROUP BY place, kind, privileges ORDER BY place, privileges`,
     [names, [teamIdSequence], distributedFunctions],
   )
   if (lacking.length === 0) return []

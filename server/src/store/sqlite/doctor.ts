@@ -34,6 +34,8 @@ const toleratedMs = 60_000
 
 /** Opens the file when the check `file` runs, and changes nothing in it. */
 export function examineSqlite(path: string, options: SqliteExaminationOptions): StoreExamination {
+  /** Without a log that this process creates. */
+  const files = ['', '-wal', '-shm'].map((suffix) => path + suffix).filter((file) => existsSync(file))
   let opened: Database | undefined
   const database = () => {
     if (opened === undefined) throw new Error('the check "file" must run first')
@@ -61,7 +63,7 @@ export function examineSqlite(path: string, options: SqliteExaminationOptions): 
   return {
     checks: [
       check('file', [], open),
-      check('permissions', ['file'], () => findPermissionProblems(path)),
+      check('permissions', ['file'], () => findPermissionProblems(path, files)),
       check('schema', ['file'], () => findSchemaProblems('sqlite', readApplied(database()))),
       check('ids', ['schema'], () => findIdProblems(database())),
       check('clock', ['schema'], () => findFutureTimes(database())),
@@ -112,11 +114,11 @@ function findOwnerProblems(path: string, database: Database): Finding[] {
       ]
 }
 
-function findPermissionProblems(path: string): Finding[] {
+function findPermissionProblems(path: string, names: readonly string[]): Finding[] {
   const folder = dirname(path)
-  const files = ['', '-wal', '-shm'].flatMap((suffix) => {
-    const stats = statSync(path + suffix, { throwIfNoEntry: false })
-    return stats === undefined ? [] : [{ name: path + suffix, stats }]
+  const files = names.flatMap((name) => {
+    const stats = statSync(name, { throwIfNoEntry: false })
+    return stats === undefined ? [] : [{ name, stats }]
   })
   const [store] = files
   if (store === undefined) return []
