@@ -4,7 +4,7 @@ import type { SecretKeyStore } from '../domain/secret-key/secret-key-store.ts'
 import { StoreError } from './store-error.ts'
 
 /** Error: something does not work or data may be lost. Warning: it works, but needs attention or could not be checked. */
-export type Severity = 'error' | 'warning'
+type Severity = 'error' | 'warning'
 
 /** A problem that a check found. Contains no secret. */
 export interface Finding {

@@ -5,6 +5,7 @@ import {
   existsSync,
   ftruncateSync,
   openSync,
+  readdirSync,
   rmSync,
   writeFileSync,
   writeSync,
@@ -16,7 +17,7 @@ import { examine, examineOne, findingsOf, statusesOf, withClockAhead } from '../
 import { written } from '../support/kept.ts'
 import { secretKeyText } from '../support/secret-key.ts'
 import { runUgs, startService, temporaryFolder } from '../support/service.ts'
-import { smallDisk } from '../support/small-disk.ts'
+import { readOnlyView, smallDisk } from '../support/small-disk.ts'
 
 const isOnPostgres = process.env.UGS_TEST_STORE === 'postgres'
 /** The tests' server does not flush, and its disk may be full of other things. */
@@ -74,8 +75,8 @@ describe('ugs doctor', () => {
     }
     assert.deepEqual(await keysFound({ UGS_SECRET_KEYS: one }), [])
     assert.match((await keysFound({ UGS_SECRET_KEYS: two }))[0]?.problem ?? '', /"one" is missing/)
-    const wrong = await keysFound({ UGS_SECRET_KEYS: secretKeyText('one', 2) })
-    assert.match(wrong[0]?.problem ?? '', /"one" is not the key/)
+    const [wrong] = await keysFound({ UGS_SECRET_KEYS: secretKeyText('one', 2) })
+    assert.match(wrong?.problem ?? '', /"one" is not the key/)
     const [absent] = await keysFound({})
     assert.match(absent?.problem ?? '', /is missing, but the store has tokens/)
     assert.match(absent?.remedy ?? '', /^Restore the file/)
@@ -86,7 +87,7 @@ describe('ugs doctor', () => {
     chmodSync(file, 0o644)
     const [exposed] = await keysFound({ UGS_SECRET_KEYS_FILE: file })
     assert.equal(exposed?.severity, 'warning')
-    assert.equal(exposed?.remedy, `Run \`chmod 600 ${file}\`.`)
+    assert.equal(exposed.remedy, `Run \`chmod 600 ${file}\`.`)
     const [gone] = await keysFound({ UGS_SECRET_KEYS_FILE: `${file}-gone` })
     assert.match(gone?.problem ?? '', /is missing/)
   })
@@ -213,6 +214,26 @@ describe('ugs doctor on SQLite', { skip: isOnPostgres }, () => {
     chmodSync(folder, 0o700)
     assert.deepEqual(await examine({ UGS_DATA_DIR: folder }, 'permissions'), [])
     assert.equal(await exit('--strict'), 0)
+  })
+
+  it('reports files that cannot be written, without writing next to them', async (t) => {
+    const folder = temporaryFolder(t)
+    await createStore(folder)
+    const view = readOnlyView(t, folder)
+    if (view === null) return
+    const { code, stdout } = await runUgs(['doctor', '--json'], { UGS_DATA_DIR: view })
+    assert.equal(code, 1)
+    const [closed] = findingsOf(stdout, 'file')
+    assert.match(closed?.problem ?? '', /the database cannot be opened for writing/)
+    assert.match(closed?.remedy ?? '', /^Check the owner and mode of the file/)
+    assert.deepEqual(readdirSync(folder).sort(), ['ugs.db'])
+
+    // A service has the file open.
+    const database = new BetterSqlite3(join(folder, 'ugs.db'))
+    database.prepare('SELECT count(*) FROM workspace').get()
+    const findings = await examine({ UGS_DATA_DIR: view }, 'permissions')
+    database.close()
+    assert.match(findings[0]?.problem ?? '', /^This user may not write .*ugs\.db\.$/)
   })
 
   it('reports a large log', async (t) => {

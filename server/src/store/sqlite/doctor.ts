@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, statSync, type Stats } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { dirname } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import {
   error,
@@ -63,7 +63,7 @@ export function examineSqlite(path: string, options: SqliteExaminationOptions): 
   return {
     checks: [
       check('file', [], open),
-      check('permissions', ['file'], () => findPermissionProblems(path, files)),
+      check('permissions', ['file'], () => findPermissionProblems(dirname(path), files)),
       check('schema', ['file'], () => findSchemaProblems('sqlite', readApplied(database()))),
       check('ids', ['schema'], () => findIdProblems(database())),
       check('clock', ['schema'], () => findFutureTimes(database())),
@@ -114,14 +114,11 @@ function findOwnerProblems(path: string, database: Database): Finding[] {
       ]
 }
 
-function findPermissionProblems(path: string, names: readonly string[]): Finding[] {
-  const folder = dirname(path)
+function findPermissionProblems(folder: string, names: readonly string[]): Finding[] {
   const files = names.flatMap((name) => {
     const stats = statSync(name, { throwIfNoEntry: false })
     return stats === undefined ? [] : [{ name, stats }]
   })
-  const [store] = files
-  if (store === undefined) return []
   return [
     ...[...files.map(({ name }) => name), folder]
       .filter((name) => !isWritable(name))
@@ -129,14 +126,6 @@ function findPermissionProblems(path: string, names: readonly string[]): Finding
         error(
           `This user may not write ${name}.`,
           `Run \`ugs\` as the user of the service, or give ${name} to this user with \`chown\`.`,
-        ),
-      ),
-    ...files
-      .filter(({ stats }) => stats.uid !== store.stats.uid)
-      .map(({ name }) =>
-        error(
-          `${name} has another owner than ${basename(path)}.`,
-          `Run \`chown --reference=${path} ${name}\`.`,
         ),
       ),
     ...findReadable(folder, files),

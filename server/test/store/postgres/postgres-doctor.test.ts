@@ -18,7 +18,7 @@ describe('ugs doctor on PostgreSQL', () => {
     const { settings } = await storeIn(t, await freshDatabase(t))
     const urls = [{ port: '1' }, { password: 'not-the-password' }, { pathname: 'no_such_database' }]
     for (const change of urls) {
-      const url = Object.assign(new URL(settings.DATABASE_URL), change)
+      const url: URL = Object.assign(new URL(settings.DATABASE_URL), change)
       const environment = { ...settings, DATABASE_URL: url.href, UGS_POSTGRES_DEADLINE_MS: '100' }
       const { code, stdout, stderr } = await runUgs(['doctor', '--json'], environment)
       assert.equal(code, 1, stderr)
