@@ -2,7 +2,7 @@ import { StoreError } from '../store-error.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 
 /** Large tables, distributed by bucket. The others are placed with the first. */
-const distributedTables = [
+export const distributedTables = [
   'user_group',
   'superseded_token',
   'idempotency_key',
@@ -17,10 +17,10 @@ const distributedTables = [
  * Small tables that statements on user groups read, so every node has a copy. All other tables stay on the coordinator, where no
  * write needs a two-phase commit.
  */
-const referenceTables = ['schema', 'data_source', 'registry', 'retired_secret_key'] as const
+export const referenceTables = ['schema', 'data_source', 'registry', 'retired_secret_key'] as const
 
 /** Functions that a call runs on the node of its bucket. */
-const distributedFunctions = [
+export const distributedFunctions = [
   'create_user_groups',
   'change_user_groups',
   'replace_user_group_tokens',
@@ -70,9 +70,8 @@ async function problemOf(query: Query): Promise<string | null> {
 export async function distributeNew(query: Query): Promise<void> {
   // Citus cannot use several connections to a node for tables that this transaction created.
   await query("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
-  for (const table of referenceTables) await query(`SELECT create_reference_table('${table}')`)
-  for (const table of distributedTables) await query(`SELECT create_distributed_table(${placementOf(table)})`)
-  await distributeFunctions(query)
+  for (const table of [...referenceTables, ...distributedTables]) await query(distributeTableStatement(table))
+  for (const name of distributedFunctions) await query(distributeFunctionStatement(name))
 }
 
 /**
@@ -81,36 +80,41 @@ export async function distributeNew(query: Query): Promise<void> {
  * @throws StoreError if the server cannot do it without blocking writes
  */
 export async function distributeLive(primary: PrimaryPool): Promise<void> {
-  const [setting] = await primary.query<{ wal_level: string }>('SHOW wal_level')
-  if (setting?.wal_level !== 'logical') {
-    throw new StoreError(
-      'Citus moves rows by logical replication; set wal_level = logical on all nodes, restart them, and run `ugs migrate` again',
-    )
-  }
   const rows = await primary.query<{ name: string }>(
     'SELECT logicalrelid::regclass::text AS name FROM pg_dist_partition',
   )
   const done = new Set(rows.map(({ name }) => name))
-  for (const table of referenceTables)
-    if (!done.has(table)) await primary.queryUnlimited(`SELECT create_reference_table('${table}')`)
-  for (const table of distributedTables) {
-    if (!done.has(table))
-      await primary.queryUnlimited(`SELECT create_distributed_table_concurrently(${placementOf(table)})`)
+  const rest = [...referenceTables, ...distributedTables].filter((table) => !done.has(table))
+  const [setting] = await primary.query<{ wal_level: string }>('SHOW wal_level')
+  if (rest.length > 0 && setting?.wal_level !== 'logical') {
+    throw new StoreError(
+      'Citus moves rows by logical replication; set wal_level = logical on all nodes, restart them, and run `ugs migrate` again',
+    )
   }
-  await distributeFunctions(primary.query)
+  for (const table of rest)
+    await primary.queryUnlimited(distributeTableStatement(table, 'create_distributed_table_concurrently'))
+  for (const name of distributedFunctions) await primary.query(distributeFunctionStatement(name))
 }
 
-/** The arguments that distribute a table by bucket, next to the first one. */
-function placementOf(table: string): string {
-  const [first] = distributedTables
-  return `'${table}', 'bucket'${table === first ? '' : `, colocate_with => '${first}'`}`
+export function distributeTableStatement(
+  table: (typeof referenceTables | typeof distributedTables)[number],
+  distribute:
+    'create_distributed_table' | 'create_distributed_table_concurrently' = 'create_distributed_table',
+): string {
+  if (isReference(table)) return `SELECT create_reference_table('${table}')`
+  const place = table === firstTable ? '' : `, colocate_with => '${firstTable}'`
+  return `SELECT ${distribute}('${table}', 'bucket'${place})`
 }
 
-async function distributeFunctions(query: Query): Promise<void> {
-  const [first] = distributedTables
-  await query(
-    `SELECT create_distributed_function(oid::regprocedure, '_bucket', colocate_with => '${first}')
-     FROM pg_proc WHERE proname = ANY ($1) AND pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = '${first}'::regclass)`,
-    [distributedFunctions],
+const [firstTable] = distributedTables
+
+function isReference(table: string): table is (typeof referenceTables)[number] {
+  return (referenceTables as readonly string[]).includes(table)
+}
+
+export function distributeFunctionStatement(name: string): string {
+  return (
+    `SELECT create_distributed_function(oid::regprocedure, '_bucket', colocate_with => '${firstTable}') FROM pg_proc ` +
+    `WHERE proname = '${name}' AND pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = '${firstTable}'::regclass)`
   )
 }

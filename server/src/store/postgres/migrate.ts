@@ -139,7 +139,7 @@ export async function checkRights(primary: PrimaryPool, rights: readonly string[
 }
 
 /** @throws StoreError if another program has a table of that name */
-async function readApplied(query: Query): Promise<AppliedMigration[]> {
+export async function readApplied(query: Query): Promise<AppliedMigration[]> {
   const owner = await readMark(query)
   if (owner === undefined) return []
   if (owner !== mark && owner !== markOfFilling) {
