@@ -336,7 +336,9 @@ async function resolveSpellings(
   { workspaceId, environment }: TenantScope,
   { schemaKeys, keys, schemaId, dataSourceId }: Spellings,
 ): Promise<{ key: string; value: string }[]> {
-  const pairs = [...new Set(schemaKeys)].flatMap((schemaKey) => [...new Set(keys)].map((key) => [schemaKey, key]))
+  const pairs = [...new Set(schemaKeys)].flatMap((schemaKey) =>
+    [...new Set(keys)].map((key) => [schemaKey, key]),
+  )
   return query<{ key: string; value: string }>(
     `SELECT entry.key, entry.value FROM unnest($3::text[], $4::text[]) AS entry (key, value) ${resolveEntries}
      WHERE schema.schema_id = $5 AND data_source.data_source_id = $6`,

@@ -37,16 +37,16 @@ export class EncryptedTokens implements EncryptedTokenStore {
     let count = 0
     for (const [place, ofPlace] of byPlace(tokens)) {
       const located = ofPlace.map((token) => ({ ...token, bucket: bucketOf(token.replaced.userGroup) }))
-      const replaced = await this.#distribution.forEachBucket(located, (bucket, ofBucket) =>
+      const replaced = await this.#distribution.forEachShard(located, (shardBucket, ofShard) =>
         this.#retry.query(updateOf(place), [
-          bucket,
-          ofBucket.map((token) => token.bucket),
-          ...(ofBucket[0]?.replaced.rowKey ?? []).map((_, i) =>
-            ofBucket.map((token) => token.replaced.rowKey[i]),
+          shardBucket,
+          ofShard.map((token) => token.bucket),
+          ...(ofShard[0]?.replaced.rowKey ?? []).map((_, i) =>
+            ofShard.map((token) => token.replaced.rowKey[i]),
           ),
-          ofBucket.map((token) => token.replaced.token.sealed),
-          ofBucket.map(({ token }) => token.keyId),
-          ofBucket.map(({ token }) => token.sealed),
+          ofShard.map((token) => token.replaced.token.sealed),
+          ofShard.map(({ token }) => token.keyId),
+          ofShard.map(({ token }) => token.sealed),
         ]),
       )
       count += replaced.flat().length
@@ -59,12 +59,18 @@ export class EncryptedTokens implements EncryptedTokenStore {
 function updateOf(place: EncryptedTokenPlace): string {
   const table = encryptedTokenTable(place)
   const key = keyColumns(table)
-  const types = ['smallint', ...key.map((column) => table.columns[column] as string), 'bytea', 'text', 'bytea']
+  const types = [
+    'smallint',
+    ...key.map((column) => table.columns[column] as string),
+    'bytea',
+    'text',
+    'bytea',
+  ]
   const parameters = types.map((type, i) => `$${i + 2}::${type}[]`)
   const isRow = (row: string) =>
     [
       ...key.map((column) => `${place}.${column} = ${row}.${column}`),
-      `${place}.bucket = coalesce($1::smallint, ${row}.bucket)`,
+      `${place}.bucket = ${row}.bucket AND ($1::smallint IS NULL OR ${place}.bucket = ANY ($2::smallint[]))`,
     ].join(' AND ')
   return `WITH new AS (
       SELECT * FROM unnest(${parameters.join(', ')}) AS new (bucket, ${key.join(', ')}, replaced, key_id, sealed)

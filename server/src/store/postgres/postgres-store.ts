@@ -123,7 +123,7 @@ async function storeOver(
   const [locatorKey] = await primary.query<{ key: Uint8Array }>('SELECT key FROM locator_key')
   if (locatorKey === undefined) throw new StoreError('the table locator_key is empty; restore a backup')
   const hasLegacyTokens = await hasTable(primary.query, 'legacy_token')
-  const coalescers = new ScopedCoalescers(primary.poolSize, () => distribution.isDistributed, observer)
+  const coalescers = new ScopedCoalescers(primary.poolSize, distribution, observer)
   const mappings = new Mappings(primary, coalescers)
   const statements = new UserGroupStatements(primary, coalescers, mappings)
   const workspaces = new Workspaces(primary, retry)

@@ -72,8 +72,7 @@ const lookForStatisticsMs = 10_000
  * Begins a transaction. In READ COMMITTED, a statement that waited for a lock sees the changes of the previous holder. On Citus, one
  * connection to each node can combine all statements of the transaction. PostgreSQL ignores that setting.
  */
-const begin =
-  "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL citus.multi_shard_modify_mode = 'sequential'"
+const begin = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL citus.multi_shard_modify_mode = 'sequential'"
 
 /** Time added to the server's time-outs before the client drops an unresponsive connection, in milliseconds. */
 const responseMarginMs = 1000

@@ -48,6 +48,7 @@ import type { Distribution } from './distribution.ts'
 import type { Mappings } from './mappings.ts'
 import type { PrimaryPool, Statement } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
+import type { Located } from './scoped-coalescer.ts'
 import { TeamIds } from './team-ids.ts'
 import * as sql from './user-group-sql.ts'
 import type { TokenRow } from './user-group-sql.ts'
@@ -110,7 +111,7 @@ export class UserGroups implements UserGroupStore {
           }
           case 'create': {
             const issue = async () => (issued ??= await this.#issue(command, key.bucket))
-            const created = await this.#create(command, issue, isRepeated, attempt)
+            const created = await this.#create({ ...command, key }, issue, isRepeated, attempt)
             if (created !== null) return created
             continue
           }
@@ -333,7 +334,7 @@ export class UserGroups implements UserGroupStore {
     // In batches, to keep statements short.
     for (let total = 0; ;) {
       const expired = await this.#retry.query(selectExpiredIdempotencyKeys, [now, batchSize])
-      const deleted = await this.#distribution.forEachBucket(expired, (bucket, rows) => {
+      const deleted = await this.#distribution.forEachShard(expired, (bucket, rows) => {
         const keys = [
           rows.map((row) => row.bucket),
           rows.map((row) => row.workspace_id),
@@ -355,7 +356,7 @@ export class UserGroups implements UserGroupStore {
 
   /** Returns null if nothing was created: another operation did it, the registry changed, or the secret key is retired. */
   async #create(
-    command: GetOrCreateUserGroup,
+    command: GetOrCreateUserGroup & { readonly key: Located },
     issue: () => Promise<IssuedToken>,
     isRepeated: boolean,
     attempt: Attempt,
@@ -367,9 +368,8 @@ export class UserGroups implements UserGroupStore {
     const retired = isRepeated ? await this.#checkSecretKey(token) : null
     if (retired !== null) return retired
     const creation = decideCreation(command, teamId, token)
-    const { workspaceId, environment } = command.key
+    const { workspaceId, environment, bucket } = command.key
     const { author, requestId, now } = command
-    const bucket = bucketOf(command.key)
     const item = { workspaceId, environment, bucket, author, requestId, now, creation, registryVersion }
     const isCreated = await attempt.change((sent) => this.#statements.create.add(item, attempt, sent))
     return isCreated ? { outcome: 'created', userGroup: creation.userGroup } : null
@@ -455,7 +455,8 @@ const deleteExpiredIdempotencyKeys: Statement<unknown> = {
   text: `DELETE FROM idempotency_key
          USING unnest($3::smallint[], $4::bigint[], $5::bigint[], $6::bytea[]) AS expired (bucket, workspace_id, team_id, key_hash)
          WHERE idempotency_key.workspace_id = expired.workspace_id AND idempotency_key.team_id = expired.team_id
-           AND idempotency_key.key_hash = expired.key_hash AND idempotency_key.bucket = coalesce($2::smallint, expired.bucket)
+           AND idempotency_key.key_hash = expired.key_hash AND idempotency_key.bucket = expired.bucket
+           AND ($2::smallint IS NULL OR idempotency_key.bucket = ANY ($3::smallint[]))
            AND expires_at <= $1
          RETURNING 1`,
 }
