@@ -26,6 +26,7 @@ import { checkServer, isBeingFilled, readApplied } from './migrate.ts'
 import { PostgresFailure, remediationFor } from './postgres-fault.ts'
 import { PrimaryPool, type Query } from './primary-pool.ts'
 import { Retry } from './retry.ts'
+import { Distribution } from './distribution.ts'
 import { SecretKeys } from './secret-keys.ts'
 
 /** Connects when the check `connection` runs. Statements only read. */
@@ -57,8 +58,8 @@ export function examinePostgres(
       run: () => run(examined).catch(async (failure: unknown) => [await findingOfFailure(examined, failure)]),
     })),
     secretKeys: {
-      listChecks: () => new SecretKeys(primary(), retry()).listChecks(),
-      listRetired: () => new SecretKeys(primary(), retry()).listRetired(),
+      listChecks: () => new SecretKeys(primary(), retry(), new Distribution()).listChecks(),
+      listRetired: () => new SecretKeys(primary(), retry(), new Distribution()).listRetired(),
     },
     close: async () => {
       await pool?.close()
