@@ -51,7 +51,6 @@ import {
   viewColumns,
   viewOf,
   type DeletedRow,
-  type TokenlessRow,
   type UserGroupRow,
   type ViewRow,
 } from '../user-group-row.ts'
