@@ -93,7 +93,10 @@ async function createEmptyCluster(nodes) {
  */
 async function freeze(nodes, name) {
   await onEach(nodes, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
-  await onEach(nodes, `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`)
+  await onEach(
+    nodes,
+    `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`,
+  )
 }
 
 /**

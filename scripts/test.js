@@ -42,7 +42,9 @@ const sources = ['server/test', 'renderer/test', 'client/test', 'console/test', 
   )
   .filter((file) => /\.test\.(ts|js)$/.test(file) && !file.includes('node_modules') && file.includes(pattern))
 
-const citusUrls = options.citus ? (process.env.TEST_CITUS_URLS ?? '').split(' ').filter((url) => url !== '') : []
+const citusUrls = options.citus
+  ? (process.env.TEST_CITUS_URLS ?? '').split(' ').filter((url) => url !== '')
+  : []
 if (options.citus && citusUrls.length === 0) {
   console.error('SKIPPED: the tests on Citus need the URLs of a cluster in TEST_CITUS_URLS')
   process.exit(process.env.CI === 'true' ? 1 : 0)

@@ -163,11 +163,14 @@ export class DataSources implements DataSourceStore {
       const keys = examined.filter(({ data_source_id: id }) => !sharedIds.has(id)).flatMap(keysOf)
       if (keys.length === 0) return { examined, sharedIds }
       const entries = await this.#retry.query<{ data_source_id: number; team_id: number }>(
-        `SELECT wanted.data_source_id, team_id
-         FROM unnest($3::bigint[], $4::text[], $5::text[]) AS wanted (data_source_id, schema_key, data_source_key)
-         JOIN mapping_entry ON mapping_entry.schema_key = wanted.schema_key
-           AND mapping_entry.data_source_key = wanted.data_source_key
-         WHERE workspace_id = $1 AND environment = $2 LIMIT ${maxEntries}`,
+        // With a constant workspace and environment and without statistics, PostgreSQL would read all of mapping_entry.
+        `WITH wanted AS MATERIALIZED (
+           SELECT $1::bigint AS workspace_id, $2::text AS environment, *
+           FROM unnest($3::bigint[], $4::text[], $5::text[]) AS wanted (data_source_id, schema_key, data_source_key)
+         )
+         SELECT data_source_id, team_id
+         FROM wanted JOIN mapping_entry USING (workspace_id, environment, schema_key, data_source_key)
+         LIMIT ${maxEntries}`,
         [
           ...[workspaceId, environment, keys.map(({ id }) => id)],
           ...[keys.map(({ schemaKey }) => schemaKey), keys.map(({ key }) => key)],

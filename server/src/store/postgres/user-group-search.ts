@@ -147,9 +147,12 @@ function positionColumn({ providedIdPrefix }: UserGroupFilter): 'team_id' | 'pro
   return providedIdPrefix === undefined ? 'team_id' : 'provided_id'
 }
 
-/** In order of team id, the expression keeps PostgreSQL without statistics from the index of provided ids, which it would sort. */
+/**
+ * In order of team id, the expression keeps PostgreSQL without statistics from the index of provided ids, which it would sort. Suspended
+ * user groups have an index with the environment.
+ */
 function inEnvironment(filter: UserGroupFilter, environment: string): string {
-  return positionColumn(filter) === 'team_id'
+  return positionColumn(filter) === 'team_id' && filter.suspended !== true
     ? `environment || '' = ${environment}`
     : `environment = ${environment}`
 }

@@ -175,7 +175,8 @@ export const selectPage: Statement<UserGroupRow> = prepared(
 
 export const selectById: Statement<UserGroupRow> = prepared(
   'user_group_select_by_id',
-  `SELECT ${columns} FROM user_group WHERE workspace_id = $1 AND environment = $2 AND team_id = $3`,
+  // The expression keeps PostgreSQL without statistics from the index of provided ids.
+  `SELECT ${columns} FROM user_group WHERE workspace_id = $1 AND environment || '' = $2 AND team_id = $3`,
 )
 
 export const selectDeleted: Statement<DeletedRow> = prepared(
