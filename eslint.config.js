@@ -145,7 +145,7 @@ export default defineConfig(
     languageOptions: { parserOptions: { project: null } },
   },
   {
-    // Tests take answers apart whose shape is what they are about.
+    // Tests read responses whose shape they assert.
     files: ['server/test/**/*.ts'],
     rules: {
       '@typescript-eslint/no-explicit-any': 'off',

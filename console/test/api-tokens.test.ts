@@ -26,8 +26,8 @@ describe('API tokens page', () => {
   const running = sharedConsole()
 
   const listed = async (name: string) => {
-    const answer = await running().admin.listApiTokens()
-    const { api_tokens: all } = assertAnswers<{ api_tokens: Listed[] }>(answer, 'listApiTokens')
+    const response = await running().admin.listApiTokens()
+    const { api_tokens: all } = assertAnswers<{ api_tokens: Listed[] }>(response, 'listApiTokens')
     return all.find((apiToken) => apiToken.name === name)
   }
 
@@ -57,9 +57,9 @@ describe('API tokens page', () => {
     await page.getByRole('cell', { name: 'staging', exact: true }).waitFor()
     assert.equal(await focused(page), 'Create an API token')
     assert.ok(!(await contentOf(page)).includes(token))
-    const made = await listed('staging')
-    assert.deepEqual(made?.scopes, ['write'])
-    const days = (Date.parse(made.expires_at ?? '') - Date.now()) / 86_400_000
+    const created = await listed('staging')
+    assert.deepEqual(created?.scopes, ['write'])
+    const days = (Date.parse(created.expires_at ?? '') - Date.now()) / 86_400_000
     assert.ok(days > 89.9 && days <= 90, `${days} days`)
   })
 

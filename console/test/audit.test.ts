@@ -25,11 +25,11 @@ describe('audit log page', () => {
   it('lists changes and authors, and links to the user group', async (t) => {
     const page = await running().open(t, { path })
     if (page === undefined) return
-    const made = page
+    const created = page
       .getByRole('row')
       .filter({ hasText: 'API token created' })
       .filter({ hasText: 'renderer' })
-    await made.getByText('Scopes: introspect').waitFor()
+    await created.getByText('Scopes: introspect').waitFor()
     const changed = page.getByRole('row').filter({ hasText: 'User group changed' })
     await changed.getByText('Changed fields: name, mapping').waitFor()
     await changed.getByText(/API token \d+\), yours/).waitFor()

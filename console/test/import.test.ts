@@ -46,9 +46,9 @@ const csv = [
 describe('import page', () => {
   const running = sharedConsole()
   const nameOf = async (id: string) => {
-    const answer = await running().admin.searchUserGroups({ query: { user_group_id_prefix: id } })
+    const response = await running().admin.searchUserGroups({ query: { user_group_id_prefix: id } })
     const { user_groups: found } = assertAnswers<{ user_groups: { name: string }[] }>(
-      answer,
+      response,
       'searchUserGroups',
     )
     return found[0]?.name

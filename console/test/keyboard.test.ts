@@ -19,8 +19,8 @@ describe('console with the keyboard alone', () => {
 
   before(async () => {
     const { admin } = running()
-    const answer = await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } })
-    const schemaId = assertAnswers<{ schema: { id: number } }>(answer, 'createSchema').schema.id
+    const response = await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } })
+    const schemaId = assertAnswers<{ schema: { id: number } }>(response, 'createSchema').schema.id
     await admin.createDataSource({
       body: { schema_id: schemaId, provided_id: 'warehouse-eu', name: 'Warehouse EU' },
     })

@@ -15,8 +15,8 @@ describe('user group page', () => {
 
   before(async () => {
     const { admin } = running()
-    const answer = await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } })
-    const schemaId = assertAnswers<{ schema: { id: number } }>(answer, 'createSchema').schema.id
+    const response = await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } })
+    const schemaId = assertAnswers<{ schema: { id: number } }>(response, 'createSchema').schema.id
     for (const [provided_id, name] of [
       ['warehouse-eu', 'Warehouse EU'],
       ['warehouse-us', 'Warehouse US'],

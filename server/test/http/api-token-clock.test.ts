@@ -14,12 +14,12 @@ const { origin, createApiToken, writeApiTokenUses } = await startApp({ after }, 
 const adminToken = await createApiToken()
 const admin = adminApi(origin, adminToken)
 
-interface Made {
+interface NewApiToken {
   readonly api_token: { readonly id: number }
   readonly token: string
 }
-const make = async (body: object = {}) =>
-  assertAnswers<Made>(
+const issueToken = async (body: object = {}) =>
+  assertAnswers<NewApiToken>(
     await admin.createApiToken({ body: { name: 'backend', scopes: ['write'], ...body } }),
     'createApiToken',
   )
@@ -34,9 +34,9 @@ const lastUse = async (id: number) => {
 }
 
 test('a rotated API token works until the end of the overlap', async () => {
-  const old = await make()
+  const old = await issueToken()
   const rotation = { params: { id: old.api_token.id }, body: { overlap_seconds: 3600 } }
-  const { token } = assertAnswers<Made>(await admin.rotateApiToken(rotation), 'rotateApiToken')
+  const { token } = assertAnswers<NewApiToken>(await admin.rotateApiToken(rotation), 'rotateApiToken')
   time.now += 3_600_000 - 1
   assert.deepEqual([await use(old.token), await use(token)], [200, 200])
   time.now += 1
@@ -45,7 +45,7 @@ test('a rotated API token works until the end of the overlap', async () => {
 
 test('the last use is rounded down to the minute and written in the background', async () => {
   time.now = Date.parse('2030-01-02T00:00:56.789Z')
-  const { api_token, token } = await make()
+  const { api_token, token } = await issueToken()
   await use(token)
   assert.equal(await lastUse(api_token.id), null)
   await writeApiTokenUses()
@@ -59,7 +59,7 @@ test('the last use is rounded down to the minute and written in the background',
 
 test('a forbidden request counts as a use, a request with an expired API token does not', async () => {
   time.now = Date.parse('2030-01-03T00:00:00.000Z')
-  const { api_token, token } = await make({ scopes: ['introspect'], expires_in_seconds: 60 })
+  const { api_token, token } = await issueToken({ scopes: ['introspect'], expires_in_seconds: 60 })
   assert.equal(await use(token), 403)
   await writeApiTokenUses()
   assert.equal(await lastUse(api_token.id), '2030-01-03T00:00:00.000Z')
@@ -71,7 +71,7 @@ test('a forbidden request counts as a use, a request with an expired API token d
 
 test('signing in to the console and using it count as uses', async () => {
   time.now = Date.parse('2030-01-04T00:00:00.000Z')
-  const { api_token, token } = await make({ scopes: ['admin'] })
+  const { api_token, token } = await issueToken({ scopes: ['admin'] })
   const session = await signIn(origin, token)
   await writeApiTokenUses()
   assert.equal(await lastUse(api_token.id), '2030-01-04T00:00:00.000Z')
@@ -79,7 +79,7 @@ test('signing in to the console and using it count as uses', async () => {
   await call(origin, { path: sessionPath, headers: { cookie: session.cookie } })
   await writeApiTokenUses()
   assert.equal(await lastUse(api_token.id), '2030-01-04T00:01:00.000Z')
-  const other = await make()
+  const other = await issueToken()
   assert.equal((await signingIn(origin, { api_token: other.token })).status, 403)
   await writeApiTokenUses()
   assert.equal(await lastUse(other.api_token.id), '2030-01-04T00:01:00.000Z')

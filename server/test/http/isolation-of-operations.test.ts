@@ -41,7 +41,7 @@ type Headers = Record<string, string>
 const byToken = (token: string): Headers => ({ authorization: `Token ${token}` })
 const everyScope = { name: 'outsider', scopes: [...scopes] }
 
-async function makeApiToken(body: object): Promise<{ id: number; token: string }> {
+async function issueApiToken(body: object): Promise<{ id: number; token: string }> {
   const { api_token, token } = assertAnswers<{ api_token: { id: number }; token: string }>(
     await admin.createApiToken({ body }),
     'createApiToken',
@@ -58,13 +58,13 @@ async function ended(token: string): Promise<string> {
 const revoke = (id: number) => admin.revokeApiToken({ params: { id } })
 
 async function revoked(): Promise<string> {
-  const { id, token } = await makeApiToken(everyScope)
+  const { id, token } = await issueApiToken(everyScope)
   await revoke(id)
   return token
 }
 
 async function superseded(): Promise<string> {
-  const { id, token } = await makeApiToken(everyScope)
+  const { id, token } = await issueApiToken(everyScope)
   const rotation = await admin.rotateApiToken({ params: { id }, body: { overlap_seconds: 1 } })
   assertAnswers(rotation, 'rotateApiToken')
   return ended(token)
@@ -75,13 +75,13 @@ async function sessionOf(token: string): Promise<Headers> {
 }
 
 async function sessionThatWasLeft(): Promise<Headers> {
-  const headers = await sessionOf((await makeApiToken(everyScope)).token)
+  const headers = await sessionOf((await issueApiToken(everyScope)).token)
   assert.equal((await call(origin, { method: 'DELETE', path: sessionPath, headers })).status, 200)
   return headers
 }
 
 async function sessionOfRevoked(): Promise<Headers> {
-  const { id, token } = await makeApiToken(everyScope)
+  const { id, token } = await issueApiToken(everyScope)
   const headers = await sessionOf(token)
   await revoke(id)
   return headers
@@ -92,7 +92,7 @@ const unknownTokens = {
   'a user group token': owned.token,
   'a made-up API token': nobodys.apiToken,
   'an API token that expired': await ended(
-    (await makeApiToken({ ...everyScope, expires_in_seconds: 1 })).token,
+    (await issueApiToken({ ...everyScope, expires_in_seconds: 1 })).token,
   ),
   'an API token that was revoked': await revoked(),
   'an API token that was replaced, once the overlap is over': await superseded(),
@@ -309,8 +309,8 @@ async function changingOnly<T>(tenantScope: TenantScope, work: () => Promise<T>)
 const bodyOf = (response: HttpResponse) =>
   response.headers['content-type'] === 'application/x-ndjson' ? rowsIn(response) : response.body
 /** A search may end a page early because its time is over. */
-const comparable = (answer: HttpResponse, asked: typeof owned) =>
-  withoutIds(withoutRequestId(answer), asked).replace(/"next_cursor":(?:null|"[^"]*")/, '')
+const comparable = (response: HttpResponse, asked: typeof owned) =>
+  withoutIds(withoutRequestId(response), asked).replace(/"next_cursor":(?:null|"[^"]*")/, '')
 
 for (const [who, credentials] of Object.entries(strangers) as [Stranger, (typeof strangers)[Stranger]][]) {
   describe(`to ${who}`, () => {
@@ -368,11 +368,11 @@ describe('to its owner', () => {
         )
         for (const one of user_groups) await admin.patchUserGroup({ ...of(one), body: { mapping: null } })
       }
-      const answer = await operations[id].send(origin, byToken(ownersToken), owned)
-      if (id === 'rotateReplaced') assertFault(answer, 'token_superseded')
-      else if (isManagement(id)) assertAnswers(answer, id)
-      else assert.equal(answer.status, 200, answer.text)
-      if (id === 'introspect') assert.equal((answer.body as { active: boolean }).active, true)
+      const response = await operations[id].send(origin, byToken(ownersToken), owned)
+      if (id === 'rotateReplaced') assertFault(response, 'token_superseded')
+      else if (isManagement(id)) assertAnswers(response, id)
+      else assert.equal(response.status, 200, response.text)
+      if (id === 'introspect') assert.equal((response.body as { active: boolean }).active, true)
     })
   }
 })

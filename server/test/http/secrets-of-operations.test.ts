@@ -71,7 +71,7 @@ function assertTellsNoSecret({ status, headers, text }: HttpResponse, id: Operat
   const shown = text.match(tokenPattern) ?? []
   assert.equal(shown.length, status < 300 && showing.has(id) ? 1 : 0, `${id}: ${text}`)
   const rest = shown.reduce((rest, token) => rest.replaceAll(token, ''), text)
-  assertNothingOfSecrets(`the answer of ${id}`, rest + JSON.stringify(headers), secrets)
+  assertNothingOfSecrets(`the response of ${id}`, rest + JSON.stringify(headers), secrets)
   assert.equal(headers['set-cookie'], undefined)
   for (const token of shown) secrets.add(token)
 }
@@ -127,19 +127,19 @@ test('successful responses contain only the secret that they are for', async () 
 test('the secret of a session is only in its cookie', async () => {
   const signedIn = await signIn(origin, owner.adminToken)
   const [secret, csrf] = [signedIn.cookie.slice('ugs_session='.length), signedIn.csrfToken]
-  assertNothingOfSecrets('the answer to who signs in', signedIn.response.text, [...secrets, secret])
+  assertNothingOfSecrets('the response to a sign-in', signedIn.response.text, [...secrets, secret])
   secrets.add(secret)
   const whoIs = await call(origin, { path: sessionPath, headers: { cookie: signedIn.cookie } })
-  assertNothingOfSecrets('the answer to who is signed in', whoIs.text, secrets)
+  assertNothingOfSecrets('the response that names the session', whoIs.text, secrets)
   secrets.add(csrf)
-  for (const answer of [
+  for (const response of [
     await signingIn(origin, { api_token: `${secret}x` }),
     await call(origin, { method: 'DELETE', path: sessionPath, headers: { cookie: signedIn.cookie } }),
     await call(origin, { method: 'DELETE', path: sessionPath, headers: signed(signedIn) }),
     await call(origin, { path: sessionPath, headers: { cookie: signedIn.cookie } }),
     await call(origin, { path: `/console/${secret}`, headers: { cookie: signedIn.cookie } }),
   ])
-    assertNothingOfSecrets('an answer to a session', answer.text, secrets)
+    assertNothingOfSecrets('a response to a session', response.text, secrets)
 })
 
 test('public responses contain no secret', async () => {

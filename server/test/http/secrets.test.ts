@@ -37,7 +37,7 @@ const misplaced: Record<string, (secret: string) => Promise<{ text: string; head
     api.put({ user_group_id: [secret], name: { secret }, mapping: secret, properties: secret }),
   'as a duplicate key': (secret) => api.get(`{"properties":{"${secret}":1,"${secret}":2}}`),
   'as the key of a number that is refused': (secret) => api.get(`{"properties":{"${secret}":1e999}}`),
-  'beside a lone surrogate': (secret) => api.get(`{"properties":{"${secret}":"${secret}\\ud800"}}`),
+  'next to a lone surrogate': (secret) => api.get(`{"properties":{"${secret}":"${secret}\\ud800"}}`),
   'in what is not JSON': (secret) => api.get(`{"name":"${secret}`),
   'as the body': (secret) => api.post(secret),
   'as a longer current_token': (secret) => api.post({ current_token: `${secret}x` }),
@@ -60,14 +60,14 @@ const misplaced: Record<string, (secret: string) => Promise<{ text: string; head
   'in a broken header': (secret) => answerTo(service.origin, `GET / HTTP/1.1\r\n${secret}\r\n\r\n`),
   'in headers that are too large': (secret) =>
     answerTo(service.origin, requestText({ headers: [`X-Header: ${secret.repeat(500)}`] })),
-  'as the API token of a call that is forbidden': (secret) =>
+  'as the API token of a forbidden request': (secret) =>
     userApi(service.origin, reader).post({ current_token: secret }),
 }
-for (const [what, make] of Object.entries(misplaced)) {
+for (const [what, send] of Object.entries(misplaced)) {
   test(`a token sent ${what} is in no part of the response`, async () => {
     // The prefix is the longest part of a token that is not secret.
     for (const secret of [Testing, reader, withKey, current]) {
-      const { text, headers } = await make(secret)
+      const { text, headers } = await send(secret)
       const random = randomPartOf(secret)
       assert.match(text, /"success":0/)
       for (const part of [random.slice(0, 12), random.slice(-12)]) {

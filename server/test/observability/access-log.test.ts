@@ -269,14 +269,14 @@ test('requests do not wait for the reader of the log', async (t) => {
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
   const origin = / (http:\S+)/.exec(line)?.[1] ?? ''
   // Far more than the buffer of a pipe.
-  const calls = 2000
-  for (let i = 0; i < calls; i += 100)
+  const requests = 2000
+  for (let i = 0; i < requests; i += 100)
     await Promise.all(Array.from({ length: 100 }, () => call(origin, { path: '/healthz' })))
   let log = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text))
   child.kill('SIGTERM')
   await once(child, 'close')
-  assert.equal(linesOf({ stderr: () => log }).length, calls)
+  assert.equal(linesOf({ stderr: () => log }).length, requests)
 })
 
 test('the log contains no secrets or contents of requests', async () => {

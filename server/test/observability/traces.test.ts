@@ -109,8 +109,8 @@ test('a batch is a child of its first request and linked to the others', async (
       isBatch(span) && traces.some(({ traceId }) => traceId === span.traceId) && span.links.length > 0,
   )
   assert.ok(Number(shared.attributes['ugs.batch.size']) > shared.links.length)
-  const calls = await Promise.all(traces.map(({ traceId }) => spanOfRequest(traceId)))
-  for (const { spanId, traceId } of calls) {
+  const requests = await Promise.all(traces.map(({ traceId }) => spanOfRequest(traceId)))
+  for (const { spanId, traceId } of requests) {
     await collector.until(
       (span) =>
         isBatch(span) && (span.parentSpanId === spanId || span.links.some((link) => link.spanId === spanId)),
@@ -254,9 +254,9 @@ describe('UGS_TRACES', () => {
     const one = await startService(t, own.settings, ['--workers', '2'])
     await Promise.all(Array.from({ length: 40 }, () => call(one.origin, { path: '/healthz' })))
     assert.equal(await one.stop(), 0)
-    const calls = own.spans.filter(({ kind }) => kind === 2)
-    assert.equal(calls.length, 40)
-    assert.equal(new Set(calls.map(({ resource }) => resource['process.pid'])).size, 2)
+    const requests = own.spans.filter(({ kind }) => kind === 2)
+    assert.equal(requests.length, 40)
+    assert.equal(new Set(requests.map(({ resource }) => resource['process.pid'])).size, 2)
   })
 })
 

@@ -93,7 +93,7 @@ for (const round of rounds) {
 }
 
 test('all replicas see an acknowledged change in the next request', async () => {
-  const body = { user_group_id: 'next call', name: 'Name' }
+  const body = { user_group_id: 'next request', name: 'Name' }
   let token = tokenIn(await first.api.get(body))
   for (const [i, replica] of [...all, ...all].entries()) {
     const others = all.filter((other) => other !== replica)
@@ -103,10 +103,10 @@ test('all replicas see an acknowledged change in the next request', async () => 
       assertFault(await api.post({ current_token: old }), 'token_superseded')
       assert.equal(tokenIn(await api.get(body)), token)
     }
-    assertSuccess(await replica.api.put({ user_group_id: 'next call', name: `Name ${i}` }))
+    assertSuccess(await replica.api.put({ user_group_id: 'next request', name: `Name ${i}` }))
     body.name = `Name ${i}`
     for (const { api } of others) {
-      assert.equal(assertSuccess(await api.get({ user_group_id: 'next call' })).user_group.name, body.name)
+      assert.equal(assertSuccess(await api.get({ user_group_id: 'next request' })).user_group.name, body.name)
     }
   }
 })

@@ -115,15 +115,15 @@ export function rowsIn<T>({ text }: HttpResponse): T[] {
  */
 // The caller names the type that corresponds to the asserted schema.
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
-export function assertAnswers<T = any>(answer: HttpResponse, id: AdminOperationId): T {
+export function assertAnswers<T = any>(response: HttpResponse, id: AdminOperationId): T {
   const { status = 200, response: schema, returnsRows } = operationOf(id)
-  assert.equal(answer.status, status, answer.text)
-  assert.equal(answer.headers['content-type'], returnsRows ? bulkFormats.ndjson : 'application/json')
-  assertCommonHeaders(answer)
+  assert.equal(response.status, status, response.text)
+  assert.equal(response.headers['content-type'], returnsRows ? bulkFormats.ndjson : 'application/json')
+  assertCommonHeaders(response)
   assertDocumented(id, status)
-  const body: unknown = returnsRows ? rowsIn(answer) : answer.body
+  const body: unknown = returnsRows ? rowsIn(response) : response.body
   for (const value of returnsRows ? (body as unknown[]) : [body]) assertSchema(value, schemaNameOf(schema))
-  assert.equal(answer.text.match(tokenPattern)?.length ?? 0, showsToken(id) ? 1 : 0, answer.text)
+  assert.equal(response.text.match(tokenPattern)?.length ?? 0, showsToken(id) ? 1 : 0, response.text)
   return body as T
 }
 

@@ -60,8 +60,8 @@ test('an empty dashboard: find the customer, see the reason, correct it, revert 
   assert.deepEqual(before.seen, [undefined])
   assert.deepEqual(assertActive(await introspect(token)).data_sources, {})
 
-  const mend = { body: { mapping: { sales: 'warehouse-eu' } }, headers: { 'if-match': before.etag } }
-  managedIn(await admin.patchUserGroup({ ...of(found), ...mend }), 'patchUserGroup')
+  const correction = { body: { mapping: { sales: 'warehouse-eu' } }, headers: { 'if-match': before.etag } }
+  managedIn(await admin.patchUserGroup({ ...of(found), ...correction }), 'patchUserGroup')
   assert.deepEqual((await view()).seen, ['Warehouse EU'])
   const { data_sources } = assertActive(await introspect(token))
   assert.equal(data_sources.sales?.name, 'Warehouse EU')

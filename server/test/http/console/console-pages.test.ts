@@ -123,14 +123,14 @@ describe('the files of the console', async () => {
     test(`have no other paths: ${path.replace(/-[\w-]+\./, '-….')}`, async () => {
       const connection = await RawConnection.open(service.origin)
       connection.send(requestText({ path, headers: ['Connection: close'] }))
-      const [answer] = await connection.answersUntilClosed()
+      const [response] = await connection.answersUntilClosed()
       connection.close()
-      assert.ok(answer !== undefined)
+      assert.ok(response !== undefined)
       assert.ok(
-        answer.status === 404 || answer.status === 400,
-        `${answer.status}: ${answer.text.slice(0, 200)}`,
+        response.status === 404 || response.status === 400,
+        `${response.status}: ${response.text.slice(0, 200)}`,
       )
-      assert.doesNotMatch(answer.text, /<html|root:|"name": ?"@/)
+      assert.doesNotMatch(response.text, /<html|root:|"name": ?"@/)
     })
   }
 })
@@ -148,8 +148,8 @@ describe('with UGS_CONSOLE=off', async () => {
   ]) {
     test(`404 for ${method} ${path.replace(/-[\w-]+\./, '-….')}`, async () => {
       const body = method === 'POST' ? { api_token: off.tokens.Customer } : undefined
-      const answer = await call(off.origin, { method, path, ...(body && { body }) })
-      assertFault(answer, 'not_found')
+      const response = await call(off.origin, { method, path, ...(body && { body }) })
+      assertFault(response, 'not_found')
     })
   }
 
@@ -157,7 +157,7 @@ describe('with UGS_CONSOLE=off', async () => {
     const token = await createApiToken(off, 'Customer', '--scopes', 'admin')
     assert.equal((await adminApi(off.origin, token).listWorkspaces()).status, 200)
     const on = await signIn(service.origin, await createApiToken(service, 'Customer', '--scopes', 'admin'))
-    const answer = await call(off.origin, { path: '/admin/v1/workspaces', headers: { cookie: on.cookie } })
-    assertFault(answer, 'unauthenticated')
+    const response = await call(off.origin, { path: '/admin/v1/workspaces', headers: { cookie: on.cookie } })
+    assertFault(response, 'unauthenticated')
   })
 })

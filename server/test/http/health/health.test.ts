@@ -23,29 +23,29 @@ for (const [path, body] of Object.entries({
 
   test(`HEAD of ${path} has the same headers and no body`, async () => {
     const request = requestText({ method: 'HEAD', path, headers: ['Connection: close'] })
-    const answer = await answerTo(service.origin, request, 'HEAD')
-    assert.equal(answer.status, 200)
-    assertCommonHeaders(answer)
+    const response = await answerTo(service.origin, request, 'HEAD')
+    assert.equal(response.status, 200)
+    assertCommonHeaders(response)
   })
 
   test(`another method of ${path} is 405`, async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
-      const answer = await call(service.origin, { method, path })
-      assertFault(answer, 'method_not_allowed')
-      assert.equal(answer.headers.allow, 'GET, HEAD')
+      const response = await call(service.origin, { method, path })
+      assertFault(response, 'method_not_allowed')
+      assert.equal(response.headers.allow, 'GET, HEAD')
     }
   })
 }
 
 test('/openapi.json is the OpenAPI document', async () => {
-  const answer = await call(service.origin, { path: '/openapi.json' })
-  assert.equal(answer.status, 200)
-  assert.equal(answer.headers['content-type'], 'application/json')
-  assertCommonHeaders(answer)
-  const document = answer.body as { openapi: string; paths: Record<string, object> }
+  const response = await call(service.origin, { path: '/openapi.json' })
+  assert.equal(response.status, 200)
+  assert.equal(response.headers['content-type'], 'application/json')
+  assertCommonHeaders(response)
+  const document = response.body as { openapi: string; paths: Record<string, object> }
   assert.match(document.openapi, /^3\.1\./)
   assert.deepEqual(Object.keys(document.paths['/api/user'] ?? {}).sort(), ['get', 'post', 'put'])
-  assert.doesNotMatch(answer.text, new RegExp(`${service.tokens.Customer}|${service.tokens.Testing}`))
+  assert.doesNotMatch(response.text, new RegExp(`${service.tokens.Customer}|${service.tokens.Testing}`))
 })
 
 for (const path of ['/docs', '/docs/', '/docs?x=/', '/docs/?x=1']) {
@@ -60,9 +60,9 @@ for (const path of ['/docs', '/docs/', '/docs?x=/', '/docs/?x=1']) {
     for (const source of sources) {
       const url = new URL(source, `${service.origin}${path}`)
       assert.equal(url.origin, service.origin)
-      const answer = await call(service.origin, { path: url.pathname })
-      assert.equal(answer.status, 200, source)
-      assertCommonHeaders(answer)
+      const response = await call(service.origin, { path: url.pathname })
+      assert.equal(response.status, 200, source)
+      assertCommonHeaders(response)
     }
   })
 }
@@ -85,12 +85,12 @@ test('while the service drains, /readyz fails and other requests succeed, on new
 })
 
 test(
-  'a call that is under way when the service stops is finished, and then the service ends',
+  'a request in flight when the service stops is completed, and then the service ends',
   { timeout: 20_000 },
   async (t) => {
     // The connection closes at the end of the request. If the service waited for its timeout, this test would fail.
-    const patient = { UGS_KEEP_ALIVE_TIMEOUT_MS: '28000', UGS_CLOSE_TIMEOUT_MS: '600000' }
-    const stopping = await startService(t, patient)
+    const longTimeouts = { UGS_KEEP_ALIVE_TIMEOUT_MS: '28000', UGS_CLOSE_TIMEOUT_MS: '600000' }
+    const stopping = await startService(t, longTimeouts)
     const token = stopping.tokens.Testing
     const body = JSON.stringify({ user_group_id: 'under-way', name: 'Name' })
     const connection = await RawConnection.open(stopping.origin)
@@ -128,11 +128,11 @@ describe('invalid requests to the documentation and health checks are client err
   }
   for (const [what, request] of Object.entries(odd)) {
     test(what, async () => {
-      const answer = await call(service.origin, request)
-      assert.ok(answer.status >= 400 && answer.status < 500, answer.text)
-      assert.equal(answer.body.success, 0)
-      assert.equal(answer.headers['content-type'], 'application/json')
-      assert.equal(answer.headers['cache-control'], 'no-store')
+      const response = await call(service.origin, request)
+      assert.ok(response.status >= 400 && response.status < 500, response.text)
+      assert.equal(response.body.success, 0)
+      assert.equal(response.headers['content-type'], 'application/json')
+      assert.equal(response.headers['cache-control'], 'no-store')
     })
   }
 })

@@ -29,9 +29,9 @@ const admin = adminApi(origin, await createApiToken())
 const api = userApi(origin, await createApiToken(undefined, ['write']))
 const introspecting = await createApiToken(undefined, ['introspect'])
 
-let made = 0
+let created = 0
 const create = async () => {
-  const id = `group-${made++}`
+  const id = `group-${created++}`
   return { id, token: tokenIn(await api.get({ user_group_id: id, name: 'Name' })) }
 }
 const rotate = (token: string, grace: number, key?: string) =>

@@ -59,30 +59,30 @@ test('requests whose client has left release their permits', async (t) => {
   while ((await get(body)).status !== 200);
 })
 
-interface WaitingCall {
+interface WaitingRequest {
   /** Table that the test locks. */
   readonly table: string
   readonly scopes: string
   readonly request: (token: string) => string
 }
 
-const waiting: Record<string, WaitingCall> = {
-  'calls with a body': {
+const waiting: Record<string, WaitingRequest> = {
+  'requests with a body': {
     table: 'user_group',
     scopes: 'write',
     request: (token) => requestText({ token, body: JSON.stringify({ user_group_id: 'x', name: 'Name' }) }),
   },
-  'calls without a body': {
+  'requests without a body': {
     table: 'user_group',
     scopes: 'admin',
     request: (token) => requestText({ token, path: '/admin/v1/user-groups' }),
   },
-  'calls whose API token is looked up': {
+  'requests whose API token is looked up': {
     table: 'api_token',
     scopes: 'write',
     request: (token) => requestText({ token, body: JSON.stringify({ user_group_id: 'x', name: 'Name' }) }),
   },
-  'calls whose session is looked up': {
+  'requests whose session is looked up': {
     table: 'console_session',
     scopes: 'write',
     request: () =>
@@ -113,7 +113,7 @@ for (const [what, { table, scopes, request }] of Object.entries(waiting)) {
           .send(request(stdout.trim()))
           .response()
           .then(
-            (answer) => responses.push(answer),
+            (response) => responses.push(response),
             () => undefined,
           )
       }
@@ -125,9 +125,9 @@ for (const [what, { table, scopes, request }] of Object.entries(waiting)) {
     await session.query('ROLLBACK')
     while (responses.length < connections.length) await call(service.origin, { path: '/healthz' })
     assert.equal(refused().length, connections.length - 1000)
-    for (const answer of refused()) {
-      assertFault(answer, 'unavailable')
-      assert.equal(answer.headers['retry-after'], '1')
+    for (const response of refused()) {
+      assertFault(response, 'unavailable')
+      assert.equal(response.headers['retry-after'], '1')
     }
     assert.ok(responses.some(({ status }) => status === (table === 'console_session' ? 401 : 200)))
     const { text } = await scrape(service)

@@ -75,9 +75,9 @@ const oversized: Record<string, string> = {
 }
 for (const [what, request] of Object.entries(oversized)) {
   test(`${what}: one response, 431, and the connection closes`, async () => {
-    const answers = await answersTo(service.origin, request)
-    assert.equal(answers.length, 1)
-    assertClosing(answers[0], 'headers_too_large')
+    const responses = await answersTo(service.origin, request)
+    assert.equal(responses.length, 1)
+    assertClosing(responses[0], 'headers_too_large')
     assertFault(await api.put({ user_group_id: 'oversized' }), 'user_group_not_found')
   })
 }
@@ -91,9 +91,9 @@ test('a body with both Content-Length and Transfer-Encoding is 400, and its cont
   ]
   for (const headers of framings) {
     const request = requestText({ token, headers, body: chunked(bodyOf('outer')) + hidden })
-    const answers = await answersTo(service.origin, request)
-    assert.equal(answers.length, 1)
-    assertClosing(answers[0], 'malformed_request')
+    const responses = await answersTo(service.origin, request)
+    assert.equal(responses.length, 1)
+    assertClosing(responses[0], 'malformed_request')
   }
   for (const id of ['outer', 'hidden'])
     assertFault(await api.put({ user_group_id: id }), 'user_group_not_found')
@@ -130,12 +130,12 @@ for (const count of [1, 2, 5]) {
   ] as const) {
     test(`the last of ${count + 1} pipelined requests is ${what}: the others get their responses first`, async () => {
       const ids = Array.from({ length: count }, (_, i) => `${what} after ${count}, ${i}`)
-      const answers = await answersTo(service.origin, ids.map((id) => requestOf(id)).join('') + last)
+      const responses = await answersTo(service.origin, ids.map((id) => requestOf(id)).join('') + last)
       assert.deepEqual(
-        answers.slice(0, -1).map((answer) => assertSuccess(answer).user_group.provided_id),
+        responses.slice(0, -1).map((response) => assertSuccess(response).user_group.provided_id),
         ids,
       )
-      assertClosing(answers.at(-1), code)
+      assertClosing(responses.at(-1), code)
     })
   }
 }

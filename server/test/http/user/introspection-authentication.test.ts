@@ -108,16 +108,16 @@ const refused: Record<string, string> = {
 }
 for (const [what, authorization] of Object.entries(refused)) {
   test(`Authorization with ${what} is 401, the same for all`, async () => {
-    const answer = await ask(authorization)
-    assertUnauthenticated(answer)
-    assert.equal(withoutRequestId(answer), refusal)
+    const response = await ask(authorization)
+    assertUnauthenticated(response)
+    assert.equal(withoutRequestId(response), refusal)
   })
 }
 
 test('a request without Authorization is 401 and lists the schemes', async () => {
-  const answer = await ask()
-  assertUnauthenticated(answer)
-  const { message } = assertFault(answer, 'unauthenticated')
+  const response = await ask()
+  assertUnauthenticated(response)
+  const { message } = assertFault(response, 'unauthenticated')
   for (const scheme of ['Token', 'Bearer', 'Basic']) assert.ok(message.includes(`"${scheme}"`), message)
 })
 
@@ -174,8 +174,8 @@ for (const scopes of ['write', 'read', 'admin', 'read,write,admin']) {
     const secret = await withScopes(scopes)
     for (const authorization of [`Token ${secret}`, `Bearer ${secret}`, basic('a', secret)]) {
       for (const body of [`token=${token}`, 'token=x', 'a=b', '{']) {
-        const answer = await introspectionCall(service.origin, { headers: { authorization }, body })
-        const { message } = assertFault(answer, 'forbidden')
+        const response = await introspectionCall(service.origin, { headers: { authorization }, body })
+        const { message } = assertFault(response, 'forbidden')
         assert.match(message, /"introspect"/)
       }
     }
@@ -186,9 +186,9 @@ test('/api/user accepts only the scheme Token, also for an API token that is cac
   for (const authorization of [`Bearer ${both}`, basic('renderer', both), `bearer ${both}`]) {
     for (let i = 0; i < 3; i++) {
       assertActive(await ask(authorization))
-      const answer = await toUserApi(authorization)
-      assertFault(answer, 'unauthenticated')
-      assert.equal(answer.headers['www-authenticate'], 'Token')
+      const response = await toUserApi(authorization)
+      assertFault(response, 'unauthenticated')
+      assert.equal(response.headers['www-authenticate'], 'Token')
     }
   }
   assertSuccess(await toUserApi(`Token ${both}`))
@@ -198,12 +198,12 @@ test('/api/user accepts only the scheme Token, also for an API token that is cac
 test('an API token with only the scope introspect is 403 at /api/user, also if it is cached', async () => {
   assertActive(await ask(`Token ${apiToken}`))
   const caller = userApi(service.origin, apiToken)
-  for (const answer of [
+  for (const response of [
     await caller.get({ user_group_id: 'known' }),
     await caller.put({ user_group_id: 'known' }),
     await caller.post({ current_token: token }),
   ]) {
-    assertFault(answer, 'forbidden')
+    assertFault(response, 'forbidden')
   }
   assertActive(await ask(`Token ${apiToken}`))
 })
@@ -238,9 +238,9 @@ test('no line of the log and no response contains a token, with any scheme', asy
     `${token}=${both}`,
     `token_type_hint=${token}&token_type_hint=${both}`,
   ]) {
-    const answer = await introspectionCall(service.origin, { token: both, body })
-    if (answer.status === 200) assertInactive(answer)
-    for (const secret of [token, both]) assert.ok(!answer.text.includes(secret.slice(-30)), answer.text)
+    const response = await introspectionCall(service.origin, { token: both, body })
+    if (response.status === 200) assertInactive(response)
+    for (const secret of [token, both]) assert.ok(!response.text.includes(secret.slice(-30)), response.text)
   }
   const path = `${introspectionPath}?token=${token}&access_token=${both}`
   await introspectionCall(service.origin, { path, token: both, body: `token=${token}` })

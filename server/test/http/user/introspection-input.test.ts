@@ -41,7 +41,7 @@ const active: Record<string, string> = {
   'with the name percent-encoded': `%74%6F%6b%65n=${token}`,
   'with its underscores percent-encoded': `token=${token.replaceAll('_', '%5F')}`,
   'with other names that are like it': `Token=x&TOKEN=x&token%20=x& token=x&tokens=x&token[]=x&token=${token}`,
-  'beside bytes that are not UTF-8': `a=\xff&token=${token}&b=%ff`,
+  'next to bytes that are not UTF-8': `a=\xff&token=${token}&b=%ff`,
 }
 for (const [what, body] of Object.entries(active)) {
   test(`a token is read ${what}`, async () => {
@@ -90,8 +90,8 @@ for (const [what, { body, paths }] of Object.entries(refused)) {
 
 test('query and other headers are ignored', async () => {
   for (const path of [`${introspectionPath}?token=${token}`, `${introspectionPath}/?token=${token}`]) {
-    const answer = await introspectionCall(service.origin, { path, token: apiToken, body: 'a=b' })
-    assertFault(answer, 'validation_failed', ['/token'])
+    const response = await introspectionCall(service.origin, { path, token: apiToken, body: 'a=b' })
+    assertFault(response, 'validation_failed', ['/token'])
     const both = await introspectionCall(service.origin, { path, token: apiToken, body: 'token=other' })
     assertInactive(both)
   }
@@ -205,9 +205,9 @@ for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
     const paths = [introspectionPath, `${introspectionPath}/`, `${introspectionPath}?token=${token}`]
     for (const path of paths) {
       for (const body of [`token=${token}`, undefined]) {
-        const answer = await introspectionCall(service.origin, { method, path, token: apiToken, body })
-        assertFault(answer, 'method_not_allowed')
-        assert.equal(answer.headers.allow, 'POST')
+        const response = await introspectionCall(service.origin, { method, path, token: apiToken, body })
+        assertFault(response, 'method_not_allowed')
+        assert.equal(response.headers.allow, 'POST')
       }
     }
   })
@@ -215,17 +215,17 @@ for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
 
 test('HEAD is 405 too, without a body', async () => {
   const request = requestText({ method: 'HEAD', path: introspectionPath, token: apiToken })
-  const answer = await answerTo(service.origin, request, 'HEAD')
-  assert.deepEqual([answer.status, answer.headers.allow], [405, 'POST'])
-  assertCommonHeaders(answer)
+  const response = await answerTo(service.origin, request, 'HEAD')
+  assert.deepEqual([response.status, response.headers.allow], [405, 'POST'])
+  assertCommonHeaders(response)
 })
 
 test('an unknown method is 405 with Allow', async () => {
   for (const method of ['FETCH', 'post']) {
     const request = requestText({ method, path: introspectionPath, token: apiToken, body: `token=${token}` })
-    const answer = await answerTo(service.origin, request)
-    assertFault(answer, 'method_not_allowed')
-    assert.equal(answer.headers.allow, 'POST')
+    const response = await answerTo(service.origin, request)
+    assertFault(response, 'method_not_allowed')
+    assert.equal(response.headers.allow, 'POST')
   }
 })
 
@@ -283,8 +283,8 @@ test('simultaneous requests each get their own response', async () => {
     ),
   )
   const responses = await Promise.all([...tokens, ...tokens].map((each) => introspect(each)))
-  responses.forEach((answer, i) => {
-    const { sub, properties } = assertActive(answer)
+  responses.forEach((response, i) => {
+    const { sub, properties } = assertActive(response)
     assert.deepEqual([sub, properties], [`at once ${i % 48}`, { i: i % 48 }])
   })
 })

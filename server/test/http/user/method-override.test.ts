@@ -85,8 +85,8 @@ for (const value of ['GET', 'PUT', 'POST', 'DELETE', '']) {
 test('the override does not turn other methods into operations', async () => {
   for (const method of ['PATCH', 'DELETE']) {
     const body = { user_group_id: 'another', name: 'Name' }
-    const answer = await call(service.origin, { method, token, headers: override('GET'), body })
-    assertFault(answer, 'method_not_allowed')
+    const response = await call(service.origin, { method, token, headers: override('GET'), body })
+    assertFault(response, 'method_not_allowed')
   }
   assertFault(await api.put({ user_group_id: 'another' }), 'user_group_not_found')
 })

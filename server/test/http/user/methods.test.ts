@@ -47,18 +47,21 @@ for (const method of [
 test('HEAD is 405 too, without a body', async () => {
   for (const sent of [JSON.stringify(body), '']) {
     const request = requestText({ method: 'HEAD', token, headers: ['Connection: close'], body: sent })
-    const answer = await answerTo(service.origin, request, 'HEAD')
-    assert.equal(answer.status, 405)
-    assert.equal(answer.headers.allow, 'GET, POST, PUT')
-    assertCommonHeaders(answer)
+    const response = await answerTo(service.origin, request, 'HEAD')
+    assert.equal(response.status, 405)
+    assert.equal(response.headers.allow, 'GET, POST, PUT')
+    assertCommonHeaders(response)
   }
 })
 
 test('an unknown method is 405 too', async () => {
   for (const method of ['FETCH', 'get', 'X-Y']) {
-    const answer = await answerTo(service.origin, requestText({ method, token, body: JSON.stringify(body) }))
-    assertFault(answer, 'method_not_allowed')
-    assert.equal(answer.headers.allow, 'GET, POST, PUT')
+    const response = await answerTo(
+      service.origin,
+      requestText({ method, token, body: JSON.stringify(body) }),
+    )
+    assertFault(response, 'method_not_allowed')
+    assert.equal(response.headers.allow, 'GET, POST, PUT')
   }
 })
 
@@ -125,9 +128,9 @@ for (const path of [
 
 test('a path that cannot be decoded gets an error in the common format that does not repeat the path', async () => {
   for (const path of ['/%', '/api/user%', '/api/%zz', '/%c3%28', '/%00']) {
-    const answer = await call(service.origin, { path: `${path}?${token}`, token, body })
-    assert.ok(answer.status === 400 || answer.status === 404, answer.text)
-    assertFault(answer, answer.status === 400 ? 'malformed_request' : 'not_found')
+    const response = await call(service.origin, { path: `${path}?${token}`, token, body })
+    assert.ok(response.status === 400 || response.status === 404, response.text)
+    assertFault(response, response.status === 400 ? 'malformed_request' : 'not_found')
   }
 })
 

@@ -137,7 +137,7 @@ describe('every replica returns the current state after', () => {
         'createSchema',
       )
       await assertNamed([])
-      const made = assertAnswers<{ data_source: { id: number } }>(
+      const created = assertAnswers<{ data_source: { id: number } }>(
         await admin.createDataSource({
           body: { schema_id: schema.schema.id, provided_id: 'eu', name: 'Europe' },
         }),
@@ -146,7 +146,7 @@ describe('every replica returns the current state after', () => {
       await assertNamed([provided_id])
       await other.user.put({ user_group_id: body.user_group_id, mapping: null })
       await assertNamed([])
-      const removed = await admin.deleteDataSource({ params: { id: made.data_source.id } })
+      const removed = await admin.deleteDataSource({ params: { id: created.data_source.id } })
       assertAnswers(removed, 'deleteDataSource')
       await other.user.put({ user_group_id: body.user_group_id, mapping: body.mapping })
       await assertNamed([])
@@ -220,10 +220,10 @@ test('random changes on both replicas are visible at once', async () => {
     const group = known.get(id)
     const params = { team_id: group?.teamId ?? 0 }
     if (group === undefined || group.deleted) {
-      const made = assertSuccess(await user.get(body))
-      assert.equal(made.new_user_group, true, `step ${step}`)
+      const created = assertSuccess(await user.get(body))
+      assert.equal(created.new_user_group, true, `step ${step}`)
       for (const old of group ? [...group.old, group.token] : []) assertInactive(await introspect(old))
-      const { token, team_id } = made.user_group
+      const { token, team_id } = created.user_group
       known.set(id, { name, token, old: [], teamId: team_id, suspended: false, deleted: false })
       continue
     }
@@ -254,9 +254,9 @@ test('random changes on both replicas are visible at once', async () => {
         const { name, token, team_id } = shown.user_group
         const expected = [false, group.name, group.token, group.teamId]
         assert.deepEqual([shown.new_user_group, name, token, team_id], expected, `step ${step}`)
-        const told = await introspect(group.token)
-        if (group.suspended) assertInactive(told)
-        else assert.equal(assertActive(told).name, group.name, `step ${step}`)
+        const response = await introspect(group.token)
+        if (group.suspended) assertInactive(response)
+        else assert.equal(assertActive(response).name, group.name, `step ${step}`)
         for (const old of group.old.slice(-2)) assertInactive(await introspect(old))
       }
     }
