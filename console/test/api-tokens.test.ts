@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { parseDatabaseUrl } from '../../server/src/config/database-url.ts'
 import { openStore } from '../../server/src/store/open-store.ts'
 import { defaults } from '../../server/test/store/store-options.ts'
-import { assertAnswers } from '../../server/test/support/admin-api.ts'
+import { assertSucceeded } from '../../server/test/support/admin-api.ts'
 import { createApiToken } from '../../server/test/support/command.ts'
 import { userApi } from '../../server/test/support/user-api.ts'
 import { contentOf, focused, sharedConsole, tabTo } from './support/console.ts'
@@ -27,7 +27,7 @@ describe('API tokens page', () => {
 
   const listed = async (name: string) => {
     const response = await running().admin.listApiTokens()
-    const { api_tokens: all } = assertAnswers<{ api_tokens: Listed[] }>(response, 'listApiTokens')
+    const { api_tokens: all } = assertSucceeded<{ api_tokens: Listed[] }>(response, 'listApiTokens')
     return all.find((apiToken) => apiToken.name === name)
   }
 
@@ -164,7 +164,7 @@ describe('API tokens page', () => {
     if (page === undefined) return
     await page.getByRole('button', { name: /^Rotate contested/ }).click()
     const id = (await listed('contested'))?.id ?? 0
-    assertAnswers(await admin.rotateApiToken({ params: { id }, body: {} }), 'rotateApiToken')
+    assertSucceeded(await admin.rotateApiToken({ params: { id }, body: {} }), 'rotateApiToken')
     await page.getByRole('button', { name: 'Rotate the API token' }).click()
     await page.getByRole('alert').getByText('was already replaced by the one with the id').waitFor()
   })

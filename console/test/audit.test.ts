@@ -1,5 +1,5 @@
 import { before, describe, it } from 'node:test'
-import { assertAnswers, of } from '../../server/test/support/admin-api.ts'
+import { assertSucceeded, of } from '../../server/test/support/admin-api.ts'
 import { sharedConsole } from './support/console.ts'
 import { assertGoodLooks } from './support/looks.ts'
 
@@ -16,7 +16,7 @@ describe('audit log page', () => {
     await create('other', { name: 'Other' })
     await admin.patchUserGroup({ ...of(first), body: { name: 'Acme Inc.', mapping: null } })
     await admin.suspendUserGroup(of(first))
-    assertAnswers(
+    assertSucceeded(
       await admin.createApiToken({ body: { name: 'renderer', scopes: ['introspect'] } }),
       'createApiToken',
     )

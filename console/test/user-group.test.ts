@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { assertAnswers, managedIn, of } from '../../server/test/support/admin-api.ts'
+import { assertSucceeded, managedIn, of } from '../../server/test/support/admin-api.ts'
 import { assertActive, assertInactive } from '../../server/test/support/introspection.ts'
 import { assertAccessible, contentOf, sharedConsole } from './support/console.ts'
 import { assertLooksGood } from './support/looks.ts'
@@ -10,13 +10,13 @@ describe('user group page', () => {
   const shown = async (team: { readonly team_id: number }) =>
     managedIn(await running().admin.getUserGroup(of(team)), 'getUserGroup')
   const tokenOf = async (team: { readonly team_id: number }) =>
-    assertAnswers<{ token: string }>(await running().admin.getUserGroupToken(of(team)), 'getUserGroupToken')
+    assertSucceeded<{ token: string }>(await running().admin.getUserGroupToken(of(team)), 'getUserGroupToken')
       .token
 
   before(async () => {
     const { admin } = running()
     const response = await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } })
-    const schemaId = assertAnswers<{ schema: { id: number } }>(response, 'createSchema').schema.id
+    const schemaId = assertSucceeded<{ schema: { id: number } }>(response, 'createSchema').schema.id
     for (const [provided_id, name] of [
       ['warehouse-eu', 'Warehouse EU'],
       ['warehouse-us', 'Warehouse US'],

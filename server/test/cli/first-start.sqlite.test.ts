@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import BetterSqlite3 from 'better-sqlite3'
-import { call } from '../support/http.ts'
+import { sendRequest } from '../support/http.ts'
 import { runUgs, startService, temporaryFolder } from '../support/service.ts'
 import { curl, findTool } from '../support/tool.ts'
 
@@ -29,7 +29,7 @@ describe('the first start', () => {
     const first = await startService(t)
     const { tokens } = first
     for (const token of [tokens.Customer, tokens.Testing]) {
-      const response = await call(first.origin, { token, body: { user_group_id: 'a', name: 'A' } })
+      const response = await sendRequest(first.origin, { token, body: { user_group_id: 'a', name: 'A' } })
       assert.equal(response.status, 200)
     }
     assert.match(tokens.Customer, /^uga_customer_/)
@@ -37,7 +37,10 @@ describe('the first start', () => {
     const second = await startService(t, { UGS_DATA_DIR: first.dataFolder })
     assert.doesNotMatch(second.stdout(), /ug[at]_/)
     assert.doesNotMatch(second.stdout(), /curl/)
-    const response = await call(second.origin, { token: tokens.Customer, body: { user_group_id: 'a' } })
+    const response = await sendRequest(second.origin, {
+      token: tokens.Customer,
+      body: { user_group_id: 'a' },
+    })
     assert.equal(response.status, 200)
   })
 
@@ -54,7 +57,10 @@ describe('the first start', () => {
 
   it('creates files that only the owner can read', async (t) => {
     const service = await startService(t)
-    await call(service.origin, { token: service.tokens.Customer, body: { user_group_id: 'a', name: 'A' } })
+    await sendRequest(service.origin, {
+      token: service.tokens.Customer,
+      body: { user_group_id: 'a', name: 'A' },
+    })
     const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
     assert.equal(mode(service.dataFolder), '700')
     const files = readdirSync(service.dataFolder)
@@ -70,7 +76,7 @@ describe('the first start', () => {
     assert.match(first.stdout(), /npx ugs api-token create --environment Customer --name NAME/)
     const created = await first.ugs('api-token', 'create', '--environment', 'Customer', '--name', 'backend')
     const token = created.stdout.trim()
-    const response = await call(first.origin, { token, body: { user_group_id: 'a', name: 'A' } })
+    const response = await sendRequest(first.origin, { token, body: { user_group_id: 'a', name: 'A' } })
     assert.equal(response.status, 200)
     await first.stop()
     const second = await startService(t, environment)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apache, startGateway } from '../support/apache.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
-import { call } from '../support/http.ts'
+import { sendRequest } from '../support/http.ts'
 import { introspectionPath } from '../support/introspection.ts'
 import { startService } from '../support/service.ts'
 import { findTool } from '../support/tool.ts'
@@ -18,7 +18,7 @@ test('Apache protects its backend and passes the claims of the token on', async 
 
   const ask = async (token?: string) => {
     const before = gateway.passed.length
-    const { status } = await call(gateway.origin, {
+    const { status } = await sendRequest(gateway.origin, {
       path: '/protected/dashboard',
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { startService } from '../support/service.ts'
 import { userGroupIn, type UserResponse } from '../support/user-api.ts'
-import { call } from '../support/http.ts'
+import { sendRequest } from '../support/http.ts'
 
 export interface ClientRequest {
   readonly method: 'GET' | 'PUT' | 'POST'
@@ -80,7 +80,7 @@ export async function assertClientWorks(t: TestContext, client: Client): Promise
   }
   // Another client gets the same user group.
   const seen = userGroupIn(
-    await call(service.origin, { token: service.tokens.Testing, body: { user_group_id: id } }),
+    await sendRequest(service.origin, { token: service.tokens.Testing, body: { user_group_id: id } }),
   )
   assert.deepEqual(responses, expectedResponses(seen.team_id))
   assert.equal(seen.token, tokens.at(-1))

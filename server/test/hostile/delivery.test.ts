@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { answersTo, chunked, RawConnection } from '../support/raw-connection.ts'
+import { responsesTo, chunked, RawConnection } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
 import { assertFault, assertSuccess, userApi, type ErrorCode } from '../support/user-api.ts'
 import { bodyOf, linesOf, rawRequest } from './raw-cases.ts'
@@ -44,7 +44,7 @@ for (const [what, requestOf] of Object.entries({ 'with a length': withLength, 'i
     const whole = requestOf(bodyOf(`cut ${what}`))
     for (let length = 0; length < whole.length; length++) {
       const connection = await RawConnection.open(service.origin)
-      const responses = await connection.send(whole.subarray(0, length)).finish().answersUntilClosed()
+      const responses = await connection.send(whole.subarray(0, length)).finish().responsesUntilClosed()
       assert.equal(responses.length, length === 0 ? 0 : 1)
       for (const response of responses) assertFault(response, 'malformed_request')
     }
@@ -106,7 +106,7 @@ describe('hundreds of requests in one packet', () => {
   test('get responses up to the broken one, and none after it has an effect', async () => {
     const requests = ids('broken').map((id) => withLength(bodyOf(id)))
     requests.splice(count / 2, 0, rawRequest([...lines, 'Content-Length: x'], bodyOf('broken')))
-    const responses = await answersTo(service.origin, Buffer.concat(requests))
+    const responses = await responsesTo(service.origin, Buffer.concat(requests))
     assert.equal(responses.length, count / 2 + 1)
     responses.slice(0, -1).forEach((response, i) => {
       assert.equal(assertSuccess(response).user_group.provided_id, `broken ${i}`)
@@ -118,7 +118,7 @@ describe('hundreds of requests in one packet', () => {
   test('get responses up to the one that closes, and none after it has an effect', async () => {
     const requests = ids('closing').map((id) => withLength(bodyOf(id)))
     requests[count / 2 - 1] = withLength(bodyOf(`closing ${count / 2 - 1}`), 'Connection: close')
-    const responses = await answersTo(service.origin, Buffer.concat(requests))
+    const responses = await responsesTo(service.origin, Buffer.concat(requests))
     assert.equal(responses.length, count / 2)
     for (const response of responses) assertSuccess(response)
     for (const id of ids('closing').slice(count / 2)) await assertNothingOf(id)

@@ -72,7 +72,7 @@ export function testRawCases(
       const connection = await RawConnection.open(service.origin)
       connection.send(Buffer.concat([Buffer.from(sent), next]))
       if (then === 'closed') {
-        const responses = await connection.answersUntilClosed()
+        const responses = await connection.responsesUntilClosed()
         assert.equal(responses.length, expected.length, responses.map(({ text }) => text).join(' | '))
         responses.forEach((response, i) => assertExpected(response, expected[i] as Expected))
         assertFault(await api.put({ user_group_id: nextId }), 'user_group_not_found')

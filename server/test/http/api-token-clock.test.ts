@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { adminApi, assertAnswers } from '../support/admin-api.ts'
+import { adminApi, assertSucceeded } from '../support/admin-api.ts'
 import { startApp } from '../support/app.ts'
 import { sessionPath, signIn, signingIn } from '../support/console.ts'
-import { call } from '../support/http.ts'
+import { sendRequest } from '../support/http.ts'
 import { userApi } from '../support/user-api.ts'
 
 const minute = 60_000
@@ -19,14 +19,14 @@ interface NewApiToken {
   readonly token: string
 }
 const issueToken = async (body: object = {}) =>
-  assertAnswers<NewApiToken>(
+  assertSucceeded<NewApiToken>(
     await admin.createApiToken({ body: { name: 'backend', scopes: ['write'], ...body } }),
     'createApiToken',
   )
 const use = async (token: string) =>
   (await userApi(origin, token).get({ user_group_id: 'x', name: 'Name' })).status
 const lastUse = async (id: number) => {
-  const response = assertAnswers<{ api_tokens: { id: number; last_used_at: string | null }[] }>(
+  const response = assertSucceeded<{ api_tokens: { id: number; last_used_at: string | null }[] }>(
     await admin.listApiTokens(),
     'listApiTokens',
   )
@@ -36,7 +36,7 @@ const lastUse = async (id: number) => {
 test('a rotated API token works until the end of the overlap', async () => {
   const old = await issueToken()
   const rotation = { params: { id: old.api_token.id }, body: { overlap_seconds: 3600 } }
-  const { token } = assertAnswers<NewApiToken>(await admin.rotateApiToken(rotation), 'rotateApiToken')
+  const { token } = assertSucceeded<NewApiToken>(await admin.rotateApiToken(rotation), 'rotateApiToken')
   time.now += 3_600_000 - 1
   assert.deepEqual([await use(old.token), await use(token)], [200, 200])
   time.now += 1
@@ -76,7 +76,7 @@ test('signing in to the console and using it count as uses', async () => {
   await writeApiTokenUses()
   assert.equal(await lastUse(api_token.id), '2030-01-04T00:00:00.000Z')
   time.now += minute
-  await call(origin, { path: sessionPath, headers: { cookie: session.cookie } })
+  await sendRequest(origin, { path: sessionPath, headers: { cookie: session.cookie } })
   await writeApiTokenUses()
   assert.equal(await lastUse(api_token.id), '2030-01-04T00:01:00.000Z')
   const other = await issueToken()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createApiToken, runCommand } from '../support/command.ts'
-import { call, type HttpResponse } from '../support/http.ts'
-import { answerTo, requestText } from '../support/raw-connection.ts'
+import { sendRequest, type HttpResponse } from '../support/http.ts'
+import { responseTo, requestText } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, withoutRequestId } from '../support/user-api.ts'
 
@@ -82,7 +82,7 @@ test('an API token anywhere but in Authorization is not looked at', async () => 
     assertUnauthenticated(await stranger.get(body, headers))
   }
   for (const path of [`/api/user?token=${token}`, `/api/user?api_token=${token}`]) {
-    assertUnauthenticated(await call(service.origin, { path, body }))
+    assertUnauthenticated(await sendRequest(service.origin, { path, body }))
   }
   assertUnauthenticated(await stranger.get({ ...body, token }))
 })
@@ -105,7 +105,7 @@ test('authentication precedes the checks of the request', async () => {
 test('authentication does not wait for the body', async () => {
   for (const headers of [['Content-Length: 1000'], ['Transfer-Encoding: chunked']]) {
     for (const method of ['GET', 'POST', 'PUT']) {
-      assertUnauthenticated(await answerTo(service.origin, requestText({ method, headers })))
+      assertUnauthenticated(await responseTo(service.origin, requestText({ method, headers })))
     }
   }
 })

@@ -5,7 +5,7 @@ import { scopes } from '../../src/domain/api-token/api-token.ts'
 import type { FaultCode } from '../../src/domain/fault.ts'
 import {
   adminApi,
-  assertAnswers,
+  assertSucceeded,
   assertRefused,
   manage,
   of,
@@ -16,7 +16,7 @@ import {
 import { giveBelongings, nobodys, secretName, withoutIds } from '../support/belongings.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
 import { sessionPath, signed, signIn, signingIn } from '../support/console.ts'
-import { call, type HttpResponse } from '../support/http.ts'
+import { sendRequest, type HttpResponse } from '../support/http.ts'
 import { rowsOf, writingNothing, type KeptRow } from '../support/kept.ts'
 import {
   assertCode,
@@ -42,7 +42,7 @@ const byToken = (token: string): Headers => ({ authorization: `Token ${token}` }
 const everyScope = { name: 'outsider', scopes: [...scopes] }
 
 async function issueApiToken(body: object): Promise<{ id: number; token: string }> {
-  const { api_token, token } = assertAnswers<{ api_token: { id: number }; token: string }>(
+  const { api_token, token } = assertSucceeded<{ api_token: { id: number }; token: string }>(
     await admin.createApiToken({ body }),
     'createApiToken',
   )
@@ -66,7 +66,7 @@ async function revoked(): Promise<string> {
 async function superseded(): Promise<string> {
   const { id, token } = await issueApiToken(everyScope)
   const rotation = await admin.rotateApiToken({ params: { id }, body: { overlap_seconds: 1 } })
-  assertAnswers(rotation, 'rotateApiToken')
+  assertSucceeded(rotation, 'rotateApiToken')
   return ended(token)
 }
 
@@ -76,7 +76,7 @@ async function sessionOf(token: string): Promise<Headers> {
 
 async function sessionThatWasLeft(): Promise<Headers> {
   const headers = await sessionOf((await issueApiToken(everyScope)).token)
-  assert.equal((await call(origin, { method: 'DELETE', path: sessionPath, headers })).status, 200)
+  assert.equal((await sendRequest(origin, { method: 'DELETE', path: sessionPath, headers })).status, 200)
   return headers
 }
 
@@ -161,7 +161,7 @@ describe('an unauthenticated request', () => {
       assert.equal(refusals.size, 1)
       for (const headers of Object.values(unauthenticated)) {
         for (const method of ['GET', 'DELETE']) {
-          const refusal = await call(origin, { method, path: sessionPath, headers })
+          const refusal = await sendRequest(origin, { method, path: sessionPath, headers })
           assertFault(refusal, 'unauthenticated')
           assert.equal(refusal.headers['www-authenticate'], 'Token')
         }
@@ -347,9 +347,12 @@ test('a leaked API token of another environment is unknown and stays valid', asy
       [other, owned.apiToken],
     ] as const) {
       const report = { body: { token, rotate: true } }
-      assert.deepEqual(assertAnswers(await reporter.reportLeakedToken(report), 'reportLeakedToken'), unknown)
+      assert.deepEqual(
+        assertSucceeded(await reporter.reportLeakedToken(report), 'reportLeakedToken'),
+        unknown,
+      )
     }
-    assertAnswers(await other.listWorkspaces(), 'listWorkspaces')
+    assertSucceeded(await other.listWorkspaces(), 'listWorkspaces')
   }
 })
 
@@ -362,7 +365,7 @@ describe('to its owner', () => {
   for (const id of inOrder) {
     test(`${id} succeeds`, async () => {
       if (id === 'deleteDataSource') {
-        const { user_groups } = assertAnswers<{ user_groups: { team_id: number }[] }>(
+        const { user_groups } = assertSucceeded<{ user_groups: { team_id: number }[] }>(
           await admin.searchUserGroups(),
           'searchUserGroups',
         )
@@ -370,7 +373,7 @@ describe('to its owner', () => {
       }
       const response = await operations[id].send(origin, byToken(ownersToken), owned)
       if (id === 'rotateReplaced') assertFault(response, 'token_superseded')
-      else if (isManagement(id)) assertAnswers(response, id)
+      else if (isManagement(id)) assertSucceeded(response, id)
       else assert.equal(response.status, 200, response.text)
       if (id === 'introspect') assert.equal((response.body as { active: boolean }).active, true)
     })

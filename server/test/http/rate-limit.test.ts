@@ -3,7 +3,7 @@ import { after, describe, it, test } from 'node:test'
 import { adminApi } from '../support/admin-api.ts'
 import { startApp } from '../support/app.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
-import { call, type HttpResponse } from '../support/http.ts'
+import { sendRequest, type HttpResponse } from '../support/http.ts'
 import { introspector } from '../support/introspection.ts'
 import { startReplicas } from '../support/replicas.ts'
 import { startService } from '../support/service.ts'
@@ -93,7 +93,7 @@ describe('the rate limit counts requests', () => {
   }
 
   it('except those that need no API token', async () => {
-    for (const response of await times(9, () => call(app.origin, { path: '/healthz' })))
+    for (const response of await times(9, () => sendRequest(app.origin, { path: '/healthz' })))
       assert.equal(response.status, 200)
   })
 })

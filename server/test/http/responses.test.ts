@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createApiToken } from '../support/command.ts'
-import { call, type HttpResponse } from '../support/http.ts'
-import { answerTo, requestText } from '../support/raw-connection.ts'
+import { sendRequest, type HttpResponse } from '../support/http.ts'
+import { responseTo, requestText } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
 import {
   assertCommonHeaders,
@@ -21,14 +21,14 @@ const reader = userApi(service.origin, await createApiToken(service, 'Testing', 
 
 const body = { user_group_id: 'known', name: 'Name' }
 const override = (method: string) => ({ 'x-http-method-override': method })
-const raw = (...headers: string[]) => answerTo(service.origin, requestText({ token, headers }))
+const raw = (...headers: string[]) => responseTo(service.origin, requestText({ token, headers }))
 
 const superseded = tokenIn(await api.get(body))
 const rotated = tokenIn(await api.post({ current_token: superseded }, { 'idempotency-key': 'used' }))
 
 /** One request per error that a single request can cause, with the paths of its `fields`. */
 const failures: { code: ErrorCode; paths?: string[]; send: () => Promise<HttpResponse> }[] = [
-  { code: 'malformed_request', send: () => answerTo(service.origin, 'broken\r\n\r\n') },
+  { code: 'malformed_request', send: () => responseTo(service.origin, 'broken\r\n\r\n') },
   { code: 'malformed_json', send: () => api.get('{') },
   { code: 'malformed_json', paths: ['/name'], send: () => api.get('{"name":1,"name":1}') },
   { code: 'body_required', send: () => api.get() },
@@ -43,8 +43,8 @@ const failures: { code: ErrorCode; paths?: string[]; send: () => Promise<HttpRes
   { code: 'forbidden', send: () => reader.put(body) },
   { code: 'user_group_not_found', send: () => api.put({ user_group_id: 'unknown' }) },
   { code: 'token_not_found', send: () => api.post({ current_token: 'unknown' }) },
-  { code: 'not_found', send: () => call(service.origin, { path: '/nothing', token, body }) },
-  { code: 'method_not_allowed', send: () => call(service.origin, { method: 'DELETE', token, body }) },
+  { code: 'not_found', send: () => sendRequest(service.origin, { path: '/nothing', token, body }) },
+  { code: 'method_not_allowed', send: () => sendRequest(service.origin, { method: 'DELETE', token, body }) },
   { code: 'token_superseded', send: () => api.post({ current_token: superseded }) },
   { code: 'body_too_large', send: () => api.get(Buffer.alloc(1024 * 1024 + 1, ' ')) },
   { code: 'unsupported_media_type', send: () => api.get(body, { 'content-type': 'text/plain' }) },
@@ -131,20 +131,20 @@ test('no response allows access to pages of other origins', async () => {
   }
   for (const path of ['/api/user', '/healthz', '/readyz', '/openapi.json', '/nothing']) {
     for (const response of [
-      await call(service.origin, { path, token, body, headers }),
-      await call(service.origin, { path, headers }),
-      await call(service.origin, { path, method: 'OPTIONS', headers: preflight }),
+      await sendRequest(service.origin, { path, token, body, headers }),
+      await sendRequest(service.origin, { path, headers }),
+      await sendRequest(service.origin, { path, method: 'OPTIONS', headers: preflight }),
     ]) {
       assertCommonHeaders(response)
       assert.ok(!('set-cookie' in response.headers))
     }
-    const response = await call(service.origin, { path, method: 'OPTIONS', headers: preflight })
+    const response = await sendRequest(service.origin, { path, method: 'OPTIONS', headers: preflight })
     assertFault(response, path === '/nothing' ? 'not_found' : 'method_not_allowed')
   }
 })
 
 test('the API reference lists every error code', async () => {
-  const document = (await call(service.origin, { path: '/openapi.json' })).body as {
+  const document = (await sendRequest(service.origin, { path: '/openapi.json' })).body as {
     components: {
       schemas: { ErrorResponse: { properties: { error: { properties: { code: { enum: string[] } } } } } }
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createApiToken, runCommand } from '../support/command.ts'
-import { call, type HttpResponse } from '../support/http.ts'
+import { sendRequest, type HttpResponse } from '../support/http.ts'
 import { startReplicas, type Replica } from '../support/replicas.ts'
 import { runUgs } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
@@ -145,7 +145,8 @@ test('all replicas accept a new API token at once, and refuse a revoked one with
 })
 
 test('every replica is ready', async () => {
-  for (const { service } of all) assert.equal((await call(service.origin, { path: '/readyz' })).status, 200)
+  for (const { service } of all)
+    assert.equal((await sendRequest(service.origin, { path: '/readyz' })).status, 200)
 })
 
 test('a replica with another secret key fails to start and names the missing key', async () => {

@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test'
 import type { AdminOperationId } from '../../../src/http/admin/operations.ts'
 import {
   adminApi,
-  assertAnswers,
+  assertSucceeded,
   assertRefused,
   of,
   operationIds,
@@ -21,7 +21,7 @@ import {
   signingIn,
   type SignedIn,
 } from '../../support/console.ts'
-import { call, type HttpResponse } from '../../support/http.ts'
+import { sendRequest, type HttpResponse } from '../../support/http.ts'
 import { introspectionPath } from '../../support/introspection.ts'
 import { kept, writingNothing } from '../../support/kept.ts'
 import { startService } from '../../support/service.ts'
@@ -41,9 +41,10 @@ const enter = async (token = adminToken, headers?: Record<string, string>): Prom
   return signedIn
 }
 
-const whoIs = (headers: Record<string, string>, at = origin) => call(at, { path: sessionPath, headers })
+const whoIs = (headers: Record<string, string>, at = origin) =>
+  sendRequest(at, { path: sessionPath, headers })
 const leave = (headers: Record<string, string>, at = origin) =>
-  call(at, { method: 'DELETE', path: sessionPath, headers })
+  sendRequest(at, { method: 'DELETE', path: sessionPath, headers })
 
 function assertUnauthenticated(response: HttpResponse): void {
   assertFault(response, 'unauthenticated')
@@ -52,7 +53,7 @@ function assertUnauthenticated(response: HttpResponse): void {
 }
 
 const issueToken = async (body: object = {}) =>
-  assertAnswers<{ api_token: { id: number }; token: string }>(
+  assertSucceeded<{ api_token: { id: number }; token: string }>(
     await admin.createApiToken({ body: { name: 'console', scopes: ['admin'], ...body } }),
     'createApiToken',
   )
@@ -137,7 +138,7 @@ describe('signing in', () => {
     await writingNothing(service, async () => {
       const type = { 'content-type': 'application/json' }
       const token = JSON.stringify(adminToken)
-      assertFault(await call(origin, { method: 'POST', path: sessionPath }), 'body_required')
+      assertFault(await sendRequest(origin, { method: 'POST', path: sessionPath }), 'body_required')
       for (const contentType of [
         'text/plain',
         'application/x-www-form-urlencoded',
@@ -217,7 +218,7 @@ describe('a session', () => {
     const { api_token, token } = await issueToken()
     const { cookie } = await enter(token)
     const read = () => callOperation(origin, 'listWorkspaces', { headers: { cookie } })
-    assertAnswers(await read(), 'listWorkspaces')
+    assertSucceeded(await read(), 'listWorkspaces')
     await admin.revokeApiToken({ params: { id: api_token.id } })
     assertUnauthenticated(await whoIs({ cookie }))
     assertRefused(await read(), 'listWorkspaces', 'unauthenticated')
@@ -229,9 +230,11 @@ describe('a session', () => {
     )
     const headers = { cookie, 'x-csrf-token': csrfToken }
     for (const method of ['GET', 'POST', 'PUT'])
-      assertUnauthenticated(await call(origin, { method, headers, body: { user_group_id: 'x', name: 'X' } }))
+      assertUnauthenticated(
+        await sendRequest(origin, { method, headers, body: { user_group_id: 'x', name: 'X' } }),
+      )
     const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' }
-    const response = await call(origin, {
+    const response = await sendRequest(origin, {
       method: 'POST',
       path: introspectionPath,
       headers: form,
@@ -289,7 +292,7 @@ describe('with a session’s cookie', async () => {
           [response.status, withoutChance(response.text)],
           [expected.status, withoutChance(expected.text)],
         )
-        if (id !== 'diffUserGroupVersions') assertAnswers(response, id)
+        if (id !== 'diffUserGroupVersions') assertSucceeded(response, id)
       })
     } else {
       test(`${id} is forbidden without the token that belongs to it, and then does nothing`, async () => {
@@ -322,7 +325,7 @@ describe('with a session’s cookie', async () => {
     test(`${id} is done with that token`, async () => {
       const response = await callOperation(origin, id, { ...inputOf(id), headers: signed(signedIn) })
       assert.notEqual(response.status, 403, response.text)
-      if (response.status < 300) assertAnswers(response, id)
+      if (response.status < 300) assertSucceeded(response, id)
       // There is no version yet to restore.
       else if (id === 'restoreUserGroupVersion') assertRefused(response, id, 'not_found')
       else assert.fail(response.text)
@@ -344,7 +347,7 @@ describe('with a session’s cookie', async () => {
     const headers = { cookie, authorization: `Token ${testing}` }
     const body = { name: 'by the API token' }
     const response = await callOperation(origin, 'createWorkspace', { body, headers })
-    const { api_token } = assertAnswers<{ api_token: { api_environment_tag: string } }>(
+    const { api_token } = assertSucceeded<{ api_token: { api_environment_tag: string } }>(
       response,
       'createWorkspace',
     )

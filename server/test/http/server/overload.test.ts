@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { migratedDatabase } from '../../support/database.ts'
-import { call, type HttpResponse } from '../../support/http.ts'
+import { sendRequest, type HttpResponse } from '../../support/http.ts'
 import { scrape } from '../../support/metrics.ts'
 import { RawConnection, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
@@ -32,7 +32,7 @@ test('incomplete bodies use limited memory and do not block other requests', asy
       () => undefined,
     )
     assert.ok(held.length <= 80)
-    assert.equal((await call(origin, { path: '/healthz' })).status, 200)
+    assert.equal((await sendRequest(origin, { path: '/healthz' })).status, 200)
   }
   assertFault(refused[0] as HttpResponse, 'unavailable')
   assert.ok(refused[0]?.text.includes(message))
@@ -117,13 +117,14 @@ for (const [what, { table, scopes, request }] of Object.entries(waiting)) {
             () => undefined,
           )
       }
-      assert.equal((await call(service.origin, { path: '/healthz' })).status, 200)
+      assert.equal((await sendRequest(service.origin, { path: '/healthz' })).status, 200)
     }
     // All but a thousand get a response at once.
     const refused = () => responses.filter(({ text }) => text.includes(message))
-    while (refused().length < connections.length - 1000) await call(service.origin, { path: '/healthz' })
+    while (refused().length < connections.length - 1000)
+      await sendRequest(service.origin, { path: '/healthz' })
     await session.query('ROLLBACK')
-    while (responses.length < connections.length) await call(service.origin, { path: '/healthz' })
+    while (responses.length < connections.length) await sendRequest(service.origin, { path: '/healthz' })
     assert.equal(refused().length, connections.length - 1000)
     for (const response of refused()) {
       assertFault(response, 'unavailable')

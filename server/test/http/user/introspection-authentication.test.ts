@@ -7,11 +7,11 @@ import {
   assertInactive,
   basic,
   formType,
-  introspectionCall,
+  sendIntrospection,
   introspectionPath,
   introspector,
 } from '../../support/introspection.ts'
-import { answerTo, requestText } from '../../support/raw-connection.ts'
+import { responseTo, requestText } from '../../support/raw-connection.ts'
 import { randomPartOf } from '../../support/secrets.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, withoutRequestId } from '../../support/user-api.ts'
@@ -24,7 +24,7 @@ const api = userApi(service.origin, service.tokens.Testing)
 const token = tokenIn(await api.get({ user_group_id: 'known', name: 'Name' }))
 
 const ask = (authorization?: string) =>
-  introspectionCall(service.origin, {
+  sendIntrospection(service.origin, {
     headers: authorization === undefined ? {} : { authorization },
     body: `token=${token}`,
   })
@@ -131,7 +131,7 @@ test('the challenges follow their RFCs: a realm for Basic, and a parameter for B
 test('an API token in the form is ignored', async () => {
   for (const name of ['client_secret', 'access_token', 'api_token']) {
     const body = `token=${token}&client_id=renderer&${name}=${apiToken}`
-    assertUnauthenticated(await introspectionCall(service.origin, { body }))
+    assertUnauthenticated(await sendIntrospection(service.origin, { body }))
   }
 })
 
@@ -142,9 +142,9 @@ test('authentication does not wait for the body', async () => {
       path: introspectionPath,
       headers: [...headers, `Content-Type: ${formType}`],
     }
-    assertUnauthenticated(await answerTo(service.origin, requestText(request)))
+    assertUnauthenticated(await responseTo(service.origin, requestText(request)))
     const writer = service.tokens.Testing
-    assertFault(await answerTo(service.origin, requestText({ ...request, token: writer })), 'forbidden')
+    assertFault(await responseTo(service.origin, requestText({ ...request, token: writer })), 'forbidden')
   }
 })
 
@@ -156,7 +156,7 @@ test('authentication comes before validation', async () => {
     ['token=x', { 'content-encoding': 'gzip' }],
     ['x'.repeat(2 * 1024 * 1024), {}],
   ] as const) {
-    assertUnauthenticated(await introspectionCall(service.origin, { body, headers }))
+    assertUnauthenticated(await sendIntrospection(service.origin, { body, headers }))
   }
 })
 
@@ -174,7 +174,7 @@ for (const scopes of ['write', 'read', 'admin', 'read,write,admin']) {
     const secret = await withScopes(scopes)
     for (const authorization of [`Token ${secret}`, `Bearer ${secret}`, basic('a', secret)]) {
       for (const body of [`token=${token}`, 'token=x', 'a=b', '{']) {
-        const response = await introspectionCall(service.origin, { headers: { authorization }, body })
+        const response = await sendIntrospection(service.origin, { headers: { authorization }, body })
         const { message } = assertFault(response, 'forbidden')
         assert.match(message, /"introspect"/)
       }
@@ -220,7 +220,7 @@ test('a revoked API token is refused with every scheme, and others still work', 
   const { id, token: secret } = JSON.parse(json) as { id: number; token: string }
   const ways = [`Token ${secret}`, `Bearer ${secret}`, basic('renderer', secret)]
   const askThere = (authorization: string) =>
-    introspectionCall(uncached.origin, { headers: { authorization }, body: `token=${known}` })
+    sendIntrospection(uncached.origin, { headers: { authorization }, body: `token=${known}` })
   for (const authorization of ways) assertActive(await askThere(authorization))
   await runCommand(uncached, 'api-token', 'revoke', String(id))
   for (const authorization of ways) assertUnauthenticated(await askThere(authorization))
@@ -238,13 +238,13 @@ test('no line of the log and no response contains a token, with any scheme', asy
     `${token}=${both}`,
     `token_type_hint=${token}&token_type_hint=${both}`,
   ]) {
-    const response = await introspectionCall(service.origin, { token: both, body })
+    const response = await sendIntrospection(service.origin, { token: both, body })
     if (response.status === 200) assertInactive(response)
     for (const secret of [token, both]) assert.ok(!response.text.includes(secret.slice(-30)), response.text)
   }
   const path = `${introspectionPath}?token=${token}&access_token=${both}`
-  await introspectionCall(service.origin, { path, token: both, body: `token=${token}` })
-  await introspectionCall(service.origin, { path, method: 'GET', token: both })
+  await sendIntrospection(service.origin, { path, token: both, body: `token=${token}` })
+  await sendIntrospection(service.origin, { path, method: 'GET', token: both })
   await service.logged('"operation":"introspect"')
   assert.equal(await service.stop(), 0)
   const log = service.stderr()
