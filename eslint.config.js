@@ -42,6 +42,29 @@ const importRule = {
   'version.ts': { parts: ['package-folder.ts'] },
 }
 
+/**
+ * Refuses doc comments that start with a question word instead of a verb or a noun (CONTRIBUTING.md). `eslint-plugin-jsdoc` can
+ * do the same, but would add 16 packages of 8 MB.
+ * @type {import('eslint').Rule.RuleModule}
+ */
+const docCommentOpening = {
+  create: (context) => ({
+    Program() {
+      for (const { type, value, loc } of context.sourceCode.getAllComments()) {
+        const opening = type === 'Block' ? questionOpening.exec(value)?.[1] : undefined
+        if (opening === undefined || !loc) continue
+        context.report({
+          loc,
+          message: `Start with a verb or a noun, for example "Returns …", not "${opening} …".`,
+        })
+      }
+    },
+  }),
+}
+
+const questionOpening =
+  /^\*[\s*]*(What|Whatever|Who|Whom|Whose|Whoever|Which|Why|When|Where|Wherever|How|For how long|So|Of)\b/
+
 const parts = Object.keys(importRule)
 
 for (const part of readdirSync(new URL('server/src/', import.meta.url))) {
@@ -101,7 +124,9 @@ export default defineConfig(
   {
     languageOptions: { parserOptions: { project: './tsconfig.check.json' } },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
+    plugins: { local: { rules: { 'doc-comment-opening': docCommentOpening } } },
     rules: {
+      'local/doc-comment-opening': 'error',
       eqeqeq: 'error',
       'max-lines': ['error', { max: 400, skipComments: true, skipBlankLines: true }],
       // TypeScript knows what is defined, in JavaScript files too (tsconfig.check.json).
