@@ -3,8 +3,8 @@ import js from '@eslint/js'
 import { defineConfig, globalIgnores } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
-// Import rule (docs/decisions/0001): what each part of server/src may import besides itself and `node:*`. `types` may be
-// imported as types only.
+// Import rule (docs/decisions/0001): the parts and packages that each part of server/src may import besides itself and
+// `node:*`. `types` may be imported as types only.
 const importRule = {
   domain: {},
   contract: { parts: ['domain'], packages: ['typebox', 'ajv'] },
@@ -63,7 +63,7 @@ const docCommentOpening = {
 }
 
 const questionOpening =
-  /^\*[\s*]*(What|Whatever|Who|Whom|Whose|Whoever|Which|Why|When|Where|Wherever|How|For how long|So|Of)\b/
+  /^\*[\s*]*(What|Whatever|Whether|Who|Whom|Whose|Whoever|Which|Why|When|Where|Wherever|How|For how long|So|Of)\b/
 
 const parts = Object.keys(importRule)
 
@@ -104,8 +104,8 @@ function importsOf([part, { parts: open = [], packages = [], types = [] }]) {
     files: [isFolder ? `server/src/${part}/**/*.ts` : `server/src/${part}`],
     rules: {
       '@typescript-eslint/no-restricted-imports': ['error', { patterns }],
-      // The rule above does not see them. Loading takes time: the command line loads what few commands need only when
-      // they do, the store only the driver of the one that is chosen, and the service traces only where they are on.
+      // The rule above does not see dynamic imports. These parts load modules on demand to start fast: modules that few
+      // commands need, the driver of the chosen store, and traces.
       ...(!['cli', 'runtime', 'store'].includes(part) && {
         'no-restricted-syntax': [
           'error',
@@ -135,7 +135,7 @@ export default defineConfig(
         'error',
         { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
       ],
-      // It asks for `!`, which the strict rules forbid.
+      // The rule asks for `!`, which the strict rules forbid.
       '@typescript-eslint/non-nullable-type-assertion-style': 'off',
       '@typescript-eslint/restrict-template-expressions': [
         'error',
@@ -154,12 +154,12 @@ export default defineConfig(
   },
   Object.entries(importRule).map(importsOf),
   {
-    // What runs in the browser has types of its own.
+    // Browser code has its own types.
     files: ['console/src/**/*.{ts,tsx}'],
     languageOptions: { parserOptions: { project: './console/tsconfig.json' } },
   },
   {
-    // A type that is given to JSON.parse's result in a comment is not seen here.
+    // The rule does not see a type that a comment gives to the result of JSON.parse.
     files: ['**/*.js'],
     rules: { '@typescript-eslint/no-unsafe-assignment': 'off' },
   },

@@ -19,7 +19,7 @@ export interface ApiTokenStore {
   list(): Promise<ApiToken[]>
 
   /**
-   * Revokes an API token for good and returns it. Revoking it again keeps the first time. Returns null if there is no
+   * Revokes an API token permanently and returns it. Another revocation keeps the first time. Returns null if there is no
    * such API token.
    */
   revoke(command: RevokeApiToken): Promise<ApiToken | null>
