@@ -59,7 +59,7 @@ describe('leaked token page', () => {
     await lookUp(page, created.token)
     await page.getByText('It was replaced, but its holder sees the data of this customer until').waitFor()
     await stop(page)
-    await page.getByText('The current token goes on.').waitFor()
+    await page.getByText('The current token still works.').waitFor()
     assert.equal(await isActive(created.token), false)
     assert.equal(await isActive(current), true)
 
@@ -76,7 +76,7 @@ describe('leaked token page', () => {
     const page = await open(t, { path })
     if (page === undefined) return
     await lookUp(page, created.token)
-    await page.getByText('Once it is resumed, this token works again').waitFor()
+    await page.getByText('When it is resumed, this token works again').waitFor()
     await page.getByRole('button', { name: 'Stop this token' }).waitFor()
   })
 

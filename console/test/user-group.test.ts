@@ -32,7 +32,7 @@ describe('user group page', () => {
     if (page === undefined) return
     const reasons = page.getByRole('region', { name: 'Why its dashboards may be empty' })
     await reasons.getByText('Its mapping names nothing that is registered.').waitFor()
-    await reasons.getByText('No renderer has asked about it yet.').waitFor()
+    await reasons.getByText('No renderer has introspected it yet.').waitFor()
     await page.getByText('Did you mean “warehouse-eu”?').waitFor()
 
     await reasons.getByRole('link', { name: 'Edit the mapping' }).click()
@@ -80,7 +80,7 @@ describe('user group page', () => {
     })
     await page.getByRole('link', { name: 'Fine customer' }).click()
     await page.getByText('Nothing here keeps its dashboards empty').waitFor()
-    await page.getByText(/A renderer last asked about it/).waitFor()
+    await page.getByText(/A renderer last introspected it/).waitFor()
   })
 
   it('shows the token only on request, and hides it again', async (t) => {

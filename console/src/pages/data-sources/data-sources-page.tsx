@@ -88,8 +88,9 @@ function Registered({ schemas, open }: RegisteredProps) {
           </Button>
         }
       >
-        Without any, mappings are passed on as they are written. Once you register schemas and data sources,
-        this console shows which mappings are unregistered, and which user groups share a data source.
+        Without registered schemas, mappings are passed on unchanged. Once you register schemas and data
+        sources, this console shows which mappings are unregistered, and which user groups share a data
+        source.
       </EmptyState>
     )
   }
