@@ -9,10 +9,9 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 /** Modules that a unit test does not import, directly or through other test modules. */
 const outsideUnitTests = [
   /^node:(child_process|cluster|worker_threads)$/,
-  /^playwright-core$/,
   // Workspaces import each other's build output.
   /^@user-group-service\//,
-  /^server\/test\/support\/(build-output|database)\.ts$/,
+  /^server\/test\/support\/(build-output|chromium|database)\.ts$/,
 ]
 
 /**

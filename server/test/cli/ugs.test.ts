@@ -5,7 +5,7 @@ import { openSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
-import { call } from '../support/http.ts'
+import { sendRequest } from '../support/http.ts'
 import {
   runUgs,
   sharedService,
@@ -48,7 +48,7 @@ describe('ugs on the store of a running service', () => {
         created.stderr,
         /"backend" for Testing in workspace "default" \(scope: write, never expires\)/,
       )
-      const response = await call(service().origin, {
+      const response = await sendRequest(service().origin, {
         token: created.stdout.trim(),
         body: { user_group_id: 'from-cli-token', name: 'A' },
       })
@@ -101,7 +101,10 @@ describe('ugs on the store of a running service', () => {
       )
       assert.equal(created.code, 0, created.stderr)
       assert.match(created.stderr, /Created user group "cli-1"/)
-      const { body } = await call(service().origin, { token: customer(), body: { user_group_id: 'cli-1' } })
+      const { body } = await sendRequest(service().origin, {
+        token: customer(),
+        body: { user_group_id: 'cli-1' },
+      })
       assert.equal(body.new_user_group, false)
       assert.equal(created.stdout, `${body.user_group.token}\n`)
       assert.deepEqual(body.user_group.properties, { region: 'EU' })
@@ -148,13 +151,13 @@ describe('ugs on the store of a running service', () => {
       const rotated = await ugs(`user-group rotate cli-4 ${onCustomer} --grace 1h`)
       assert.equal(rotated.code, 0)
       assert.match(rotated.stdout, /^ugt_customer_\w+\n$/)
-      const stale = await call(service().origin, {
+      const stale = await sendRequest(service().origin, {
         method: 'POST',
         token: customer(),
         body: { current_token: before },
       })
       assert.equal(stale.body.error.code, 'token_superseded')
-      const fresh = await call(service().origin, {
+      const fresh = await sendRequest(service().origin, {
         method: 'POST',
         token: customer(),
         body: { current_token: rotated.stdout.trim() },
@@ -288,7 +291,10 @@ describe('ugs', () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const service = await startService(t)
       const requests = Array.from({ length: 24 }, (_, i) =>
-        call(service.origin, { token: service.tokens.Customer, body: { user_group_id: `g${i}`, name: 'A' } }),
+        sendRequest(service.origin, {
+          token: service.tokens.Customer,
+          body: { user_group_id: `g${i}`, name: 'A' },
+        }),
       )
       const responses = await Promise.all(requests)
       assert.equal(await service.stop(signal), 0)

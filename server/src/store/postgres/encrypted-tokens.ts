@@ -3,12 +3,12 @@ import type {
   ListEncryptedTokens,
   ReencryptedToken,
   EncryptedTokenPage,
-  EncryptedTokenPlace,
+  EncryptedTokenTable,
 } from '../../domain/token/encrypted-token.ts'
 import {
-  byPlace,
+  byTable,
   encryptedTokenPage,
-  encryptedTokenTable,
+  definitionOf,
   selectEncryptedTokens,
   type EncryptedTokenRow,
 } from '../encrypted-token-row.ts'
@@ -26,21 +26,21 @@ export class EncryptedTokens implements EncryptedTokenStore {
   async list({ cursor, limit }: ListEncryptedTokens): Promise<EncryptedTokenPage> {
     const statement = selectEncryptedTokens(cursor, (index) => `$${index + 1}`)
     const rows = await this.#retry.query<EncryptedTokenRow>(statement, [...(cursor.after ?? []), limit])
-    return encryptedTokenPage(cursor.place, rows, limit)
+    return encryptedTokenPage(cursor.table, rows, limit)
   }
 
   async replace(tokens: readonly ReencryptedToken[]): Promise<number> {
     let count = 0
-    for (const [place, ofPlace] of byPlace(tokens)) {
+    for (const [table, tokensOfTable] of byTable(tokens)) {
       const values = [
-        ...(ofPlace[0]?.replaced.rowKey ?? []).map((_, i) =>
-          ofPlace.map(({ replaced }) => replaced.rowKey[i]),
+        ...(tokensOfTable[0]?.replaced.rowKey ?? []).map((_, i) =>
+          tokensOfTable.map(({ replaced }) => replaced.rowKey[i]),
         ),
-        ofPlace.map(({ replaced }) => replaced.token.sealed),
-        ofPlace.map(({ token }) => token.keyId),
-        ofPlace.map(({ token }) => token.sealed),
+        tokensOfTable.map(({ replaced }) => replaced.token.sealed),
+        tokensOfTable.map(({ token }) => token.keyId),
+        tokensOfTable.map(({ token }) => token.sealed),
       ]
-      const rows = await this.#retry.query(updateOf(place), values)
+      const rows = await this.#retry.query(updateOf(table), values)
       count += rows.length
     }
     return count
@@ -48,19 +48,19 @@ export class EncryptedTokens implements EncryptedTokenStore {
 }
 
 /** Skips locked rows, so that neither side waits. The next pass finds them. */
-function updateOf(place: EncryptedTokenPlace): string {
-  const table = encryptedTokenTable(place)
-  const key = keyColumns(table)
-  const arrays = [...key.map((column) => table.columns[column] as string), 'bytea', 'text', 'bytea']
+function updateOf(table: EncryptedTokenTable): string {
+  const definition = definitionOf(table)
+  const key = keyColumns(definition)
+  const arrays = [...key.map((column) => definition.columns[column] as string), 'bytea', 'text', 'bytea']
   const parameters = arrays.map((type, i) => `$${i + 1}::${type}[]`)
   return `WITH new AS (
       SELECT * FROM unnest(${parameters.join(', ')}) AS new (${key.join(', ')}, replaced, key_id, sealed)
     ), locked AS (
-      SELECT ${key.join(', ')}, key_id, sealed FROM ${place} JOIN new USING (${key.join(', ')})
+      SELECT ${key.join(', ')}, key_id, sealed FROM ${table} JOIN new USING (${key.join(', ')})
       WHERE token_sealed = replaced AND key_id <> ALL (SELECT retired.key_id FROM retired_secret_key AS retired)
-      FOR NO KEY UPDATE OF ${place} SKIP LOCKED
+      FOR NO KEY UPDATE OF ${table} SKIP LOCKED
     )
-    UPDATE ${place} SET token_key_id = key_id, token_sealed = sealed FROM locked
-    WHERE ${key.map((column) => `${place}.${column} = locked.${column}`).join(' AND ')}
+    UPDATE ${table} SET token_key_id = key_id, token_sealed = sealed FROM locked
+    WHERE ${key.map((column) => `${table}.${column} = locked.${column}`).join(' AND ')}
     RETURNING 1`
 }

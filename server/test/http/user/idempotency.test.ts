@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { answerTo, requestText } from '../../support/raw-connection.ts'
+import { responseTo, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, userGroupIn } from '../../support/user-api.ts'
 
@@ -110,7 +110,7 @@ for (const [what, lines] of Object.entries({
       headers: lines,
       body: JSON.stringify({ current_token: token }),
     })
-    assertFault(await answerTo(service.origin, request), 'invalid_idempotency_key')
+    assertFault(await responseTo(service.origin, request), 'invalid_idempotency_key')
     assert.equal(await currentToken('invalid-key'), token)
   })
 }

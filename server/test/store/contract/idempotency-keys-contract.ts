@@ -5,7 +5,7 @@ import type { RotateUserGroupToken } from '../../../src/domain/user-group/user-g
 import type { Store } from '../../../src/domain/store.ts'
 import { deleteExpired } from '../../../src/domain/expiry.ts'
 import type { UserGroupChange, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
-import { count, deletion, freshKey, hashOf, mint, origin, plain, text } from './store-fixtures.ts'
+import { count, deletion, freshKey, hashOf, mint, actor, plain, text } from './store-fixtures.ts'
 
 /** Tests the idempotency keys of rotations. */
 export function describeIdempotencyKeys(name: string, openFreshStore: () => Promise<Store>): void {
@@ -17,14 +17,14 @@ export function describeIdempotencyKeys(name: string, openFreshStore: () => Prom
     after(() => store.close())
 
     const created = async (key: UserGroupKey, change: UserGroupChange = { name: 'A name' }) => {
-      const creation = { key, change, mayWrite: true, issueToken: mint, ...origin, now: 1000 }
+      const creation = { key, change, mayWrite: true, issueToken: mint, ...actor, now: 1000 }
       const result = await store.userGroups.getOrCreate(creation)
       assert.ok('userGroup' in result)
       return result.userGroup
     }
     const rotate = (tokenHash: Uint8Array, command: Partial<RotateUserGroupToken> = {}) =>
       store.userGroups.rotate({
-        ...{ ...origin, workspaceId: 1, environment: 'Customer', target: { tokenHash } },
+        ...{ ...actor, workspaceId: 1, environment: 'Customer', target: { tokenHash } },
         ...{ oldTokenValidUntil: 2000, issueToken: mint, now: 2000 },
         ...command,
       })
@@ -39,7 +39,7 @@ export function describeIdempotencyKeys(name: string, openFreshStore: () => Prom
       const key = idempotency(group.providedId)
       const first = await rotate(hashOf(group.token), { idempotency: key })
       assert.ok('userGroup' in first)
-      await store.userGroups.update({ key: group, change: { name: 'After' }, ...origin, now: 3000 })
+      await store.userGroups.update({ key: group, change: { name: 'After' }, ...actor, now: 3000 })
       await rotate(hashOf(first.userGroup.token))
       const again = await rotate(hashOf(group.token), { idempotency: key })
       assert.equal(again.outcome, 'replayed')

@@ -47,7 +47,7 @@ export const fill = (rows: number) => `
     SELECT 1, 'Customer', ${eventId('1000 + i / 40')}, 'user_group.created', 'api_token:1', team_id, provided_id
     FROM (SELECT row_number() OVER (ORDER BY team_id) AS i, * FROM user_group) AS numbered
     UNION ALL SELECT 1, 'Customer', ${eventId('2000 + team_id')}, action, 'api_token:1', team_id, provided_id
-    FROM user_group, unnest(ARRAY['user_group.updated', 'user_group.token_rotated']) WITH ORDINALITY AS told (action, i)
+    FROM user_group, unnest(ARRAY['user_group.updated', 'user_group.token_rotated']) WITH ORDINALITY AS recorded (action, i)
     UNION ALL SELECT 1, 'Customer', ${eventId('2000 + i')}, 'console_session.created', 'api_token:1', null, null
     FROM generate_series(1, ${rows}) AS i;`
 
