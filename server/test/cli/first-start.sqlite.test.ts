@@ -6,7 +6,11 @@ import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import BetterSqlite3 from 'better-sqlite3'
 import { sendRequest } from '../support/http.ts'
-import { runUgs, startService, temporaryFolder } from '../support/service.ts'
+import {
+  runUgsInNewProcess as runUgs,
+  startNewProcess as startService,
+  temporaryFolder,
+} from '../support/service.ts'
 import { curl, findTool } from '../support/tool.ts'
 
 const run = promisify(execFile)

@@ -8,8 +8,9 @@ import { describe, it } from 'node:test'
 import { sendRequest } from '../support/http.ts'
 import {
   runUgs,
+  runUgsInNewProcess,
   sharedService,
-  startService,
+  startNewProcess,
   temporaryFolder,
   ugsFile,
   type CommandResult,
@@ -248,14 +249,14 @@ describe('ugs', () => {
 
   it('prints help and version', async () => {
     for (const args of [['--help'], ['serve', '--help'], ['api-token', 'create', '--help'], ['--version']]) {
-      const result = await runUgs(args, {})
+      const result = await runUgsInNewProcess(args, {})
       assert.equal(result.code, 0)
       assert.notEqual(result.stdout, '')
     }
   })
 
   it('reports all configuration problems at once and exits with 1', async () => {
-    const result = await runUgs(['serve'], { PORT: 'x', LOG_LEVEL: 'loud' })
+    const result = await runUgsInNewProcess(['serve'], { PORT: 'x', LOG_LEVEL: 'loud' })
     assert.equal(result.code, 1)
     assert.match(result.stderr, /PORT: must be a whole number from 0 to 65535\n +LOG_LEVEL: must be one of/)
   })
@@ -264,7 +265,10 @@ describe('ugs', () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as { port: number }
-    const result = await runUgs(['serve'], { PORT: String(port), UGS_DATA_DIR: temporaryFolder(t) })
+    const result = await runUgsInNewProcess(['serve'], {
+      PORT: String(port),
+      UGS_DATA_DIR: temporaryFolder(t),
+    })
     taken.close()
     assert.equal(result.code, 1)
     assert.match(result.stderr, /address is already in use; set PORT/)
@@ -274,14 +278,14 @@ describe('ugs', () => {
   it('migrate creates the tables, and does nothing when run again', async (t) => {
     const folder = temporaryFolder(t)
     for (let i = 0; i < 2; i++) {
-      const result = await runUgs(['migrate'], { UGS_DATA_DIR: folder })
+      const result = await runUgsInNewProcess(['migrate'], { UGS_DATA_DIR: folder })
       assert.equal(result.code, 0)
       assert.match(result.stderr, /up to date/)
     }
   })
 
   it('serve ends immediately on a second signal', async (t) => {
-    const service = await startService(t, { UGS_DRAIN_MS: '600000' })
+    const service = await startNewProcess(t, { UGS_DRAIN_MS: '600000' })
     process.kill(service.pid, 'SIGTERM')
     await service.logged('stopping')
     assert.equal(await service.stop('SIGINT'), null)
@@ -289,7 +293,7 @@ describe('ugs', () => {
 
   it('serve responds to all requests and exits with 0 on SIGTERM and SIGINT', async (t) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const service = await startService(t)
+      const service = await startNewProcess(t)
       const requests = Array.from({ length: 24 }, (_, i) =>
         sendRequest(service.origin, {
           token: service.tokens.Customer,

@@ -10,7 +10,7 @@ import { createApiToken } from '../../support/command.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { sendRequest } from '../../support/http.ts'
 import { freePort } from '../../support/port.ts'
-import { startService, type RunningService } from '../../support/service.ts'
+import { startNewProcess as startService, type RunningService } from '../../support/service.ts'
 import { Load, type Sample } from './load.ts'
 import { proxies, startProxy, type ProxyName } from './proxy.ts'
 
