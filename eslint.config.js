@@ -3,8 +3,8 @@ import js from '@eslint/js'
 import { defineConfig, globalIgnores } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
-// Import rule (docs/decisions/0001): what each part of server/src may import besides itself and `node:*`. `types` may be
-// imported as types only.
+// Import rule (docs/decisions/0001): the parts and packages that each part of server/src may import besides itself and
+// `node:*`. `types` may be imported as types only.
 const importRule = {
   domain: {},
   contract: { parts: ['domain'], packages: ['typebox', 'ajv'] },
@@ -41,6 +41,29 @@ const importRule = {
   'package-folder.ts': {},
   'version.ts': { parts: ['package-folder.ts'] },
 }
+
+/**
+ * Refuses doc comments that start with a question word instead of a verb or a noun (CONTRIBUTING.md). `eslint-plugin-jsdoc` can
+ * do the same, but would add 16 packages of 8 MB.
+ * @type {import('eslint').Rule.RuleModule}
+ */
+const docCommentOpening = {
+  create: (context) => ({
+    Program() {
+      for (const { type, value, loc } of context.sourceCode.getAllComments()) {
+        const opening = type === 'Block' ? questionOpening.exec(value)?.[1] : undefined
+        if (opening === undefined || !loc) continue
+        context.report({
+          loc,
+          message: `Start with a verb or a noun, for example "Returns …", not "${opening} …".`,
+        })
+      }
+    },
+  }),
+}
+
+const questionOpening =
+  /^\*[\s*]*(What|Whatever|Whether|Who|Whom|Whose|Whoever|Which|Why|When|Where|Wherever|How|For how long|So|Of)\b/
 
 const parts = Object.keys(importRule)
 
@@ -81,8 +104,8 @@ function importsOf([part, { parts: open = [], packages = [], types = [] }]) {
     files: [isFolder ? `server/src/${part}/**/*.ts` : `server/src/${part}`],
     rules: {
       '@typescript-eslint/no-restricted-imports': ['error', { patterns }],
-      // The rule above does not see them. Loading takes time: the command line loads what few commands need only when
-      // they do, the store only the driver of the one that is chosen, and the service traces only where they are on.
+      // The rule above does not see dynamic imports. These parts load modules on demand to start fast: modules that few
+      // commands need, the driver of the chosen store, and traces.
       ...(!['cli', 'runtime', 'store'].includes(part) && {
         'no-restricted-syntax': [
           'error',
@@ -101,7 +124,9 @@ export default defineConfig(
   {
     languageOptions: { parserOptions: { project: './tsconfig.check.json' } },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
+    plugins: { local: { rules: { 'doc-comment-opening': docCommentOpening } } },
     rules: {
+      'local/doc-comment-opening': 'error',
       eqeqeq: 'error',
       'max-lines': ['error', { max: 400, skipComments: true, skipBlankLines: true }],
       // TypeScript knows what is defined, in JavaScript files too (tsconfig.check.json).
@@ -110,7 +135,7 @@ export default defineConfig(
         'error',
         { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
       ],
-      // It asks for `!`, which the strict rules forbid.
+      // The rule asks for `!`, which the strict rules forbid.
       '@typescript-eslint/non-nullable-type-assertion-style': 'off',
       '@typescript-eslint/restrict-template-expressions': [
         'error',
@@ -129,12 +154,12 @@ export default defineConfig(
   },
   Object.entries(importRule).map(importsOf),
   {
-    // What runs in the browser has types of its own.
+    // Browser code has its own types.
     files: ['console/src/**/*.{ts,tsx}'],
     languageOptions: { parserOptions: { project: './console/tsconfig.json' } },
   },
   {
-    // A type that is given to JSON.parse's result in a comment is not seen here.
+    // The rule does not see a type that a comment gives to the result of JSON.parse.
     files: ['**/*.js'],
     rules: { '@typescript-eslint/no-unsafe-assignment': 'off' },
   },
@@ -145,7 +170,7 @@ export default defineConfig(
     languageOptions: { parserOptions: { project: null } },
   },
   {
-    // Tests take answers apart whose shape is what they are about.
+    // Tests read responses whose shape they assert.
     files: ['server/test/**/*.ts'],
     rules: {
       '@typescript-eslint/no-explicit-any': 'off',

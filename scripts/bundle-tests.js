@@ -9,10 +9,24 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 /** Modules that a unit test does not import, directly or through other test modules. */
 const outsideUnitTests = [
   /^node:(child_process|cluster|worker_threads)$/,
-  /^playwright-core$/,
   // Workspaces import each other's build output.
   /^@user-group-service\//,
-  /^server\/test\/support\/(build-output|database)\.ts$/,
+  /^server\/test\/support\/(build-output|chromium|database)\.ts$/,
+]
+
+/** Packages that are not compiled into the tests: native modules, packages that read their own files, and those of few tests. */
+const externalPackages = [
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+  '@opentelemetry/*',
+  '@user-group-service/*',
+  'axe-core',
+  'axios',
+  'better-sqlite3',
+  'eslint',
+  'pg-native',
+  'playwright-core',
+  'typescript-eslint',
 ]
 
 /**
@@ -42,11 +56,15 @@ export async function bundleTests(sources, store) {
         outbase: root,
         bundle: true,
         splitting: true,
-        packages: 'external',
+        external: externalPackages,
         format: 'esm',
         platform: 'node',
         target: 'node20.19',
         define: { 'process.env.UGS_TEST_STORE': JSON.stringify(store) },
+        // CommonJS packages load modules of Node.js with it.
+        banner: {
+          js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+        },
         sourcemap: true,
         metafile: true,
         plugins: [sourceUrls],
@@ -84,7 +102,7 @@ function isUnit(entryPoint, inputs) {
   for (const file of reached) {
     if (outsideUnitTests.some((module) => module.test(file))) return false
     // Sources of the service may import anything; a unit test does not run those parts.
-    if (/^\w+\/src\//.test(file)) continue
+    if (/^\w+\/src\/|node_modules\//.test(file)) continue
     for (const { path, kind } of inputs[file]?.imports ?? []) {
       if (kind !== 'dynamic-import') reached.add(path)
     }

@@ -1,3 +1,4 @@
+// Installs npm projects that are not workspaces: `node scripts/install-packages.js FOLDER…`.
 import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -34,3 +35,6 @@ export function requirePackage(path, name) {
 function modifiedAt(file) {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  for (const path of process.argv.slice(2)) installPackages(path)

@@ -13,6 +13,7 @@ import { bundleTests, removeBundles } from './bundle-tests.js'
 import { buildIfStale } from './current-build.js'
 import { startPostgresBroker } from './postgres-broker.js'
 import { FailureList } from './test-failures.js'
+import { startUgsProcesses } from './ugs-processes.js'
 
 /** Features of the service as a whole. They run on SQLite and on PostgreSQL, but for *.sqlite.test.ts and the files below. */
 const features = /^server\/test\/(cli|clients|hostile|http)\//
@@ -56,15 +57,18 @@ for (const signal of /** @type {const} */ (['SIGHUP', 'SIGINT', 'SIGTERM'])) {
 }
 
 const broker = await startPostgresBroker(citusUrls)
+const ugsProcesses = await startUgsProcesses()
 try {
   const files = await compiledFiles()
   if (files.length === 0) throw new Error(`no test file has "${pattern}" in its path`)
   process.env.TEST_POSTGRES_BROKER = broker.url
+  process.env.TEST_UGS_PROCESSES = String(ugsProcesses.port)
   await runFiles(files)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 } finally {
+  ugsProcesses.stop()
   await broker.stop()
   removeBundles()
 }

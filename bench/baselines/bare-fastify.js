@@ -9,7 +9,7 @@ const token = 'ugt_testing_2pFIDIsczoxQAYmZZ5jyInGdsK9wHC7ZbCAnfvESKYrX2VnNbX'
 // Without `additionalProperties` Fastify would serialize `properties` as an empty object.
 const { user_group } = GetOrCreateResponse.properties
 const properties = { ...user_group.properties.properties, additionalProperties: true }
-const Answer = {
+const ResponseSchema = {
   ...GetOrCreateResponse,
   properties: {
     ...GetOrCreateResponse.properties,
@@ -40,7 +40,7 @@ app.addHttpMethod('GET', { hasBody: true, overrideExisting: true })
 app.route({
   method: 'GET',
   url: '/api/user',
-  schema: { body: UserGroupBody, response: { 200: Answer } },
+  schema: { body: UserGroupBody, response: { 200: ResponseSchema } },
   handler: (request, reply) => {
     const { user_group_id, name, properties } = /** @type {UserGroupBody} */ (request.body)
     respond(() => {

@@ -14,7 +14,7 @@
  * @param {CpuProfile} profile
  * @param {number} from
  * @param {number} to
- * @returns {{ root: Frame, own: Map<string, number> }} `own` counts the samples of each place and of
+ * @returns {{ root: Frame, own: Map<string, number> }} `own` counts the samples of each code owner and of
  * V8's own work, excluding callees
  */
 export function callsOf({ nodes, samples, timeDeltas, startTime }, from, to) {
@@ -36,15 +36,15 @@ export function callsOf({ nodes, samples, timeDeltas, startTime }, from, to) {
     for (const node of [...stack.slice(1), leaf]) {
       const { functionName = '', url = '' } = node?.callFrame ?? {}
       const name = functionName || '(anonymous)'
-      const place = placeOf(url)
-      const key = `${name} ${place}`
-      const callee = frame.callees.get(key) ?? frameOf(name, place)
+      const codeOwner = codeOwnerOf(url)
+      const key = `${name} ${codeOwner}`
+      const callee = frame.callees.get(key) ?? frameOf(name, codeOwner)
       frame.callees.set(key, callee)
       callee.samples++
       frame = callee
     }
     // V8 puts entries that are not functions in parentheses.
-    const owner = frame.name.startsWith('(') && frame.name !== '(anonymous)' ? frame.name : frame.place
+    const owner = frame.name.startsWith('(') && frame.name !== '(anonymous)' ? frame.name : frame.codeOwner
     own.set(owner, (own.get(owner) ?? 0) + 1)
   }
   return { root, own }
@@ -52,15 +52,15 @@ export function callsOf({ nodes, samples, timeDeltas, startTime }, from, to) {
 
 /**
  * @param {string} name
- * @param {string} place
+ * @param {string} codeOwner
  * @returns {Frame}
  */
-function frameOf(name, place) {
-  return { name, place, samples: 0, callees: new Map() }
+function frameOf(name, codeOwner) {
+  return { name, codeOwner, samples: 0, callees: new Map() }
 }
 
 /** @param {string} url */
-function placeOf(url) {
+function codeOwnerOf(url) {
   if (url === '') return 'v8'
   if (url.startsWith('node:')) return 'node'
   return /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? 'service'

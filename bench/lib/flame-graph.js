@@ -4,7 +4,7 @@ import { rectangleAt, svg, textAt } from './svg.js'
  * A function, its callees and the number of samples that contain it.
  * @typedef {object} Frame
  * @property {string} name
- * @property {string} place owner of its code
+ * @property {string} codeOwner owner of its code
  * @property {number} samples
  * @property {Map<string, Frame>} callees
  */
@@ -34,14 +34,14 @@ export function flameGraph(title, root) {
   const scale = width / root.samples
   let deepest = 0
   /** @type {(frame: Frame, x: number, depth: number) => void} */
-  const draw = ({ name, place, samples, callees }, x, depth) => {
+  const draw = ({ name, codeOwner, samples, callees }, x, depth) => {
     const wide = samples * scale
     if (wide < narrowest) return
     deepest = Math.max(deepest, depth)
     const y = 44 + depth * rowHeight
     const share = ((samples / root.samples) * 100).toFixed(1)
-    const fill = colours[place] ?? packageColour
-    const title = `${name} (${place}): ${share} %`
+    const fill = colours[codeOwner] ?? packageColour
+    const title = `${name} (${codeOwner}): ${share} %`
     elements.push(rectangleAt({ x, y, width: wide - 0.5, height: rowHeight - 1, fill, title }))
     const characters = Math.floor((wide - 6) / characterWidth)
     if (characters >= 3)

@@ -20,9 +20,9 @@ export function requestTemplate({ origin, token, size, operation = 'get', head, 
     `${head ?? `${start} HTTP/1.1\r\nAuthorization: Token ${token}`}\r\nHost: ${new URL(origin).host}\r\n` +
       `Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
-  const places = differences.map(({ first, next }) => ({ at: bytes.lastIndexOf(first), next }))
+  const fields = differences.map(({ first, next }) => ({ at: bytes.lastIndexOf(first), next }))
   return (index) => {
-    for (const { at, next } of places) bytes.write(next(index), at, 'latin1')
+    for (const { at, next } of fields) bytes.write(next(index), at, 'latin1')
     return bytes
   }
 }

@@ -11,11 +11,11 @@
  */
 export function quantile(values, share) {
   const sorted = Float64Array.from(values).sort()
-  const place = share * (sorted.length - 1)
-  const below = sorted[Math.floor(place)]
-  const above = sorted[Math.ceil(place)]
+  const position = share * (sorted.length - 1)
+  const below = sorted[Math.floor(position)]
+  const above = sorted[Math.ceil(position)]
   if (below === undefined || above === undefined) throw new RangeError('there are no values')
-  return below + (above - below) * (place % 1)
+  return below + (above - below) * (position % 1)
 }
 
 /**

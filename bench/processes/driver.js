@@ -127,8 +127,8 @@ async function run(load) {
   const started = performance.now()
   const end = started + load.seconds * 1000
   await Promise.all(
-    Array.from({ length: load.inFlight }, async (_, place) => {
-      const runStatement = /** @type {Run} */ (connections[place % connections.length])
+    Array.from({ length: load.inFlight }, async (_, index) => {
+      const runStatement = /** @type {Run} */ (connections[index % connections.length])
       while (performance.now() < end) {
         const ids = idsOf(load)
         const found =

@@ -19,11 +19,16 @@ import { handleMessages } from '../lib/worker.js'
  */
 /** @typedef {{ operations: number, seconds: number, p50Ms: number, p99Ms: number, cpuMicroseconds: number }} StoreFigures */
 
-/** Defaults of the service. All times are in milliseconds. */
-const options = /** @type {const} */ ({
-  ...{ migrate: 'auto', distribute: 'new', poolSize: 10, connectTimeoutMs: 5000, idleTimeoutMs: 30_000 },
+/**
+ * Defaults of the service. All times are in milliseconds.
+ * @type {import('../../server/dist/store/open-store.js').StoreOptions}
+ */
+const options = {
+  migrate: 'auto',
+  distribute: 'new',
+  ...{ poolSize: 10, connectTimeoutMs: 5000, idleTimeoutMs: 30_000 },
   ...{ statementTimeoutMs: 5000, lockTimeoutMs: 2000, deadlineMs: 10_000 },
-})
+}
 const content = { name: 'Example customer', mapping: '{"40":"213"}', properties: '{"region":"EU"}' }
 
 /** @type {UserGroupService | undefined} */

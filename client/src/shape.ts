@@ -9,21 +9,21 @@ export type Shape<Wire> = { readonly [Name in keyof Wire]-?: Check }
  * Checks that a value has the shape. Ignores unknown members.
  * @throws TransportError `bad_answer`
  */
-export function read<Wire extends object>(value: unknown, what: string, shape: Shape<Wire>): Wire {
-  if (!isObject(value)) throw badResponse(`${what} is not an object`)
+export function read<Wire extends object>(value: unknown, subject: string, shape: Shape<Wire>): Wire {
+  if (!isObject(value)) throw badResponse(`${subject} is not an object`)
   for (const [name, isValid] of Object.entries<Check>(shape)) {
     // Own members only: an inherited one was not sent.
     if (!isValid(Object.hasOwn(value, name) ? value[name] : undefined)) {
-      throw badResponse(`${what} has an invalid ${name}`)
+      throw badResponse(`${subject} has an invalid ${name}`)
     }
   }
   return value as Wire
 }
 
 /** @throws TransportError `bad_answer` */
-export function readEach<Wire extends object>(value: unknown, what: string, shape: Shape<Wire>): Wire[] {
-  if (!isArray(value)) throw badResponse(`${what} is not an array`)
-  return value.map((item) => read(item, `an item of ${what}`, shape))
+export function readEach<Wire extends object>(value: unknown, subject: string, shape: Shape<Wire>): Wire[] {
+  if (!isArray(value)) throw badResponse(`${subject} is not an array`)
+  return value.map((item) => read(item, `an item of ${subject}`, shape))
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -1008,7 +1008,7 @@ export interface components {
     }
     ApiTokenBody: {
       /**
-       * @description Name that tells its purpose.
+       * @description Name that describes its purpose.
        * @example backend
        */
       name: string & (unknown & unknown)

@@ -59,7 +59,7 @@ describe('deadline', () => {
   })
 
   it('applies while the connection is established', async (t) => {
-    // Accepts the connection but never answers the TLS handshake.
+    // Accepts the connection but never completes the TLS handshake.
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     t.after(() => server.close())

@@ -53,8 +53,8 @@ describe('HAProxy', () => {
       new UserGroupClient({ origin, apiToken: 'uga_testing_any', maxTries })
     assert.equal((await transportFailure(clientOf(1).update({ userGroupId: 'a' }))).status, 503)
     const call = clientOf(100).update({ userGroupId: 'a' })
-    const answered = assert.rejects(call, { code: 'unauthenticated' })
+    const failed = assert.rejects(call, { code: 'unauthenticated' })
     await startService(t, { PORT: String(port) })
-    await answered
+    await failed
   })
 })

@@ -17,7 +17,7 @@ describe('several thousand user groups', () => {
   before(async () => {
     const { client } = await fixture()
     let next = 0
-    const make = async () => {
+    const create = async () => {
       while (next < count) {
         const i = next++
         const properties = {
@@ -28,7 +28,7 @@ describe('several thousand user groups', () => {
         await client.getOrCreate({ userGroupId: `customer-${i}`, name, properties })
       }
     }
-    await Promise.all(Array.from({ length: 16 }, make))
+    await Promise.all(Array.from({ length: 16 }, create))
   })
 
   it('search continues after empty pages', async () => {

@@ -10,18 +10,18 @@ describe('request', () => {
     const { origin, received } = await serve(t, json(created))
     const properties = { region: 'EU', list: [1, null, { deep: true }], ü: '€' }
     await clientOf(origin).getOrCreate({ userGroupId: 'a', name: 'A', mapping: { 40: '213' }, properties })
-    const [call] = received
-    assert.deepEqual([call?.method, call?.path], ['GET', '/api/user'])
-    assert.deepEqual(JSON.parse(call?.body ?? ''), {
+    const [request] = received
+    assert.deepEqual([request?.method, request?.path], ['GET', '/api/user'])
+    assert.deepEqual(JSON.parse(request?.body ?? ''), {
       user_group_id: 'a',
       name: 'A',
       mapping: { 40: '213' },
       properties,
     })
-    const { authorization, 'content-type': type, 'content-length': length } = call?.headers ?? {}
+    const { authorization, 'content-type': type, 'content-length': length } = request?.headers ?? {}
     assert.deepEqual([authorization, type], [`Token ${apiToken}`, 'application/json'])
-    assert.equal(Number(length), Buffer.byteLength(call?.body ?? ''))
-    assert.equal(call?.headers['transfer-encoding'], undefined)
+    assert.equal(Number(length), Buffer.byteLength(request?.body ?? ''))
+    assert.equal(request?.headers['transfer-encoding'], undefined)
   })
 
   it('sends only the given fields, including null', async (t) => {
@@ -54,9 +54,9 @@ describe('request', () => {
   it('introspect sends a form', async (t) => {
     const { origin, received } = await serve(t, json(active))
     await clientOf(origin).introspect('a&b=ü')
-    const [call] = received
+    const [request] = received
     assert.deepEqual(
-      [call?.method, call?.path, call?.headers['content-type'], call?.body],
+      [request?.method, request?.path, request?.headers['content-type'], request?.body],
       [
         ...['POST', '/oauth2/introspect', 'application/x-www-form-urlencoded'],
         'token=a%26b%3D%C3%BC&token_type_hint=user_group',
@@ -82,7 +82,7 @@ describe('request', () => {
       json(created)(response, received)
     })
     const client = clientOf(origin)
-    for (let call = 0; call < 5; call++) await client.getOrCreate({ userGroupId: 'a' })
+    for (let i = 0; i < 5; i++) await client.getOrCreate({ userGroupId: 'a' })
     assert.equal(ports.size, 1)
   })
 })

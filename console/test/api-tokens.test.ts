@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { parseDatabaseUrl } from '../../server/src/config/database-url.ts'
 import { openStore } from '../../server/src/store/open-store.ts'
 import { defaults } from '../../server/test/store/store-options.ts'
-import { assertAnswers } from '../../server/test/support/admin-api.ts'
+import { assertSucceeded } from '../../server/test/support/admin-api.ts'
 import { createApiToken } from '../../server/test/support/command.ts'
 import { userApi } from '../../server/test/support/user-api.ts'
 import { contentOf, focused, sharedConsole, tabTo } from './support/console.ts'
@@ -26,8 +26,8 @@ describe('API tokens page', () => {
   const running = sharedConsole()
 
   const listed = async (name: string) => {
-    const answer = await running().admin.listApiTokens()
-    const { api_tokens: all } = assertAnswers<{ api_tokens: Listed[] }>(answer, 'listApiTokens')
+    const response = await running().admin.listApiTokens()
+    const { api_tokens: all } = assertSucceeded<{ api_tokens: Listed[] }>(response, 'listApiTokens')
     return all.find((apiToken) => apiToken.name === name)
   }
 
@@ -57,9 +57,9 @@ describe('API tokens page', () => {
     await page.getByRole('cell', { name: 'staging', exact: true }).waitFor()
     assert.equal(await focused(page), 'Create an API token')
     assert.ok(!(await contentOf(page)).includes(token))
-    const made = await listed('staging')
-    assert.deepEqual(made?.scopes, ['write'])
-    const days = (Date.parse(made.expires_at ?? '') - Date.now()) / 86_400_000
+    const created = await listed('staging')
+    assert.deepEqual(created?.scopes, ['write'])
+    const days = (Date.parse(created.expires_at ?? '') - Date.now()) / 86_400_000
     assert.ok(days > 89.9 && days <= 90, `${days} days`)
   })
 
@@ -103,7 +103,10 @@ describe('API tokens page', () => {
     await dialog.getByText('This creates another one with the same name, scopes and lifetime').waitFor()
     assert.ok(await dialog.getByRole('radio', { name: 'After 24 hours' }).isChecked())
     const said = async () => {
-      const end = await dialog.getByText('is refused from').locator('time').getAttribute('datetime')
+      const end = await dialog
+        .getByText('still uses the old one from')
+        .locator('time')
+        .getAttribute('datetime')
       return (Date.parse(end ?? '') - Date.now()) / 3_600_000
     }
     assert.ok(Math.abs((await said()) - 24) < 0.5)
@@ -137,7 +140,7 @@ describe('API tokens page', () => {
     if (page === undefined) return
     await page.getByRole('button', { name: /^Rotate rotated at once/ }).click()
     await page.getByRole('radio', { name: 'At once' }).check()
-    await page.getByText('is refused within a second or so').waitFor()
+    await page.getByText('the service refuses every program that uses the old one').waitFor()
     await page.getByRole('button', { name: 'Rotate the API token' }).click()
     await page.getByText(/^The old one, with the id \d+, has stopped\.$/).waitFor()
     const token = (await page.getByLabel('API token', { exact: true }).textContent()) ?? ''
@@ -164,7 +167,7 @@ describe('API tokens page', () => {
     if (page === undefined) return
     await page.getByRole('button', { name: /^Rotate contested/ }).click()
     const id = (await listed('contested'))?.id ?? 0
-    assertAnswers(await admin.rotateApiToken({ params: { id }, body: {} }), 'rotateApiToken')
+    assertSucceeded(await admin.rotateApiToken({ params: { id }, body: {} }), 'rotateApiToken')
     await page.getByRole('button', { name: 'Rotate the API token' }).click()
     await page.getByRole('alert').getByText('was already replaced by the one with the id').waitFor()
   })
@@ -200,7 +203,7 @@ describe('API tokens page', () => {
     await page.getByRole('button', { name: /^Revoke old-backend/ }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('a backend that uses it gets no user group tokens any more').waitFor()
-    await dialog.getByRole('button', { name: 'Revoke for good' }).click()
+    await dialog.getByRole('button', { name: 'Revoke permanently' }).click()
     await page.getByRole('cell', { name: 'old-backend', exact: true }).waitFor({ state: 'detached' })
     assert.notEqual((await listed('old-backend'))?.revoked_at, null)
     await page.getByText('All (').click()
@@ -218,7 +221,7 @@ describe('API tokens page', () => {
     if (page === undefined) return
     await page.getByRole('button', { name: /^Revoke own/ }).click()
     await page.getByText('and will be signed out').waitFor()
-    await page.getByRole('button', { name: 'Revoke for good' }).click()
+    await page.getByRole('button', { name: 'Revoke permanently' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 

@@ -1,5 +1,5 @@
 import { before, describe, it } from 'node:test'
-import { assertAnswers, of } from '../../server/test/support/admin-api.ts'
+import { assertSucceeded, of } from '../../server/test/support/admin-api.ts'
 import { sharedConsole } from './support/console.ts'
 import { assertGoodLooks } from './support/looks.ts'
 
@@ -16,7 +16,7 @@ describe('audit log page', () => {
     await create('other', { name: 'Other' })
     await admin.patchUserGroup({ ...of(first), body: { name: 'Acme Inc.', mapping: null } })
     await admin.suspendUserGroup(of(first))
-    assertAnswers(
+    assertSucceeded(
       await admin.createApiToken({ body: { name: 'renderer', scopes: ['introspect'] } }),
       'createApiToken',
     )
@@ -25,11 +25,11 @@ describe('audit log page', () => {
   it('lists changes and authors, and links to the user group', async (t) => {
     const page = await running().open(t, { path })
     if (page === undefined) return
-    const made = page
+    const created = page
       .getByRole('row')
       .filter({ hasText: 'API token created' })
       .filter({ hasText: 'renderer' })
-    await made.getByText('Scopes: introspect').waitFor()
+    await created.getByText('Scopes: introspect').waitFor()
     const changed = page.getByRole('row').filter({ hasText: 'User group changed' })
     await changed.getByText('Changed fields: name, mapping').waitFor()
     await changed.getByText(/API token \d+\), yours/).waitFor()

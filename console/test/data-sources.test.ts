@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { assertAnswers } from '../../server/test/support/admin-api.ts'
+import { assertSucceeded } from '../../server/test/support/admin-api.ts'
 import { focused, sharedConsole, tabTo } from './support/console.ts'
 import { assertGoodLooks } from './support/looks.ts'
 import { register } from './support/registry.ts'
@@ -36,7 +36,7 @@ describe('data sources page', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     assert.equal(await focused(page), 'Register a data source of Orders')
 
-    const { data_sources: all } = assertAnswers<{ data_sources: { name: string; provided_id: string }[] }>(
+    const { data_sources: all } = assertSucceeded<{ data_sources: { name: string; provided_id: string }[] }>(
       await admin.listDataSources(),
       'listDataSources',
     )

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile, rm } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAnswers } from '../../server/test/support/admin-api.ts'
+import { assertSucceeded } from '../../server/test/support/admin-api.ts'
 import { sharedConsole, tabTo } from './support/console.ts'
 import { importFile, rowsWithFaults } from './support/import-files.ts'
 import { assertGoodLooks } from './support/looks.ts'
@@ -46,9 +46,9 @@ const csv = [
 describe('import page', () => {
   const running = sharedConsole()
   const nameOf = async (id: string) => {
-    const answer = await running().admin.searchUserGroups({ query: { user_group_id_prefix: id } })
-    const { user_groups: found } = assertAnswers<{ user_groups: { name: string }[] }>(
-      answer,
+    const response = await running().admin.searchUserGroups({ query: { user_group_id_prefix: id } })
+    const { user_groups: found } = assertSucceeded<{ user_groups: { name: string }[] }>(
+      response,
       'searchUserGroups',
     )
     return found[0]?.name

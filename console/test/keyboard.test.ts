@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { assertAnswers, managedIn, of } from '../../server/test/support/admin-api.ts'
+import { assertSucceeded, managedIn, of } from '../../server/test/support/admin-api.ts'
 import { focused, sharedConsole, tabTo } from './support/console.ts'
 
 const pages = [
@@ -19,8 +19,8 @@ describe('console with the keyboard alone', () => {
 
   before(async () => {
     const { admin } = running()
-    const answer = await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } })
-    const schemaId = assertAnswers<{ schema: { id: number } }>(answer, 'createSchema').schema.id
+    const response = await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } })
+    const schemaId = assertSucceeded<{ schema: { id: number } }>(response, 'createSchema').schema.id
     await admin.createDataSource({
       body: { schema_id: schemaId, provided_id: 'warehouse-eu', name: 'Warehouse EU' },
     })

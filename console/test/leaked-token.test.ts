@@ -48,32 +48,35 @@ describe('leaked token page', () => {
 
   it('ends the grace period of a superseded token and keeps the current one', async (t) => {
     const { open, create, admin } = running()
-    const made = await create('replaced')
-    const rotated = await admin.rotateTokenOfUserGroup({ ...of(made), body: { grace_period_seconds: 3600 } })
+    const created = await create('replaced')
+    const rotated = await admin.rotateTokenOfUserGroup({
+      ...of(created),
+      body: { grace_period_seconds: 3600 },
+    })
     const { token: current } = rotated.body as { token: string }
     const page = await open(t, { path })
     if (page === undefined) return
-    await lookUp(page, made.token)
+    await lookUp(page, created.token)
     await page.getByText('It was replaced, but its holder sees the data of this customer until').waitFor()
     await stop(page)
-    await page.getByText('The current token goes on.').waitFor()
-    assert.equal(await isActive(made.token), false)
+    await page.getByText('The current token still works.').waitFor()
+    assert.equal(await isActive(created.token), false)
     assert.equal(await isActive(current), true)
 
     await page.getByRole('textbox', { name: 'Token' }).fill('')
-    await lookUp(page, made.token)
+    await lookUp(page, created.token)
     await page.getByText('There is nothing to do.').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Stop this token' }).count(), 0)
   })
 
   it('explains that a token of a suspended user group is inactive', async (t) => {
     const { open, create, admin } = running()
-    const made = await create('suspended')
-    await admin.suspendUserGroup(of(made))
+    const created = await create('suspended')
+    await admin.suspendUserGroup(of(created))
     const page = await open(t, { path })
     if (page === undefined) return
-    await lookUp(page, made.token)
-    await page.getByText('Once it is resumed, this token works again').waitFor()
+    await lookUp(page, created.token)
+    await page.getByText('When it is resumed, this token works again').waitFor()
     await page.getByRole('button', { name: 'Stop this token' }).waitFor()
   })
 

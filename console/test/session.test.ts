@@ -102,7 +102,7 @@ describe('console session', () => {
     })
     if (page === undefined) return
     const name = page.getByRole('textbox', { name: 'Name' })
-    const resumed = page.getByText('This is what you had written when your session was over.')
+    const resumed = page.getByText('This is your draft from the time when your session ended.')
     const lose = async (text: string) => {
       await name.fill(text)
       await page.context().clearCookies()

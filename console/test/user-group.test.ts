@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { assertAnswers, managedIn, of } from '../../server/test/support/admin-api.ts'
+import { assertSucceeded, managedIn, of } from '../../server/test/support/admin-api.ts'
 import { assertActive, assertInactive } from '../../server/test/support/introspection.ts'
 import { assertAccessible, contentOf, sharedConsole } from './support/console.ts'
 import { assertLooksGood } from './support/looks.ts'
@@ -10,13 +10,13 @@ describe('user group page', () => {
   const shown = async (team: { readonly team_id: number }) =>
     managedIn(await running().admin.getUserGroup(of(team)), 'getUserGroup')
   const tokenOf = async (team: { readonly team_id: number }) =>
-    assertAnswers<{ token: string }>(await running().admin.getUserGroupToken(of(team)), 'getUserGroupToken')
+    assertSucceeded<{ token: string }>(await running().admin.getUserGroupToken(of(team)), 'getUserGroupToken')
       .token
 
   before(async () => {
     const { admin } = running()
-    const answer = await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } })
-    const schemaId = assertAnswers<{ schema: { id: number } }>(answer, 'createSchema').schema.id
+    const response = await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } })
+    const schemaId = assertSucceeded<{ schema: { id: number } }>(response, 'createSchema').schema.id
     for (const [provided_id, name] of [
       ['warehouse-eu', 'Warehouse EU'],
       ['warehouse-us', 'Warehouse US'],
@@ -32,7 +32,7 @@ describe('user group page', () => {
     if (page === undefined) return
     const reasons = page.getByRole('region', { name: 'Why its dashboards may be empty' })
     await reasons.getByText('Its mapping names nothing that is registered.').waitFor()
-    await reasons.getByText('No renderer has asked about it yet.').waitFor()
+    await reasons.getByText('No renderer has introspected it yet.').waitFor()
     await page.getByText('Did you mean “warehouse-eu”?').waitFor()
 
     await reasons.getByRole('link', { name: 'Edit the mapping' }).click()
@@ -80,7 +80,7 @@ describe('user group page', () => {
     })
     await page.getByRole('link', { name: 'Fine customer' }).click()
     await page.getByText('Nothing here keeps its dashboards empty').waitFor()
-    await page.getByText(/A renderer last asked about it/).waitFor()
+    await page.getByText(/A renderer last introspected it/).waitFor()
   })
 
   it('shows the token only on request, and hides it again', async (t) => {

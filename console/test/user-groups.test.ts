@@ -50,10 +50,10 @@ describe('user group list', () => {
       void page.route('**/admin/v1/user-groups?name=*', (route) => resolve(() => route.continue()))
     })
     await page.getByLabel('Search by name').fill('customer 12')
-    const answer = await asked
+    const response = await asked
     await page.getByRole('link', { name: 'Example customer 12' }).focus()
     await page.evaluate('void (window.before = document.activeElement)')
-    await answer()
+    await response()
     await page.getByText('1 user group.').waitFor()
     assert.equal(await focused(page), 'Example customer 12')
     assert.ok(await page.evaluate<boolean>('window.before === document.activeElement'))
@@ -73,9 +73,9 @@ describe('user group list', () => {
     await page.clock.pauseAt(Date.now() + 60_000)
     await page.getByLabel('Search by name').fill('customer 12')
     await page.getByRole('link', { name: 'Example customer 12' }).click()
-    const answer = await asked
+    const response = await asked
     await page.clock.runFor(1000)
-    await answer()
+    await response()
     await page.clock.resume()
     await page.getByRole('heading', { name: 'Example customer 12', level: 1 }).waitFor()
     assert.match(page.url(), /\/console\/user-groups\/\d+$/)
@@ -146,10 +146,10 @@ describe('user group list', () => {
     // Responds as a store of a million user groups with few matches.
     await page.route('**/admin/v1/user-groups?name=rare&*', async (route) => {
       const cursor = Number(new URL(route.request().url()).searchParams.get('cursor') ?? '0')
-      const answer = (next: string | null) =>
+      const response = (next: string | null) =>
         route.fulfill({ json: { success: 1, user_groups: [], next_cursor: next } })
-      if (cursor < 3) return answer(String(cursor + 1))
-      last = () => answer(null)
+      if (cursor < 3) return response(String(cursor + 1))
+      last = () => response(null)
     })
     const waiting = page.waitForRequest(/name=rare.*cursor=3/)
     await page.getByLabel('Search by name').fill('rare')

@@ -23,7 +23,7 @@ export type TemplateErrorCode =
   | 'too_many_values'
 
 /** A position in a template. */
-export interface Place {
+export interface Position {
   readonly template: string
   readonly offset: number
 }
@@ -39,7 +39,7 @@ export class TemplateError extends Error {
   /** The variable as written in the template: `user_group.properties.region`. */
   readonly variable: string | undefined
 
-  constructor(code: TemplateErrorCode, message: string, { template, offset }: Place, variable?: string) {
+  constructor(code: TemplateErrorCode, message: string, { template, offset }: Position, variable?: string) {
     const before = template.slice(0, offset)
     const line = before.split('\n').length
     const column = offset - before.lastIndexOf('\n')

@@ -1,4 +1,4 @@
-import { call } from '../../../server/test/support/http.ts'
+import { sendRequest } from '../../../server/test/support/http.ts'
 import type { RunningService } from '../../../server/test/support/service.ts'
 import { ServiceError } from '../../src/errors.ts'
 import { UserGroupClient } from '../../src/user-group-client.ts'
@@ -47,7 +47,7 @@ interface WireResponse {
 
 export function httpDriver({ origin, tokens }: RunningService): Driver {
   const send = async (method: string, body: object): Promise<Outcome | Refused> => {
-    const { status, text } = await call(origin, { method, token: tokens.Testing, body })
+    const { status, text } = await sendRequest(origin, { method, token: tokens.Testing, body })
     if (status === 200) return outcomeOf(JSON.parse(text) as WireResponse)
     return (JSON.parse(text) as { error: Refused }).error
   }

@@ -35,8 +35,8 @@ export async function serveAt(
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const { method = '', url: path = '', headers } = request
-      const call = { method, path, headers, body: Buffer.concat(chunks).toString() }
-      responders[Math.min(received.push(call), responders.length) - 1]?.(response, call)
+      const receivedRequest = { method, path, headers, body: Buffer.concat(chunks).toString() }
+      responders[Math.min(received.push(receivedRequest), responders.length) - 1]?.(response, receivedRequest)
     })
   })
   await once(server.listen(port, '127.0.0.1'), 'listening')

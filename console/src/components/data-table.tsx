@@ -28,9 +28,9 @@ export type Columns<Row extends RowData> = ColumnDef<Features, Row, any>[]
 
 /** Creates the columns of a table. Call it once, outside of components. */
 export function columnsOf<Row extends RowData>(
-  make: (column: ColumnHelper<Features, Row>) => readonly unknown[],
+  create: (column: ColumnHelper<Features, Row>) => readonly unknown[],
 ): Columns<Row> {
-  return make(createColumnHelper<Features, Row>()) as Columns<Row>
+  return create(createColumnHelper<Features, Row>()) as Columns<Row>
 }
 
 interface Props<Row extends RowData> {

@@ -5,7 +5,7 @@ import { stepsOf } from './diff.ts'
 import classes from './differences.module.css'
 
 const columns = columnsOf<Difference>((column) => [
-  column.accessor('path', { header: 'Where', cell: ({ getValue }) => <Place pointer={getValue()} /> }),
+  column.accessor('path', { header: 'Where', cell: ({ getValue }) => <Path pointer={getValue()} /> }),
   column.accessor('before', {
     header: 'Before',
     cell: ({ getValue }) => <Side value={getValue()} className={classes.before} />,
@@ -34,7 +34,7 @@ export function Differences({ label, differences }: Props) {
   return <DataTable label={label} columns={columns} rows={differences} rowId={({ path }) => path} />
 }
 
-function Place({ pointer }: { readonly pointer: string }) {
+function Path({ pointer }: { readonly pointer: string }) {
   const [first = '', ...rest] = stepsOf(pointer)
   return (
     <Text span size="sm">

@@ -13,7 +13,7 @@ import type { Ending } from './store.ts'
 const command = 'npx ugs api-token create --environment Customer --name support --scopes admin'
 
 const endings: Record<Ending, string> = {
-  expired: 'Your session is over. Sign in again to go on where you were.',
+  expired: 'Your session is over. Sign in again to continue.',
   signed_out: 'You are signed out.',
 }
 

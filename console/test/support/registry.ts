@@ -1,4 +1,4 @@
-import { assertAnswers, type AdminApi } from '../../../server/test/support/admin-api.ts'
+import { assertSucceeded, type AdminApi } from '../../../server/test/support/admin-api.ts'
 
 /** Registers a schema with these data sources, named like their provided ids. Returns the ids of the service. */
 export async function register(
@@ -6,15 +6,15 @@ export async function register(
   schema: string,
   dataSources: readonly string[] = [],
 ): Promise<{ readonly schemaId: number; readonly dataSourceIds: readonly number[] }> {
-  const made = await admin.createSchema({ body: { provided_id: schema, name: schema } })
-  const schemaId = assertAnswers<{ schema: { id: number } }>(made, 'createSchema').schema.id
+  const created = await admin.createSchema({ body: { provided_id: schema, name: schema } })
+  const schemaId = assertSucceeded<{ schema: { id: number } }>(created, 'createSchema').schema.id
   const dataSourceIds: number[] = []
   for (const dataSource of dataSources) {
-    const answer = await admin.createDataSource({
+    const response = await admin.createDataSource({
       body: { schema_id: schemaId, provided_id: dataSource, name: dataSource },
     })
-    const { data_source: registered } = assertAnswers<{ data_source: { id: number } }>(
-      answer,
+    const { data_source: registered } = assertSucceeded<{ data_source: { id: number } }>(
+      response,
       'createDataSource',
     )
     dataSourceIds.push(registered.id)

@@ -181,7 +181,7 @@ describe('example dashboard', () => {
       tokens.push(await handedOver)
       assert.match(tokens.at(-1) ?? '', /^ugt_customer_\w+$/)
 
-      const places = await Promise.all(
+      const positions = await Promise.all(
         page.frames().map((frame) =>
           frame.evaluate(() => ({
             url: location.href,
@@ -190,8 +190,8 @@ describe('example dashboard', () => {
           })),
         ),
       )
-      assert.equal(places.length, 2)
-      assertHasNone(JSON.stringify(places), tokens)
+      assert.equal(positions.length, 2)
+      assertHasNone(JSON.stringify(positions), tokens)
     }
     assertHasNone(example.output(), tokens)
     assert.deepEqual(await context.cookies(), [])

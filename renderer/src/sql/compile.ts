@@ -167,6 +167,6 @@ class Binder {
   }
 }
 
-function refused(code: TemplateErrorCode, variable: Variable, what: string): TemplateError {
-  return new TemplateError(code, `${variable.name} ${what}`, variable, variable.name)
+function refused(code: TemplateErrorCode, variable: Variable, problem: string): TemplateError {
+  return new TemplateError(code, `${variable.name} ${problem}`, variable, variable.name)
 }

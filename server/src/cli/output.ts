@@ -3,7 +3,6 @@ import { CommandError } from './errors.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
 import { withoutTokens } from '../domain/fault.ts'
 
-/** Writes a value as JSON. */
 export function printJson(value: unknown): void {
   printLine(JSON.stringify(value, null, 2))
 }

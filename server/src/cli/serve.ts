@@ -32,9 +32,9 @@ export function addServeCommand(program: Command): void {
 }
 
 async function serveAlone(config: Config): Promise<void> {
-  // Loaded on demand, because it takes longer to load than most other commands take to run.
+  // Loaded on demand: loading the service takes longer than most other commands run.
   const { serve } = await import('../runtime/service.ts')
-  // Installed before the start, so that a signal during the start also stops the service gracefully.
+  // Handle signals before the start, so that a signal during the start also stops the service gracefully.
   const stopRequested = firstSignal(config.UGS_DRAIN_MS)
   const service = await serve(config)
   printStarted(service)

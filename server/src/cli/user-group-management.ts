@@ -55,7 +55,7 @@ export function addUserGroupManagementCommands(userGroup: Command): void {
     .option('--id-prefix <text>', 'beginning of the id', parseName)
     .option('--name <text>', 'part of the name, case-insensitive', parseName)
     .option('--property <pointer>', 'JSON Pointer into the properties, such as /plan; requires --value')
-    .option('--value <text>', 'string, number or boolean at that place')
+    .option('--value <text>', 'value of the property: a string, number or boolean')
     .option('--schema <key>', 'key of a mapping entry; requires --data-source', parseName)
     .option('--data-source <key>', 'value of the mapping entry; requires --schema', parseName)
     .option('--suspended', 'only suspended user groups')

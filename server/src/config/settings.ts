@@ -153,7 +153,7 @@ export const settings = {
     { default: 1000, min: 0, max: 5000 },
   ),
   UGS_RESPONSE_CACHE_MB: integer('Maximum size of the response cache, in MB; 0 turns it off.', {
-    default: 64,
+    default: 96,
     min: 0,
     max: 1024,
   }),

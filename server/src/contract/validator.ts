@@ -10,7 +10,7 @@ import {
   wholeNumber,
   withoutControlCharacters,
   withoutNul,
-} from './user/schemas.ts'
+} from './patterns.ts'
 
 // Validation changes no values: no coercion, no defaults, no removed members. `strict` refuses schemas with errors.
 const ajv = new Ajv({

@@ -10,7 +10,7 @@ import { RequestTracker } from './server/request-tracker.ts'
 import { traceRequests } from './server/request-tracing.ts'
 import { validateRequests } from './server/request-validation.ts'
 import type { Next, Stage } from './server/stage.ts'
-import { ignoreUpgrades } from './server/upgrade-refusal.ts'
+import { refuseUpgrades } from './server/upgrade-refusal.ts'
 
 export interface PipelineOptions {
   readonly observers: readonly RequestObserver[]
@@ -37,7 +37,7 @@ export function createPipeline(options: PipelineOptions, fastify: RequestListene
   const protocolErrors = new ProtocolErrors(nextRequestId, tracker)
   const stages: (Stage | undefined)[] = [
     protocolErrors,
-    ignoreUpgrades,
+    refuseUpgrades,
     closeIdleConnections(limits.keepAliveTimeout + limits.headersTimeout),
     tracker,
     closeWhileDraining(isDraining),

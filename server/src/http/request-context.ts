@@ -11,7 +11,7 @@ export interface ResponseHeaders {
   header(name: string, value: string): unknown
 }
 
-/** A response that the server wrote in place of the one that a route was working on, for example 408. */
+/** A response that replaced the response of the route, for example a 408. */
 export interface Replacement {
   readonly status: number
   readonly code: FaultCode
@@ -45,11 +45,12 @@ export class RequestContext implements ResponseHeaders {
   permit!: Permit
   /** Set if the request is traced. */
   trace: RequestTrace | undefined = undefined
+  /** Set if the server responded instead of the route. */
   replacement: Replacement | undefined = undefined
   /** Headers of a response that Fastify sends. */
   reply: { getHeader(name: string): unknown } | undefined = undefined
   #bytes: number | undefined = undefined
-  /** Names and values in turn, the form that costs Node.js the least. */
+  /** Alternating names and values, the form that Node.js sends fastest. */
   readonly #headers: string[]
 
   constructor(id: string, raw: IncomingMessage, response: ServerResponse) {

@@ -8,7 +8,6 @@ import { openKeyring } from '../config/secret-keys.ts'
 import { bothOf, type BatchObserver } from '../store/batch-observer.ts'
 import { openStore, type StoreOptions } from '../store/open-store.ts'
 
-/** Observers of the store. */
 export interface StoreObservers extends Pick<StoreOptions, 'watchPool'> {
   readonly observers: readonly (BatchObserver | undefined)[]
 }

@@ -6,11 +6,11 @@ import { generateApiToken, hashToken } from '../domain/token/token.ts'
 import { operator } from './operator.ts'
 
 /**
- * Returns the text that `ugs serve` prints after its address. The first start with the default store creates an API token
- * for each environment and shows it only here. With `DATABASE_URL`, no token is created, because standard output is probably
- * kept in a log.
+ * Creates an API token for each environment at the first start with the default store. With `DATABASE_URL`, creates none,
+ * because standard output is probably kept in a log.
+ * @returns text that `ugs serve` prints after its address, the only place where the tokens are shown
  */
-export async function prepareFirstCall(config: Config, store: Store, origin: string): Promise<string> {
+export async function prepareFirstStart(config: Config, store: Store, origin: string): Promise<string> {
   if (config.DATABASE_URL !== undefined) {
     return (await store.apiTokens.list()).length > 0 ? '' : createTokenHint
   }

@@ -16,7 +16,7 @@ import type { Metrics, Snapshot } from '../observability/metrics/metrics.ts'
 import { version } from '../version.ts'
 import { logSecretKeys, startBackgroundJobs } from './background-jobs.ts'
 import { openConfiguredStore, userGroupServiceOf } from './configured-store.ts'
-import { prepareFirstCall } from './first-start.ts'
+import { prepareFirstStart } from './first-start.ts'
 import { UsageRecording } from './usage-recording.ts'
 import { warningsOf } from './warnings.ts'
 
@@ -126,7 +126,7 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
       requestObserver: metrics?.http ?? null,
     })
     const origin = await listen(app, config)
-    const notes = await prepareFirstCall(config, store, origin)
+    const notes = await prepareFirstStart(config, store, origin)
     const stopJobs = startBackgroundJobs({ config, store, keyring, usage, metrics, logger, runsMaintenance })
     const { server } = app
     const stop = async (drainMs: number) => {

@@ -8,7 +8,7 @@ export function warningsOf(logger: Logger): Warn {
   return (message) => (error) => logger.warn({ reason: reasonOf(error) }, message)
 }
 
-/** Returns what the log may hold of an error: messages of other errors could contain secrets. */
+/** Returns the reason of a fault, for the log. The message of any other error could contain secrets. */
 export function reasonOf(error: unknown): string | undefined {
   return error instanceof Fault ? error.reason : undefined
 }

@@ -8,10 +8,10 @@ export interface BatchObserver {
   /**
    * Reports the start of a batch.
    * @param kind `transaction`, or the kind of PostgreSQL statement
-   * @param calls contexts of the requests, in order of arrival
+   * @param contexts contexts of the requests, in order of arrival
    * @returns callback for the end of the batch
    */
-  begin(kind: string, calls: readonly unknown[]): (failed: boolean) => void
+  begin(kind: string, contexts: readonly unknown[]): (failed: boolean) => void
 }
 
 /** Combines two observers into one. */
@@ -22,15 +22,15 @@ export function bothOf(
   if (one === undefined || other === undefined) return one ?? other
   return {
     requestContext: () => [one.requestContext(), other.requestContext()],
-    begin: (kind, calls) => {
-      const contexts = calls as readonly (readonly [unknown, unknown])[]
+    begin: (kind, contexts) => {
+      const pairs = contexts as readonly (readonly [unknown, unknown])[]
       const endOne = one.begin(
         kind,
-        contexts.map(([context]) => context),
+        pairs.map(([context]) => context),
       )
       const endOther = other.begin(
         kind,
-        contexts.map(([, context]) => context),
+        pairs.map(([, context]) => context),
       )
       return (failed) => {
         endOne(failed)

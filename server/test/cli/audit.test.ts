@@ -139,8 +139,8 @@ describe('ugs audit', () => {
       /^TIME {2}ENVIRONMENT {2}ACTION {2}AUTHOR {2}USER_GROUP_ID {2}REQUEST_ID {2}DETAILS\n$/,
     )
     const { create, admin } = await manage(service(), 'Testing', 'table')
-    const made = await create('a b')
-    const { headers } = await admin.patchUserGroup({ ...of(made), body: { name: 'B' } })
+    const createdUserGroup = await create('a b')
+    const { headers } = await admin.patchUserGroup({ ...of(createdUserGroup), body: { name: 'B' } })
     const [, updated = '', created = '', ...others] = done(
       await ugs('audit list --environment Testing', ...where),
     ).split('\n')
@@ -164,8 +164,8 @@ describe('ugs audit', () => {
     const { user, admin } = await manage(service(), 'Testing', 'escaped')
     userGroupIn(await user.get({ user_group_id: 'a\u009b31m', name: 'A' }))
     const name = 'token \u009b31m'
-    const made = await admin.createApiToken({ body: { name, scopes: ['read'] } })
-    assert.equal(made.status, 201, made.text)
+    const created = await admin.createApiToken({ body: { name, scopes: ['read'] } })
+    assert.equal(created.status, 201, created.text)
     const table = done(await ugs('audit list', ...where))
     assert.match(table, /a\\u009b31m/)
     assert.match(table, /token \\u009b31m/)

@@ -41,18 +41,18 @@ describe('ugs backup and restore', () => {
   }
 
   it('copies all acknowledged changes while a service is writing', async () => {
-    const made = new Map<string, string>()
+    const created = new Map<string, string>()
     let isDone = false
     const write = async (writer: number) => {
-      for (let i = 0; !isDone; i++) made.set(`${writer}-${i}`, await create(`${writer}-${i}`))
+      for (let i = 0; !isDone; i++) created.set(`${writer}-${i}`, await create(`${writer}-${i}`))
     }
     const writers = Array.from({ length: 8 }, (_, writer) => write(writer))
-    while (made.size < 500) await new Promise((resolve) => setImmediate(resolve))
-    const before = [...made]
+    while (created.size < 500) await new Promise((resolve) => setImmediate(resolve))
+    const before = [...created]
     const file = await backUp()
     isDone = true
     await Promise.all(writers)
-    assert.ok(made.size > before.length)
+    assert.ok(created.size > before.length)
 
     const dataFolder = fresh('data')
     mkdirSync(dataFolder)
@@ -77,7 +77,7 @@ describe('ugs backup and restore', () => {
     )
     const args = ['user-group', 'show', '7-0', '--environment', 'Testing', '--show-token', '--json']
     const { stdout } = await runUgs(args, { UGS_DATA_DIR: dataFolder })
-    assert.equal((JSON.parse(stdout) as { token: string }).token, made.get('7-0'))
+    assert.equal((JSON.parse(stdout) as { token: string }).token, created.get('7-0'))
   })
 
   it('creates one private file and replaces no file', async () => {

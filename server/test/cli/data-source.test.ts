@@ -58,11 +58,11 @@ describe('ugs schema and ugs data-source', () => {
 
   it('create prints the id, and list shows all in the order of ids', async () => {
     const where = await ownWorkspace('texts')
-    const made = await ugs('schema create --provided-id', 'sales eu', '--name', 'Säles', ...where)
+    const created = await ugs('schema create --provided-id', 'sales eu', '--name', 'Säles', ...where)
     const [schema, ...others] = await list('schema', where)
     assert.ok(schema)
     assert.deepEqual(others, [])
-    assertDone(made, `Registered schema ${schema.id} "sales eu".`)
+    assertDone(created, `Registered schema ${schema.id} "sales eu".`)
     const ofSchema = await ugs(
       ...['data-source create --schema', String(schema.id), '--provided-id', 'warehouse', '--name'],
       ...['A b', ...where],
@@ -279,17 +279,17 @@ describe('ugs schema and ugs data-source', () => {
       '040',
       'e\u0301',
     ]) {
-      const made = json(
+      const created = json(
         await ugs('schema create', `--provided-id=${text}`, `--name=${text}`, '--json', ...where),
       )
-      assert.deepEqual([made.provided_id, made.name], [text, text])
+      assert.deepEqual([created.provided_id, created.name], [text, text])
       const { schema_id, ...dataSource } = json(
         await ugs(
-          ...[`data-source create --schema ${made.id}`, `--provided-id=${text}`, `--name=${text}`],
+          ...[`data-source create --schema ${created.id}`, `--provided-id=${text}`, `--name=${text}`],
           ...['--json', ...where],
         ),
       )
-      assert.equal(schema_id, made.id)
+      assert.equal(schema_id, created.id)
       assert.deepEqual([dataSource.provided_id, dataSource.name], [text, text])
     }
   })

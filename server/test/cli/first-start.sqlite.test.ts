@@ -5,8 +5,12 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import BetterSqlite3 from 'better-sqlite3'
-import { call } from '../support/http.ts'
-import { runUgs, startService, temporaryFolder } from '../support/service.ts'
+import { sendRequest } from '../support/http.ts'
+import {
+  runUgsInNewProcess as runUgs,
+  startNewProcess as startService,
+  temporaryFolder,
+} from '../support/service.ts'
 import { curl, findTool } from '../support/tool.ts'
 
 const run = promisify(execFile)
@@ -29,16 +33,19 @@ describe('the first start', () => {
     const first = await startService(t)
     const { tokens } = first
     for (const token of [tokens.Customer, tokens.Testing]) {
-      const answer = await call(first.origin, { token, body: { user_group_id: 'a', name: 'A' } })
-      assert.equal(answer.status, 200)
+      const response = await sendRequest(first.origin, { token, body: { user_group_id: 'a', name: 'A' } })
+      assert.equal(response.status, 200)
     }
     assert.match(tokens.Customer, /^uga_customer_/)
     await first.stop()
     const second = await startService(t, { UGS_DATA_DIR: first.dataFolder })
     assert.doesNotMatch(second.stdout(), /ug[at]_/)
     assert.doesNotMatch(second.stdout(), /curl/)
-    const answer = await call(second.origin, { token: tokens.Customer, body: { user_group_id: 'a' } })
-    assert.equal(answer.status, 200)
+    const response = await sendRequest(second.origin, {
+      token: tokens.Customer,
+      body: { user_group_id: 'a' },
+    })
+    assert.equal(response.status, 200)
   })
 
   it('prints the same text once with several workers', async (t) => {
@@ -54,7 +61,10 @@ describe('the first start', () => {
 
   it('creates files that only the owner can read', async (t) => {
     const service = await startService(t)
-    await call(service.origin, { token: service.tokens.Customer, body: { user_group_id: 'a', name: 'A' } })
+    await sendRequest(service.origin, {
+      token: service.tokens.Customer,
+      body: { user_group_id: 'a', name: 'A' },
+    })
     const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
     assert.equal(mode(service.dataFolder), '700')
     const files = readdirSync(service.dataFolder)
@@ -68,10 +78,10 @@ describe('the first start', () => {
     const first = await startService(t, environment)
     assert.doesNotMatch(first.stdout(), /ug[at]_(customer|testing)/)
     assert.match(first.stdout(), /npx ugs api-token create --environment Customer --name NAME/)
-    const made = await first.ugs('api-token', 'create', '--environment', 'Customer', '--name', 'backend')
-    const token = made.stdout.trim()
-    const answer = await call(first.origin, { token, body: { user_group_id: 'a', name: 'A' } })
-    assert.equal(answer.status, 200)
+    const created = await first.ugs('api-token', 'create', '--environment', 'Customer', '--name', 'backend')
+    const token = created.stdout.trim()
+    const response = await sendRequest(first.origin, { token, body: { user_group_id: 'a', name: 'A' } })
+    assert.equal(response.status, 200)
     await first.stop()
     const second = await startService(t, environment)
     assert.doesNotMatch(second.stdout(), /api-token create/)
@@ -79,10 +89,10 @@ describe('the first start', () => {
 
   it('creates no token in a store that already has one', async (t) => {
     const folder = temporaryFolder(t)
-    const made = await runUgs(['api-token', 'create', '--environment', 'Testing', '--name', 'mine'], {
+    const created = await runUgs(['api-token', 'create', '--environment', 'Testing', '--name', 'mine'], {
       UGS_DATA_DIR: folder,
     })
-    assert.equal(made.code, 0)
+    assert.equal(created.code, 0)
     const service = await startService(t, { UGS_DATA_DIR: folder })
     assert.doesNotMatch(service.stdout(), /uga_/)
   })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it, type TestContext } from 'node:test'
 import { runCommand } from '../support/command.ts'
-import { call } from '../support/http.ts'
+import { sendRequest } from '../support/http.ts'
 import { secretKeyText } from '../support/secret-key.ts'
 import { runUgs, startService, temporaryFolder, ugsFile, type RunningService } from '../support/service.ts'
 
@@ -26,7 +26,10 @@ const listed = async (service: Pick<RunningService, 'ugs'>) =>
   JSON.parse(await runCommand(service, 'secret-key', 'list', '--json')) as ListedKey[]
 
 async function tokenOf({ origin, tokens }: RunningService, id: string): Promise<string> {
-  const response = await call(origin, { token: tokens.Testing, body: { user_group_id: id, name: 'Name' } })
+  const response = await sendRequest(origin, {
+    token: tokens.Testing,
+    body: { user_group_id: id, name: 'Name' },
+  })
   assert.equal(response.status, 200, response.text)
   return response.body.user_group.token
 }

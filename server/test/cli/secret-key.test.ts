@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { call } from '../support/http.ts'
+import { sendRequest } from '../support/http.ts'
 import { secretKeyText } from '../support/secret-key.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
 
@@ -13,24 +13,24 @@ describe('the secret key', () => {
   it('decrypts existing tokens after a restart', async (t) => {
     const first = await startService(t)
     const token = first.tokens.Customer
-    const before = await call(first.origin, { token, body: create })
+    const before = await sendRequest(first.origin, { token, body: create })
     await first.stop()
     const second = await startService(t, { UGS_DATA_DIR: first.dataFolder })
-    const after = await call(second.origin, { token, body: create })
+    const after = await sendRequest(second.origin, { token, body: create })
     assert.equal(after.body.user_group.token, before.body.user_group.token)
   })
 
   it('can come from UGS_SECRET_KEYS, and then no file is created', async (t) => {
     const service = await startService(t, { UGS_SECRET_KEYS: `${one},${two}` })
     const token = service.tokens.Customer
-    const before = await call(service.origin, { token, body: create })
+    const before = await sendRequest(service.origin, { token, body: create })
     assert.ok(!existsSync(join(service.dataFolder, 'secret-keys')))
     await service.stop()
     const swapped = await startService(t, {
       UGS_DATA_DIR: service.dataFolder,
       UGS_SECRET_KEYS: `${two},${one}`,
     })
-    const after = await call(swapped.origin, { token, body: create })
+    const after = await sendRequest(swapped.origin, { token, body: create })
     assert.equal(after.body.user_group.token, before.body.user_group.token)
   })
 

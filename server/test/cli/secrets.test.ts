@@ -7,7 +7,7 @@ import { startManaged } from '../support/admin-api.ts'
 import { giveBelongings } from '../support/belongings.ts'
 import { leavesOf } from '../support/commands.ts'
 import { assertNothingOfSecrets, tokenPattern } from '../support/secrets.ts'
-import { runUgs, temporaryFolder } from '../support/service.ts'
+import { runUgs, runUgsInNewProcess, temporaryFolder } from '../support/service.ts'
 
 const owner = await startManaged({ after })
 const { service } = owner
@@ -97,7 +97,12 @@ describe('a command reveals no secret', () => {
 
   for (const [name, { args, stdin, shows = 0, code: expected = 0 }] of Object.entries(commands)) {
     it(`${name}, if it ${expected === 0 ? 'succeeds' : 'fails'}`, async () => {
-      const { code, stdout, stderr } = await runUgs([...name.split(' '), ...args], settings, stdin)
+      // In a new process, to show that each command ends.
+      const { code, stdout, stderr } = await runUgsInNewProcess(
+        [...name.split(' '), ...args],
+        settings,
+        stdin,
+      )
       assert.equal(code, expected, stderr)
       assert.equal(stdout.match(tokenPattern)?.length ?? 0, shows, stdout)
       assert.doesNotMatch(stderr, tokenPattern)

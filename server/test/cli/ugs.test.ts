@@ -5,11 +5,12 @@ import { openSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
-import { call } from '../support/http.ts'
+import { sendRequest } from '../support/http.ts'
 import {
   runUgs,
+  runUgsInNewProcess,
   sharedService,
-  startService,
+  startNewProcess,
   temporaryFolder,
   ugsFile,
   type CommandResult,
@@ -48,7 +49,7 @@ describe('ugs on the store of a running service', () => {
         created.stderr,
         /"backend" for Testing in workspace "default" \(scope: write, never expires\)/,
       )
-      const response = await call(service().origin, {
+      const response = await sendRequest(service().origin, {
         token: created.stdout.trim(),
         body: { user_group_id: 'from-cli-token', name: 'A' },
       })
@@ -101,7 +102,10 @@ describe('ugs on the store of a running service', () => {
       )
       assert.equal(created.code, 0, created.stderr)
       assert.match(created.stderr, /Created user group "cli-1"/)
-      const { body } = await call(service().origin, { token: customer(), body: { user_group_id: 'cli-1' } })
+      const { body } = await sendRequest(service().origin, {
+        token: customer(),
+        body: { user_group_id: 'cli-1' },
+      })
       assert.equal(body.new_user_group, false)
       assert.equal(created.stdout, `${body.user_group.token}\n`)
       assert.deepEqual(body.user_group.properties, { region: 'EU' })
@@ -148,13 +152,13 @@ describe('ugs on the store of a running service', () => {
       const rotated = await ugs(`user-group rotate cli-4 ${onCustomer} --grace 1h`)
       assert.equal(rotated.code, 0)
       assert.match(rotated.stdout, /^ugt_customer_\w+\n$/)
-      const stale = await call(service().origin, {
+      const stale = await sendRequest(service().origin, {
         method: 'POST',
         token: customer(),
         body: { current_token: before },
       })
       assert.equal(stale.body.error.code, 'token_superseded')
-      const fresh = await call(service().origin, {
+      const fresh = await sendRequest(service().origin, {
         method: 'POST',
         token: customer(),
         body: { current_token: rotated.stdout.trim() },
@@ -245,14 +249,14 @@ describe('ugs', () => {
 
   it('prints help and version', async () => {
     for (const args of [['--help'], ['serve', '--help'], ['api-token', 'create', '--help'], ['--version']]) {
-      const result = await runUgs(args, {})
+      const result = await runUgsInNewProcess(args, {})
       assert.equal(result.code, 0)
       assert.notEqual(result.stdout, '')
     }
   })
 
   it('reports all configuration problems at once and exits with 1', async () => {
-    const result = await runUgs(['serve'], { PORT: 'x', LOG_LEVEL: 'loud' })
+    const result = await runUgsInNewProcess(['serve'], { PORT: 'x', LOG_LEVEL: 'loud' })
     assert.equal(result.code, 1)
     assert.match(result.stderr, /PORT: must be a whole number from 0 to 65535\n +LOG_LEVEL: must be one of/)
   })
@@ -261,7 +265,10 @@ describe('ugs', () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as { port: number }
-    const result = await runUgs(['serve'], { PORT: String(port), UGS_DATA_DIR: temporaryFolder(t) })
+    const result = await runUgsInNewProcess(['serve'], {
+      PORT: String(port),
+      UGS_DATA_DIR: temporaryFolder(t),
+    })
     taken.close()
     assert.equal(result.code, 1)
     assert.match(result.stderr, /address is already in use; set PORT/)
@@ -271,14 +278,14 @@ describe('ugs', () => {
   it('migrate creates the tables, and does nothing when run again', async (t) => {
     const folder = temporaryFolder(t)
     for (let i = 0; i < 2; i++) {
-      const result = await runUgs(['migrate'], { UGS_DATA_DIR: folder })
+      const result = await runUgsInNewProcess(['migrate'], { UGS_DATA_DIR: folder })
       assert.equal(result.code, 0)
       assert.match(result.stderr, /up to date/)
     }
   })
 
   it('serve ends immediately on a second signal', async (t) => {
-    const service = await startService(t, { UGS_DRAIN_MS: '600000' })
+    const service = await startNewProcess(t, { UGS_DRAIN_MS: '600000' })
     process.kill(service.pid, 'SIGTERM')
     await service.logged('stopping')
     assert.equal(await service.stop('SIGINT'), null)
@@ -286,9 +293,12 @@ describe('ugs', () => {
 
   it('serve responds to all requests and exits with 0 on SIGTERM and SIGINT', async (t) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const service = await startService(t)
+      const service = await startNewProcess(t)
       const requests = Array.from({ length: 24 }, (_, i) =>
-        call(service.origin, { token: service.tokens.Customer, body: { user_group_id: `g${i}`, name: 'A' } }),
+        sendRequest(service.origin, {
+          token: service.tokens.Customer,
+          body: { user_group_id: `g${i}`, name: 'A' },
+        }),
       )
       const responses = await Promise.all(requests)
       assert.equal(await service.stop(signal), 0)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { assertAnswers, managedIn, manage, of } from '../support/admin-api.ts'
+import { assertSucceeded, managedIn, manage, of } from '../support/admin-api.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
 import type { HttpResponse } from '../support/http.ts'
 import { startService } from '../support/service.ts'
@@ -64,7 +64,7 @@ for (const round of [0, 1, 2, 3]) {
     responses.forEach((response, i) => assert.equal(assertSuccess(response).user_group.name, `name ${i}`))
     const { revision } = managedIn(await admin.getUserGroup(of({ team_id })), 'getUserGroup')
     assert.equal(revision, 1 + 24)
-    const { audit_events } = assertAnswers<{ audit_events: { action: string }[] }>(
+    const { audit_events } = assertSucceeded<{ audit_events: { action: string }[] }>(
       await admin.listAuditEvents({ query: { user_group_id: id, limit: 100 } }),
       'listAuditEvents',
     )
@@ -91,14 +91,14 @@ test('every worker sees an acknowledged change in the next request', async () =>
 })
 
 test('every worker resolves a mapping again after its data source is registered', async () => {
-  assertAnswers(await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }), 'createSchema')
+  assertSucceeded(await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }), 'createSchema')
   for (const provided_id of ['eu', 'us']) {
     const mapping = { sales: provided_id }
     const token = tokenIn(await api.get({ user_group_id: `mapped ${provided_id}`, name: 'Name', mapping }))
     for (const response of await eachOf(() => introspect(token)))
       assert.deepEqual(response.body.data_sources, {})
     const body = { schema_id: 1, provided_id, name: `Warehouse ${provided_id}` }
-    assertAnswers(await admin.createDataSource({ body }), 'createDataSource')
+    assertSucceeded(await admin.createDataSource({ body }), 'createDataSource')
     for (const response of await eachOf(() => introspect(token)))
       assert.equal(response.body.data_sources.sales.name, body.name)
   }

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { call } from '../support/http.ts'
+import { sendRequest } from '../support/http.ts'
 import { metricsUrlOf, scrape } from '../support/metrics.ts'
 import { runUgs, startService, temporaryFolder, type RunningService } from '../support/service.ts'
 import { userApi } from '../support/user-api.ts'
@@ -39,7 +39,7 @@ describe('ugs serve --workers', () => {
       assert.ok(!current.includes(victim))
     }
     assert.equal(service.stderr().match(/"msg":"worker died"/g)?.length, 2)
-    const { status } = await call(service.origin, { path: '/readyz' })
+    const { status } = await sendRequest(service.origin, { path: '/readyz' })
     assert.equal(status, 200)
     assert.equal(await service.stop(), 0)
   })
@@ -107,7 +107,7 @@ describe('ugs serve --workers', () => {
     assert.equal((await readCounts()).requests, 41)
     const { origin } = metricsUrlOf(service)
     assert.equal(await service.stop(), 0)
-    await assert.rejects(call(origin, { path: '/metrics' }), { code: 'ECONNREFUSED' })
+    await assert.rejects(sendRequest(origin, { path: '/metrics' }), { code: 'ECONNREFUSED' })
   })
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

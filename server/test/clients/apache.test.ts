@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apache, startGateway } from '../support/apache.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
-import { call } from '../support/http.ts'
+import { sendRequest } from '../support/http.ts'
 import { introspectionPath } from '../support/introspection.ts'
 import { startService } from '../support/service.ts'
 import { findTool } from '../support/tool.ts'
 import { tokenIn, userApi, userGroupIn } from '../support/user-api.ts'
 
-test('Apache protects what stands behind it, and tells it whose token came', async (t) => {
+test('Apache protects its backend and passes the claims of the token on', async (t) => {
   const command = findTool(t, apache)
   if (command === undefined) return
   const service = await startService(t)
@@ -18,7 +18,7 @@ test('Apache protects what stands behind it, and tells it whose token came', asy
 
   const ask = async (token?: string) => {
     const before = gateway.passed.length
-    const { status } = await call(gateway.origin, {
+    const { status } = await sendRequest(gateway.origin, {
       path: '/protected/dashboard',
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -50,7 +50,15 @@ test('Apache protects what stands behind it, and tells it whose token came', asy
       return name === undefined ? [] : [[name, String(value)]]
     }),
   )
-  const { iat, access_token, active, mapping: told, data_sources, properties: bound, ...texts } = claims
+  const {
+    iat,
+    access_token,
+    active,
+    mapping: mappingClaim,
+    data_sources,
+    properties: bound,
+    ...texts
+  } = claims
   assert.deepEqual(texts, {
     token_type: 'user_group',
     sub: 'customer-42',
@@ -60,7 +68,7 @@ test('Apache protects what stands behind it, and tells it whose token came', asy
   })
   assert.deepEqual([active, access_token], ['true', group.token])
   assert.match(iat ?? '', /^\d{10}$/)
-  assert.deepEqual(JSON.parse(told ?? ''), mapping)
+  assert.deepEqual(JSON.parse(mappingClaim ?? ''), mapping)
   assert.deepEqual(JSON.parse(data_sources ?? ''), {
     [schema]: { id: dataSource, provided_id: 'eu', name: 'A' },
   })

@@ -1,15 +1,18 @@
 import { test } from 'node:test'
 import { curl, findTool } from '../support/tool.ts'
 import { runProgram } from './program.ts'
-import { assertClientWorks, type ClientResponse, type ClientCall } from './scenario.ts'
+import { assertClientWorks, type ClientResponse, type ClientRequest } from './scenario.ts'
 
-test('curl makes every call', async (t) => {
+test('curl sends every request', async (t) => {
   const command = findTool(t, curl)
   if (command === undefined) return
-  await assertClientWorks(t, (call) => callWith(command, call))
+  await assertClientWorks(t, (request) => sendWith(command, request))
 })
 
-async function callWith(curl: string, { method, url, headers, body }: ClientCall): Promise<ClientResponse> {
+async function sendWith(
+  curl: string,
+  { method, url, headers, body }: ClientRequest,
+): Promise<ClientResponse> {
   const stdout = await runProgram(curl, [
     // Ignore the user's curl settings.
     '--disable',

@@ -1,16 +1,16 @@
-"""Makes the call that standard input describes, with Python's own http.client, and prints its answer."""
+"""Sends the request that standard input describes, with Python's own http.client, and prints its response."""
 
 import http.client
 import json
 import sys
 from urllib.parse import urlsplit
 
-call = json.load(sys.stdin)
-url = urlsplit(call["url"])
+request = json.load(sys.stdin)
+url = urlsplit(request["url"])
 connection = http.client.HTTPConnection(url.hostname, url.port)
 # As bytes: http.client would encode a string as Latin-1.
-body = json.dumps(call["body"], ensure_ascii=False).encode("utf-8")
-connection.request(call["method"], url.path, body=body, headers=call["headers"])
-answer = connection.getresponse()
-json.dump({"status": answer.status, "body": json.loads(answer.read())}, sys.stdout)
+body = json.dumps(request["body"], ensure_ascii=False).encode("utf-8")
+connection.request(request["method"], url.path, body=body, headers=request["headers"])
+response = connection.getresponse()
+json.dump({"status": response.status, "body": json.loads(response.read())}, sys.stdout)
 connection.close()

@@ -7,7 +7,7 @@ import { assertClientWorks, type ClientResponse } from './scenario.ts'
 // The second is the one with the system's packages, if another Python is first in the path.
 const commands = ['python3', '/usr/bin/python3']
 
-test("Python's http.client makes every call", async (t) => {
+test("Python's http.client sends every request", async (t) => {
   const python = findTool(t, {
     name: 'Python 3',
     hint: 'apt-get install python3',
@@ -15,10 +15,10 @@ test("Python's http.client makes every call", async (t) => {
     probe: ['-c', 'import http.client'],
   })
   if (python === undefined) return
-  await assertClientWorks(t, (call) => callWith(python, 'http_client.py', call))
+  await assertClientWorks(t, (request) => sendWith(python, 'http_client.py', request))
 })
 
-test("Python's requests makes every call", async (t) => {
+test("Python's requests sends every request", async (t) => {
   const python = findTool(t, {
     name: 'requests for Python 3',
     hint: 'apt-get install python3-requests',
@@ -26,10 +26,10 @@ test("Python's requests makes every call", async (t) => {
     probe: ['-c', 'import requests'],
   })
   if (python === undefined) return
-  await assertClientWorks(t, (call) => callWith(python, 'requests_client.py', call))
+  await assertClientWorks(t, (request) => sendWith(python, 'requests_client.py', request))
 })
 
-async function callWith(python: string, script: string, call: object): Promise<ClientResponse> {
+async function sendWith(python: string, script: string, call: object): Promise<ClientResponse> {
   const path = fileURLToPath(new URL(script, import.meta.url))
   // UTF-8 in every locale, and no compiled file next to the script.
   const stdout = await runProgram(python, ['-X', 'utf8', '-B', path], JSON.stringify(call))

@@ -1,10 +1,10 @@
-"""Makes the call that standard input describes, with requests, and prints its answer."""
+"""Sends the request that standard input describes, with requests, and prints its response."""
 
 import json
 import sys
 
 import requests
 
-call = json.load(sys.stdin)
-answer = requests.request(call["method"], call["url"], headers=call["headers"], json=call["body"])
-json.dump({"status": answer.status_code, "body": answer.json()}, sys.stdout)
+request = json.load(sys.stdin)
+response = requests.request(request["method"], request["url"], headers=request["headers"], json=request["body"])
+json.dump({"status": response.status_code, "body": response.json()}, sys.stdout)

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { startService } from '../support/service.ts'
 import { userGroupIn, type UserResponse } from '../support/user-api.ts'
-import { call } from '../support/http.ts'
+import { sendRequest } from '../support/http.ts'
 
-export interface ClientCall {
+export interface ClientRequest {
   readonly method: 'GET' | 'PUT' | 'POST'
   readonly url: string
   readonly headers: Record<string, string>
@@ -17,7 +17,7 @@ export interface ClientResponse {
 }
 
 /** Sends one request in the usual way of the client. */
-export type Client = (call: ClientCall) => Promise<ClientResponse> | ClientResponse
+export type Client = (request: ClientRequest) => Promise<ClientResponse> | ClientResponse
 
 const id = 'customer-42'
 const name = 'Exämple customer 顧客 🙂'
@@ -25,7 +25,7 @@ const mapping = { '40': '213' }
 const properties = { region: 'EU', note: 'naïve "quoted" ☂', nested: { list: [1, 0.5, null, true] } }
 
 /** The requests, in order. `{token}` is replaced by the user group's current token. */
-const calls = [
+const requests = [
   { method: 'GET', body: { user_group_id: id, name, mapping, properties } },
   { method: 'GET', body: { user_group_id: id } },
   { method: 'GET', override: true, body: { user_group_id: id, name, mapping, properties } },
@@ -60,8 +60,8 @@ export async function assertClientWorks(t: TestContext, client: Client): Promise
   const service = await startService(t)
   const tokens: string[] = []
   const responses: ClientResponse[] = []
-  for (const { method, body, ...rest } of calls) {
-    const { status, body: answer } = await client({
+  for (const { method, body, ...rest } of requests) {
+    const { status, body: response } = await client({
       method: 'override' in rest ? 'POST' : method,
       url: `${service.origin}/api/user`,
       headers: {
@@ -71,16 +71,16 @@ export async function assertClientWorks(t: TestContext, client: Client): Promise
       },
       body: 'current_token' in body ? { current_token: tokens.at(-1) } : body,
     })
-    assert.equal(status, 200, JSON.stringify(answer))
-    const { user_group } = answer as UserResponse
+    assert.equal(status, 200, JSON.stringify(response))
+    const { user_group } = response as UserResponse
     assert.match(user_group.token, /^ugt_testing_[0-9A-Za-z]{50}$/)
     if (!tokens.includes(user_group.token)) tokens.push(user_group.token)
     const token = `token ${tokens.indexOf(user_group.token) + 1}`
-    responses.push({ status, body: { ...(answer as UserResponse), user_group: { ...user_group, token } } })
+    responses.push({ status, body: { ...(response as UserResponse), user_group: { ...user_group, token } } })
   }
   // Another client gets the same user group.
   const seen = userGroupIn(
-    await call(service.origin, { token: service.tokens.Testing, body: { user_group_id: id } }),
+    await sendRequest(service.origin, { token: service.tokens.Testing, body: { user_group_id: id } }),
   )
   assert.deepEqual(responses, expectedAnswers(seen.team_id))
   assert.equal(seen.token, tokens.at(-1))

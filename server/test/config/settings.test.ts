@@ -10,7 +10,7 @@ describe('the configuration', () => {
     assert.equal(config.PORT, 8080)
     assert.equal(config.DATABASE_URL, undefined)
     assert.deepEqual(config.storeLocation, { kind: 'sqlite', path: resolve('data/ugs.db') })
-    assert.equal(config.UGS_RESPONSE_CACHE_MB, 64)
+    assert.equal(config.UGS_RESPONSE_CACHE_MB, 96)
     assert.equal(readConfig({ UGS_RESPONSE_CACHE_MB: '0' }).UGS_RESPONSE_CACHE_MB, 0)
     assert.ok(Object.isFrozen(config))
   })

@@ -1,10 +1,10 @@
 import { Pool } from 'undici'
-import type { AuthorizedRequest, Answered, Ledger, Outcome } from './ledger.ts'
+import type { RecordedRequest, RecordedResponse, Ledger, Outcome } from './ledger.ts'
 
 /** Time limit of a request, in milliseconds. A response in time takes much less. */
 const hangMs = 20_000
 
-type Sent = Pick<AuthorizedRequest, 'kind' | 'id' | 'from' | 'key' | 'revision'>
+type Sent = Pick<RecordedRequest, 'kind' | 'id' | 'from' | 'key' | 'revision'>
 
 /**
  * Resolves when a killed service is running again; returns undefined for a service that was not killed. Without this function, a
@@ -39,29 +39,29 @@ export class Caller {
     return this.#pools.map((_, service) => ask(service))
   }
 
-  create(service: number, id: string): Promise<AuthorizedRequest> {
+  create(service: number, id: string): Promise<RecordedRequest> {
     const body = { user_group_id: id, name: id, properties: { revision: 0 } }
-    return this.#call(service, 'GET', { kind: 'create', id, revision: 0 }, body)
+    return this.#send(service, 'GET', { kind: 'create', id, revision: 0 }, body)
   }
 
-  read(service: number, id: string): Promise<AuthorizedRequest> {
-    return this.#call(service, 'GET', { kind: 'read', id }, { user_group_id: id })
+  read(service: number, id: string): Promise<RecordedRequest> {
+    return this.#send(service, 'GET', { kind: 'read', id }, { user_group_id: id })
   }
 
-  update(service: number, id: string, revision: number): Promise<AuthorizedRequest> {
+  update(service: number, id: string, revision: number): Promise<RecordedRequest> {
     const body = { user_group_id: id, properties: { revision } }
-    return this.#call(service, 'PUT', { kind: 'update', id, revision }, body)
+    return this.#send(service, 'PUT', { kind: 'update', id, revision }, body)
   }
 
-  rotate(service: number, id: string, from: string, grace: number, key?: string): Promise<AuthorizedRequest> {
+  rotate(service: number, id: string, from: string, grace: number, key?: string): Promise<RecordedRequest> {
     const body = { current_token: from, grace_period_seconds: grace }
-    return this.#call(service, 'POST', { kind: 'rotate', id, from, key }, body)
+    return this.#send(service, 'POST', { kind: 'rotate', id, from, key }, body)
   }
 
-  async #call(service: number, method: string, sent: Sent, body: object): Promise<AuthorizedRequest> {
+  async #send(service: number, method: string, sent: Sent, body: object): Promise<RecordedRequest> {
     const pool = this.#pools[service] as Pool
     const startedAt = performance.now()
-    let result: { outcome: Outcome; response?: Answered }
+    let result: { outcome: Outcome; response?: RecordedResponse }
     let back: Promise<void> | undefined
     try {
       const {
@@ -84,12 +84,12 @@ export class Caller {
       back = this.#whenBack?.(service)
       // The service may have made the change.
       if (back !== undefined) result = { outcome: 'in doubt' }
-      else result = this.#violation(sent, `the call failed: ${String(error)}`)
+      else result = this.#violation(sent, `the request failed: ${String(error)}`)
     }
-    const call = { ...sent, service, startedAt, endedAt: performance.now(), ...result }
-    this.ledger.record(call)
+    const request = { ...sent, service, startedAt, endedAt: performance.now(), ...result }
+    this.ledger.record(request)
     await back
-    return call
+    return request
   }
 
   #judge(
@@ -97,11 +97,11 @@ export class Caller {
     status: number,
     retryAfter: unknown,
     text: string,
-  ): { outcome: Outcome; response?: Answered } {
+  ): { outcome: Outcome; response?: RecordedResponse } {
     const body = JSON.parse(text)
     if (status === 200) {
       const { token, properties, provided_id } = body.user_group
-      if (provided_id !== sent.id) return this.#violation(sent, `the answer is for another: ${provided_id}`)
+      if (provided_id !== sent.id) return this.#violation(sent, `the response is for another: ${provided_id}`)
       const response = { token, isNew: body.new_user_group === true, revision: properties?.revision }
       return { outcome: 'done', response }
     }
@@ -111,7 +111,7 @@ export class Caller {
       return { outcome: message.includes('may have taken effect') ? 'in doubt' : 'undone' }
     }
     if (status === 409 && code === 'token_superseded') return { outcome: 'superseded' }
-    return this.#violation(sent, `answered ${status} ${text}`)
+    return this.#violation(sent, `responded ${status} ${text}`)
   }
 
   #violation({ kind, id }: Sent, what: string): { outcome: Outcome } {

@@ -1,5 +1,5 @@
 import { hashToken } from '../../src/domain/token/token.ts'
-import type { Answered, AuthorizedRequest } from './ledger.ts'
+import type { RecordedResponse, RecordedRequest } from './ledger.ts'
 
 /** A user group in the database after the round, with hashes of its tokens. */
 export interface Kept {
@@ -18,19 +18,19 @@ export interface KeptToken {
   readonly issuedAt: number
 }
 
-type Done = AuthorizedRequest & { readonly response: Answered }
+type Done = RecordedRequest & { readonly response: RecordedResponse }
 
 /** Compares every response about one user group with the database, and returns the differences. */
-export function checkUserGroup(calls: readonly AuthorizedRequest[], kept: Kept | undefined): string[] {
-  const done = calls.filter((call): call is Done => call.response !== undefined)
+export function checkUserGroup(requests: readonly RecordedRequest[], kept: Kept | undefined): string[] {
+  const done = requests.filter((request): request is Done => request.response !== undefined)
   if (kept === undefined) return done.length > 0 ? ['was acknowledged and is not there'] : []
   const steps = stepsOf(done)
   return [
-    ...checkCreation(calls, done),
-    ...checkRotations(calls, kept, steps),
-    ...checkRefusals(calls, kept),
-    ...checkTokensSeen(calls, done, chainOf(kept, steps)),
-    ...checkRevisions(calls, done, kept),
+    ...checkCreation(requests, done),
+    ...checkRotations(requests, kept, steps),
+    ...checkRefusals(requests, kept),
+    ...checkTokensSeen(requests, done, chainOf(kept, steps)),
+    ...checkRevisions(requests, done, kept),
     ...checkAudit(kept),
   ]
 }
@@ -46,18 +46,18 @@ function stepsOf(done: readonly Done[]): Map<string, Set<string>> {
   return steps
 }
 
-function* checkCreation(calls: readonly AuthorizedRequest[], done: readonly Done[]): Generator<string> {
+function* checkCreation(requests: readonly RecordedRequest[], done: readonly Done[]): Generator<string> {
   const creations = done.filter(({ response }) => response.isNew)
   if (creations.length > 1) yield `was created ${creations.length} times`
   const [creation] = creations
   if (creation === undefined) {
-    const inDoubt = calls.some(({ kind, outcome }) => kind === 'create' && outcome === 'in doubt')
+    const inDoubt = requests.some(({ kind, outcome }) => kind === 'create' && outcome === 'in doubt')
     if (!inDoubt) yield 'is there, and no creation was acknowledged, nor any in doubt'
   } else if (done.some(({ endedAt }) => endedAt < creation.startedAt)) yield 'was created when it was there'
 }
 
 function* checkRotations(
-  calls: readonly AuthorizedRequest[],
+  requests: readonly RecordedRequest[],
   { current, superseded }: Kept,
   steps: ReadonlyMap<string, ReadonlySet<string>>,
 ): Generator<string> {
@@ -70,15 +70,14 @@ function* checkRotations(
     }
   }
   const byKey = new Map<string, string>()
-  for (const { key, response } of calls) {
+  for (const { key, response } of requests) {
     if (key === undefined || response === undefined) continue
-    if ((byKey.get(key) ?? response.token) !== response.token)
-      yield 'one Idempotency-Key was answered two tokens'
+    if ((byKey.get(key) ?? response.token) !== response.token) yield 'one Idempotency-Key got two tokens'
     byKey.set(key, response.token)
   }
   // One row per acknowledged rotation, and at most one per ambiguous one: no rotation ran twice.
   const doubted = new Set(
-    calls.flatMap(({ from, outcome }) =>
+    requests.flatMap(({ from, outcome }) =>
       from !== undefined && outcome === 'in doubt' ? [hashOf(from)] : [],
     ),
   )
@@ -88,8 +87,8 @@ function* checkRotations(
 }
 
 /** A rotation may be refused only if another one, acknowledged or ambiguous, replaced its token. */
-function* checkRefusals(calls: readonly AuthorizedRequest[], { superseded }: Kept): Generator<string> {
-  const rotations = calls.filter(({ kind }) => kind === 'rotate')
+function* checkRefusals(requests: readonly RecordedRequest[], { superseded }: Kept): Generator<string> {
+  const rotations = requests.filter(({ kind }) => kind === 'rotate')
   for (const refused of rotations.filter(({ outcome }) => outcome === 'superseded')) {
     const hasReason = rotations.some(
       ({ from, key, outcome, startedAt }) =>
@@ -113,42 +112,42 @@ function chainOf(
   const starts = [...superseded, current]
     .filter(({ hash }) => !replacements.has(hash))
     .sort((a, b) => a.issuedAt - b.issuedAt)
-  const places = new Map<string, number>()
+  const positions = new Map<string, number>()
   for (const start of starts) {
-    for (let hash: string | undefined = start.hash; hash !== undefined && !places.has(hash);) {
-      places.set(hash, places.size)
+    for (let hash: string | undefined = start.hash; hash !== undefined && !positions.has(hash);) {
+      positions.set(hash, positions.size)
       ;[hash] = steps.get(hash) ?? []
     }
   }
-  return places
+  return positions
 }
 
 /** No response contains a token that is not in the database, or an older token than an earlier response. */
 function* checkTokensSeen(
-  calls: readonly AuthorizedRequest[],
+  requests: readonly RecordedRequest[],
   done: readonly Done[],
-  places: ReadonlyMap<string, number>,
+  positions: ReadonlyMap<string, number>,
 ): Generator<string> {
   const sightings: Sighting[] = []
   for (const { key, startedAt, endedAt, response } of done) {
-    const place = places.get(hashOf(response.token))
-    if (place === undefined) yield 'an answer has a token that is not there'
+    const position = positions.get(hashOf(response.token))
+    if (position === undefined) yield 'a response has a token that is not there'
     else {
       // A retry gets the response of the first attempt, regardless of changes in between.
-      const first = key === undefined ? undefined : calls.find((call) => call.key === key)
-      sightings.push({ value: place, from: first?.startedAt ?? startedAt, to: endedAt })
+      const first = key === undefined ? undefined : requests.find((request) => request.key === key)
+      sightings.push({ value: position, from: first?.startedAt ?? startedAt, to: endedAt })
     }
   }
-  if (goesBack(sightings)) yield 'an answer has an older token than one before it'
+  if (goesBack(sightings)) yield 'a response has an older token than one before it'
 }
 
 /** No acknowledged update is lost or replaced by one that was sent earlier. No refused update is present. */
 function* checkRevisions(
-  calls: readonly AuthorizedRequest[],
+  requests: readonly RecordedRequest[],
   done: readonly Done[],
   kept: Kept,
 ): Generator<string> {
-  const writes = calls.filter(({ revision }) => revision !== undefined)
+  const writes = requests.filter(({ revision }) => revision !== undefined)
   const sightings = done.flatMap(({ response, startedAt, endedAt }) =>
     response.revision === undefined ? [] : [{ value: response.revision, from: startedAt, to: endedAt }],
   )
@@ -158,12 +157,12 @@ function* checkRevisions(
       ({ revision, outcome, startedAt }) =>
         revision === value && (outcome === 'done' || outcome === 'in doubt') && startedAt < to,
     )
-    if (!isSent) yield `has the revision ${value}, which was never sent or was told as not done`
+    if (!isSent) yield `has the revision ${value}, which was never sent or was reported as undone`
   }
   if (done.some(({ revision, response }) => revision !== undefined && revision !== response.revision)) {
-    yield 'an update was answered with another one'
+    yield 'an update got the response to another one'
   }
-  if (goesBack(sightings)) yield 'an update was lost: an answer has an older revision than one before it'
+  if (goesBack(sightings)) yield 'an update was lost: a response has an older revision than one before it'
 }
 
 /** The audit log contains exactly one event per change, acknowledged or not. */

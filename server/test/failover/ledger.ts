@@ -2,7 +2,7 @@
 export type Outcome = 'done' | 'undone' | 'in doubt' | 'superseded'
 
 /** One request as its client knows it. Times are in milliseconds of one clock. */
-export interface AuthorizedRequest {
+export interface RecordedRequest {
   readonly kind: 'create' | 'read' | 'update' | 'rotate'
   /** The `user_group_id`. */
   readonly id: string
@@ -17,10 +17,10 @@ export interface AuthorizedRequest {
   readonly endedAt: number
   readonly outcome: Outcome
   /** Acknowledged requests only. */
-  readonly response?: Answered
+  readonly response?: RecordedResponse
 }
 
-export interface Answered {
+export interface RecordedResponse {
   readonly token: string
   readonly isNew: boolean
   /** Undefined if the response has no properties. */
@@ -34,18 +34,18 @@ interface Waiter {
 
 /** All requests of the clients, and the violations seen in single responses. */
 export class Ledger {
-  readonly calls: AuthorizedRequest[] = []
+  readonly requests: RecordedRequest[] = []
   readonly violations: string[] = []
   /** Time of the last acknowledged change, per service. */
   readonly changedAt: number[] = []
   acknowledged = 0
   #waiters: Waiter[] = []
 
-  record(call: AuthorizedRequest): void {
-    this.calls.push(call)
-    if (call.outcome === 'done') {
+  record(request: RecordedRequest): void {
+    this.requests.push(request)
+    if (request.outcome === 'done') {
       this.acknowledged++
-      if (call.kind !== 'read') this.changedAt[call.service] = call.endedAt
+      if (request.kind !== 'read') this.changedAt[request.service] = request.endedAt
     }
     const met = this.#waiters.filter(({ condition }) => condition())
     this.#waiters = this.#waiters.filter((waiter) => !met.includes(waiter))
@@ -68,12 +68,12 @@ export class Ledger {
   }
 
   /** Returns the requests for each user group, in the order in which they ended. */
-  byId(): Map<string, AuthorizedRequest[]> {
-    const groups = new Map<string, AuthorizedRequest[]>()
-    for (const call of this.calls) {
-      const calls = groups.get(call.id)
-      if (calls === undefined) groups.set(call.id, [call])
-      else calls.push(call)
+  byId(): Map<string, RecordedRequest[]> {
+    const groups = new Map<string, RecordedRequest[]>()
+    for (const request of this.requests) {
+      const requests = groups.get(request.id)
+      if (requests === undefined) groups.set(request.id, [request])
+      else requests.push(request)
     }
     return groups
   }

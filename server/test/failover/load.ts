@@ -1,12 +1,12 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Caller } from './caller.ts'
-import type { AuthorizedRequest } from './ledger.ts'
+import type { RecordedRequest } from './ledger.ts'
 
 const soloClients = 16
 const crowds = 2
 const crowdSize = 4
 /** Number of 503 responses after which a client gives up, because the service does not recover. */
-const maxTries = 10
+const maxAttempts = 10
 
 interface Group {
   readonly id: string
@@ -25,7 +25,7 @@ export class Load {
   readonly #clients: Promise<void>[]
   #isStopped = false
   #isAbandoned = false
-  #made = 0
+  #created = 0
 
   constructor(caller: Caller, prefix: string) {
     this.#caller = caller
@@ -67,37 +67,37 @@ export class Load {
   async #rotate(group: Group): Promise<void> {
     const { id, token } = group
     const once = () => this.#caller.rotate(this.#anyService(), id, token, anyGrace())
-    let call = await once()
+    let request = await once()
     // Some clients retry anyway: the first attempt may have taken effect.
-    if (isUnavailable(call) && randomInt(2) === 0) call = await once()
-    if (call.outcome !== 'done') {
-      call = await this.#untilDone(id, (service) => this.#caller.read(service, id))
+    if (isUnavailable(request) && randomInt(2) === 0) request = await once()
+    if (request.outcome !== 'done') {
+      request = await this.#untilDone(id, (service) => this.#caller.read(service, id))
     }
-    if (call.response !== undefined) group.token = call.response.token
+    if (request.response !== undefined) group.token = request.response.token
   }
 
   async #rotateWithKey(group: Group): Promise<void> {
     const { id, token } = group
     const key = randomUUID()
     const grace = anyGrace()
-    let tries = 0
+    let attempts = 0
     const same = (service: number) => {
-      tries++
+      attempts++
       return this.#caller.rotate(service, id, token, grace, key)
     }
     const { response } = await this.#untilDone(id, same)
     // Every service must give the same response.
-    if (tries > 1 || randomInt(10) === 0) await this.#untilDone(id, same)
+    if (attempts > 1 || randomInt(10) === 0) await this.#untilDone(id, same)
     if (response !== undefined) group.token = response.token
   }
 
   async #runCrowd(): Promise<void> {
     while (!this.#isStopped) {
       const id = this.#newId('crowd')
-      const all = (does: (service: number) => Promise<AuthorizedRequest>) =>
+      const all = (does: (service: number) => Promise<RecordedRequest>) =>
         Promise.all(Array.from({ length: crowdSize }, (_, i) => does(i % this.#caller.services)))
       await all((service) => this.#caller.create(service, id))
-      for (let turns = 0; turns < 3; turns++) {
+      for (let rounds = 0; rounds < 3; rounds++) {
         const { response } = await this.#untilDone(id, (service) => this.#caller.create(service, id))
         if (response === undefined) break
         await all((service) => this.#caller.rotate(service, id, response.token, anyGrace()))
@@ -108,24 +108,25 @@ export class Load {
   /** Retries a request while the response is 503. */
   async #untilDone(
     id: string,
-    does: (service: number) => Promise<AuthorizedRequest>,
-  ): Promise<AuthorizedRequest> {
-    for (let tries = 1; ; tries++) {
-      const call = await does(this.#anyService())
-      if (!isUnavailable(call)) {
-        if (call.outcome !== 'done') this.#caller.ledger.violations.push(`${call.kind} of ${id}: refused`)
-        return call
+    does: (service: number) => Promise<RecordedRequest>,
+  ): Promise<RecordedRequest> {
+    for (let attempts = 1; ; attempts++) {
+      const request = await does(this.#anyService())
+      if (!isUnavailable(request)) {
+        if (request.outcome !== 'done')
+          this.#caller.ledger.violations.push(`${request.kind} of ${id}: refused`)
+        return request
       }
-      if (this.#isAbandoned) return call
-      if (tries === maxTries) {
-        this.#caller.ledger.violations.push(`${call.kind} of ${id}: 503, ${maxTries} times`)
-        return call
+      if (this.#isAbandoned) return request
+      if (attempts === maxAttempts) {
+        this.#caller.ledger.violations.push(`${request.kind} of ${id}: 503, ${maxAttempts} times`)
+        return request
       }
     }
   }
 
   #newId(kind: string): string {
-    return `${this.#prefix}${kind}-${++this.#made}`
+    return `${this.#prefix}${kind}-${++this.#created}`
   }
 
   #anyService(): number {
@@ -133,7 +134,7 @@ export class Load {
   }
 }
 
-function isUnavailable({ outcome }: AuthorizedRequest): boolean {
+function isUnavailable({ outcome }: RecordedRequest): boolean {
   return outcome === 'undone' || outcome === 'in doubt'
 }
 

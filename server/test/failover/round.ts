@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Caller } from './caller.ts'
-import { Ledger, type AuthorizedRequest, type Outcome } from './ledger.ts'
+import { Ledger, type RecordedRequest, type Outcome } from './ledger.ts'
 import { Load } from './load.ts'
 import type { PostgresServer } from './postgres-server.ts'
 import { assertLive, database, readiness, type Services } from './services.ts'
@@ -54,7 +54,7 @@ export async function runRound(services: Services, round: Round): Promise<Result
   console.log(`${round.name}: ${line}`)
   assert.deepEqual(violations.slice(0, 10), [], `${violations.length} violations`)
   assert.ok(outage.isOver, `not every service made a change within ${recoveryBoundMs} ms of the database`)
-  assert.ok(slowestMs < 2 * deadlineMs + marginMs, `an answer took ${slowestMs} ms`)
+  assert.ok(slowestMs < 2 * deadlineMs + marginMs, `a response took ${slowestMs} ms`)
   if (Math.max(...round.outagesMs) > deadlineMs + 1000) assert.ok(counts.undone + counts['in doubt'] > 0)
   return { caller, inDoubt: counts['in doubt'] }
 }
@@ -104,31 +104,31 @@ export async function acknowledges(ledger: Ledger, count: number): Promise<void>
 }
 
 function figures(caller: Caller, { killedAt, writableAt }: Outage) {
-  const { calls } = caller.ledger
+  const { requests } = caller.ledger
   const counts: Record<Outcome, number> = { done: 0, undone: 0, 'in doubt': 0, superseded: 0 }
-  for (const { outcome } of calls) counts[outcome]++
-  const slowestMs = Math.max(...calls.map(({ startedAt, endedAt }) => endedAt - startedAt))
+  for (const { outcome } of requests) counts[outcome]++
+  const slowestMs = Math.max(...requests.map(({ startedAt, endedAt }) => endedAt - startedAt))
   const responded = caller.each((service) =>
-    calls.filter((call) => call.service === service && call.outcome === 'done'),
+    requests.filter((request) => request.service === service && request.outcome === 'done'),
   )
   const gaps = responded.map(longestGap)
-  const recoveries = responded.map((calls) => {
-    const first = calls.find(({ kind, endedAt }) => kind !== 'read' && endedAt > writableAt)
+  const recoveries = responded.map((requests) => {
+    const first = requests.find(({ kind, endedAt }) => kind !== 'read' && endedAt > writableAt)
     return first === undefined ? 'never' : `${Math.round(first.endedAt - writableAt)} ms`
   })
   const line = [
     `down for ${seconds(writableAt - killedAt)}`,
-    `${calls.length} answers: ${counts.done} × 200, ${counts.superseded} × 409, ${counts.undone + counts['in doubt']} × 503 (${counts['in doubt']} in doubt)`,
-    `slowest answer ${seconds(slowestMs)}`,
+    `${requests.length} responses: ${counts.done} × 200, ${counts.superseded} × 409, ${counts.undone + counts['in doubt']} × 503 (${counts['in doubt']} in doubt)`,
+    `slowest response ${seconds(slowestMs)}`,
     `longest gap ${gaps.map(seconds).join(' and ')}`,
     `back ${recoveries.join(' and ')} after the database`,
   ].join('; ')
   return { line, slowestMs, counts }
 }
 
-function longestGap(calls: readonly AuthorizedRequest[]): number {
+function longestGap(requests: readonly RecordedRequest[]): number {
   return Math.max(
-    ...calls.slice(1).map(({ endedAt }, i) => endedAt - (calls[i] as AuthorizedRequest).endedAt),
+    ...requests.slice(1).map(({ endedAt }, i) => endedAt - (requests[i] as RecordedRequest).endedAt),
   )
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { createApiToken } from '../support/command.ts'
-import { call } from '../support/http.ts'
-import { startService, type RunningService } from '../support/service.ts'
+import { sendRequest } from '../support/http.ts'
+import { startNewProcess as startService, type RunningService } from '../support/service.ts'
 import type { Belongings } from './belongings.ts'
 import { poll } from './poll.ts'
 import type { PostgresServer } from './postgres-server.ts'
@@ -54,10 +54,10 @@ export async function readiness({ origins }: Services, status: 200 | 503, boundM
   await Promise.all(
     origins.map(async (origin) => {
       await poll(`/readyz says ${status}`, boundMs, async () => {
-        const response = await call(origin, { path: '/readyz' })
+        const response = await sendRequest(origin, { path: '/readyz' })
         return response.status === status ? response : undefined
       })
-      assert.equal((await call(origin, { path: '/healthz' })).status, 200)
+      assert.equal((await sendRequest(origin, { path: '/healthz' })).status, 200)
     }),
   )
 }

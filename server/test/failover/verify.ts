@@ -14,8 +14,8 @@ export type Query = (sql: string) => Promise<any[]>
 export async function verify(caller: Caller, query: Query, prefix: string): Promise<string[]> {
   const kept = await readKept(query, prefix)
   const violations = await compareReads(caller, kept)
-  for (const [id, calls] of caller.ledger.byId()) {
-    violations.push(...checkUserGroup(calls, kept.get(id)).map((what) => `${id}: ${what}`))
+  for (const [id, requests] of caller.ledger.byId()) {
+    violations.push(...checkUserGroup(requests, kept.get(id)).map((what) => `${id}: ${what}`))
   }
   return [...caller.ledger.violations, ...violations]
 }
@@ -46,7 +46,7 @@ async function readKept(query: Query, prefix: string): Promise<Map<string, Kept>
     `SELECT provided_id, action, count(*) AS count FROM audit_event WHERE ${ofThese} GROUP BY provided_id, action`,
   )) {
     const group = kept.get(row.provided_id)
-    if (group === undefined) throw new Error('an event tells of a user group that is not there')
+    if (group === undefined) throw new Error('an event names a user group that does not exist')
     group.events[row.action] = Number(row.count)
   }
   return kept
@@ -65,7 +65,7 @@ async function compareReads(caller: Caller, kept: ReadonlyMap<string, Kept>): Pr
         const { outcome, response } = await caller.read(service, id)
         if (response === undefined) violations.push(`${id}: cannot be read: ${outcome}`)
         else if (hashOf(response.token) !== current.hash || response.revision !== revision) {
-          violations.push(`${id}: service ${service} does not answer what the database has`)
+          violations.push(`${id}: service ${service} does not return the state of the database`)
         }
       }
     }

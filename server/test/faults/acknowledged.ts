@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import BetterSqlite3 from 'better-sqlite3'
-import { call, type HttpResponse } from '../support/http.ts'
+import { sendRequest, type HttpResponse } from '../support/http.ts'
 import type { RunningService } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
 
@@ -60,8 +60,8 @@ function assertUnavailable(response: HttpResponse): void {
 }
 
 export async function readiness({ origin }: RunningService): Promise<number> {
-  assert.equal((await call(origin, { path: '/healthz' })).status, 200)
-  return (await call(origin, { path: '/readyz' })).status
+  assert.equal((await sendRequest(origin, { path: '/healthz' })).status, 200)
+  return (await sendRequest(origin, { path: '/readyz' })).status
 }
 
 export function assertWhole(path: string): void {

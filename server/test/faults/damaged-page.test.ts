@@ -3,7 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
-import { startService } from '../support/service.ts'
+import { startNewProcess as startService } from '../support/service.ts'
 import { Acknowledged } from './acknowledged.ts'
 
 const pageSize = 4096

@@ -13,7 +13,12 @@ import {
 import { basename, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
-import { runUgs, startService, temporaryFolder, type RunningService } from '../support/service.ts'
+import {
+  runUgsInNewProcess as runUgs,
+  startNewProcess as startService,
+  temporaryFolder,
+  type RunningService,
+} from '../support/service.ts'
 import { readOnlyView } from '../support/small-disk.ts'
 import { Acknowledged, assertWhole, readiness } from './acknowledged.ts'
 

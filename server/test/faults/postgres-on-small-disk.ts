@@ -4,7 +4,7 @@ import type { PostgresServer } from '../failover/postgres-server.ts'
 import type { Programs } from '../failover/programs.ts'
 import { createApiToken } from '../support/command.ts'
 import type { Scope } from '../support/scope.ts'
-import { startService, temporaryFolder } from '../support/service.ts'
+import { startNewProcess as startService, temporaryFolder } from '../support/service.ts'
 import { Acknowledged } from './acknowledged.ts'
 
 /** Creates a folder that PostgreSQL can write to. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startService } from '../support/service.ts'
+import { startNewProcess as startService } from '../support/service.ts'
 import { failingDisk } from '../support/small-disk.ts'
 import { Acknowledged, assertWhole, readiness } from './acknowledged.ts'
 

@@ -147,18 +147,18 @@ for (const [what, [body, code, ...paths]] of Object.entries(cases)) {
   test(`${what}: ${code}, and nothing is done`, async () => {
     for (const operation of [api.get, api.put]) {
       const response = await operation(body)
-      const told = (response.body as { error: { fields?: { path: string }[] } }).error.fields ?? []
+      const reported = (response.body as { error: { fields?: { path: string }[] } }).error.fields ?? []
       // The response lists at most a hundred problems.
-      assertFault(response, code, told.length === 100 ? told.map(({ path }) => path) : paths)
+      assertFault(response, code, reported.length === 100 ? reported.map(({ path }) => path) : paths)
     }
     assertFault(await api.put({ user_group_id: 'costly' }), 'user_group_not_found')
-    const answer = await api.post(body)
-    if (code === 'malformed_json') assertFault(answer, code, paths)
+    const response = await api.post(body)
+    if (code === 'malformed_json') assertFault(response, code, paths)
     else
       assertFault(
-        answer,
+        response,
         'validation_failed',
-        answer.body.error.fields.map(({ path }: { path: string }) => path),
+        response.body.error.fields.map(({ path }: { path: string }) => path),
       )
     assertSuccess(await api.get({ user_group_id: 'as before', name: 'Name' }))
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { answersTo, chunked, RawConnection } from '../support/raw-connection.ts'
+import { responsesTo, chunked, RawConnection } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
 import { assertFault, assertSuccess, userApi, type ErrorCode } from '../support/user-api.ts'
 import { bodyOf, linesOf, rawRequest } from './raw-cases.ts'
@@ -20,7 +20,7 @@ const assertNothingOf = async (id: string) =>
   assertFault(await api.put({ user_group_id: id }), 'user_group_not_found')
 
 for (const [what, requestOf] of Object.entries({ 'with a length': withLength, 'in chunks': inChunks })) {
-  test(`a request ${what}, byte by byte, is answered like any other`, async () => {
+  test(`a request ${what}, byte by byte, gets the usual response`, async () => {
     const connection = await RawConnection.open(service.origin)
     for (const id of [`slow one ${what}`, `slow two ${what}`]) {
       await connection.sendPieces(...[...requestOf(bodyOf(id))].map((byte) => Buffer.of(byte)))
@@ -29,7 +29,7 @@ for (const [what, requestOf] of Object.entries({ 'with a length': withLength, 'i
     connection.close()
   })
 
-  test(`two requests ${what}, in two pieces that part anywhere, are answered`, async () => {
+  test(`two requests ${what}, split anywhere into two pieces, get responses`, async () => {
     const two = Buffer.concat([requestOf(bodyOf('first')), requestOf(bodyOf('second'))])
     const connection = await RawConnection.open(service.origin)
     for (let at = 1; at < two.length; at += 3) {
@@ -44,7 +44,7 @@ for (const [what, requestOf] of Object.entries({ 'with a length': withLength, 'i
     const whole = requestOf(bodyOf(`cut ${what}`))
     for (let length = 0; length < whole.length; length++) {
       const connection = await RawConnection.open(service.origin)
-      const responses = await connection.send(whole.subarray(0, length)).finish().answersUntilClosed()
+      const responses = await connection.send(whole.subarray(0, length)).finish().responsesUntilClosed()
       assert.equal(responses.length, length === 0 ? 0 : 1)
       for (const response of responses) assertFault(response, 'malformed_request')
     }
@@ -83,7 +83,7 @@ describe('hundreds of requests in one packet', () => {
   const ids = (what: string) => Array.from({ length: count }, (_, i) => `${what} ${i}`)
 
   for (const [what, { request, code }] of Object.entries(refusals)) {
-    test(`are answered in their order, with one ${what} in the middle of them`, async () => {
+    test(`get responses in their order, with one ${what} in the middle of them`, async () => {
       const requests = ids(what).map((id, i) => (i % 2 ? inChunks(bodyOf(id)) : withLength(bodyOf(id))))
       requests.splice(count / 2, 0, request)
       const connection = await RawConnection.open(service.origin)
@@ -103,24 +103,24 @@ describe('hundreds of requests in one packet', () => {
     })
   }
 
-  test('are answered up to the one that is broken, and none behind it is done', async () => {
+  test('get responses up to the broken one, and none after it has an effect', async () => {
     const requests = ids('broken').map((id) => withLength(bodyOf(id)))
     requests.splice(count / 2, 0, rawRequest([...lines, 'Content-Length: x'], bodyOf('broken')))
-    const answers = await answersTo(service.origin, Buffer.concat(requests))
-    assert.equal(answers.length, count / 2 + 1)
-    answers.slice(0, -1).forEach((answer, i) => {
-      assert.equal(assertSuccess(answer).user_group.provided_id, `broken ${i}`)
+    const responses = await responsesTo(service.origin, Buffer.concat(requests))
+    assert.equal(responses.length, count / 2 + 1)
+    responses.slice(0, -1).forEach((response, i) => {
+      assert.equal(assertSuccess(response).user_group.provided_id, `broken ${i}`)
     })
-    assertFault(answers.at(-1) as (typeof answers)[0], 'malformed_request')
+    assertFault(responses.at(-1) as (typeof responses)[0], 'malformed_request')
     for (const id of ids('broken').slice(count / 2)) await assertNothingOf(id)
   })
 
-  test('are answered up to the one that closes, and none behind it is done', async () => {
+  test('get responses up to the one that closes, and none after it has an effect', async () => {
     const requests = ids('closing').map((id) => withLength(bodyOf(id)))
     requests[count / 2 - 1] = withLength(bodyOf(`closing ${count / 2 - 1}`), 'Connection: close')
-    const answers = await answersTo(service.origin, Buffer.concat(requests))
-    assert.equal(answers.length, count / 2)
-    for (const answer of answers) assertSuccess(answer)
+    const responses = await responsesTo(service.origin, Buffer.concat(requests))
+    assert.equal(responses.length, count / 2)
+    for (const response of responses) assertSuccess(response)
     for (const id of ids('closing').slice(count / 2)) await assertNothingOf(id)
   })
 })
@@ -133,12 +133,12 @@ test('rotations in one packet are done one after the other, each only once', asy
   }
   const connection = await RawConnection.open(service.origin)
   connection.send(Buffer.concat(Array.from({ length: 100 }, () => rotation(first))))
-  const answers = []
-  for (let i = 0; i < 100; i++) answers.push(await connection.response())
+  const responses = []
+  for (let i = 0; i < 100; i++) responses.push(await connection.response())
   connection.close()
-  const [rotated, ...others] = answers.filter(({ status }) => status === 200)
+  const [rotated, ...others] = responses.filter(({ status }) => status === 200)
   assert.ok(rotated !== undefined && others.length === 0)
-  for (const answer of answers) if (answer !== rotated) assertFault(answer, 'token_superseded')
+  for (const response of responses) if (response !== rotated) assertFault(response, 'token_superseded')
   const { token: now } = assertSuccess(await api.get({ user_group_id: 'rotated' })).user_group
   assert.equal(now, assertSuccess(rotated).user_group.token)
 })

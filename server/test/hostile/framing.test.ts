@@ -1,5 +1,5 @@
 import { after, test } from 'node:test'
-import { answersTo, chunked } from '../support/raw-connection.ts'
+import { responsesTo, chunked } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
 import { assertFault, userApi } from '../support/user-api.ts'
 import { bodyOf, linesOf, rawRequest, refused, taken, testRawCases, type RawCase } from './raw-cases.ts'
@@ -159,12 +159,12 @@ testRawCases(service, {
   'an API token in a trailer': {
     sent: withTrailer(withoutAuthorization, lines[2] as string),
     responses: ['unauthenticated'],
-    then: 'the next one is answered',
+    then: 'the next one gets a response',
   },
   'a host in a trailer': {
     sent: withTrailer(withoutHost, 'Host: localhost'),
     responses: ['malformed_request'],
-    then: 'the next one is answered',
+    then: 'the next one gets a response',
   },
 })
 
@@ -177,7 +177,7 @@ test('a request within the body of one that is refused is never one', async () =
     [...http10, 'Connection: keep-alive', 'Transfer-Encoding:'],
     [...http10, 'Connection: keep-alive', 'Transfer-Encoding:', `Content-Length: ${hidden.length}`],
   ]) {
-    await answersTo(service.origin, Buffer.concat([rawRequest(head), hidden]))
+    await responsesTo(service.origin, Buffer.concat([rawRequest(head), hidden]))
     assertFault(await api.put({ user_group_id: 'hidden' }), 'user_group_not_found')
   }
 })

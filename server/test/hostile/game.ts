@@ -7,7 +7,7 @@ import { unknownToken } from '../support/tokens.ts'
 import { judge } from './judge.ts'
 import {
   copyOf,
-  isSameRealm,
+  isSameTenantScope,
   stateOf,
   type Caller,
   type Group,
@@ -86,13 +86,13 @@ export class Game {
    */
   async play(drafts: readonly Draft[]): Promise<void> {
     const nonce = this.#nonce()
-    const made: Group[] = []
+    const created: Group[] = []
     for (const draft of drafts) {
-      const context = await this.#exchange(0, this.#request(draft, nonce, made))
+      const context = await this.#exchange(0, this.#request(draft, nonce, created))
       const group = judge(context.request, context.response, this.#state)
-      if (group !== undefined) made.push(group)
+      if (group !== undefined) created.push(group)
     }
-    for (const key of new Set(made.map(keyOf))) {
+    for (const key of new Set(created.map(keyOf))) {
       const group = this.#state.groups.get(key) as Group
       const exchange = await this.#exchange(0, this.#probe(group))
       assert.equal(exchange.response.status, 200, exchange.response.text)
@@ -104,16 +104,16 @@ export class Game {
   async playAtOnce(first: readonly Draft[], atOnce: readonly Draft[]): Promise<void> {
     const nonce = this.#nonce()
     const state = stateOf()
-    const made: Group[] = []
+    const created: Group[] = []
     for (const draft of first) {
-      const { request, response } = await this.#exchange(0, this.#request(draft, nonce, made))
+      const { request, response } = await this.#exchange(0, this.#request(draft, nonce, created))
       const group = judge(request, response, state)
-      if (group !== undefined) made.push(group)
+      if (group !== undefined) created.push(group)
     }
-    const requests = atOnce.map((draft) => this.#request(draft, nonce, made))
+    const requests = atOnce.map((draft) => this.#request(draft, nonce, created))
     const exchanges = await Promise.all(requests.map((request, i) => this.#exchange(i, request)))
     const last = await this.#exchange(0, {
-      ...this.#request(atOnce[0] as Draft, nonce, made),
+      ...this.#request(atOnce[0] as Draft, nonce, created),
       ...{ method: 'GET', body: Buffer.from(`{"user_group_id":"a${nonce}"}`) },
     })
     assert.ok(
@@ -129,10 +129,10 @@ export class Game {
   }
 
   /** Builds the request of a draft, with known values in place of the marks. */
-  #request(draft: Draft, nonce: string, made: readonly Group[]): SentRequest {
+  #request(draft: Draft, nonce: string, created: readonly Group[]): SentRequest {
     const player = this.players[draft.caller] as Player
-    const own = made.filter((group) => player.caller !== null && isSameRealm(group, player.caller))
-    const foreign = made.find((group) => !own.includes(group))
+    const own = created.filter((group) => player.caller !== null && isSameTenantScope(group, player.caller))
+    const foreign = created.find((group) => !own.includes(group))
     const none = unknownToken('Testing')
     const fill = (text: string) =>
       text
@@ -153,7 +153,7 @@ export class Game {
   #probe({ workspace, environment, id, name, mapping, properties }: Group): SentRequest {
     const { apiToken, caller } = this.players.find(
       (player) =>
-        player.caller?.scopes[0] === 'read' && isSameRealm(player.caller, { workspace, environment }),
+        player.caller?.scopes[0] === 'read' && isSameTenantScope(player.caller, { workspace, environment }),
     ) as Player
     const members = [
       `"user_group_id":${JSON.stringify(id)},"name":${JSON.stringify(name)}`,

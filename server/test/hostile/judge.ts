@@ -30,8 +30,8 @@ export function judge(
     assertRefused(response, outcome)
     return undefined
   }
-  const group = groupAnswered(response, outcome, state)
-  assertAnswered(response, outcome, group, isAtOnce)
+  const group = groupIn(response, outcome, state)
+  assertExpected(response, outcome, group, isAtOnce)
   outcome.happened(group)
   return group
 }
@@ -39,14 +39,14 @@ export function judge(
 function assertRefused(response: HttpResponse, { codes, paths, isOneOfPaths }: Refusal): void {
   const { error } = response.body as { error?: { code: ErrorCode; fields?: { path: string }[] } }
   assert.ok(error !== undefined && codes.includes(error.code), `${codes.join(' or ')}, not ${response.text}`)
-  const told = (error.fields ?? []).map(({ path }) => path)
-  assertFault(response, error.code, told)
+  const reported = (error.fields ?? []).map(({ path }) => path)
+  assertFault(response, error.code, reported)
   const possible = new Set(paths)
   const isWhole = isOneOfPaths
-    ? told.length === 1
-    : new Set(told).size === Math.min(possible.size, mostFields)
+    ? reported.length === 1
+    : new Set(reported).size === Math.min(possible.size, mostFields)
   assert.ok(
-    isWhole && told.every((path) => possible.has(path)),
+    isWhole && reported.every((path) => possible.has(path)),
     `${[...possible].join()}, not ${response.text}`,
   )
   if (error.code === 'unauthenticated') assert.equal(response.headers['www-authenticate'], 'Token')
@@ -54,11 +54,7 @@ function assertRefused(response: HttpResponse, { codes, paths, isOneOfPaths }: R
 }
 
 /** Returns the expected user group, with the values that only the response has. */
-function groupAnswered(
-  response: HttpResponse,
-  { group, isNewGroup, isNewToken }: Success,
-  state: State,
-): Group {
+function groupIn(response: HttpResponse, { group, isNewGroup, isNewToken }: Success, state: State): Group {
   const { token, team_id: teamId } = assertSuccess(response).user_group
   const responded = group({ token, teamId })
   if (isNewToken) {
@@ -77,7 +73,7 @@ function groupAnswered(
   return responded
 }
 
-function assertAnswered(response: HttpResponse, outcome: Success, group: Group, isAtOnce: boolean): void {
+function assertExpected(response: HttpResponse, outcome: Success, group: Group, isAtOnce: boolean): void {
   const { newUserGroup, hasProperties, hasEnvironment } = outcome
   const properties = group.properties?.text ?? 'null'
   assert.deepEqual(response.body, {

@@ -191,14 +191,14 @@ testRawCases(service, {
       {
         sent: Buffer.concat([withHeaders(), withHeaders(...lines), withHeaders(...lines), withHeaders()]),
         responses: ['success', 'success', 'success', 'success'],
-        then: 'the next one is answered',
+        then: 'the next one gets a response',
       },
     ]),
   ),
   'an offer of h2c without a body': {
     sent: rawRequest(['GET /healthz HTTP/1.1', ...headers, ...(offers.h2c as string[])]),
     responses: [200],
-    then: 'the next one is answered',
+    then: 'the next one gets a response',
   },
   'an offer of h2c and the preface of HTTP/2': {
     sent: Buffer.concat([
@@ -211,7 +211,7 @@ testRawCases(service, {
   'an expectation, with the body': {
     sent: withHeaders('Expect: 100-continue'),
     responses: [100, 'success'],
-    then: 'the next one is answered',
+    then: 'the next one gets a response',
   },
   'an expectation in HTTP/1.0': {
     sent: rawRequest(['GET /api/user HTTP/1.0', ...headers, framing, 'Expect: 100-continue'], body),

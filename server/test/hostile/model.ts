@@ -60,7 +60,7 @@ export function copyOf({ groups, owners, rotations, teamIds }: State): State {
   }
 }
 
-export function isSameRealm(a: TenantScope, b: TenantScope): boolean {
+export function isSameTenantScope(a: TenantScope, b: TenantScope): boolean {
   return a.workspace === b.workspace && a.environment === b.environment
 }
 
@@ -73,7 +73,7 @@ export interface Refusal {
 
 export interface Success {
   /** Takes the token and the id from the response if they are new. */
-  readonly group: (learnt: { token: string; teamId: number }) => Group
+  readonly group: (issued: { token: string; teamId: number }) => Group
   readonly isNewToken: boolean
   readonly isNewGroup: boolean
   /** Keys of the response and of its user group. */
@@ -127,7 +127,7 @@ export function expected(request: ModelRequest, state: State): Refusal | Success
     return { codes: ['malformed_json'], paths: reading.paths, isOneOfPaths: true }
   return method === 'POST'
     ? rotated(caller, key, reading.value, state)
-    : made(caller, method === 'GET', reading.value, state)
+    : getOrCreate(caller, method === 'GET', reading.value, state)
 }
 
 /** The length is a header, and errors in headers precede errors in the idempotency key. */
@@ -147,7 +147,7 @@ function isJson(contentType: string | undefined): boolean {
 const keyOf = ({ workspace, environment }: TenantScope, rest: string) => `${workspace}/${environment}/${rest}`
 
 /** Handles get-or-create and update. */
-function made(
+function getOrCreate(
   caller: NonNullable<Caller>,
   mayCreate: boolean,
   body: SlowValue,
@@ -228,7 +228,7 @@ function rotated(
   return {
     ...response,
     isNewToken: true,
-    group: (learnt) => ({ ...group, token: learnt.token }),
+    group: (issued) => ({ ...group, token: issued.token }),
     happened: (answered) => {
       state.groups.set(owner, answered)
       state.owners.set(answered.token, owner)

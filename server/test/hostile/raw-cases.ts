@@ -12,24 +12,24 @@ export interface RawCase {
   readonly sent: string | Buffer
   readonly responses: readonly Expected[]
   /** Outcome of a second request on the same connection. */
-  readonly then: 'the next one is answered' | 'closed'
+  readonly then: 'the next one gets a response' | 'closed'
 }
 
 /** Expects one error, on a connection that stays open or closes. */
-export const refused = (sent: string | Buffer, ...answers: ErrorCode[]): RawCase => ({
+export const refused = (sent: string | Buffer, ...responses: ErrorCode[]): RawCase => ({
   sent,
-  responses: answers.length === 0 ? ['malformed_request'] : answers,
+  responses: responses.length === 0 ? ['malformed_request'] : responses,
   then: 'closed',
 })
 export const refusedAlone = (sent: string | Buffer, response: ErrorCode): RawCase => ({
   sent,
   responses: [response],
-  then: 'the next one is answered',
+  then: 'the next one gets a response',
 })
 export const taken = (sent: string | Buffer): RawCase => ({
   sent,
   responses: ['success'],
-  then: 'the next one is answered',
+  then: 'the next one gets a response',
 })
 
 /** Returns a request with these lines, encoded in Latin-1. */
@@ -72,9 +72,9 @@ export function testRawCases(
       const connection = await RawConnection.open(service.origin)
       connection.send(Buffer.concat([Buffer.from(sent), next]))
       if (then === 'closed') {
-        const answers = await connection.answersUntilClosed()
-        assert.equal(answers.length, expected.length, answers.map(({ text }) => text).join(' | '))
-        answers.forEach((response, i) => assertExpected(response, expected[i] as Expected))
+        const responses = await connection.responsesUntilClosed()
+        assert.equal(responses.length, expected.length, responses.map(({ text }) => text).join(' | '))
+        responses.forEach((response, i) => assertExpected(response, expected[i] as Expected))
         assertFault(await api.put({ user_group_id: nextId }), 'user_group_not_found')
       } else {
         for (const one of expected) assertExpected(await connection.response(), one)

@@ -36,10 +36,10 @@ async function playUntil<T>(
       }
     }),
   )
-  t.diagnostic(`${played() - before} answers; the seed is ${seed}`)
+  t.diagnostic(`${played() - before} responses; the seed is ${seed}`)
 }
 
-test('requests in turn are answered as the model answers them', async (t) => {
+test('sequential requests get the responses of the model', async (t) => {
   const sequences = fc.tuple(
     fc.boolean(),
     fc.array(drafts(games[0]?.players.length ?? 0), { minLength: 1, maxLength: 40, size: 'max' }),
@@ -73,7 +73,7 @@ test('requests in turn are answered as the model answers them', async (t) => {
   }
 })
 
-test('requests at once are answered as if they had come in some order', async (t) => {
+test('concurrent requests get the responses of some sequential order', async (t) => {
   const sequences = fc.tuple(
     fc.array(draftsOfOne, { maxLength: 3 }),
     fc.array(draftsOfOne, { minLength: 2, maxLength: 5 }),

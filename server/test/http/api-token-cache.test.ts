@@ -6,7 +6,7 @@ import { Authentication } from '../../src/http/authentication.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { defaults } from '../store/store-options.ts'
-import { origin } from '../store/contract/store-fixtures.ts'
+import { actor } from '../store/contract/store-fixtures.ts'
 
 const cacheMs = 5000
 
@@ -23,16 +23,16 @@ describe('a revoked API token', async () => {
     const clock = { now: () => time.now, monotonic: () => time.monotonic }
     const lastUsedTracker = { note: () => undefined }
     const description = { workspaceId: 1, environment: 'Customer', name: 'A', scopes: ['write'] } as const
-    const made = await createApiToken(store, { ...origin, ...description, createdAt: 1, expiresAt: null })
+    const created = await createApiToken(store, { ...actor, ...description, createdAt: 1, expiresAt: null })
     const authentication = new Authentication(['Token'], { store, clock, lastUsedTracker, cacheMs })
-    const use = async () => authentication.authenticate(`Token ${made.token}`)
-    assert.equal((await use()).id, made.apiToken.id)
-    return { time, use, id: made.apiToken.id }
+    const use = async () => authentication.authenticate(`Token ${created.token}`)
+    assert.equal((await use()).id, created.apiToken.id)
+    return { time, use, id: created.apiToken.id }
   }
 
   it('is trusted until the cache time after its lookup', async () => {
     const { time, use, id } = await inUse()
-    await store.apiTokens.revoke({ id, ...origin, now: 1 })
+    await store.apiTokens.revoke({ id, ...actor, now: 1 })
     time.monotonic += cacheMs - 1
     assert.equal((await use()).id, id)
     time.monotonic += 1
@@ -41,7 +41,7 @@ describe('a revoked API token', async () => {
 
   it('is not trusted longer if the clock is set back', async () => {
     const { time, use, id } = await inUse()
-    await store.apiTokens.revoke({ id, ...origin, now: 1 })
+    await store.apiTokens.revoke({ id, ...actor, now: 1 })
     time.now -= 3000
     time.monotonic += cacheMs
     await assert.rejects(use, { code: 'unauthenticated' })

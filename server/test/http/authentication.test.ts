@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createApiToken, runCommand } from '../support/command.ts'
-import { call, type HttpResponse } from '../support/http.ts'
-import { answerTo, requestText } from '../support/raw-connection.ts'
+import { sendRequest, type HttpResponse } from '../support/http.ts'
+import { responseTo, requestText } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, withoutRequestId } from '../support/user-api.ts'
 
@@ -61,9 +61,9 @@ for (const [what, authorization] of Object.entries(refused)) {
       await stranger.put({ ...body, user_group_id: 'known' }, { authorization }),
       await stranger.post({ current_token: userGroupToken }, { authorization }),
     ]
-    for (const answer of responses) {
-      assertUnauthenticated(answer)
-      assert.equal(withoutRequestId(answer), refusal)
+    for (const response of responses) {
+      assertUnauthenticated(response)
+      assert.equal(withoutRequestId(response), refusal)
     }
     assertFault(await api.put({ user_group_id: 'strangers' }), 'user_group_not_found')
     assert.equal(tokenIn(await api.get({ user_group_id: 'known' })), userGroupToken)
@@ -82,14 +82,14 @@ test('an API token anywhere but in Authorization is not looked at', async () => 
     assertUnauthenticated(await stranger.get(body, headers))
   }
   for (const path of [`/api/user?token=${token}`, `/api/user?api_token=${token}`]) {
-    assertUnauthenticated(await call(service.origin, { path, body }))
+    assertUnauthenticated(await sendRequest(service.origin, { path, body }))
   }
   assertUnauthenticated(await stranger.get({ ...body, token }))
 })
 
-test('who calls is judged before anything that was sent', async () => {
+test('authentication precedes the checks of the request', async () => {
   const stranger = userApi(service.origin)
-  const answers = [
+  const responses = [
     await stranger.get(),
     await stranger.get('{'),
     await stranger.get({ unknown: 1 }),
@@ -99,21 +99,24 @@ test('who calls is judged before anything that was sent', async () => {
     await stranger.post({}, { 'idempotency-key': 'not valid' }),
     await stranger.put(Buffer.alloc(2 * 1024 * 1024, ' ')),
   ]
-  for (const answer of answers) assertUnauthenticated(answer)
+  for (const response of responses) assertUnauthenticated(response)
 })
 
-test('who calls is judged before the body has arrived', async () => {
+test('authentication does not wait for the body', async () => {
   for (const headers of [['Content-Length: 1000'], ['Transfer-Encoding: chunked']]) {
     for (const method of ['GET', 'POST', 'PUT']) {
-      assertUnauthenticated(await answerTo(service.origin, requestText({ method, headers })))
+      assertUnauthenticated(await responseTo(service.origin, requestText({ method, headers })))
     }
   }
 })
 
-test('an API token that was made while the service runs is valid at once', async () => {
-  const made = await createApiToken(service, 'Testing')
-  assert.match(made, /^uga_testing_/)
-  assert.equal(tokenIn(await userApi(service.origin, made).get({ user_group_id: 'known' })), userGroupToken)
+test('an API token that was created while the service runs is valid at once', async () => {
+  const created = await createApiToken(service, 'Testing')
+  assert.match(created, /^uga_testing_/)
+  assert.equal(
+    tokenIn(await userApi(service.origin, created).get({ user_group_id: 'known' })),
+    userGroupToken,
+  )
 })
 
 test('a revoked API token is refused, and others go on', async () => {
@@ -126,18 +129,18 @@ test('a revoked API token is refused, and others go on', async () => {
   const revoked = userApi(service.origin, json.token)
   assertSuccess(await revoked.get({ user_group_id: 'known' }))
   await runCommand(service, 'api-token', 'revoke', String(json.id))
-  const answer = await revoked.get({ user_group_id: 'known' })
-  assertUnauthenticated(answer)
-  assert.equal(withoutRequestId(answer), refusal)
+  const response = await revoked.get({ user_group_id: 'known' })
+  assertUnauthenticated(response)
+  assert.equal(withoutRequestId(response), refusal)
   assertSuccess(await api.get({ user_group_id: 'known' }))
 })
 
 test('an API token is valid until it expires and refused from then on', async () => {
   const expiring = userApi(service.origin, await createApiToken(service, 'Testing', '--expires-in', '1s'))
-  let answer = await expiring.get({ user_group_id: 'known' })
-  while (answer.status === 200) answer = await expiring.get({ user_group_id: 'known' })
-  assertUnauthenticated(answer)
-  assert.equal(withoutRequestId(answer), refusal)
+  let response = await expiring.get({ user_group_id: 'known' })
+  while (response.status === 200) response = await expiring.get({ user_group_id: 'known' })
+  assertUnauthenticated(response)
+  assert.equal(withoutRequestId(response), refusal)
   assertUnauthenticated(await expiring.get({ user_group_id: 'known' }))
 })
 

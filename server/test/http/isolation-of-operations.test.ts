@@ -5,7 +5,7 @@ import { scopes } from '../../src/domain/api-token/api-token.ts'
 import type { FaultCode } from '../../src/domain/fault.ts'
 import {
   adminApi,
-  assertAnswers,
+  assertSucceeded,
   assertRefused,
   manage,
   of,
@@ -16,7 +16,7 @@ import {
 import { giveBelongings, nobodys, secretName, withoutIds } from '../support/belongings.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
 import { sessionPath, signed, signIn, signingIn } from '../support/console.ts'
-import { call, type HttpResponse } from '../support/http.ts'
+import { sendRequest, type HttpResponse } from '../support/http.ts'
 import { rowsOf, writingNothing, type KeptRow } from '../support/kept.ts'
 import {
   assertCode,
@@ -41,8 +41,8 @@ type Headers = Record<string, string>
 const byToken = (token: string): Headers => ({ authorization: `Token ${token}` })
 const everyScope = { name: 'outsider', scopes: [...scopes] }
 
-async function makeApiToken(body: object): Promise<{ id: number; token: string }> {
-  const { api_token, token } = assertAnswers<{ api_token: { id: number }; token: string }>(
+async function issueApiToken(body: object): Promise<{ id: number; token: string }> {
+  const { api_token, token } = assertSucceeded<{ api_token: { id: number }; token: string }>(
     await admin.createApiToken({ body }),
     'createApiToken',
   )
@@ -58,15 +58,15 @@ async function ended(token: string): Promise<string> {
 const revoke = (id: number) => admin.revokeApiToken({ params: { id } })
 
 async function revoked(): Promise<string> {
-  const { id, token } = await makeApiToken(everyScope)
+  const { id, token } = await issueApiToken(everyScope)
   await revoke(id)
   return token
 }
 
 async function superseded(): Promise<string> {
-  const { id, token } = await makeApiToken(everyScope)
+  const { id, token } = await issueApiToken(everyScope)
   const rotation = await admin.rotateApiToken({ params: { id }, body: { overlap_seconds: 1 } })
-  assertAnswers(rotation, 'rotateApiToken')
+  assertSucceeded(rotation, 'rotateApiToken')
   return ended(token)
 }
 
@@ -75,13 +75,13 @@ async function sessionOf(token: string): Promise<Headers> {
 }
 
 async function sessionThatWasLeft(): Promise<Headers> {
-  const headers = await sessionOf((await makeApiToken(everyScope)).token)
-  assert.equal((await call(origin, { method: 'DELETE', path: sessionPath, headers })).status, 200)
+  const headers = await sessionOf((await issueApiToken(everyScope)).token)
+  assert.equal((await sendRequest(origin, { method: 'DELETE', path: sessionPath, headers })).status, 200)
   return headers
 }
 
 async function sessionOfRevoked(): Promise<Headers> {
-  const { id, token } = await makeApiToken(everyScope)
+  const { id, token } = await issueApiToken(everyScope)
   const headers = await sessionOf(token)
   await revoke(id)
   return headers
@@ -92,7 +92,7 @@ const unknownTokens = {
   'a user group token': owned.token,
   'a made-up API token': nobodys.apiToken,
   'an API token that expired': await ended(
-    (await makeApiToken({ ...everyScope, expires_in_seconds: 1 })).token,
+    (await issueApiToken({ ...everyScope, expires_in_seconds: 1 })).token,
   ),
   'an API token that was revoked': await revoked(),
   'an API token that was replaced, once the overlap is over': await superseded(),
@@ -161,7 +161,7 @@ describe('an unauthenticated request', () => {
       assert.equal(refusals.size, 1)
       for (const headers of Object.values(unauthenticated)) {
         for (const method of ['GET', 'DELETE']) {
-          const refusal = await call(origin, { method, path: sessionPath, headers })
+          const refusal = await sendRequest(origin, { method, path: sessionPath, headers })
           assertFault(refusal, 'unauthenticated')
           assert.equal(refusal.headers['www-authenticate'], 'Token')
         }
@@ -309,8 +309,8 @@ async function changingOnly<T>(tenantScope: TenantScope, work: () => Promise<T>)
 const bodyOf = (response: HttpResponse) =>
   response.headers['content-type'] === 'application/x-ndjson' ? rowsIn(response) : response.body
 /** A search may end a page early because its time is over. */
-const comparable = (answer: HttpResponse, asked: typeof owned) =>
-  withoutIds(withoutRequestId(answer), asked).replace(/"next_cursor":(?:null|"[^"]*")/, '')
+const comparable = (response: HttpResponse, asked: typeof owned) =>
+  withoutIds(withoutRequestId(response), asked).replace(/"next_cursor":(?:null|"[^"]*")/, '')
 
 for (const [who, credentials] of Object.entries(strangers) as [Stranger, (typeof strangers)[Stranger]][]) {
   describe(`to ${who}`, () => {
@@ -347,9 +347,12 @@ test('a leaked API token of another environment is unknown and stays valid', asy
       [other, owned.apiToken],
     ] as const) {
       const report = { body: { token, rotate: true } }
-      assert.deepEqual(assertAnswers(await reporter.reportLeakedToken(report), 'reportLeakedToken'), unknown)
+      assert.deepEqual(
+        assertSucceeded(await reporter.reportLeakedToken(report), 'reportLeakedToken'),
+        unknown,
+      )
     }
-    assertAnswers(await other.listWorkspaces(), 'listWorkspaces')
+    assertSucceeded(await other.listWorkspaces(), 'listWorkspaces')
   }
 })
 
@@ -362,17 +365,17 @@ describe('to its owner', () => {
   for (const id of inOrder) {
     test(`${id} succeeds`, async () => {
       if (id === 'deleteDataSource') {
-        const { user_groups } = assertAnswers<{ user_groups: { team_id: number }[] }>(
+        const { user_groups } = assertSucceeded<{ user_groups: { team_id: number }[] }>(
           await admin.searchUserGroups(),
           'searchUserGroups',
         )
         for (const one of user_groups) await admin.patchUserGroup({ ...of(one), body: { mapping: null } })
       }
-      const answer = await operations[id].send(origin, byToken(ownersToken), owned)
-      if (id === 'rotateReplaced') assertFault(answer, 'token_superseded')
-      else if (isManagement(id)) assertAnswers(answer, id)
-      else assert.equal(answer.status, 200, answer.text)
-      if (id === 'introspect') assert.equal((answer.body as { active: boolean }).active, true)
+      const response = await operations[id].send(origin, byToken(ownersToken), owned)
+      if (id === 'rotateReplaced') assertFault(response, 'token_superseded')
+      else if (isManagement(id)) assertSucceeded(response, id)
+      else assert.equal(response.status, 200, response.text)
+      if (id === 'introspect') assert.equal((response.body as { active: boolean }).active, true)
     })
   }
 })

@@ -3,7 +3,7 @@ import { after, describe, it, test } from 'node:test'
 import { adminApi } from '../support/admin-api.ts'
 import { startApp } from '../support/app.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
-import { call, type HttpResponse } from '../support/http.ts'
+import { sendRequest, type HttpResponse } from '../support/http.ts'
 import { introspector } from '../support/introspection.ts'
 import { startReplicas } from '../support/replicas.ts'
 import { startService } from '../support/service.ts'
@@ -20,14 +20,14 @@ const times = async (count: number, work: () => Promise<HttpResponse>) => {
   for (let i = 0; i < count; i++) responses.push(await work())
   return responses
 }
-const statuses = (answers: readonly HttpResponse[]) => answers.map(({ status }) => status)
+const statuses = (responses: readonly HttpResponse[]) => responses.map(({ status }) => status)
 const headersOf = ({ headers }: HttpResponse) =>
   ['ratelimit-policy', 'ratelimit', 'retry-after'].map((name) => headers[name])
 
 test('responses have the remaining requests, and a 429 has the time to wait', async () => {
   const api = userApi(app.origin, await app.createApiToken(undefined, write))
-  const answers = await times(6, () => api.get(body))
-  assert.deepEqual(answers.map(headersOf), [
+  const responses = await times(6, () => api.get(body))
+  assert.deepEqual(responses.map(headersOf), [
     ...[4, 3, 2, 1].map((left) => [
       `"api-token";q=5;w=3`,
       `"api-token";r=${left};t=${left > 2 ? 1 : 2}`,
@@ -36,7 +36,7 @@ test('responses have the remaining requests, and a 429 has the time to wait', as
     ['"api-token";q=5;w=3', '"api-token";r=0;t=3', undefined],
     ['"api-token";q=5;w=3', '"api-token";r=0;t=3', '1'],
   ])
-  const refused = answers[5] as HttpResponse
+  const refused = responses[5] as HttpResponse
   assert.equal(refused.status, 429)
   assertFault(refused, 'rate_limited')
   assert.match(refused.text, /allows 2 requests per second, in bursts of up to 5. Retry in 1 s/)
@@ -83,18 +83,18 @@ describe('the rate limit counts requests', () => {
   for (const [what, [scope, work]] of Object.entries(kinds)) {
     it(what, async () => {
       const token = await app.createApiToken(undefined, [scope])
-      const answers = await times(6, () => work(token))
+      const responses = await times(6, () => work(token))
       assert.deepEqual(
-        answers.map(({ status }) => status === 429),
+        responses.map(({ status }) => status === 429),
         [false, false, false, false, false, true],
       )
-      assertFault(answers[5] as HttpResponse, 'rate_limited')
+      assertFault(responses[5] as HttpResponse, 'rate_limited')
     })
   }
 
   it('except those that need no API token', async () => {
-    for (const answer of await times(9, () => call(app.origin, { path: '/healthz' })))
-      assert.equal(answer.status, 200)
+    for (const response of await times(9, () => sendRequest(app.origin, { path: '/healthz' })))
+      assert.equal(response.status, 200)
   })
 })
 
@@ -122,19 +122,19 @@ test('replicas share the limit, within the documented bound', async (t) => {
   const [one, ...others] = all.map(({ service }) => userApi(service.origin, token))
   assert.ok(one)
   const until = async (ms: number, work: () => Promise<HttpResponse>) => {
-    const answers: HttpResponse[] = []
-    for (const end = performance.now() + ms; performance.now() < end;) answers.push(await work())
-    return answers
+    const responses: HttpResponse[] = []
+    for (const end = performance.now() + ms; performance.now() < end;) responses.push(await work())
+    return responses
   }
   const from = performance.now()
-  const answers = (
+  const responses = (
     await Promise.all(
       [one, ...others].map((api) => until(4000, () => api.get({ user_group_id: 'x', name: 'Name' }))),
     )
   ).flat()
   const seconds = (performance.now() - from) / 1000
-  const passed = answers.filter(({ status }) => status === 200).length
-  assert.deepEqual(new Set(statuses(answers)), new Set([200, 429]))
+  const passed = responses.filter(({ status }) => status === 200).length
+  assert.deepEqual(new Set(statuses(responses)), new Set([200, 429]))
   // Sharing takes a second and the time of a statement. The test allows two seconds for a busy machine.
   const bound = limit.perSecond * seconds + limit.burst + 2 * (limit.burst + limit.perSecond * 2)
   assert.ok(passed <= bound, `${passed} > ${bound}`)

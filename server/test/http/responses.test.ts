@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createApiToken } from '../support/command.ts'
-import { call, type HttpResponse } from '../support/http.ts'
-import { answerTo, requestText } from '../support/raw-connection.ts'
+import { sendRequest, type HttpResponse } from '../support/http.ts'
+import { responseTo, requestText } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
 import {
   assertCommonHeaders,
@@ -21,103 +21,103 @@ const reader = userApi(service.origin, await createApiToken(service, 'Testing', 
 
 const body = { user_group_id: 'known', name: 'Name' }
 const override = (method: string) => ({ 'x-http-method-override': method })
-const raw = (...headers: string[]) => answerTo(service.origin, requestText({ token, headers }))
+const raw = (...headers: string[]) => responseTo(service.origin, requestText({ token, headers }))
 
 const superseded = tokenIn(await api.get(body))
 const rotated = tokenIn(await api.post({ current_token: superseded }, { 'idempotency-key': 'used' }))
 
 /** One request per error that a single request can cause, with the paths of its `fields`. */
-const failures: { code: ErrorCode; paths?: string[]; make: () => Promise<HttpResponse> }[] = [
-  { code: 'malformed_request', make: () => answerTo(service.origin, 'broken\r\n\r\n') },
-  { code: 'malformed_json', make: () => api.get('{') },
-  { code: 'malformed_json', paths: ['/name'], make: () => api.get('{"name":1,"name":1}') },
-  { code: 'body_required', make: () => api.get() },
-  { code: 'validation_failed', paths: ['/user_group_id'], make: () => api.put({ user_group_id: 1 }) },
-  { code: 'name_required', paths: ['/name'], make: () => api.get({ user_group_id: 'unknown' }) },
-  { code: 'invalid_method_override', make: () => api.post(body, override('DELETE')) },
+const failures: { code: ErrorCode; paths?: string[]; send: () => Promise<HttpResponse> }[] = [
+  { code: 'malformed_request', send: () => responseTo(service.origin, 'broken\r\n\r\n') },
+  { code: 'malformed_json', send: () => api.get('{') },
+  { code: 'malformed_json', paths: ['/name'], send: () => api.get('{"name":1,"name":1}') },
+  { code: 'body_required', send: () => api.get() },
+  { code: 'validation_failed', paths: ['/user_group_id'], send: () => api.put({ user_group_id: 1 }) },
+  { code: 'name_required', paths: ['/name'], send: () => api.get({ user_group_id: 'unknown' }) },
+  { code: 'invalid_method_override', send: () => api.post(body, override('DELETE')) },
   {
     code: 'invalid_idempotency_key',
-    make: () => api.post({ current_token: '' }, { 'idempotency-key': 'a b' }),
+    send: () => api.post({ current_token: '' }, { 'idempotency-key': 'a b' }),
   },
-  { code: 'unauthenticated', make: () => userApi(service.origin).get(body) },
-  { code: 'forbidden', make: () => reader.put(body) },
-  { code: 'user_group_not_found', make: () => api.put({ user_group_id: 'unknown' }) },
-  { code: 'token_not_found', make: () => api.post({ current_token: 'unknown' }) },
-  { code: 'not_found', make: () => call(service.origin, { path: '/nothing', token, body }) },
-  { code: 'method_not_allowed', make: () => call(service.origin, { method: 'DELETE', token, body }) },
-  { code: 'token_superseded', make: () => api.post({ current_token: superseded }) },
-  { code: 'body_too_large', make: () => api.get(Buffer.alloc(1024 * 1024 + 1, ' ')) },
-  { code: 'unsupported_media_type', make: () => api.get(body, { 'content-type': 'text/plain' }) },
+  { code: 'unauthenticated', send: () => userApi(service.origin).get(body) },
+  { code: 'forbidden', send: () => reader.put(body) },
+  { code: 'user_group_not_found', send: () => api.put({ user_group_id: 'unknown' }) },
+  { code: 'token_not_found', send: () => api.post({ current_token: 'unknown' }) },
+  { code: 'not_found', send: () => sendRequest(service.origin, { path: '/nothing', token, body }) },
+  { code: 'method_not_allowed', send: () => sendRequest(service.origin, { method: 'DELETE', token, body }) },
+  { code: 'token_superseded', send: () => api.post({ current_token: superseded }) },
+  { code: 'body_too_large', send: () => api.get(Buffer.alloc(1024 * 1024 + 1, ' ')) },
+  { code: 'unsupported_media_type', send: () => api.get(body, { 'content-type': 'text/plain' }) },
   {
     code: 'idempotency_key_reused',
-    make: () => api.post({ current_token: rotated }, { 'idempotency-key': 'used' }),
+    send: () => api.post({ current_token: rotated }, { 'idempotency-key': 'used' }),
   },
-  { code: 'headers_too_large', make: () => raw(`X-Header: ${'x'.repeat(20_000)}`) },
-  { code: 'not_implemented', make: () => raw('Transfer-Encoding: gzip, chunked') },
+  { code: 'headers_too_large', send: () => raw(`X-Header: ${'x'.repeat(20_000)}`) },
+  { code: 'not_implemented', send: () => raw('Transfer-Encoding: gzip, chunked') },
 ]
-for (const { code, paths = [], make } of failures) {
+for (const { code, paths = [], send } of failures) {
   test(`the error ${code}${paths.length > 0 ? ' of a field' : ''} has its status and the format of all errors`, async () => {
-    const response = await make()
+    const response = await send()
     assertFault(response, code, paths)
     assert.equal(Number(response.headers['content-length']), Buffer.byteLength(response.text))
   })
 }
 
-const successes: Record<string, { make: () => Promise<HttpResponse>; keys: string[]; groupKeys: string[] }> =
+const successes: Record<string, { send: () => Promise<HttpResponse>; keys: string[]; groupKeys: string[] }> =
   {
     GET: {
-      make: () => api.get(body),
+      send: () => api.get(body),
       keys: ['new_user_group', 'success', 'user_group'],
       groupKeys: ['name', 'properties', 'provided_id', 'team_id', 'token'],
     },
     'POST as GET': {
-      make: () => api.post(body, override('GET')),
+      send: () => api.post(body, override('GET')),
       keys: ['new_user_group', 'success', 'user_group'],
       groupKeys: ['name', 'properties', 'provided_id', 'team_id', 'token'],
     },
     PUT: {
-      make: () => api.put(body),
+      send: () => api.put(body),
       keys: ['new_user_group', 'success', 'user_group'],
       groupKeys: ['api_environment_tag', 'name', 'properties', 'provided_id', 'team_id', 'token'],
     },
     'POST as PUT': {
-      make: () => api.post(body, override('PUT')),
+      send: () => api.post(body, override('PUT')),
       keys: ['new_user_group', 'success', 'user_group'],
       groupKeys: ['api_environment_tag', 'name', 'properties', 'provided_id', 'team_id', 'token'],
     },
     POST: {
-      make: async () => api.post({ current_token: tokenIn(await api.get(body)) }),
+      send: async () => api.post({ current_token: tokenIn(await api.get(body)) }),
       keys: ['success', 'user_group'],
       groupKeys: ['api_environment_tag', 'name', 'provided_id', 'team_id', 'token'],
     },
   }
-for (const [what, { make, keys, groupKeys }] of Object.entries(successes)) {
+for (const [what, { send, keys, groupKeys }] of Object.entries(successes)) {
   test(`${what} returns exactly its keys, and success as the number 1`, async () => {
-    const answer = await make()
-    const { user_group, ...rest } = assertSuccess(answer)
+    const response = await send()
+    const { user_group, ...rest } = assertSuccess(response)
     assert.deepEqual(Object.keys({ ...rest, user_group }).sort(), keys)
     assert.deepEqual(Object.keys(user_group).sort(), groupKeys)
-    assert.match(answer.text, /"success":1[,}]/)
+    assert.match(response.text, /"success":1[,}]/)
     assert.equal(typeof user_group.team_id, 'number')
     for (const text of [user_group.token, user_group.name, user_group.provided_id]) {
       assert.equal(typeof text, 'string')
     }
     if (keys.includes('new_user_group')) assert.equal(rest.new_user_group, false)
     if (groupKeys.includes('properties')) assert.equal(user_group.properties, null)
-    assert.equal(Number(answer.headers['content-length']), Buffer.byteLength(answer.text))
+    assert.equal(Number(response.headers['content-length']), Buffer.byteLength(response.text))
   })
 }
 
 test('an error has success as the number 0', async () => {
-  for (const answer of [await api.get(), await userApi(service.origin).get(body), await api.post({})]) {
-    assert.match(answer.text, /"success":0[,}]/)
+  for (const response of [await api.get(), await userApi(service.origin).get(body), await api.post({})]) {
+    assert.match(response.text, /"success":0[,}]/)
   }
 })
 
 test('every response has its own request id', async () => {
-  const makers = [...Object.values(successes), ...failures].map(({ make }) => make)
+  const senders = [...Object.values(successes), ...failures].map(({ send }) => send)
   const ids: (string | undefined)[] = []
-  for (const make of [...makers, ...makers]) ids.push((await make()).headers['x-request-id'])
+  for (const send of [...senders, ...senders]) ids.push((await send()).headers['x-request-id'])
   assert.ok(ids.every((id) => id !== undefined && id !== ''))
   assert.equal(new Set(ids).size, ids.length)
 })
@@ -130,21 +130,21 @@ test('no response allows access to pages of other origins', async () => {
     'access-control-request-headers': 'authorization,content-type',
   }
   for (const path of ['/api/user', '/healthz', '/readyz', '/openapi.json', '/nothing']) {
-    for (const answer of [
-      await call(service.origin, { path, token, body, headers }),
-      await call(service.origin, { path, headers }),
-      await call(service.origin, { path, method: 'OPTIONS', headers: preflight }),
+    for (const response of [
+      await sendRequest(service.origin, { path, token, body, headers }),
+      await sendRequest(service.origin, { path, headers }),
+      await sendRequest(service.origin, { path, method: 'OPTIONS', headers: preflight }),
     ]) {
-      assertCommonHeaders(answer)
-      assert.ok(!('set-cookie' in answer.headers))
+      assertCommonHeaders(response)
+      assert.ok(!('set-cookie' in response.headers))
     }
-    const answer = await call(service.origin, { path, method: 'OPTIONS', headers: preflight })
-    assertFault(answer, path === '/nothing' ? 'not_found' : 'method_not_allowed')
+    const response = await sendRequest(service.origin, { path, method: 'OPTIONS', headers: preflight })
+    assertFault(response, path === '/nothing' ? 'not_found' : 'method_not_allowed')
   }
 })
 
 test('the API reference lists every error code', async () => {
-  const document = (await call(service.origin, { path: '/openapi.json' })).body as {
+  const document = (await sendRequest(service.origin, { path: '/openapi.json' })).body as {
     components: {
       schemas: { ErrorResponse: { properties: { error: { properties: { code: { enum: string[] } } } } } }
     }

@@ -68,7 +68,7 @@ for (const scopes of ['read', 'introspect', 'admin', 'read,introspect,admin']) {
       await caller.post({ current_token: group.token }, { 'idempotency-key': 'forbidden' }),
       await caller.post({ current_token: 'unknown' }),
     ]
-    for (const answer of responses) assertFault(answer, 'forbidden')
+    for (const response of responses) assertFault(response, 'forbidden')
     await assertUntouched()
   })
 }
@@ -76,12 +76,12 @@ for (const scopes of ['read', 'introspect', 'admin', 'read,introspect,admin']) {
 for (const scopes of ['introspect', 'admin', 'introspect,admin']) {
   test(`${scopes}: GET is 403 too`, async () => {
     const caller = await withScopes(scopes)
-    const answers = [
+    const responses = [
       await caller.get({ user_group_id: 'known' }),
       await caller.get({ user_group_id: 'unknown', name: 'Name' }),
       await caller.post({ user_group_id: 'known' }, asGet),
     ]
-    for (const answer of answers) assertFault(answer, 'forbidden')
+    for (const response of responses) assertFault(response, 'forbidden')
     assertFault(await writer.put({ user_group_id: 'unknown' }), 'user_group_not_found')
   })
 }

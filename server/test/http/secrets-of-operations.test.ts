@@ -10,7 +10,7 @@ import { startCollector } from '../support/collector.ts'
 import { createApiToken } from '../support/command.ts'
 import { sessionPath, signed, signIn, signingIn } from '../support/console.ts'
 import { migratedDatabase } from '../support/database.ts'
-import { call, type HttpResponse } from '../support/http.ts'
+import { sendRequest, type HttpResponse } from '../support/http.ts'
 import { kept, rowsOf } from '../support/kept.ts'
 import { scrape } from '../support/metrics.ts'
 import { operations, type Operation, type OperationId } from '../support/operations.ts'
@@ -71,7 +71,7 @@ function assertTellsNoSecret({ status, headers, text }: HttpResponse, id: Operat
   const shown = text.match(tokenPattern) ?? []
   assert.equal(shown.length, status < 300 && showing.has(id) ? 1 : 0, `${id}: ${text}`)
   const rest = shown.reduce((rest, token) => rest.replaceAll(token, ''), text)
-  assertNothingOfSecrets(`the answer of ${id}`, rest + JSON.stringify(headers), secrets)
+  assertNothingOfSecrets(`the response of ${id}`, rest + JSON.stringify(headers), secrets)
   assert.equal(headers['set-cookie'], undefined)
   for (const token of shown) secrets.add(token)
 }
@@ -127,24 +127,24 @@ test('successful responses contain only the secret that they are for', async () 
 test('the secret of a session is only in its cookie', async () => {
   const signedIn = await signIn(origin, owner.adminToken)
   const [secret, csrf] = [signedIn.cookie.slice('ugs_session='.length), signedIn.csrfToken]
-  assertNothingOfSecrets('the answer to who signs in', signedIn.response.text, [...secrets, secret])
+  assertNothingOfSecrets('the response to a sign-in', signedIn.response.text, [...secrets, secret])
   secrets.add(secret)
-  const whoIs = await call(origin, { path: sessionPath, headers: { cookie: signedIn.cookie } })
-  assertNothingOfSecrets('the answer to who is signed in', whoIs.text, secrets)
+  const whoIs = await sendRequest(origin, { path: sessionPath, headers: { cookie: signedIn.cookie } })
+  assertNothingOfSecrets('the response that names the session', whoIs.text, secrets)
   secrets.add(csrf)
-  for (const answer of [
+  for (const response of [
     await signingIn(origin, { api_token: `${secret}x` }),
-    await call(origin, { method: 'DELETE', path: sessionPath, headers: { cookie: signedIn.cookie } }),
-    await call(origin, { method: 'DELETE', path: sessionPath, headers: signed(signedIn) }),
-    await call(origin, { path: sessionPath, headers: { cookie: signedIn.cookie } }),
-    await call(origin, { path: `/console/${secret}`, headers: { cookie: signedIn.cookie } }),
+    await sendRequest(origin, { method: 'DELETE', path: sessionPath, headers: { cookie: signedIn.cookie } }),
+    await sendRequest(origin, { method: 'DELETE', path: sessionPath, headers: signed(signedIn) }),
+    await sendRequest(origin, { path: sessionPath, headers: { cookie: signedIn.cookie } }),
+    await sendRequest(origin, { path: `/console/${secret}`, headers: { cookie: signedIn.cookie } }),
   ])
-    assertNothingOfSecrets('an answer to a session', answer.text, secrets)
+    assertNothingOfSecrets('a response to a session', response.text, secrets)
 })
 
 test('public responses contain no secret', async () => {
   for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs', '/console', '/nothing'])
-    assertNothingOfSecrets(path, (await call(origin, { path })).text, secrets)
+    assertNothingOfSecrets(path, (await sendRequest(origin, { path })).text, secrets)
 })
 
 const withoutNames = (where: string, text: string) => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createApiToken } from '../support/command.ts'
-import { call } from '../support/http.ts'
+import { sendRequest } from '../support/http.ts'
 import { kept } from '../support/kept.ts'
-import { answersTo, answerTo, requestText } from '../support/raw-connection.ts'
+import { responsesTo, responseTo, requestText } from '../support/raw-connection.ts'
 import { assertNoSecret, randomPartOf, tokenPattern } from '../support/secrets.ts'
 import { startService } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
@@ -37,15 +37,15 @@ const misplaced: Record<string, (secret: string) => Promise<{ text: string; head
     api.put({ user_group_id: [secret], name: { secret }, mapping: secret, properties: secret }),
   'as a duplicate key': (secret) => api.get(`{"properties":{"${secret}":1,"${secret}":2}}`),
   'as the key of a number that is refused': (secret) => api.get(`{"properties":{"${secret}":1e999}}`),
-  'beside a lone surrogate': (secret) => api.get(`{"properties":{"${secret}":"${secret}\\ud800"}}`),
+  'next to a lone surrogate': (secret) => api.get(`{"properties":{"${secret}":"${secret}\\ud800"}}`),
   'in what is not JSON': (secret) => api.get(`{"name":"${secret}`),
   'as the body': (secret) => api.post(secret),
   'as a longer current_token': (secret) => api.post({ current_token: `${secret}x` }),
   'in a rotation with a field too many': (secret) => api.post({ current_token: secret, [secret]: secret }),
-  'in the path': (secret) => call(service.origin, { path: `/api/user/${secret}`, token: Testing }),
-  'in a path below the docs': (secret) => call(service.origin, { path: `/docs/static/${secret}` }),
-  'in a path that cannot be decoded': (secret) => call(service.origin, { path: `/%zz/${secret}` }),
-  'in the query': (secret) => call(service.origin, { path: `/api/user?token=${secret}` }),
+  'in the path': (secret) => sendRequest(service.origin, { path: `/api/user/${secret}`, token: Testing }),
+  'in a path below the docs': (secret) => sendRequest(service.origin, { path: `/docs/static/${secret}` }),
+  'in a path that cannot be decoded': (secret) => sendRequest(service.origin, { path: `/%zz/${secret}` }),
+  'in the query': (secret) => sendRequest(service.origin, { path: `/api/user?token=${secret}` }),
   'as a Bearer': (secret) => userApi(service.origin).get({}, { authorization: `Bearer ${secret}` }),
   'as a longer API token': (secret) => userApi(service.origin, `${secret}x`).get({}),
   'as the override': (secret) => api.post({}, { 'x-http-method-override': secret }),
@@ -53,21 +53,21 @@ const misplaced: Record<string, (secret: string) => Promise<{ text: string; head
   'as the Content-Type': (secret) => api.get({}, { 'content-type': secret }),
   'as the Content-Encoding': (secret) => api.get({}, { 'content-encoding': secret }),
   'as the Transfer-Encoding': (secret) =>
-    answerTo(service.origin, requestText({ token: Testing, headers: [`Transfer-Encoding: ${secret}`] })),
-  'as the Host': (secret) => call(service.origin, { path: '/nothing', headers: { host: secret } }),
-  'as the method': (secret) => answerTo(service.origin, requestText({ method: secret, token: Testing })),
-  'in a broken request line': (secret) => answerTo(service.origin, `${secret}\r\n\r\n`),
-  'in a broken header': (secret) => answerTo(service.origin, `GET / HTTP/1.1\r\n${secret}\r\n\r\n`),
+    responseTo(service.origin, requestText({ token: Testing, headers: [`Transfer-Encoding: ${secret}`] })),
+  'as the Host': (secret) => sendRequest(service.origin, { path: '/nothing', headers: { host: secret } }),
+  'as the method': (secret) => responseTo(service.origin, requestText({ method: secret, token: Testing })),
+  'in a broken request line': (secret) => responseTo(service.origin, `${secret}\r\n\r\n`),
+  'in a broken header': (secret) => responseTo(service.origin, `GET / HTTP/1.1\r\n${secret}\r\n\r\n`),
   'in headers that are too large': (secret) =>
-    answerTo(service.origin, requestText({ headers: [`X-Header: ${secret.repeat(500)}`] })),
-  'as the API token of a call that is forbidden': (secret) =>
+    responseTo(service.origin, requestText({ headers: [`X-Header: ${secret.repeat(500)}`] })),
+  'as the API token of a forbidden request': (secret) =>
     userApi(service.origin, reader).post({ current_token: secret }),
 }
-for (const [what, make] of Object.entries(misplaced)) {
+for (const [what, send] of Object.entries(misplaced)) {
   test(`a token sent ${what} is in no part of the response`, async () => {
     // The prefix is the longest part of a token that is not secret.
     for (const secret of [Testing, reader, withKey, current]) {
-      const { text, headers } = await make(secret)
+      const { text, headers } = await send(secret)
       const random = randomPartOf(secret)
       assert.match(text, /"success":0/)
       for (const part of [random.slice(0, 12), random.slice(-12)]) {
@@ -88,7 +88,7 @@ test('a token sent as Idempotency-Key works as one, and is not stored', async ()
 })
 
 test('interrupted requests leave no token behind', async () => {
-  await answersTo(service.origin, `${requestText({ token: Testing, body: '{}' })}broken ${withKey}\r\n\r\n`)
+  await responsesTo(service.origin, `${requestText({ token: Testing, body: '{}' })}broken ${withKey}\r\n\r\n`)
   const body = Buffer.alloc(1024 * 1024 + 1, withKey)
   assertFault(await api.get(body), 'body_too_large')
   assertSuccess(await api.get({ user_group_id: 'known' }))

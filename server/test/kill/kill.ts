@@ -38,9 +38,9 @@ try {
   for (let round = 0; round < rounds; round++) {
     const result = await runKillRound(services, store, round)
     results.push(result)
-    const { victim, calls, changes, inDoubt, refused, violations, faults } = result
+    const { victim, requests, changes, inDoubt, refused, violations, faults } = result
     console.log(
-      `round ${round + 1}: kill -9 of ${victim}; ${calls} calls, ${changes} changes acknowledged, ${inDoubt} in doubt, ${refused} × 503; ${violations.length} lost or wrong, ${faults.length} faults of the files`,
+      `round ${round + 1}: kill -9 of ${victim}; ${requests} requests, ${changes} changes acknowledged, ${inDoubt} in doubt, ${refused} × 503; ${violations.length} lost or wrong, ${faults.length} faults of the files`,
     )
     for (const what of [...violations, ...faults].slice(0, 10)) console.log(`  ${what}`)
   }
@@ -51,6 +51,6 @@ try {
 const total = (of: (result: KillResult) => number) => results.reduce((sum, result) => sum + of(result), 0)
 const wrong = total(({ violations, faults }) => violations.length + faults.length)
 console.log(
-  `${options.store}: ${rounds} kills, ${total(({ calls }) => calls)} calls, ${total(({ changes }) => changes)} changes acknowledged, ${total(({ inDoubt }) => inDoubt)} in doubt; lost or wrong: ${wrong}`,
+  `${options.store}: ${rounds} kills, ${total(({ requests }) => requests)} requests, ${total(({ changes }) => changes)} changes acknowledged, ${total(({ inDoubt }) => inDoubt)} in doubt; lost or wrong: ${wrong}`,
 )
 if (wrong > 0) process.exitCode = 1

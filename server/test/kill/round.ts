@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { Caller } from '../failover/caller.ts'
-import { Ledger, type AuthorizedRequest } from '../failover/ledger.ts'
+import { Ledger, type RecordedRequest } from '../failover/ledger.ts'
 import { Load } from '../failover/load.ts'
 import { acknowledges } from '../failover/round.ts'
 import { assertLive } from '../failover/services.ts'
@@ -14,7 +14,7 @@ type Victim = (typeof victims)[number]
 
 export interface KillResult {
   readonly victim: Victim
-  readonly calls: number
+  readonly requests: number
   /** Acknowledged creations, updates and rotations. */
   readonly changes: number
   readonly inDoubt: number
@@ -52,10 +52,10 @@ export async function runKillRound(
   }
   await load.stop()
   assertLive(services)
-  const { calls } = ledger
-  const count = (isOne: (call: AuthorizedRequest) => boolean) => calls.filter(isOne).length
+  const { requests } = ledger
+  const count = (isOne: (request: RecordedRequest) => boolean) => requests.filter(isOne).length
   const result = {
-    calls: calls.length,
+    requests: requests.length,
     changes: count(({ kind, outcome }) => kind !== 'read' && outcome === 'done'),
     inDoubt: count(({ outcome }) => outcome === 'in doubt'),
     refused: count(({ outcome }) => outcome === 'undone'),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { WhenBack } from '../failover/caller.ts'
 import { createApiToken } from '../support/command.ts'
 import { freePort } from '../support/port.ts'
-import { startService, type RunningService } from '../support/service.ts'
+import { startNewProcess as startService, type RunningService } from '../support/service.ts'
 
 /** Ends the processes even if the tests are killed. */
 export interface Keeper {

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, describe, it, test } from 'node:test'
 import { createApiToken, runCommand } from '../support/command.ts'
-import { call, type HttpResponse } from '../support/http.ts'
-import { answersTo, RawConnection, requestText } from '../support/raw-connection.ts'
+import { sendRequest, type HttpResponse } from '../support/http.ts'
+import { responsesTo, RawConnection, requestText } from '../support/raw-connection.ts'
 import { randomPartOf } from '../support/secrets.ts'
 import { startService, temporaryFolder, ugsFile, type RunningService } from '../support/service.ts'
 import { assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
@@ -110,27 +110,27 @@ const loggedRequests: Record<string, [send: () => Promise<HttpResponse>, logged:
     ['PUT', '/api/user', 'update', 'forbidden', 3],
   ],
   'a management request': [
-    () => call(service.origin, { path: '/admin/v1/user-groups/7/versions?x=1', token: admin }),
+    () => sendRequest(service.origin, { path: '/admin/v1/user-groups/7/versions?x=1', token: admin }),
     ['GET', '/admin/v1/user-groups/{team_id}/versions', 'listUserGroupVersions', 'validation_failed', 4],
   ],
   'a health check': [
-    () => call(service.origin, { path: '/readyz?x=1' }),
+    () => sendRequest(service.origin, { path: '/readyz?x=1' }),
     ['GET', '/readyz', null, null, null],
   ],
   'a page': [
-    () => call(service.origin, { path: '/console/user-groups' }),
+    () => sendRequest(service.origin, { path: '/console/user-groups' }),
     ['GET', '/console/*', null, null, null],
   ],
   'a method that the path does not support': [
-    () => call(service.origin, { method: 'DELETE', token: Testing }),
+    () => sendRequest(service.origin, { method: 'DELETE', token: Testing }),
     ['DELETE', null, null, 'method_not_allowed', null],
   ],
   'an unknown path': [
-    () => call(service.origin, { path: `/api/user/${Testing}` }),
+    () => sendRequest(service.origin, { path: `/api/user/${Testing}` }),
     ['GET', null, null, 'not_found', null],
   ],
   'a path that cannot be decoded': [
-    () => call(service.origin, { path: '/%zz' }),
+    () => sendRequest(service.origin, { path: '/%zz' }),
     ['GET', null, null, 'malformed_request', null],
   ],
 }
@@ -163,7 +163,7 @@ const refused: Record<string, [sent: string, logged: unknown[]]> = {
 }
 for (const [what, [sent, expected]] of Object.entries(refused)) {
   test(`logs one line for ${what}, refused before its body was read`, async () => {
-    const [response] = await answersTo(service.origin, sent)
+    const [response] = await responsesTo(service.origin, sent)
     assert.ok(response !== undefined)
     assert.deepEqual(await loggedFields(response), expected)
     const { duration_ms, bytes } = await lineOf(response)
@@ -176,7 +176,7 @@ describe('a client that disconnects', () => {
   it('while it sends the body: its request is logged as cut off', async () => {
     const { hostname, port } = new URL(service.origin)
     // Send one request first, so that the API token is cached.
-    await answersTo(
+    await responsesTo(
       service.origin,
       requestText({ token: Testing, headers: ['Connection: close'], body: '{}' }),
     )
@@ -218,10 +218,10 @@ describe('a client that disconnects', () => {
 async function sampled(t: Parameters<typeof startService>[0], environment: Record<string, string>) {
   const one = await startService(t, environment)
   const responses = await Promise.all(
-    Array.from({ length: 400 }, () => call(one.origin, { path: '/healthz' })),
+    Array.from({ length: 400 }, () => sendRequest(one.origin, { path: '/healthz' })),
   )
   const { Testing: token } = one.tokens
-  const [failed] = await answersTo(
+  const [failed] = await responsesTo(
     one.origin,
     requestText({ token, headers: ['Transfer-Encoding: gzip', 'Connection: close'] }),
   )
@@ -256,7 +256,7 @@ describe('UGS_ACCESS_LOG', () => {
 test('several workers log their requests as whole lines', async (t) => {
   const several = await startService(t, { UGS_ACCESS_LOG: 'full', LOG_LEVEL: 'fatal' }, ['--workers', '2'])
   const responses = await Promise.all(
-    Array.from({ length: 200 }, () => call(several.origin, { path: '/healthz' })),
+    Array.from({ length: 200 }, () => sendRequest(several.origin, { path: '/healthz' })),
   )
   for (const response of responses) assert.equal((await lineOf(response, several)).status, 200)
 })
@@ -269,14 +269,14 @@ test('requests do not wait for the reader of the log', async (t) => {
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
   const origin = / (http:\S+)/.exec(line)?.[1] ?? ''
   // Far more than the buffer of a pipe.
-  const calls = 2000
-  for (let i = 0; i < calls; i += 100)
-    await Promise.all(Array.from({ length: 100 }, () => call(origin, { path: '/healthz' })))
+  const requests = 2000
+  for (let i = 0; i < requests; i += 100)
+    await Promise.all(Array.from({ length: 100 }, () => sendRequest(origin, { path: '/healthz' })))
   let log = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text))
   child.kill('SIGTERM')
   await once(child, 'close')
-  assert.equal(linesOf({ stderr: () => log }).length, calls)
+  assert.equal(linesOf({ stderr: () => log }).length, requests)
 })
 
 test('the log contains no secrets or contents of requests', async () => {
@@ -297,10 +297,10 @@ test('the log contains no secrets or contents of requests', async () => {
       `/%zz/${secret}`,
     ]) {
       for (const token of [admin, secret])
-        await lineOf(await call(service.origin, { path, token, body: { current_token: secret } }))
+        await lineOf(await sendRequest(service.origin, { path, token, body: { current_token: secret } }))
     }
     await lineOf(await api.post({ current_token: `${secret}x` }, { 'idempotency-key': secret }))
-    const [response] = await answersTo(service.origin, `${secret} /api/user HTTP/1.1\r\n${secret}\r\n\r\n`)
+    const [response] = await responsesTo(service.origin, `${secret} /api/user HTTP/1.1\r\n${secret}\r\n\r\n`)
     await lineOf(response as HttpResponse)
   }
   const log = service.stderr()

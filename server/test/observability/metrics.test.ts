@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createApiToken, runCommand } from '../support/command.ts'
-import { call } from '../support/http.ts'
+import { sendRequest } from '../support/http.ts'
 import { introspector } from '../support/introspection.ts'
 import { metricsUrlOf, scrape, type Scrape } from '../support/metrics.ts'
-import { answerTo, RawConnection, requestText } from '../support/raw-connection.ts'
+import { responseTo, RawConnection, requestText } from '../support/raw-connection.ts'
 import { runUgs, startService, temporaryFolder, type RunningService } from '../support/service.ts'
 import { tokenIn, userApi } from '../support/user-api.ts'
 import { readPage, readTable } from '../docs/support.ts'
@@ -46,21 +46,21 @@ test('the counters match the requests by operation, status and code', async (t) 
   await times(4, () => api.post({ current_token: current }))
   await times(3, () => api.get({ user_group_id: 1 }))
   await times(5, () => introspect(current))
-  await times(2, () => call(origin, { path: '/admin/v1/user-groups', token: admin }))
-  await call(origin, { path: '/admin/v1/user-groups', token: tokens.Testing })
+  await times(2, () => sendRequest(origin, { path: '/admin/v1/user-groups', token: admin }))
+  await sendRequest(origin, { path: '/admin/v1/user-groups', token: tokens.Testing })
   await times(4, () => userApi(origin, 'wrong').get({}))
-  await times(2, () => call(origin, { path: '/healthz' }))
-  await call(origin, { path: '/readyz' })
-  await call(origin, { path: '/openapi.json' })
-  await call(origin, { path: '/console' })
-  await call(origin, { path: '/nothing' })
-  await call(origin, { path: '/%zz' })
-  await call(origin, { path: '/api/user', method: 'DELETE' })
-  await answerTo(origin, 'NOT HTTP\r\n\r\n')
-  await answerTo(origin, requestText({ headers: [`X-Header: ${'x'.repeat(20_000)}`] }))
-  await answerTo(origin, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
+  await times(2, () => sendRequest(origin, { path: '/healthz' }))
+  await sendRequest(origin, { path: '/readyz' })
+  await sendRequest(origin, { path: '/openapi.json' })
+  await sendRequest(origin, { path: '/console' })
+  await sendRequest(origin, { path: '/nothing' })
+  await sendRequest(origin, { path: '/%zz' })
+  await sendRequest(origin, { path: '/api/user', method: 'DELETE' })
+  await responseTo(origin, 'NOT HTTP\r\n\r\n')
+  await responseTo(origin, requestText({ headers: [`X-Header: ${'x'.repeat(20_000)}`] }))
+  await responseTo(origin, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
   // A request whose headers never end.
-  await answerTo(origin, 'GET /healthz HTTP/1.1\r\nHost: a\r\n')
+  await responseTo(origin, 'GET /healthz HTTP/1.1\r\nHost: a\r\n')
 
   const now = await scrape(service)
   assert.deepEqual(before.values('ugs_http_request_duration_seconds_count'), {})
@@ -143,14 +143,18 @@ test('the durations and batches match the requests', async (t) => {
   assert.ok(bounds.filter((bound) => bound >= 0.001 && bound <= 0.002).length >= 4, '1 ms and 2 ms differ')
 
   const kind = isOnPostgres ? 'create' : 'transaction'
-  const callsIn = (name: string) => (now.value(name, { kind }) ?? 0) - (before.value(name, { kind }) ?? 0)
+  const operationsIn = (name: string) =>
+    (now.value(name, { kind }) ?? 0) - (before.value(name, { kind }) ?? 0)
   // On SQLite, also the lookup of the API token and the ping for `ugs_ready`.
-  const calls = callsIn('ugs_store_batch_size_sum')
-  assert.ok(isOnPostgres ? calls === 50 : calls > 50, `${calls} calls`)
-  assert.ok(callsIn('ugs_store_batch_size_count') < calls)
+  const operations = operationsIn('ugs_store_batch_size_sum')
+  assert.ok(isOnPostgres ? operations === 50 : operations > 50, `${operations} operations`)
+  assert.ok(operationsIn('ugs_store_batch_size_count') < operations)
   for (const what of ['duration', 'wait'])
-    assert.equal(callsIn(`ugs_store_batch_${what}_seconds_count`), callsIn('ugs_store_batch_size_count'))
-  assert.ok(callsIn('ugs_store_batch_duration_seconds_sum') > 0)
+    assert.equal(
+      operationsIn(`ugs_store_batch_${what}_seconds_count`),
+      operationsIn('ugs_store_batch_size_count'),
+    )
+  assert.ok(operationsIn('ugs_store_batch_duration_seconds_sum') > 0)
   if (isOnPostgres) {
     assert.equal(now.value('ugs_postgres_connections_max'), 10)
     assert.ok((now.value('ugs_postgres_connections') ?? 0) >= 1)
@@ -224,16 +228,16 @@ test('build info contains the versions', async (t) => {
 test('the metrics server serves only GET and HEAD of /metrics, and the API no metrics', async (t) => {
   const service = await startService(t, measured)
   const { origin } = metricsUrlOf(service)
-  const get = await call(origin, { path: '/metrics?x=1' })
+  const get = await sendRequest(origin, { path: '/metrics?x=1' })
   assert.equal(get.status, 200)
   assert.equal(get.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8')
-  assert.equal((await call(origin, { path: '/metrics', method: 'HEAD' })).text, '')
-  const post = await call(origin, { path: '/metrics', method: 'POST', body: 'x' })
+  assert.equal((await sendRequest(origin, { path: '/metrics', method: 'HEAD' })).text, '')
+  const post = await sendRequest(origin, { path: '/metrics', method: 'POST', body: 'x' })
   assert.deepEqual([post.status, post.headers.allow], [405, 'GET, HEAD'])
   for (const path of ['/', '/metrics/', '/api/user', '/healthz']) {
-    assert.equal((await call(origin, { path })).status, 404, path)
+    assert.equal((await sendRequest(origin, { path })).status, 404, path)
   }
-  assert.equal((await call(service.origin, { path: '/metrics' })).status, 404)
+  assert.equal((await sendRequest(service.origin, { path: '/metrics' })).status, 404)
 })
 
 test('without UGS_METRICS_PORT there is no metrics server', async (t) => {
@@ -248,7 +252,7 @@ test('a drain is visible until its end', async (t) => {
   const stopped = service.stop()
   while ((await scrape(service)).value('ugs_ready') === 1);
   assert.equal(await stopped, 0)
-  await assert.rejects(call(origin, { path: '/metrics' }), { code: 'ECONNREFUSED' })
+  await assert.rejects(sendRequest(origin, { path: '/metrics' }), { code: 'ECONNREFUSED' })
 })
 
 for (const args of [[], ['--workers', '2']]) {

@@ -4,8 +4,8 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, describe, it, test, type TestContext } from 'node:test'
 import { startCollector, type ReceivedSpan } from '../support/collector.ts'
-import { call } from '../support/http.ts'
-import { answersTo, RawConnection, requestText } from '../support/raw-connection.ts'
+import { sendRequest } from '../support/http.ts'
+import { responsesTo, RawConnection, requestText } from '../support/raw-connection.ts'
 import { randomPartOf } from '../support/secrets.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
 import { assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
@@ -67,7 +67,10 @@ test('a request is a span of its trace context', async () => {
 
 test('the log line of a request has its span id', async () => {
   const { traceId, header } = newTrace()
-  const { headers } = await call(service.origin, { path: '/healthz', headers: { traceparent: header } })
+  const { headers } = await sendRequest(service.origin, {
+    path: '/healthz',
+    headers: { traceparent: header },
+  })
   const { spanId } = await spanOfRequest(traceId)
   const id = `"request_id":"${headers['x-request-id']}"`
   await service.logged(id)
@@ -109,8 +112,8 @@ test('a batch is a child of its first request and linked to the others', async (
       isBatch(span) && traces.some(({ traceId }) => traceId === span.traceId) && span.links.length > 0,
   )
   assert.ok(Number(shared.attributes['ugs.batch.size']) > shared.links.length)
-  const calls = await Promise.all(traces.map(({ traceId }) => spanOfRequest(traceId)))
-  for (const { spanId, traceId } of calls) {
+  const requests = await Promise.all(traces.map(({ traceId }) => spanOfRequest(traceId)))
+  for (const { spanId, traceId } of requests) {
     await collector.until(
       (span) =>
         isBatch(span) && (span.parentSpanId === spanId || span.links.some((link) => link.spanId === spanId)),
@@ -141,7 +144,7 @@ test('an unsampled request leaves no span, next to sampled ones', async () => {
   for (const { traceId } of traces) assert.ok(assertSuccess(await connection.response()), traceId)
   connection.close()
   const last = newTrace()
-  await call(service.origin, { path: '/healthz', headers: { traceparent: last.header } })
+  await sendRequest(service.origin, { path: '/healthz', headers: { traceparent: last.header } })
   await spanOfRequest(last.traceId)
   for (const [i, { traceId }] of traces.entries()) {
     const ownSpans = collector.spans.filter((span) => span.traceId === traceId)
@@ -157,7 +160,7 @@ test('an unsampled request leaves no span, next to sampled ones', async () => {
 test('a server error sets the status of the span, and a client error does not', async () => {
   const ours = newTrace()
   const headers = [`traceparent: ${ours.header}`, 'Transfer-Encoding: gzip']
-  await answersTo(service.origin, requestText({ token: Testing, headers }))
+  await responsesTo(service.origin, requestText({ token: Testing, headers }))
   const failed = await spanOfRequest(ours.traceId)
   assert.deepEqual(
     [failed.status, failed.attributes['error.type'], failed.attributes['http.response.status_code']],
@@ -203,11 +206,11 @@ test('spans contain no secrets or contents of requests', async () => {
       `/console/${secret}`,
       `/%zz/${secret}`,
     ])
-      await call(service.origin, { path, token: secret, headers, body: { current_token: secret } })
+      await sendRequest(service.origin, { path, token: secret, headers, body: { current_token: secret } })
     await api.post({ current_token: `${secret}x` }, { ...headers, 'idempotency-key': secret })
   }
   const last = newTrace()
-  await call(service.origin, { path: '/healthz', headers: { traceparent: last.header } })
+  await sendRequest(service.origin, { path: '/healthz', headers: { traceparent: last.header } })
   await spanOfRequest(last.traceId)
   const sent = collector.received()
   for (const secret of secrets) assert.ok(!sent.includes(randomPartOf(secret).slice(0, 12)))
@@ -218,7 +221,7 @@ test('spans contain no secrets or contents of requests', async () => {
 async function loadedWith(t: TestContext, settings: Record<string, string>): Promise<string> {
   const folder = temporaryFolder(t)
   const one = await startService(t, { ...settings, NODE_V8_COVERAGE: folder })
-  await call(one.origin, { path: '/healthz' })
+  await sendRequest(one.origin, { path: '/healthz' })
   await one.stop()
   return readdirSync(folder)
     .map((file) => readFileSync(join(folder, file), 'utf8'))
@@ -239,7 +242,7 @@ describe('UGS_TRACES', () => {
     const own = await startCollector(t)
     const settings = { ...own.settings, OTEL_BSP_SCHEDULE_DELAY: '600000', OTEL_SERVICE_NAME: 'mine' }
     const one = await startService(t, settings)
-    for (let i = 0; i < 20; i++) await call(one.origin, { path: '/healthz' })
+    for (let i = 0; i < 20; i++) await sendRequest(one.origin, { path: '/healthz' })
     assert.equal(own.spans.length, 0)
     assert.equal(await one.stop(), 0)
     const sent = own.spans.filter(({ kind }) => kind === 2)
@@ -252,11 +255,11 @@ describe('UGS_TRACES', () => {
   it('on with several workers, sends the spans of each', async (t) => {
     const own = await startCollector(t)
     const one = await startService(t, own.settings, ['--workers', '2'])
-    await Promise.all(Array.from({ length: 40 }, () => call(one.origin, { path: '/healthz' })))
+    await Promise.all(Array.from({ length: 40 }, () => sendRequest(one.origin, { path: '/healthz' })))
     assert.equal(await one.stop(), 0)
-    const calls = own.spans.filter(({ kind }) => kind === 2)
-    assert.equal(calls.length, 40)
-    assert.equal(new Set(calls.map(({ resource }) => resource['process.pid'])).size, 2)
+    const requests = own.spans.filter(({ kind }) => kind === 2)
+    assert.equal(requests.length, 40)
+    assert.equal(new Set(requests.map(({ resource }) => resource['process.pid'])).size, 2)
   })
 })
 

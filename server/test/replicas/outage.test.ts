@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { createApiToken } from '../support/command.ts'
 import { DatabaseProxy } from '../support/database-proxy.ts'
 import { freshDatabase } from '../support/database.ts'
-import { call } from '../support/http.ts'
+import { sendRequest } from '../support/http.ts'
 import { freshRole } from '../support/role.ts'
 import { startService, type RunningService } from '../support/service.ts'
 import { openSession } from '../support/session.ts'
@@ -53,7 +53,8 @@ async function start(t: TestContext, environment: Record<string, string> = {}): 
   }
 }
 
-const readiness = async ({ origin }: RunningService) => (await call(origin, { path: '/readyz' })).status
+const readiness = async ({ origin }: RunningService) =>
+  (await sendRequest(origin, { path: '/readyz' })).status
 
 const outages: Record<string, (proxy: DatabaseProxy) => unknown> = {
   'refuses connections': (proxy) => proxy.refuse(),
@@ -74,7 +75,7 @@ for (const [outage, begin] of Object.entries(outages)) {
     ])
     for (const response of responses) assertFault(response, 'unavailable')
     assert.equal(await readiness(service), 503)
-    assert.equal((await call(service.origin, { path: '/healthz' })).status, 200)
+    assert.equal((await sendRequest(service.origin, { path: '/healthz' })).status, 200)
     proxy.becomeWritable()
     proxy.open()
     // Connections that do not respond time out first.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createApiToken, runCommand } from '../support/command.ts'
-import { call, type HttpResponse } from '../support/http.ts'
+import { sendRequest, type HttpResponse } from '../support/http.ts'
 import { startReplicas, type Replica } from '../support/replicas.ts'
 import { runUgs } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
@@ -93,7 +93,7 @@ for (const round of rounds) {
 }
 
 test('all replicas see an acknowledged change in the next request', async () => {
-  const body = { user_group_id: 'next call', name: 'Name' }
+  const body = { user_group_id: 'next request', name: 'Name' }
   let token = tokenIn(await first.api.get(body))
   for (const [i, replica] of [...all, ...all].entries()) {
     const others = all.filter((other) => other !== replica)
@@ -103,10 +103,10 @@ test('all replicas see an acknowledged change in the next request', async () => 
       assertFault(await api.post({ current_token: old }), 'token_superseded')
       assert.equal(tokenIn(await api.get(body)), token)
     }
-    assertSuccess(await replica.api.put({ user_group_id: 'next call', name: `Name ${i}` }))
+    assertSuccess(await replica.api.put({ user_group_id: 'next request', name: `Name ${i}` }))
     body.name = `Name ${i}`
     for (const { api } of others) {
-      assert.equal(assertSuccess(await api.get({ user_group_id: 'next call' })).user_group.name, body.name)
+      assert.equal(assertSuccess(await api.get({ user_group_id: 'next request' })).user_group.name, body.name)
     }
   }
 })
@@ -145,7 +145,8 @@ test('all replicas accept a new API token at once, and refuse a revoked one with
 })
 
 test('every replica is ready', async () => {
-  for (const { service } of all) assert.equal((await call(service.origin, { path: '/readyz' })).status, 200)
+  for (const { service } of all)
+    assert.equal((await sendRequest(service.origin, { path: '/readyz' })).status, 200)
 })
 
 test('a replica with another secret key fails to start and names the missing key', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
-import { call } from '../support/http.ts'
+import { sendRequest } from '../support/http.ts'
 import { DatabaseProxy, type CaughtStatement } from '../support/database-proxy.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openSession } from '../support/session.ts'
@@ -194,14 +194,14 @@ describe('ugs store copy, when the source changes during the copy', () => {
     const service = await startService(t)
     const { Customer: token } = service.tokens
     for (const user_group_id of ['a', 'b', 'c']) {
-      await call(service.origin, { token, body: { user_group_id, name: 'A' } })
+      await sendRequest(service.origin, { token, body: { user_group_id, name: 'A' } })
     }
     const from = `sqlite:${service.dataFolder}/ugs.db`
     const url = await freshDatabase(t)
     const proxy = await DatabaseProxy.start(t, url)
     const copying = copyStore(from, proxy.url)
     const caught = await caughtAt(proxy, finish.slice(0, 1))
-    const { status } = await call(service.origin, {
+    const { status } = await sendRequest(service.origin, {
       ...{ method: 'PUT', token, body: { user_group_id: 'b', name: 'changed' } },
     })
     assert.equal(status, 200)

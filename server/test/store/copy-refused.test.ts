@@ -12,7 +12,7 @@ import { runUgs, temporaryFolder } from '../support/service.ts'
 import { assertCopyFails, copiedTables, copyStore, stateOf } from '../support/store-copy.ts'
 import { changing, markUnfinished, sourceFile, type SourceFile } from './copy-support.ts'
 import { created, placeOf } from './postgres/postgres-support.ts'
-import { newWorkspace, origin } from './contract/store-fixtures.ts'
+import { newWorkspace, actor } from './contract/store-fixtures.ts'
 
 describe('ugs store copy: a target', async () => {
   const source = await sourceFile({ after })
@@ -29,13 +29,13 @@ describe('ugs store copy: a target', async () => {
     'one user group': (store) => created(store),
     'one API token': (store) =>
       store.apiTokens.create({
-        ...origin,
+        ...actor,
         ...{ workspaceId: 1, environment: 'Testing', name: 'a', scopes: ['read'] },
         ...{ createdAt: 1, expiresAt: null, tokenHash: Buffer.alloc(32) },
       }),
     'a schema': (store) =>
       store.dataSources.createSchema({
-        ...origin,
+        ...actor,
         ...{ workspaceId: 1, environment: 'Testing', providedId: 'a', name: 'a', createdAt: 1 },
       }),
     'another workspace': (store) => store.workspaces.create(newWorkspace('other')),
@@ -139,7 +139,7 @@ describe('ugs store copy: a target', async () => {
           ...{ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 1 },
         })
         assert.ok(group)
-        await store.userGroups.update({ key: group, change: { name: 'new' }, ...origin, now: 3000 })
+        await store.userGroups.update({ key: group, change: { name: 'new' }, ...actor, now: 3000 })
       })
       await isRefused(t, url, notOfSource('user_group'), changed)
     })

@@ -9,7 +9,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import type { Scope } from '../support/scope.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { created, creation, rotation } from './postgres/postgres-support.ts'
-import { deletion, newSession, newWorkspace, origin } from './contract/store-fixtures.ts'
+import { deletion, newSession, newWorkspace, actor } from './contract/store-fixtures.ts'
 import { defaults } from './store-options.ts'
 
 export interface SourceFile {
@@ -58,7 +58,7 @@ async function fill(store: Store, userGroups: number): Promise<void> {
   await store.workspaces.create(newWorkspace('second', 1000))
   const token = { environment: 'Customer', scopes: ['write'], createdAt: 1000 } as const
   const signedIn = await store.apiTokens.create({
-    ...origin,
+    ...actor,
     ...token,
     workspaceId: 1,
     name: 'a',
@@ -69,15 +69,15 @@ async function fill(store: Store, userGroups: number): Promise<void> {
   await store.apiTokens.recordUses([{ id: signedIn.id, usedAt: 60_000 }])
   await store.apiTokens.limit({
     ...{ id: signedIn.id, rateLimit: { perSecond: 10, burst: 20 }, now: 1400 },
-    ...origin,
+    ...actor,
   })
   await store.apiTokens.reportUsage([{ apiTokenId: signedIn.id, costMs: 5, aheadMs: 5, fullMs: 2000 }])
   await store.apiTokens.rotate({
     ...{ id: signedIn.id, tokenHash: randomBytes(32), oldTokenValidUntil: 5000, now: 1500 },
-    ...origin,
+    ...actor,
   })
   const { id } = await store.apiTokens.create({
-    ...origin,
+    ...actor,
     ...{ ...token, workspaceId: 2, name: 'b', expiresAt: 2000, tokenHash: randomBytes(32) },
   })
   await store.apiTokens.revoke({ id, author: 'cli:root', requestId: null, now: 1500 })
@@ -87,7 +87,7 @@ async function fill(store: Store, userGroups: number): Promise<void> {
   await Promise.all(Array.from({ length: userGroups - 2 }, () => store.userGroups.getOrCreate(creation())))
   for (const providedId of ['sales', 'support']) {
     await store.dataSources.createSchema({
-      ...origin,
+      ...actor,
       workspaceId: 1,
       environment: 'Customer',
       providedId,
@@ -95,7 +95,7 @@ async function fill(store: Store, userGroups: number): Promise<void> {
       createdAt: 1000,
     })
     const dataSource = { schemaId: 1, providedId, name: 'A', createdAt: 1000 }
-    await store.dataSources.create({ workspaceId: 1, environment: 'Customer', ...origin, ...dataSource })
+    await store.dataSources.create({ workspaceId: 1, environment: 'Customer', ...actor, ...dataSource })
   }
   const [first, second] = [
     await created(store),
@@ -105,14 +105,14 @@ async function fill(store: Store, userGroups: number): Promise<void> {
   await store.userGroups.rotate(rotation(first.token, { idempotency }))
   const again = { ...idempotency, keyHash: randomBytes(32) }
   await store.userGroups.rotate(rotation(second.token, { idempotency: again, oldTokenValidUntil: 5000 }))
-  await store.userGroups.update({ key: second, change: { properties: '{"a":2}' }, ...origin, now: 3000 })
-  await store.userGroups.suspend({ ...origin, key: second, suspended: true, now: 4000 })
+  await store.userGroups.update({ key: second, change: { properties: '{"a":2}' }, ...actor, now: 3000 })
+  await store.userGroups.suspend({ ...actor, key: second, suspended: true, now: 4000 })
   const introspection = { workspaceId: 1, ...locationOf(second), introspectedAt: 60_000 }
   await store.introspections.record([introspection])
   const deleted = await created(store, {
     change: { name: 'C', mapping: '{"40":"214"}', properties: '{"a":1}' },
   })
-  await store.userGroups.suspend({ ...origin, key: deleted, suspended: true, now: 4000 })
+  await store.userGroups.suspend({ ...actor, key: deleted, suspended: true, now: 4000 })
   await store.userGroups.delete(deletion(deleted))
 }
 

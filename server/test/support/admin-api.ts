@@ -8,7 +8,7 @@ import { schemaNameOf } from '../../src/http/admin/openapi.ts'
 import { openApiDocument } from '../../src/http/docs/openapi-document.ts'
 import type { FaultCode } from '../../src/domain/fault.ts'
 import { createApiToken } from './command.ts'
-import { call, type HttpResponse } from './http.ts'
+import { sendRequest, type HttpResponse } from './http.ts'
 import { introspector, type Introspect } from './introspection.ts'
 import type { Scope } from './scope.ts'
 import { tokenPattern } from './secrets.ts'
@@ -47,7 +47,7 @@ export function adminApi(origin: string, token?: string): AdminApi {
     operationIds.map((id) => [
       id,
       (input: AdminInput = {}) =>
-        call(origin, {
+        sendRequest(origin, {
           method: operationOf(id).method,
           path: adminPath(id, input),
           token,
@@ -71,15 +71,11 @@ const { paths, components } = openApiDocument('0.0.0') as Documented
 const ajv = new Ajv2020({ strict: false, validateFormats: true, allErrors: true })
 ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
 // References start at the root of the document.
-const validators = new Map(
-  Object.keys(components.schemas).map((name) => [
-    name,
-    ajv.compile({ $ref: `#/components/schemas/${name}`, components }),
-  ]),
-)
+ajv.addSchema({ $id: 'document', components })
 
 function assertSchema(value: unknown, name: string): void {
-  const validate = validators.get(name)
+  // Compiles the schema at its first use.
+  const validate = ajv.getSchema(`document#/components/schemas/${name}`)
   assert.ok(validate?.(value), `${name}: ${JSON.stringify(validate?.errors)}\n${JSON.stringify(value)}`)
 }
 
@@ -115,15 +111,15 @@ export function rowsIn<T>({ text }: HttpResponse): T[] {
  */
 // The caller names the type that corresponds to the asserted schema.
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
-export function assertAnswers<T = any>(answer: HttpResponse, id: AdminOperationId): T {
+export function assertSucceeded<T = any>(response: HttpResponse, id: AdminOperationId): T {
   const { status = 200, response: schema, returnsRows } = operationOf(id)
-  assert.equal(answer.status, status, answer.text)
-  assert.equal(answer.headers['content-type'], returnsRows ? bulkFormats.ndjson : 'application/json')
-  assertCommonHeaders(answer)
+  assert.equal(response.status, status, response.text)
+  assert.equal(response.headers['content-type'], returnsRows ? bulkFormats.ndjson : 'application/json')
+  assertCommonHeaders(response)
   assertDocumented(id, status)
-  const body: unknown = returnsRows ? rowsIn(answer) : answer.body
+  const body: unknown = returnsRows ? rowsIn(response) : response.body
   for (const value of returnsRows ? (body as unknown[]) : [body]) assertSchema(value, schemaNameOf(schema))
-  assert.equal(answer.text.match(tokenPattern)?.length ?? 0, showsToken(id) ? 1 : 0, answer.text)
+  assert.equal(response.text.match(tokenPattern)?.length ?? 0, showsToken(id) ? 1 : 0, response.text)
   return body as T
 }
 
@@ -164,7 +160,7 @@ export interface ManagedUserGroup {
 }
 
 export function managedIn(response: HttpResponse, id: AdminOperationId): ManagedUserGroup {
-  return assertAnswers<{ user_group: ManagedUserGroup }>(response, id).user_group
+  return assertSucceeded<{ user_group: ManagedUserGroup }>(response, id).user_group
 }
 
 /** Clients of one environment of a service. */
@@ -182,12 +178,12 @@ export async function manage(
   environment: 'Customer' | 'Testing' = 'Customer',
   workspace = 'default',
 ): Promise<ManagedEnvironment> {
-  const make = (scope: string) =>
+  const issueToken = (scope: string) =>
     createApiToken(service, environment, '--workspace', workspace, '--scopes', scope)
   const [adminToken, writeToken, introspectToken] = await Promise.all([
-    make('admin'),
-    make('write'),
-    make('introspect'),
+    issueToken('admin'),
+    issueToken('write'),
+    issueToken('introspect'),
   ])
   const user = userApi(service.origin, writeToken)
   return {

@@ -19,7 +19,7 @@ import { consoleFolder } from './build-output.ts'
 import { migratedDatabase } from './database.ts'
 import type { Scope } from './scope.ts'
 import { temporaryFolder } from './temporary-folder.ts'
-import { origin } from '../store/contract/store-fixtures.ts'
+import { actor } from '../store/contract/store-fixtures.ts'
 
 export interface RunningApp {
   readonly origin: string
@@ -80,7 +80,7 @@ export async function startApp(
     createApiToken: async (expiresAt, scopes = ['admin']) => {
       const token = generateApiToken('Customer')
       await store.apiTokens.create({
-        ...origin,
+        ...actor,
         ...{ tokenHash: hashToken(token), workspaceId: 1, environment: 'Customer', name: 'test', scopes },
         ...{ createdAt: clock.now(), expiresAt: expiresAt ?? null },
       })

@@ -1,5 +1,5 @@
 import { generateApiToken } from '../../src/domain/token/token.ts'
-import { assertAnswers, of, type ManagedEnvironment } from './admin-api.ts'
+import { assertSucceeded, of, type ManagedEnvironment } from './admin-api.ts'
 import { unknownToken } from './tokens.ts'
 import { assertSuccess, tokenIn } from './user-api.ts'
 
@@ -38,20 +38,20 @@ export async function giveBelongings({ admin, user, create }: ManagedEnvironment
   await create('that shares', { name: `${secretName} too`, mapping: { sales: 'eu' } })
   assertSuccess(await user.put({ user_group_id: userGroupId, name: `${secretName}, renamed` }))
   const deleted = await create(deletedUserGroupId, { name: `${secretName}, deleted` })
-  assertAnswers(await admin.deleteUserGroup(of(deleted)), 'deleteUserGroup')
+  assertSucceeded(await admin.deleteUserGroup(of(deleted)), 'deleteUserGroup')
   const schemaOf = async (provided_id: string) =>
-    assertAnswers<{ schema: { id: number } }>(
+    assertSucceeded<{ schema: { id: number } }>(
       await admin.createSchema({ body: { provided_id, name: `${secretName} schema` } }),
       'createSchema',
     ).schema.id
   const [schemaId, unusedSchemaId] = [await schemaOf('sales'), await schemaOf('unused')]
-  const { data_source } = assertAnswers<{ data_source: { id: number } }>(
+  const { data_source } = assertSucceeded<{ data_source: { id: number } }>(
     await admin.createDataSource({
       body: { schema_id: schemaId, provided_id: 'eu', name: `${secretName} source` },
     }),
     'createDataSource',
   )
-  const { api_token, token: apiToken } = assertAnswers<{ api_token: { id: number }; token: string }>(
+  const { api_token, token: apiToken } = assertSucceeded<{ api_token: { id: number }; token: string }>(
     await admin.createApiToken({ body: { name: `${secretName} API token`, scopes: ['read'] } }),
     'createApiToken',
   )

@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
-import { chromium, type Browser } from 'playwright-core'
+import type { Browser } from 'playwright-core'
+import { requirePackage } from '../../../scripts/install-packages.js'
 import { findTool } from './tool.ts'
 
 /** Returns the path of Chromium, or skips the test and returns undefined if it is not installed. */
@@ -21,6 +22,7 @@ export function findChromium(t: Pick<TestContext, 'name' | 'skip'>): string | un
 }
 
 export function launchChromium(executablePath: string): Promise<Browser> {
+  const { chromium } = requirePackage('tools/browser', 'playwright-core') as typeof import('playwright-core')
   return chromium.launch({
     executablePath,
     args: [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AdminOperationId } from '../../src/http/admin/operations.ts'
 import { adminPath, operationOf, type AdminInput } from './admin-api.ts'
-import { call, type HttpResponse } from './http.ts'
+import { sendRequest, type HttpResponse } from './http.ts'
 
 export const sessionPath = '/console/session'
 
@@ -28,7 +28,7 @@ export function signingIn(
   body: unknown,
   headers: Record<string, string> = {},
 ): Promise<HttpResponse> {
-  return call(origin, { method: 'POST', path: sessionPath, body, headers })
+  return sendRequest(origin, { method: 'POST', path: sessionPath, body, headers })
 }
 
 export async function signIn(
@@ -59,7 +59,7 @@ export function callOperation(
   { headers, ...input }: AdminInput & { readonly headers: Readonly<Record<string, string>> },
 ): Promise<HttpResponse> {
   const { method, takesRows } = operationOf(id)
-  return call(origin, {
+  return sendRequest(origin, {
     ...{ method, path: adminPath(id, input) },
     headers: { ...(takesRows && { 'content-type': 'application/x-ndjson' }), ...headers },
     ...(input.body !== undefined && { body: input.body }),

@@ -196,7 +196,7 @@ class Link {
   /** True if the server waits for a statement. */
   #isReady = false
   /** While set, the messages of the last response to the client. */
-  #lastAnswer: Buffer[] | undefined
+  #lastResponse: Buffer[] | undefined
 
   constructor(client: Socket, target: URL, options: LinkOptions) {
     this.#options = options
@@ -204,7 +204,7 @@ class Link {
     this.#socket = this.#client = client
     this.#server = connect({ host: target.hostname, port: Number(target.port || 5432), noDelay: true })
     this.#listenTo(client)
-    this.#server.on('data', (bytes) => this.#unlessSilent(() => this.#onAnswer(bytes)))
+    this.#server.on('data', (bytes) => this.#unlessSilent(() => this.#onResponse(bytes)))
     this.#server.on('error', () => undefined)
     this.#server.on('end', () => this.#unlessSilent(() => this.#client.end()))
     this.#server.on('close', (isBroken) => {
@@ -262,7 +262,7 @@ class Link {
   #onBytes(bytes: Buffer): void {
     for (const message of this.#fromClient.take(bytes)) {
       if (this.#fromClient.kind === 'typed') this.#onMessage(message)
-      else if (isTlsRequest(message)) this.#answerTlsRequest()
+      else if (isTlsRequest(message)) this.#respondToTlsRequest()
       else {
         this.#fromClient.kind = 'typed'
         this.#server.write(
@@ -275,7 +275,7 @@ class Link {
     }
   }
 
-  #answerTlsRequest(): void {
+  #respondToTlsRequest(): void {
     const { tls } = this.#options
     this.#client.write(tls === undefined ? 'N' : 'S')
     if (tls === undefined) return
@@ -316,7 +316,7 @@ class Link {
       },
       passLast: () => {
         this.#isHeld = false
-        this.#lastAnswer = []
+        this.#lastResponse = []
         this.#send(bytes)
       },
       drop: () => this.end(),
@@ -329,13 +329,13 @@ class Link {
     }
   }
 
-  #onAnswer(bytes: Buffer): void {
+  #onResponse(bytes: Buffer): void {
     for (const message of this.#fromServer.take(bytes)) {
       const isReady = message[0] === 'Z'.charCodeAt(0)
       this.#isReady ||= isReady
-      if (this.#lastAnswer !== undefined) {
-        this.#lastAnswer.push(message)
-        if (isReady) this.#client.end(Buffer.concat([...this.#lastAnswer, sessionEnds]))
+      if (this.#lastResponse !== undefined) {
+        this.#lastResponse.push(message)
+        if (isReady) this.#client.end(Buffer.concat([...this.#lastResponse, sessionEnds]))
       } else if (this.#onReady === undefined) this.#client.write(message)
       else if (isReady) {
         this.#onReady()

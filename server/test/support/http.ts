@@ -4,12 +4,11 @@ export interface HttpResponse {
   readonly status: number
   readonly headers: Record<string, string>
   readonly text: string
-  // The tests assert the shape.
-
+  /** Parsed JSON. The tests assert its shape. */
   readonly body: any
 }
 
-export interface AuthorizedRequest {
+export interface RequestOptions {
   readonly method?: string
   readonly path?: string
   readonly token?: string | undefined
@@ -19,9 +18,9 @@ export interface AuthorizedRequest {
 }
 
 /** Sends one request over a new connection. */
-export function call(
+export function sendRequest(
   origin: string,
-  { method = 'GET', path = '/api/user', token, headers = {}, body }: AuthorizedRequest,
+  { method = 'GET', path = '/api/user', token, headers = {}, body }: RequestOptions,
 ): Promise<HttpResponse> {
   const bytes =
     body === undefined

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { call, type HttpResponse } from './http.ts'
+import { sendRequest, type HttpResponse } from './http.ts'
 import { assertCommonHeaders } from './user-api.ts'
 
 export const introspectionPath = '/oauth2/introspect'
@@ -26,18 +26,18 @@ export type Introspect = (token: string, parameters?: Record<string, string>) =>
 
 export function introspector(origin: string, apiToken: string): Introspect {
   return (token, parameters = {}) =>
-    introspectionCall(origin, {
+    sendIntrospection(origin, {
       token: apiToken,
       body: new URLSearchParams({ token, ...parameters }).toString(),
     })
 }
 
 /** Sends one request with a form. */
-export function introspectionCall(
+export function sendIntrospection(
   origin: string,
-  { headers = {}, ...rest }: Parameters<typeof call>[1],
+  { headers = {}, ...rest }: Parameters<typeof sendRequest>[1],
 ): Promise<HttpResponse> {
-  return call(origin, {
+  return sendRequest(origin, {
     ...{ method: 'POST', path: introspectionPath },
     ...{ headers: { 'content-type': formType, ...headers } },
     ...rest,
@@ -49,7 +49,7 @@ export function basic(userName: string, password: string): string {
   return `Basic ${Buffer.from(`${userName}:${password}`).toString('base64')}`
 }
 
-function assertAnswer(response: HttpResponse): void {
+function assertIntrospection(response: HttpResponse): void {
   assert.equal(response.status, 200, response.text)
   assert.equal(response.headers['content-type'], 'application/json')
   assertCommonHeaders(response)
@@ -57,7 +57,7 @@ function assertAnswer(response: HttpResponse): void {
 
 /** Asserts that the response is about an active token, and returns its claims. */
 export function assertActive(response: HttpResponse): Claims {
-  assertAnswer(response)
+  assertIntrospection(response)
   const claims = response.body as Claims
   assert.equal(claims.active, true, response.text)
   return claims
@@ -65,6 +65,6 @@ export function assertActive(response: HttpResponse): Claims {
 
 /** Asserts that the response says only that the token is not active. */
 export function assertInactive(response: HttpResponse): void {
-  assertAnswer(response)
+  assertIntrospection(response)
   assert.equal(response.text, '{"active":false}')
 }

@@ -144,8 +144,8 @@ const broken = fc.tuple(fc.nat(), brokenBytes)
  */
 export function asBytes(text: fc.Arbitrary<string>, slipsInHundred: number): fc.Arbitrary<Buffer> {
   const slips = rarely(slipsInHundred, fc.array(slip, { minLength: 1, maxLength: 3 }), [])
-  return fc.tuple(text, slips, rarely(3, broken, null)).map(([written, made, insertion]) => {
-    const bytes = Buffer.from(withSlips(written, made))
+  return fc.tuple(text, slips, rarely(3, broken, null)).map(([written, created, insertion]) => {
+    const bytes = Buffer.from(withSlips(written, created))
     if (insertion === null) return bytes
     const [at, inserted] = insertion
     const place = at % (bytes.length + 1)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { call } from './http.ts'
+import { sendRequest } from './http.ts'
 import type { RunningService } from './service.ts'
 
 export interface Sample {
@@ -53,7 +53,7 @@ export class Scrape {
 export async function scrape(service: Pick<RunningService, 'stdout'>): Promise<Scrape> {
   const { origin, pathname } = metricsUrlOf(service)
   for (;;) {
-    const { status, text } = await call(origin, { path: pathname })
+    const { status, text } = await sendRequest(origin, { path: pathname })
     assert.equal(status, 200)
     const scrape = new Scrape(text)
     // A client may read a response before the service has counted it.

@@ -7,7 +7,7 @@ import { bulkFormats } from '../../src/contract/import/import-rows.ts'
 import type { Scope as ApiScope } from '../../src/domain/api-token/api-token.ts'
 import { startApp } from './app.ts'
 import type { Belongings } from './belongings.ts'
-import { call, type HttpResponse } from './http.ts'
+import { sendRequest, type HttpResponse } from './http.ts'
 import { formType, introspectionPath } from './introspection.ts'
 import type { Scope } from './scope.ts'
 import type { ErrorCode } from './user-api.ts'
@@ -123,7 +123,7 @@ export const operations = Object.fromEntries([
       challenge: 'Token, Bearer realm="User Group Service", Basic realm="User Group Service"',
       takesSession: false,
       send: (origin, own, { token }) =>
-        call(origin, {
+        sendRequest(origin, {
           method: 'POST',
           path: introspectionPath,
           headers: { 'content-type': formType, ...own },
@@ -139,7 +139,7 @@ export const operations = Object.fromEntries([
       challenge: 'Token',
       takesSession: false,
       send: (origin, own, of) =>
-        call(origin, { method, headers: { ...headers?.(of), ...own }, body: body(of) }),
+        sendRequest(origin, { method, headers: { ...headers?.(of), ...own }, body: body(of) }),
     } satisfies Operation,
   ]),
   ...operationIds.map((id) => [id, managementOperation(id)] as const),
@@ -154,7 +154,7 @@ function managementOperation(id: AdminOperationId): Operation {
     takesSession: true,
     send: (origin, own, of) => {
       const input = ofManagement[id](of)
-      return call(origin, {
+      return sendRequest(origin, {
         ...{ method, path: adminPath(id, input) },
         headers: { ...(takesRows && { 'content-type': bulkFormats.ndjson }), ...own },
         ...(input.body !== undefined && { body: input.body }),

@@ -80,7 +80,7 @@ export class RawConnection {
   /** Resolves with the next response. Rejects if the connection closes before the response is complete. */
   async response(method = 'GET'): Promise<HttpResponse> {
     for (;;) {
-      const taken = takeAnswer(this.#received, method)
+      const taken = takeResponse(this.#received, method)
       if (taken !== undefined) {
         this.#received = taken.rest
         return taken.response
@@ -91,7 +91,7 @@ export class RawConnection {
   }
 
   /** Resolves with the remaining responses when the service has closed the connection. */
-  async answersUntilClosed(): Promise<HttpResponse[]> {
+  async responsesUntilClosed(): Promise<HttpResponse[]> {
     while (!this.#isClosed) await this.#change()
     const responses: HttpResponse[] = []
     while (this.#received.length > 0) responses.push(await this.response())
@@ -113,13 +113,13 @@ export class RawConnection {
 }
 
 /** Sends the bytes over a new connection, and resolves with its responses when the service has closed it. */
-export async function answersTo(origin: string, bytes: string | Buffer): Promise<HttpResponse[]> {
+export async function responsesTo(origin: string, bytes: string | Buffer): Promise<HttpResponse[]> {
   const connection = await RawConnection.open(origin)
-  return connection.send(bytes).answersUntilClosed()
+  return connection.send(bytes).responsesUntilClosed()
 }
 
 /** Sends the bytes over a new connection, and resolves with the first response. */
-export async function answerTo(
+export async function responseTo(
   origin: string,
   bytes: string | Buffer,
   method?: string,
@@ -137,7 +137,7 @@ export function chunked(...chunks: string[]): string {
   return [...chunks, ''].map((text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`).join('')
 }
 
-function takeAnswer(bytes: Buffer, method: string): { response: HttpResponse; rest: Buffer } | undefined {
+function takeResponse(bytes: Buffer, method: string): { response: HttpResponse; rest: Buffer } | undefined {
   const endOfHead = bytes.indexOf('\r\n\r\n')
   if (endOfHead < 0) return undefined
   const [statusLine = '', ...lines] = bytes.subarray(0, endOfHead).toString('latin1').split('\r\n')

@@ -1,14 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { after, before } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ugsFile } from './build-output.ts'
 import { createApiToken } from './command.ts'
 import { databaseWithTokens, type DatabaseWithTokens } from './database.ts'
 import type { Scope } from './scope.ts'
 import { temporaryFolder } from './temporary-folder.ts'
-import { runUgsCommand, type CommandResult } from './ugs-commands.ts'
+import { runWarm, UgsProcess, type CommandResult } from './ugs-process.ts'
 
 export interface RunningService {
   readonly origin: string
@@ -31,7 +31,7 @@ export interface RunningService {
   readonly logged: (text: string) => Promise<void>
 }
 
-export type { CommandResult } from './ugs-commands.ts'
+export type { CommandResult } from './ugs-process.ts'
 export { temporaryFolder } from './temporary-folder.ts'
 export { ugsFile } from './build-output.ts'
 
@@ -42,7 +42,24 @@ function environmentOf(extra: Environment): Environment {
   return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...extra }
 }
 
-export async function runUgs(
+/** Returns true if a command takes the whole process: workers, metrics and traces of a process, options of Node.js. */
+const needsNewProcess = (args: readonly string[], environment: Environment) =>
+  args.includes('--workers') ||
+  Object.keys(environment).some((name) => /^(LD_|NODE_|OTEL_|UGS_METRICS_PORT$|UGS_TRACES$)/.test(name))
+
+/** Runs a `ugs` command that ends by itself. */
+export function runUgs(
+  args: readonly string[],
+  environment: Environment,
+  stdin = '',
+): Promise<CommandResult> {
+  return stdin !== '' || needsNewProcess(args, environment)
+    ? runUgsInNewProcess(args, environment, stdin)
+    : runWarm(args, environmentOf(environment))
+}
+
+/** Runs a `ugs` command as a user does, in a new process. */
+export async function runUgsInNewProcess(
   args: readonly string[],
   environment: Environment,
   stdin = '',
@@ -58,29 +75,54 @@ export async function runUgs(
 /** Starts one service for a suite. Call this in a `describe`, and the returned function in its tests. */
 export function sharedService(environment: Environment = {}): () => RunningService {
   let service: RunningService
-  const cleanups: (() => void | Promise<void>)[] = []
+  const scope = lifo({ after })
   before(async () => {
-    service = await startService({ after: (done) => cleanups.unshift(done) }, environment)
-  })
-  after(async () => {
-    for (const done of cleanups) await done()
+    service = await startService(scope, environment)
   })
   return () => service
 }
 
 /**
- * Starts the service as a user does, on a free port and by default in a new data folder. If UGS_TEST_STORE is `postgres`, each
- * data folder gets a new database.
+ * Starts the service in a warm process, on a free port and by default in a new data folder. If UGS_TEST_STORE is `postgres`,
+ * each data folder gets a new database.
  */
-export async function startService(
+export function startService(
   t: Scope,
   environment: Environment = {},
   args: readonly string[] = [],
 ): Promise<RunningService> {
-  const dataFolder = environment.UGS_DATA_DIR ?? join(temporaryFolder(t), 'data')
+  return needsNewProcess(args, environment)
+    ? startNewProcess(t, environment, args)
+    : start(t, environment, (settings) => serveWarm(settings, args))
+}
+
+/** Starts the service as a user does, in a new process. Otherwise the same as `startService`. */
+export function startNewProcess(
+  t: Scope,
+  environment: Environment = {},
+  args: readonly string[] = [],
+): Promise<RunningService> {
+  return start(t, environment, (settings) => serveInNewProcess(settings, args))
+}
+
+/** A process that runs `ugs serve`. */
+interface ServingProcess extends Pick<RunningService, 'stdout' | 'stderr' | 'stop' | 'pid'> {
+  /** Resolves with the exit code when the service ends. */
+  readonly ended: Promise<number | null>
+  /** Ends the service and releases the process. */
+  readonly release: () => Promise<void>
+}
+
+async function start(
+  t: Scope,
+  environment: Environment,
+  serve: (settings: Environment) => ServingProcess | Promise<ServingProcess>,
+): Promise<RunningService> {
+  const scope = lifo(t)
+  const dataFolder = environment.UGS_DATA_DIR ?? join(temporaryFolder(scope), 'data')
   const isOnPostgres = process.env.UGS_TEST_STORE === 'postgres'
   const database =
-    isOnPostgres && environment.DATABASE_URL === undefined ? await databaseOf(dataFolder, t) : undefined
+    isOnPostgres && environment.DATABASE_URL === undefined ? await databaseOf(dataFolder, scope) : undefined
   const databaseUrl = isOnPostgres ? (database?.url ?? environment.DATABASE_URL) : undefined
   const settings = {
     PORT: '0',
@@ -89,8 +131,43 @@ export async function startService(
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
     ...environment,
   }
+  const serving = await serve(settings)
+  // Runs first, because the service uses the folder and the database.
+  scope.after(() => serving.release())
+  const { stdout, stderr, stop, pid } = serving
+  const origin = await listening(serving)
+  const ugs = inTurn((...args: string[]) => runUgs(args, settings))
+  const token = (environment: string) => new RegExp(`uga_${environment}_\\w+`).exec(stdout())?.[0] ?? ''
+  const created = isOnPostgres ? (database?.tokens ?? (await issueTokens({ ugs }))) : undefined
+  return {
+    ...{ origin, dataFolder, databaseUrl, stdout, stderr, stop, pid, ugs },
+    get tokens() {
+      return created ?? { Customer: token('customer'), Testing: token('testing') }
+    },
+    ugsInOwnProcess: (...args: string[]) => runUgsInNewProcess(args, settings),
+    logged: async (text) => {
+      while (!stderr().includes(text)) await sleep(pollMs)
+    },
+  }
+}
+
+async function serveWarm(settings: Environment, args: readonly string[]): Promise<ServingProcess> {
+  const ugs = await UgsProcess.borrow()
+  let isEnded = false
+  const ended = ugs.run(['serve', ...args], environmentOf(settings)).finally(() => (isEnded = true))
+  return {
+    ...{ stdout: ugs.stdout, stderr: ugs.stderr, pid: ugs.pid, ended },
+    stop: (signal = 'SIGTERM') => {
+      if (!isEnded) process.kill(ugs.pid, signal)
+      return ended
+    },
+    release: () => ugs.giveBack(),
+  }
+}
+
+function serveInNewProcess(settings: Environment, args: readonly string[]): ServingProcess {
   const child = spawn(process.execPath, [ugsFile, 'serve', ...args], { env: environmentOf(settings) })
-  const output = collect(child)
+  const ended = once(child, 'close').then(([code]) => code as number | null)
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill(signal)
@@ -98,34 +175,31 @@ export async function startService(
     }
     return child.exitCode
   }
-  t.after(async () => {
-    await stop('SIGKILL')
-  })
-  const origin = await listening(child, output.stderr)
-  // Node.js reads these settings at the start of a process only.
-  const needsOwnProcess = 'LD_PRELOAD' in settings || 'NODE_OPTIONS' in settings
-  const ugsInOwnProcess = (...args: string[]) => runUgs(args, settings)
-  const ugs = needsOwnProcess
-    ? ugsInOwnProcess
-    : (...args: string[]) => runUgsCommand(args, environmentOf(settings))
-  const token = (environment: string) =>
-    new RegExp(`uga_${environment}_\\w+`).exec(output.stdout())?.[0] ?? ''
-  const made = isOnPostgres ? (database?.tokens ?? (await makeTokens({ ugs }))) : undefined
   return {
-    origin,
-    dataFolder,
-    databaseUrl,
-    ...output,
-    get tokens() {
-      return made ?? { Customer: token('customer'), Testing: token('testing') }
-    },
-    ugs,
-    ugsInOwnProcess,
-    stop,
+    ...collect(child),
     pid: child.pid as number,
-    logged: async (text) => {
-      while (!output.stderr().includes(text)) await once(child.stderr, 'data')
-    },
+    ended,
+    stop,
+    release: () => stop('SIGKILL').then(() => undefined),
+  }
+}
+
+/** Returns a scope whose cleanups run in reverse order when the test ends. */
+function lifo(t: Scope): Scope {
+  const cleanups: (() => void | Promise<void>)[] = []
+  t.after(async () => {
+    for (const done of cleanups) await done()
+  })
+  return { after: (done) => cleanups.unshift(done) }
+}
+
+/** Runs one call after the other. */
+function inTurn<A extends unknown[], R>(work: (...args: A) => Promise<R>): (...args: A) => Promise<R> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (...args) => {
+    const result = last.then(() => work(...args))
+    last = result.catch(() => undefined)
+    return result
   }
 }
 
@@ -137,7 +211,7 @@ async function databaseOf(dataFolder: string, t: Scope): Promise<DatabaseWithTok
   return database
 }
 
-async function makeTokens(service: Pick<RunningService, 'ugs'>): Promise<RunningService['tokens']> {
+async function issueTokens(service: Pick<RunningService, 'ugs'>): Promise<RunningService['tokens']> {
   const [Customer, Testing] = await Promise.all([
     createApiToken(service, 'Customer'),
     createApiToken(service, 'Testing'),
@@ -152,14 +226,16 @@ function collect(child: ChildProcess): { stdout: () => string; stderr: () => str
   return { stdout: () => texts.stdout, stderr: () => texts.stderr }
 }
 
-async function listening(child: ChildProcess, stderr: () => string): Promise<string> {
-  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })
-  return new Promise((resolve, reject) => {
-    lines.on('line', (line) => {
-      const origin = /listens on (http:\S+)/.exec(line)?.[1]
-      // The service writes this line and the notes after it together.
-      if (origin !== undefined) setImmediate(resolve, origin)
-    })
-    child.on('close', (code) => reject(new Error(`the service ended with ${code}: ${stderr()}`)))
-  })
+const pollMs = 2
+
+/** Resolves with the origin when the service listens. */
+async function listening({ stdout, stderr, ended }: ServingProcess): Promise<string> {
+  let code: number | null | undefined
+  void ended.then((ended) => (code = ended))
+  for (;;) {
+    const origin = /listens on (http:\S+)\n/.exec(stdout())?.[1]
+    if (origin !== undefined) return origin
+    if (code !== undefined) throw new Error(`the service ended with ${code}: ${stderr()}`)
+    await sleep(pollMs)
+  }
 }

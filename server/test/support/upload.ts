@@ -5,7 +5,7 @@ import type { HttpResponse } from './http.ts'
 /** An import whose body is sent in parts. */
 export class Upload {
   readonly #request: ClientRequest
-  readonly #answered: Promise<HttpResponse>
+  readonly #response: Promise<HttpResponse>
 
   constructor(
     origin: string,
@@ -17,12 +17,12 @@ export class Upload {
       headers: { authorization: `Token ${token}`, 'content-type': contentType },
     })
     this.#request.flushHeaders()
-    this.#answered = new Promise((resolve, reject) => {
+    this.#response = new Promise((resolve, reject) => {
       this.#request.on('error', reject)
       this.#request.on('response', (incoming) => void read(incoming).then(resolve, reject))
     })
     // The test may ignore the response.
-    this.#answered.catch(() => undefined)
+    this.#response.catch(() => undefined)
   }
 
   /** Resolves when the part is sent. */
@@ -33,7 +33,7 @@ export class Upload {
   /** Ends the body and resolves with the response. */
   end(): Promise<HttpResponse> {
     this.#request.end()
-    return this.#answered
+    return this.#response
   }
 
   /** Ends the body. Resolves when the response has begun, and reads no further. */

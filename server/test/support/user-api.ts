@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { call, type HttpResponse } from './http.ts'
+import { sendRequest, type HttpResponse } from './http.ts'
 
 export interface UserGroupView {
   readonly team_id: number
@@ -61,7 +61,7 @@ export function userApi(origin: string, token?: string): { get: Operation; post:
   const operation =
     (method: string): Operation =>
     (body, headers = {}) =>
-      call(origin, { method, token, headers, body })
+      sendRequest(origin, { method, token, headers, body })
   return { get: operation('GET'), post: operation('POST'), put: operation('PUT') }
 }
 

@@ -13,7 +13,7 @@ export function stateOf({ revoked_at, expires_at }: ApiToken, now = Date.now()):
 /** Scopes, sorted by frequency of use. */
 export const scopes: readonly { readonly scope: Scope; readonly text: string }[] = [
   { scope: 'read', text: 'Look up user groups and their tokens, and change nothing.' },
-  { scope: 'write', text: 'Create, change and rotate user groups: what your backend needs.' },
-  { scope: 'introspect', text: 'Ask whose token it is: what the dashboard renderer needs.' },
-  { scope: 'admin', text: 'All that this console does, and making API tokens.' },
+  { scope: 'write', text: 'Create, change and rotate user groups. Your backend needs it.' },
+  { scope: 'introspect', text: 'Introspect user group tokens. The dashboard renderer needs it.' },
+  { scope: 'admin', text: 'Everything that this console does, including creating API tokens.' },
 ]

@@ -21,7 +21,7 @@ export function ApiTokensPage() {
     <>
       <PageHeader
         title="API tokens"
-        description={`What programs and people call the service with, in the workspace ${workspace.name} and the environment ${environment}. Each is shown only once, when it is created.`}
+        description={`Credentials of programs and people, in the workspace ${workspace.name} and the environment ${environment}. Each is shown only once, when it is created.`}
         actions={
           <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setIsCreating(true)}>
             Create an API token

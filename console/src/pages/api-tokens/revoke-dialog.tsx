@@ -26,7 +26,7 @@ export function RevokeDialog({ apiToken: { id, name, scopes }, onClose }: Props)
     <ConfirmDialog
       opened
       title={`Revoke the API token ${name}?`}
-      action="Revoke for good"
+      action="Revoke permanently"
       destructive
       pending={isPending}
       error={error}
@@ -34,8 +34,8 @@ export function RevokeDialog({ apiToken: { id, name, scopes }, onClose }: Props)
       onClose={onClose}
     >
       <Text size="sm">
-        Every program that calls the service with it is refused from then on. It cannot be undone: make
-        another API token first where one is needed.
+        From then on, the service refuses every program that uses it. This cannot be undone. Create another
+        API token first if a program needs one.
       </Text>
       {scopes.includes('introspect') && (
         <Text size="sm">

@@ -82,7 +82,7 @@ function Question({ apiToken: { id, name, expires_at: expiresAt }, onRotated, on
     >
       <Text size="sm">
         This creates another one with the same name, scopes and lifetime, which is shown only once. Both work
-        until the old one stops.
+        until the old one expires.
       </Text>
       <Radio.Group
         label="When does the old one stop?"
@@ -104,10 +104,10 @@ function Question({ apiToken: { id, name, expires_at: expiresAt }, onRotated, on
       </Radio.Group>
       <Text size="sm">
         {seconds === 0 ? (
-          'Every program that calls the service with the old one is refused within a second or so.'
+          'Within about a second, the service refuses every program that uses the old one.'
         ) : (
           <>
-            Every program that still calls the service with the old one is refused from{' '}
+            The service refuses every program that still uses the old one from{' '}
             <Time value={new Date(end).toISOString()} /> on.
           </>
         )}

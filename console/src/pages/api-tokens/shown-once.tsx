@@ -24,9 +24,7 @@ export function ShownOnce({ title, token, children, onClose }: Props) {
       closeOnEscape={false}
     >
       <Stack gap="md">
-        <WarningAlert title="Copy it now">
-          It is not shown again. Keep it as you keep a password.
-        </WarningAlert>
+        <WarningAlert title="Copy it now">It is not shown again. Store it like a password.</WarningAlert>
         <Group gap="xs" wrap="nowrap">
           <Code
             flex={1}

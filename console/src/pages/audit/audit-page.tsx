@@ -75,7 +75,7 @@ function Events({ found, isFiltered }: Props) {
       {rows.length > 0 && <EventsTable events={rows} />}
       {!isPending && rows.length === 0 && !isSearching && !hasNextPage && (
         <EmptyState title={isFiltered ? 'No event matches' : 'Nothing was changed yet'}>
-          {isFiltered ? 'Look at the filters. Old events may have been removed by an operator.' : undefined}
+          {isFiltered ? 'Check the filters. An operator may have removed old events.' : undefined}
         </EmptyState>
       )}
       {isError && (

@@ -48,18 +48,18 @@ export function DataSourcesPage() {
 
 /** The address may open a dialog initially; afterwards its parameter is dropped. */
 function useDialog(schemas: readonly Schema[] | undefined) {
-  const asked = route.useSearch()
+  const search = route.useSearch()
   const navigate = route.useNavigate()
   const [opened, setOpened] = useState<DialogState>()
   const known = schemas?.find(
-    ({ provided_id, id }) => provided_id === asked.schema || String(id) === asked.schema,
+    ({ provided_id, id }) => provided_id === search.schema || String(id) === search.schema,
   )
-  const isAsked = schemas !== undefined && asked.schema !== undefined
+  const isAsked = schemas !== undefined && search.schema !== undefined
   const fromAddress: DialogState | undefined = !isAsked
     ? undefined
     : known !== undefined
-      ? { kind: 'register_data_source', schema: known, providedId: asked.data_source }
-      : { kind: 'register_schema', providedId: asked.schema }
+      ? { kind: 'register_data_source', schema: known, providedId: search.data_source }
+      : { kind: 'register_schema', providedId: search.schema }
   return {
     dialog: opened ?? fromAddress,
     open: setOpened,
@@ -88,8 +88,9 @@ function Registered({ schemas, open }: RegisteredProps) {
           </Button>
         }
       >
-        Without any, mappings are passed on as they are written. Once you register schemas and data sources,
-        this console shows which mappings are unregistered, and which user groups share a data source.
+        Without registered schemas, mappings are passed on unchanged. Once you register schemas and data
+        sources, this console shows which mappings are unregistered, and which user groups share a data
+        source.
       </EmptyState>
     )
   }

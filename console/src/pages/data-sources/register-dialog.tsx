@@ -49,7 +49,7 @@ export function RegisterDialog({ schema, providedId: proposed = '', onClose }: P
     >
       <TextInput
         label="Name"
-        description={`What people call it, such as ${schema === undefined ? 'Sales' : 'Warehouse EU'}.`}
+        description={`Name for people, such as ${schema === undefined ? 'Sales' : 'Warehouse EU'}.`}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
         error={nameMessage}
@@ -59,7 +59,7 @@ export function RegisterDialog({ schema, providedId: proposed = '', onClose }: P
       />
       <TextInput
         label="Provided id"
-        description={`What mappings name it by, such as ${schema === undefined ? 'sales' : 'warehouse-eu'}. Use the same in Testing and Customer, so that mappings can be promoted.`}
+        description={`Id in mappings, such as ${schema === undefined ? 'sales' : 'warehouse-eu'}. Use the same id in Testing and Customer, so that mappings can be promoted.`}
         value={providedId}
         onChange={(event) => setProvidedId(event.currentTarget.value)}
         error={idMessage}

@@ -84,7 +84,7 @@ export function SchemaSection({ schema, open }: Props) {
         !isPending &&
         rows.length === 0 && (
           <Text size="sm" c="dimmed">
-            It has no data source yet, so that mappings cannot name any.
+            It has no data source yet, so mappings cannot name one.
           </Text>
         )
       )}

@@ -150,8 +150,8 @@ function RestoreDialog({ deleted, onClose }: { readonly deleted: Deleted; readon
       onClose={onClose}
     >
       <Text size="sm">
-        It will be as it was. Its current token works again at once, so that the dashboards that still have it
-        work, too. Tokens that were replaced before stay invalid.
+        It gets its previous state. Its current token works again at once, and so do dashboards that still
+        have it. Tokens that were replaced before stay invalid.
       </Text>
       {isTaken && (
         <Text size="sm">

@@ -124,7 +124,9 @@ function FormatHelp() {
         leaves the user group as it is. <Code>mapping</Code> and <Code>properties</Code> are JSON.
       </Text>
       <Example label="Example of CSV" text={csvExample} />
-      <Text size="sm">Or NDJSON: a JSON object a line. An export of the user groups has the same forms.</Text>
+      <Text size="sm">
+        Or NDJSON: one JSON object per line. An export of the user groups has the same formats.
+      </Text>
       <Example label="Example of NDJSON" text={ndjsonExample} />
     </Stack>
   )

@@ -14,7 +14,7 @@ export function ImportPage() {
     <>
       <PageHeader
         title="Import"
-        description={`Create or change user groups of ${environment} from a file, of any size. You see what will happen before anything is changed, and a row that cannot be taken does not stop the others.`}
+        description={`Create or change user groups of ${environment} from a file, of any size. A preview shows the changes first, and a refused row does not stop the others.`}
       />
       <Stack gap="md">
         <FileSection running={running} />

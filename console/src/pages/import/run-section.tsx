@@ -101,8 +101,8 @@ function Preview({ report, onImport }: { readonly report: Report; readonly onImp
           {rows === 0
             ? 'The file has no rows.'
             : refused === 0
-              ? 'All user groups of the file are as it describes them already.'
-              : 'The rows that are not refused are in the store already as the file describes them.'}
+              ? 'All user groups of the file already match their rows.'
+              : 'The rows that are not refused already match the store.'}
         </Alert>
       )}
     </Outcome>

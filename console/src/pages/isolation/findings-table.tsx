@@ -109,7 +109,7 @@ function Advice({ finding, registry }: Props) {
   if (kind === 'shared')
     return (
       <div className={classes.advice}>
-        If that is not meant, change the mapping of those whose data is elsewhere.
+        If this is not intended, change the mapping of the user groups whose data is elsewhere.
       </div>
     )
   const { hasSchema, meant } = faultOf(finding, registry)

@@ -12,7 +12,7 @@ export function IsolationPage() {
     <>
       <PageHeader
         title="Isolation report"
-        description="Who sees the same data as somebody else, and who sees nothing, by their mappings."
+        description="User groups whose mappings share data with others or name no data source."
         actions={
           <Button
             variant="default"
@@ -36,8 +36,8 @@ function Legend() {
       <Group gap="xs" wrap="nowrap" align="flex-start">
         <Kind kind="shared" />
         <Text size="sm">
-          Several user groups see one data source. That may be meant: a demo, or customers who are told apart
-          by their properties.
+          Several user groups see one data source. That may be intended: a demo, or customers that are
+          distinguished by their properties.
         </Text>
       </Group>
       <Group gap="xs" wrap="nowrap" align="flex-start">

@@ -27,7 +27,7 @@ function assessApiToken({ works, api_token: apiToken }: Leaked, isStopped: boole
     return {
       works: false,
       title: 'It is revoked',
-      text: 'It stops within a second or so. What called the service with it needs another API token.',
+      text: 'It stops within a second or so. Programs that used it need another API token.',
       canBeStopped: false,
     }
   }
@@ -35,7 +35,7 @@ function assessApiToken({ works, api_token: apiToken }: Leaked, isStopped: boole
     return {
       works,
       title: 'It works',
-      text: 'Whoever has it can call the service with its scopes. An API token is a leak wherever it is found.',
+      text: 'Its holder can use the service with its scopes. An API token must not appear anywhere outside your backend.',
       canBeStopped: true,
     }
   }
@@ -61,8 +61,8 @@ function assessUserGroupToken(
       title: 'It is stopped',
       text:
         rotated === true
-          ? 'The user group has another token. Its backend gets it with its next call, and dashboards that are open must be loaded again.'
-          : 'It had been replaced before, and its grace period is over now. The current token goes on.',
+          ? 'The user group has another token. Its backend gets it with the next request, and open dashboards must be reloaded.'
+          : 'It was already replaced, and its grace period is over now. The current token still works.',
       canBeStopped: false,
     }
   }
@@ -79,7 +79,7 @@ function assessUserGroupToken(
     return {
       works,
       title: 'It does not work now',
-      text: 'The user group is suspended. Once it is resumed, this token works again, unless you stop it.',
+      text: 'The user group is suspended. When it is resumed, this token works again, unless you stop it.',
       canBeStopped: true,
     }
   }

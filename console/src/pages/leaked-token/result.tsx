@@ -79,7 +79,7 @@ function Unknown({ token }: { readonly token: string }) {
           title={`It is no token of the workspace ${workspace.name} in ${environment}`}
           role="status"
         >
-          Or it is one no more: nothing can be said of it, and nothing can be done about it here.
+          Or it no longer is one. The console can neither identify nor stop it.
         </Alert>
         <Text size="sm">
           {other === undefined

@@ -51,8 +51,8 @@ function Consequences({ leaked }: Pick<Props, 'leaked'>) {
     return (
       <>
         <Text size="sm">
-          The API token {apiToken.name} is revoked for good: every program that calls the service with it is
-          refused from then on.
+          The API token {apiToken.name} is revoked permanently. From then on, the service refuses every
+          program that uses it.
         </Text>
         {apiToken.id === own.id && (
           <Text size="sm" fw={600}>
@@ -65,8 +65,8 @@ function Consequences({ leaked }: Pick<Props, 'leaked'>) {
   return (
     <Text size="sm">
       {typeof validUntil === 'string'
-        ? `It stops at once instead of at the end of its grace period. The current token of ${userGroup?.name} goes on; only dashboards that were opened with the old one stop.`
-        : `It stops at once, and ${userGroup?.name} gets another token. Embedded dashboards that were opened with this one stop, and must be loaded again. Your backend gets the new token with its next call.`}
+        ? `It stops at once instead of at the end of its grace period. The current token of ${userGroup?.name} still works; only dashboards that were opened with the old one stop.`
+        : `It stops at once, and ${userGroup?.name} gets another token. Embedded dashboards that were opened with this one stop and must be reloaded. Your backend gets the new token with its next request.`}
     </Text>
   )
 }

@@ -20,6 +20,6 @@ export const outcomeTexts: Record<Outcome, { readonly before: string; readonly a
 export function reasonOf({ outcome, message }: PromotionResult): string {
   if (message !== null) return message
   return outcome === 'not_found'
-    ? 'Testing has no user group with this id. Check the spelling; upper and lower case are different.'
-    : 'It is in Customer as it is in Testing.'
+    ? 'Testing has no user group with this id. Check the spelling; ids are case-sensitive.'
+    : 'It is the same in Customer and Testing.'
 }

@@ -46,7 +46,7 @@ export function PromoteDialog({ promoted, onDone, onClose }: Props) {
           data the next time they are loaded. You can undo it in the history of each.
         </Text>
       )}
-      <Text size="sm">What is taken over is what Testing has at that moment.</Text>
+      <Text size="sm">Promotion copies the state of Testing at that moment.</Text>
     </ConfirmDialog>
   )
 }

@@ -33,8 +33,8 @@ function OnlyFromCustomer() {
       <EmptyState title="You are signed in to Testing">
         <Stack gap="sm" align="center">
           <span>
-            What reaches customers is decided there. Sign out, and sign in with an API token of Customer that
-            has the scope admin.
+            Promotion changes Customer. Sign out, and sign in with an API token of Customer that has the scope
+            admin.
           </span>
           <EnvironmentBadge environment="Customer" />
         </Stack>

@@ -24,7 +24,7 @@ export function ConflictPanel({ base, latest, onKeep, onDiscard }: Props) {
       <Stack gap="sm">
         {differences.length === 0 ? (
           <Text size="sm">
-            Only its token or its state is different now, nothing of what you edit. Your changes are not saved
+            Only its token or its state has changed, not the fields that you edit. Your changes are not saved
             yet.
           </Text>
         ) : (

@@ -27,10 +27,10 @@ export function DiagnosisPanel({ viewed }: { readonly viewed: Viewed }) {
           {lastIntrospectedAt !== null && (
             <>
               {' '}
-              A renderer last asked about it <Time value={lastIntrospectedAt} as="age" />.
+              A renderer last introspected it <Time value={lastIntrospectedAt} as="age" />.
             </>
           )}{' '}
-          If a dashboard is empty still, look at the data source.
+          If a dashboard is still empty, check the data source.
         </Text>
       </Alert>
     )

@@ -62,7 +62,7 @@ export function diagnose(view: UserGroupView, registry: Registry | undefined): F
       remedy: 'edit' as const,
     },
     last_introspected_at === null && {
-      title: 'No renderer has asked about it yet',
+      title: 'No renderer has introspected it yet',
       text: 'Nobody has opened one of its dashboards, or the page does not send its token.',
     },
   ]

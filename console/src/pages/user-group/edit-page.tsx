@@ -52,7 +52,7 @@ export function EditPage() {
     <Stack gap="md">
       {isResumed && isDirty && (
         <Alert icon={<IconInfoCircle aria-hidden />} role="status">
-          This is what you had written when your session was over. It is not saved yet.
+          This is your draft from the time when your session ended. It is not saved yet.
         </Alert>
       )}
       {isConflict && viewed.etag !== base.etag && (
@@ -86,7 +86,7 @@ export function EditPage() {
           onConfirm={blocker.proceed}
           onClose={blocker.reset}
         >
-          What you changed here will be lost.
+          Your changes will be lost.
         </ConfirmDialog>
       )}
     </Stack>

@@ -74,7 +74,7 @@ function Named({ entry, registry, teamId }: NamedProps) {
   if (fault === undefined) {
     return (
       <Text span size="sm" c="dimmed">
-        {registry === undefined ? '…' : 'Passed on as it is: no schema is registered'}
+        {registry === undefined ? '…' : 'Passed on unchanged: no schema is registered'}
       </Text>
     )
   }

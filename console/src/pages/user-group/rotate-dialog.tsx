@@ -29,8 +29,8 @@ export function RotateDialog({ viewed: { user_group: userGroup, etag }, onClose 
             title: 'The token is replaced',
             message:
               seconds === 0
-                ? 'The old one has stopped. Your backend gets the new one with its next call.'
-                : 'The old one stops at the end of its grace period. Your backend gets the new one with its next call.',
+                ? 'The old one has stopped. Your backend gets the new one with its next request.'
+                : 'The old one stops at the end of its grace period. Your backend gets the new one with its next request.',
           })
           onClose()
         },
@@ -60,12 +60,13 @@ export function RotateDialog({ viewed: { user_group: userGroup, etag }, onClose 
       </Radio.Group>
       <Text size="sm">
         {seconds === 0
-          ? 'Every embedded dashboard that was opened with the old token stops at once, and must be loaded again.'
-          : 'Embedded dashboards that were opened with the old token work until then. After that they must be loaded again.'}{' '}
-        The page of this customer needs the new token: your backend gets it with its next GET of /api/user.
+          ? 'Every embedded dashboard that was opened with the old token stops at once and must be reloaded.'
+          : 'Embedded dashboards that were opened with the old token work until then. After that they must be reloaded.'}{' '}
+        The page of this customer needs the new token: your backend gets it with its next GET /api/user
+        request.
       </Text>
       {userGroup.suspended_at !== null && (
-        <Text size="sm">It is suspended: the new token is inactive, too, until you resume it.</Text>
+        <Text size="sm">It is suspended: the new token is also inactive until you resume it.</Text>
       )}
     </ConfirmDialog>
   )

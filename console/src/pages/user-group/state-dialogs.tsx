@@ -55,8 +55,8 @@ function StateDialog({ viewed, onClose, ...kind }: Props & Kind) {
 export function SuspendDialog(props: Props) {
   return (
     <StateDialog {...props} method="POST" path="/suspend" action="Suspend" destructive done="Suspended">
-      Its token is inactive at once: all its embedded dashboards stop. Your backend notices nothing, and
-      nothing is lost. Once you resume it, the same token works again.
+      Its token becomes inactive at once, and all its embedded dashboards stop. Your backend is not affected,
+      and no data is lost. When you resume it, the same token works again.
     </StateDialog>
   )
 }
@@ -65,7 +65,7 @@ export function ResumeDialog(props: Props) {
   return (
     <StateDialog {...props} method="POST" path="/resume" action="Resume" destructive={false} done="Resumed">
       Its current token works again at once, and so do old ones whose grace period is not over. Open
-      dashboards may have to be loaded again.
+      dashboards may have to be reloaded.
     </StateDialog>
   )
 }
@@ -82,9 +82,9 @@ export function DeleteDialog(props: Props) {
       done="Deleted"
       onDone={() => void navigate({ to: '/user-groups' })}
     >
-      Its tokens stop at once, and with them all its embedded dashboards. For 30 days you can restore it, as
-      long as nobody takes its id: your backend takes it again if it asks for this customer. To stop
-      dashboards for a while, suspend it instead.
+      Its tokens and all its embedded dashboards stop at once. For 30 days you can restore it, unless its id
+      is taken: your backend takes the id again when it gets or creates this customer. To stop dashboards
+      temporarily, suspend it instead.
     </StateDialog>
   )
 }

@@ -71,7 +71,7 @@ function Secret({ teamId }: { readonly teamId: number }) {
         <CopyButton value={token} label="Copy the token" />
       </Group>
       <Text size="xs" c="dimmed">
-        Whoever has it sees the data of this customer.
+        Its holder sees the data of this customer.
       </Text>
       <Group>
         <Button

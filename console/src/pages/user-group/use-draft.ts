@@ -10,7 +10,7 @@ interface Edited {
 }
 
 /** Drafts that were unsaved when a session ended, in memory only, to continue after the next sign-in. */
-let kept: (Edited & { readonly place: string }) | undefined
+let kept: (Edited & { readonly key: string }) | undefined
 
 onSessionChange(() => {
   if (lastEnding() === 'signed_out') kept = undefined
@@ -18,8 +18,8 @@ onSessionChange(() => {
 
 export function useDraft(viewed: Viewed) {
   const { workspace, api_environment_tag: environment } = useSession()
-  const place = JSON.stringify([workspace.id, environment, viewed.user_group.team_id])
-  const [resumed] = useState(() => (kept?.place === place ? kept : undefined))
+  const key = JSON.stringify([workspace.id, environment, viewed.user_group.team_id])
+  const [resumed] = useState(() => (kept?.key === key ? kept : undefined))
   const [edited, setEdited] = useState<Edited>(
     () => resumed ?? { base: viewed, draft: draftOf(viewed.user_group) },
   )
@@ -28,12 +28,12 @@ export function useDraft(viewed: Viewed) {
     latest.current = edited
   }, [edited])
   useEffect(() => {
-    if (kept?.place === place) kept = undefined
+    if (kept?.key === key) kept = undefined
     return () => {
       const { base, draft } = latest.current
-      if (lastEnding() === 'expired' && isChanged(draft, base.user_group)) kept = { place, base, draft }
+      if (lastEnding() === 'expired' && isChanged(draft, base.user_group)) kept = { key, base, draft }
     }
-  }, [place])
+  }, [key])
   return {
     ...edited,
     /** True if the draft was started before the session ended. */

@@ -131,7 +131,7 @@ function NothingFound({ search, isFiltered, onSearch }: NothingProps) {
           </TextLink>
         }
       >
-        Your backend makes one with its first call of GET /api/user for a customer.
+        Your backend creates one with its first GET /api/user request for a customer.
       </EmptyState>
     )
   }
@@ -162,8 +162,8 @@ function NothingFound({ search, isFiltered, onSearch }: NothingProps) {
       }
     >
       {prefix !== undefined
-        ? 'In ids, upper and lower case are different.'
-        : 'Look at the spelling, or at the filters. It may also be deleted.'}
+        ? 'Ids are case-sensitive.'
+        : 'Check the spelling and the filters. It may also be deleted.'}
     </EmptyState>
   )
 }

@@ -18,7 +18,7 @@ type Column = (typeof columns)[number]
 
 type ReadRows = (chunks: AsyncIterable<Buffer>) => AsyncGenerator<ImportRow[]>
 
-/** Read any number of rows. A row that cannot be read contains its fault. */
+/** Readers of any number of rows. A row that cannot be read contains its fault. */
 export const rowReaders = { ndjson: readNdjsonRows, csv: readCsvRows } satisfies Record<BulkFormat, ReadRows>
 
 const lineFeed = 0x0a
@@ -160,7 +160,7 @@ function providedIdIn(value: unknown): string | null {
   return typeof id === 'string' && id.length <= limits.textLength * 2 ? id : null
 }
 
-/** Write rows for the export, in the same formats. */
+/** Writers of the rows of an export, in the same formats. */
 export const rowWriters = {
   ndjson: { head: '', row: ndjsonRow },
   csv: { head: `${columns.join()}\r\n`, row: csvRow },

@@ -7,8 +7,8 @@ export interface ApiTokenStore {
   create(token: NewApiToken): Promise<ApiToken>
 
   /**
-   * Creates the API tokens if the store has neither API tokens nor user groups. Returns whether it did; of simultaneous
-   * calls, exactly one does.
+   * Creates the API tokens if the store has neither API tokens nor user groups, and returns whether it created them. If
+   * several calls run at once, exactly one creates its tokens.
    */
   createFirst(tokens: readonly NewApiToken[]): Promise<boolean>
 
@@ -19,14 +19,14 @@ export interface ApiTokenStore {
   list(): Promise<ApiToken[]>
 
   /**
-   * Revokes an API token for good and returns it. Revoking it again keeps the first time. Returns null if there is no
+   * Revokes an API token permanently and returns it. Another revocation keeps the first time. Returns null if there is no
    * such API token.
    */
   revoke(command: RevokeApiToken): Promise<ApiToken | null>
 
   /**
-   * Replaces an API token by a new one with the same name, scopes, lifetime and limit. Of simultaneous calls, exactly one
-   * replaces it; the others return `superseded`.
+   * Replaces an API token by a new one with the same name, scopes, lifetime and limit. If several calls replace the same
+   * token at once, exactly one succeeds and the others return `superseded`.
    */
   rotate(command: RotateApiToken): Promise<RotateApiTokenOutcome>
 

@@ -50,9 +50,9 @@ export interface AuditEvent extends Actor {
   readonly details: JsonText | null
 }
 
-/** The last sequence number of each of the latest milliseconds. */
+/** Last sequence number by millisecond, for the latest milliseconds. */
 const sequences = new Map<number, number>()
-/** Milliseconds in `sequences`. Concurrent changes do not get their ids in the order of their times. */
+/** Maximum size of `sequences`. More than one, because concurrent changes get their ids out of order. */
 const maxSequences = 16
 
 /** Creates an event id for `now`. Ids of the same process and millisecond are in order, up to 4,096 of them. */

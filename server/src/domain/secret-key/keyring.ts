@@ -119,17 +119,17 @@ export function isSecretKeyId(text: string): boolean {
  */
 export function parseSecretKeys(text: string): SecretKey[] {
   const keys = text.split(',').map((entry, index) => {
-    const place = `entry ${index + 1}`
+    const entryName = `entry ${index + 1}`
     const [id = '', encoded, ...rest] = entry.trim().split(':')
     if (encoded === undefined || rest.length > 0)
-      throw new RangeError(`${place} must have the form id:base64`)
+      throw new RangeError(`${entryName} must have the form id:base64`)
     if (!isSecretKeyId(id)) {
-      throw new RangeError(`the id of ${place} must be 1 to 32 letters, digits, "-" or "_"`)
+      throw new RangeError(`the id of ${entryName} must be 1 to 32 letters, digits, "-" or "_"`)
     }
     const key = Buffer.from(encoded, 'base64')
     const canonical = key.toString('base64').replace(/=+$/, '')
     if (key.length !== secretKeyLength || canonical !== encoded.replace(/=+$/, '')) {
-      throw new RangeError(`the key of ${place} must be ${secretKeyLength} bytes in base64`)
+      throw new RangeError(`the key of ${entryName} must be ${secretKeyLength} bytes in base64`)
     }
     return { id, key }
   })

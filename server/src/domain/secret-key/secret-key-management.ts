@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DecryptionError, type Keyring, type Sealed } from './keyring.ts'
 import {
-  encryptedTokenPlaces,
+  encryptedTokenTables,
   type ReencryptedToken,
   type EncryptedToken,
   type EncryptedTokenCursor,
@@ -106,7 +106,7 @@ function reencryptedWith(keyring: Keyring, { userGroup, token }: EncryptedToken)
 }
 
 async function* pagesOf(store: EncryptedTokens): AsyncGenerator<readonly EncryptedToken[]> {
-  let cursor: EncryptedTokenCursor | null = { place: encryptedTokenPlaces[0], after: null }
+  let cursor: EncryptedTokenCursor | null = { table: encryptedTokenTables[0], after: null }
   while (cursor !== null) {
     const { tokens, next } = await store.encryptedTokens.list({ cursor, limit: batchSize })
     if (tokens.length > 0) yield tokens

@@ -20,5 +20,5 @@ export interface SecretKeyStore {
   listRetired(): Promise<string[]>
 }
 
-/** A known text, encrypted when the key was first used. It tells later whether a key with this id is the same key. */
+/** A known text, encrypted when the key was first used. It shows later whether a key with this id is still the same key. */
 export type SecretKeyCheck = Sealed

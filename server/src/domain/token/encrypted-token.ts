@@ -2,13 +2,13 @@ import type { Sealed } from '../secret-key/keyring.ts'
 import type { UserGroupKey } from '../user-group/user-group.ts'
 
 /** The tables that hold encrypted user group tokens. `idempotency_key` holds those of responses to retried rotations. */
-export const encryptedTokenPlaces = ['user_group', 'deleted_user_group', 'idempotency_key'] as const
+export const encryptedTokenTables = ['user_group', 'deleted_user_group', 'idempotency_key'] as const
 
-export type EncryptedTokenPlace = (typeof encryptedTokenPlaces)[number]
+export type EncryptedTokenTable = (typeof encryptedTokenTables)[number]
 
 /** A user group token as the store keeps it. */
 export interface EncryptedToken {
-  readonly place: EncryptedTokenPlace
+  readonly table: EncryptedTokenTable
   /** The primary key of its row. */
   readonly rowKey: readonly (string | number | Uint8Array)[]
   readonly userGroup: UserGroupKey
@@ -17,7 +17,7 @@ export interface EncryptedToken {
 
 /** A position in the list of all encrypted tokens. `after` is null at the start of a table. */
 export interface EncryptedTokenCursor {
-  readonly place: EncryptedTokenPlace
+  readonly table: EncryptedTokenTable
   readonly after: EncryptedToken['rowKey'] | null
 }
 

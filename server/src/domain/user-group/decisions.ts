@@ -166,7 +166,7 @@ export function decideSuspension(
 export interface RotationTarget {
   readonly userGroup: TokenlessUserGroup
   readonly tokenHash: Uint8Array
-  /** Whether the token in the request is superseded already. */
+  /** True if the token in the request is superseded already. */
   readonly isSuperseded: boolean
 }
 

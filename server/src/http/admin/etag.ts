@@ -9,7 +9,7 @@ export function etagOf({ teamId, revision }: { teamId: number; revision: number 
 /**
  * Returns the state that a conditional change requires (If-Match, RFC 9110, section 13.1.1).
  * @param findRevision reads the current revision; called only if If-Match lists several entity tags or none of this user group
- * @throws Fault `revision_mismatch`, and whatever `findRevision` throws
+ * @throws Fault `revision_mismatch`, and the errors of `findRevision`
  */
 export async function expectedOf(
   teamId: number,

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
-import { timestamp, response, success, wholeNumber, withoutNul } from '../../contract/user/schemas.ts'
 import { limits } from '../../contract/limits.ts'
+import { timestamp, wholeNumber, withoutNul } from '../../contract/patterns.ts'
+import { response, success } from '../../contract/user/schemas.ts'
 
 // Schemas that several resources of `/admin/v1` share.
 

@@ -7,7 +7,7 @@ import type { AdminResponse } from './operation.ts'
 const defaultLimit = 50
 const maxLimit = 200
 
-/** Returns a list, or a page of one if `cursor` is given; it is null on the last page. */
+/** Returns a whole list, or one page if `cursor` is given. The cursor is null on the last page. */
 export function listResponse<T>(
   name: string,
   items: readonly T[],
@@ -48,7 +48,7 @@ export function cursorOf(position: string | null): string | null {
 
 /**
  * Decodes a cursor.
- * @param isPosition tells whether a text is a position in this list
+ * @param isPosition returns whether a text is a position in this list
  * @throws Fault `validation_failed` if no response contained this cursor
  */
 export function positionOf(

@@ -13,7 +13,7 @@ import { Fault } from '../../domain/fault.ts'
 import { sendJson } from '../response.ts'
 import { checkBodyHeaders, withBody } from '../request-body.ts'
 import { contextOf } from '../request-context.ts'
-import { dropSecret, findSession, keepSecret, secretOf } from './console-session.ts'
+import { clearSessionCookie, findSession, setSessionCookie, sessionSecretOf } from './console-session.ts'
 
 export interface ConsoleRoutesDependencies {
   readonly sessions: ConsoleSessions
@@ -64,7 +64,7 @@ function addSessionRoutes(app: FastifyInstance, { sessions, apiTokens }: Console
         const session = await sessions.signIn(value.api_token, request.id)
         return { secret: session.secret, json: await respond(session) }
       })
-      keepSecret(request, reply, secret)
+      setSessionCookie(request, reply, secret)
       return sendJson(reply, 200, json)
     },
   })
@@ -80,9 +80,9 @@ function addSessionRoutes(app: FastifyInstance, { sessions, apiTokens }: Console
     handler: async (request, reply) => {
       await contextOf(request.raw).permit.during(async () => {
         await signedIn(request)
-        await sessions.signOut(secretOf(request) as string)
+        await sessions.signOut(sessionSecretOf(request) as string)
       })
-      dropSecret(request, reply)
+      clearSessionCookie(request, reply)
       return sendJson(reply, 200, successful({}))
     },
   })

@@ -11,7 +11,7 @@ const cookieName = 'ugs_session'
 const secretPattern = /^[\w-]{43}$/
 
 /** Returns the session secret in a request's cookie. */
-export function secretOf({ raw }: FastifyRequest): string | undefined {
+export function sessionSecretOf({ raw }: FastifyRequest): string | undefined {
   const cookies = raw.headers.cookie?.split(';').map((cookie) => cookie.trim().split('=', 2)) ?? []
   const secret = cookies.find(([name]) => name === cookieName)?.[1]
   return secret !== undefined && secretPattern.test(secret) ? secret : undefined
@@ -26,7 +26,7 @@ export async function findSession(
   sessions: ConsoleSessions,
 ): Promise<OpenSession | null> {
   const { headers } = request.raw
-  const secret = headers.authorization === undefined ? secretOf(request) : undefined
+  const secret = headers.authorization === undefined ? sessionSecretOf(request) : undefined
   if (secret === undefined) return null
   const session = await sessions.find(secret)
   if (session === null) throw new Fault('unauthenticated', 'The session is over; sign in again')
@@ -43,11 +43,11 @@ function isSame(sent: unknown, expected: string): boolean {
 }
 
 /** Stores the secret in a cookie that scripts and other sites cannot read. */
-export function keepSecret(request: FastifyRequest, reply: FastifyReply, secret: string): void {
+export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, secret: string): void {
   setCookie(request, reply, secret, sessionMaxMs / 1000)
 }
 
-export function dropSecret(request: FastifyRequest, reply: FastifyReply): void {
+export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply): void {
   setCookie(request, reply, '', 0)
 }
 

@@ -7,9 +7,9 @@ import type { Next, Stage } from './stage.ts'
 
 /** Time per event-loop iteration in which requests are admitted as they are read, in milliseconds. */
 const tickMs = 15
-/** The same while connections arrive: libuv accepts one per iteration. */
+/** Value of `tickMs` while connections arrive: libuv accepts one per iteration. */
 const tickWithConnectionMs = 1
-/** If several requests arrive per iteration, iterations only accept connections for this long, in milliseconds. */
+/** Time in which iterations only accept connections, if several requests arrive per iteration, in milliseconds. */
 const onlyConnectionsMs = 50
 /** Time without a connection after which connections count as new, in milliseconds. */
 const newConnectionsMs = 200

@@ -19,7 +19,7 @@ const faults: Record<string, () => Fault> = {
 /** A `clientError` of Node.js. */
 type ProtocolError = Error & { code?: string; reason?: unknown; rawPacket?: unknown; bytesParsed?: unknown }
 
-/** Paths on which a method that Node.js's parser does not know is 405, as on all others, instead of 400. */
+/** Methods of the main paths. There, a method that Node.js's parser does not know gets 405 like other methods, not 400. */
 const methodsOf = new Map([
   ['/api/user', 'GET, POST, PUT'],
   ['/oauth2/introspect', 'POST'],

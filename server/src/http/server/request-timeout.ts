@@ -10,14 +10,14 @@ const intervalMs = 1000
 /** Requests whose bodies may take any time, as long as bytes arrive. */
 const uploads = new WeakSet<IncomingMessage>()
 
-/** From now on, limits only the pauses in a body, not its total time. */
+/** Allows the body of a request any total time. From now on, only its pauses are limited. */
 export function extendTimeoutForUpload(request: IncomingMessage): void {
   uploads.add(request)
 }
 
 /**
- * Refuses requests whose bodies do not arrive within `timeoutMs`, or, of uploads, pause for that long. Node.js's own
- * `requestTimeout` is one for all requests of a server.
+ * Refuses a request whose body does not arrive within `timeoutMs`, or an upload that pauses for that long. Node.js's own
+ * `requestTimeout` cannot differ between requests.
  */
 export class RequestTimeout implements Stage {
   readonly #timeoutMs: number

@@ -3,14 +3,14 @@ import type { ApiToken } from '../../domain/api-token/api-token.ts'
 import type { FaultCode } from '../../domain/fault.ts'
 import type { Operation } from '../operations.ts'
 import type { RequestContext } from '../request-context.ts'
-import { ArrivalClock } from './arrival-clock.ts'
+import { ArrivalEstimator } from './arrival-estimator.ts'
 import type { CompletedRequest, RequestObserver, TraceIds } from './request-observer.ts'
 import type { Next, Stage } from './stage.ts'
 
 /** Reports each request to the observers once its response has ended or its client has left. */
 export class RequestTracker implements Stage {
   readonly #observers: readonly RequestObserver[]
-  readonly #clock = new ArrivalClock()
+  readonly #arrivals = new ArrivalEstimator()
   /** Per connection: the requests whose responses wait for earlier ones. */
   readonly #waiting = new WeakMap<Socket, Set<() => void>>()
 
@@ -21,12 +21,12 @@ export class RequestTracker implements Stage {
   handle(context: RequestContext, next: Next): void {
     const { raw, response } = context
     const { socket } = raw
-    const arrivedAt = this.#clock.arrivalOn(socket)
+    const arrivedAt = this.#arrivals.arrivalOn(socket)
     for (const observer of this.#observers) observer.begin?.()
     const waiting = response.socket === null ? this.#waitingOn(socket) : undefined
     const end = () => {
       if (waiting?.delete(end)) response.off('close', end)
-      this.#clock.markResponse(socket)
+      this.#arrivals.markResponse(socket)
       const record = new RequestRecord(context, arrivedAt)
       context.trace?.end(record)
       this.#report(record)

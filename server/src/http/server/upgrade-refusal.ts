@@ -3,10 +3,10 @@ import type { HttpConnection } from './http-connection.ts'
 import type { Stage } from './stage.ts'
 
 /**
- * Handles a request with an `Upgrade` header as if it had none (RFC 9110, section 7.8). Node.js's parser stops after such a
- * request and would drop its body. So the connection goes back to the server with the header removed.
+ * Refuses protocol upgrades: a request with an `Upgrade` header is handled as if it had none (RFC 9110, section 7.8). Node.js's
+ * parser stops after such a request and would drop its body, so the connection goes back to the server without the header.
  */
-export const ignoreUpgrades: Stage = {
+export const refuseUpgrades: Stage = {
   attach(server) {
     server.on('upgrade', (request: IncomingMessage, socket: HttpConnection, head: Buffer) => {
       // Node.js no longer handles errors of this connection.

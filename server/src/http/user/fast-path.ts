@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-/** A route that serves every view of a dashboard, and so is worth a way around Fastify (decision 0024). */
+/** A route that bypasses Fastify, because every view of a dashboard sends it a request (decision 0024). */
 export interface FastPathRoute {
   readonly methods: readonly string[]
   readonly url: string

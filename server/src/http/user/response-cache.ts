@@ -80,15 +80,15 @@ export class ResponseCache {
   /** Returns true if the request has been seen before, and records it. */
   #isRepeated(key: string): boolean {
     const bit = crc32(key) % seenBits
-    const place = bit >> 3
-    const byte = this.#seen[place] as number
+    const index = bit >> 3
+    const byte = this.#seen[index] as number
     const mask = 1 << (bit & 7)
     if ((byte & mask) !== 0) return true
     if (this.#seenCount === maxSeen) {
       this.#seen.fill(0)
       this.#seenCount = 0
     }
-    this.#seen[place] = byte | mask
+    this.#seen[index] = byte | mask
     this.#seenCount++
     return false
   }

@@ -48,7 +48,7 @@ export class HttpMetrics implements RequestObserver {
   end({ operation, path, status, code, duration, isCutOff }: CompletedRequest): void {
     const observed = operation ?? areaOf(path)
     if (code !== null) this.#errors.inc({ operation: observed, code })
-    // Its headers were refused, so that it never counted as in flight.
+    // A request whose headers were refused never counted as in flight.
     if (duration === null) return
     this.#inFlight--
     if (status === null || isCutOff) this.#unanswered.inc({ operation: observed })
@@ -67,7 +67,6 @@ export class HttpMetrics implements RequestObserver {
   }
 }
 
-/** Returns the area of a route. */
 function areaOf(path: string | null): ObservedOperation {
   if (path === '/healthz' || path === '/readyz') return 'health'
   if (path === '/openapi.json' || path?.startsWith('/docs')) return 'docs'

@@ -16,8 +16,8 @@ interface MetricsResponse extends MetricsRequest {
 const responseTimeoutMs = 3000
 
 /**
- * Adds up the metrics of all workers, in the process that supervises them. The counts of dead workers stay: Prometheus reads a
- * falling sum as a restart, and the rest of the sum as a burst.
+ * Adds up the metrics of all workers, in the process that supervises them. The counts of dead workers stay in the sums:
+ * Prometheus takes a falling counter for a restart, and would count its whole value again.
  */
 export class WorkerMetrics {
   readonly #registry = new Registry()
@@ -40,7 +40,6 @@ export class WorkerMetrics {
     })
   }
 
-  /** Adds a listening worker. */
   add(worker: Worker): void {
     this.#snapshots.set(worker, [])
     worker.once('exit', (code) => {

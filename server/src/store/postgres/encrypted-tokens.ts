@@ -3,13 +3,13 @@ import type {
   ListEncryptedTokens,
   ReencryptedToken,
   EncryptedTokenPage,
-  EncryptedTokenPlace,
+  EncryptedTokenTable,
 } from '../../domain/token/encrypted-token.ts'
 import { bucketOf } from '../../domain/user-group/location.ts'
 import {
-  byPlace,
+  byTable,
   encryptedTokenPage,
-  encryptedTokenTable,
+  definitionOf,
   selectEncryptedTokens,
   type EncryptedTokenRow,
 } from '../encrypted-token-row.ts'
@@ -30,15 +30,15 @@ export class EncryptedTokens implements EncryptedTokenStore {
   async list({ cursor, limit }: ListEncryptedTokens): Promise<EncryptedTokenPage> {
     const statement = selectEncryptedTokens(cursor, (index) => `$${index + 1}`)
     const rows = await this.#retry.query<EncryptedTokenRow>(statement, [...(cursor.after ?? []), limit])
-    return encryptedTokenPage(cursor.place, rows, limit)
+    return encryptedTokenPage(cursor.table, rows, limit)
   }
 
   async replace(tokens: readonly ReencryptedToken[]): Promise<number> {
     let count = 0
-    for (const [place, ofPlace] of byPlace(tokens)) {
-      const located = ofPlace.map((token) => ({ ...token, bucket: bucketOf(token.replaced.userGroup) }))
+    for (const [table, ofTable] of byTable(tokens)) {
+      const located = ofTable.map((token) => ({ ...token, bucket: bucketOf(token.replaced.userGroup) }))
       const replaced = await this.#distribution.forEachShard(located, (shardBucket, ofShard) =>
-        this.#retry.query(updateOf(place), [
+        this.#retry.query(updateOf(table), [
           shardBucket,
           ofShard.map((token) => token.bucket),
           ...(ofShard[0]?.replaced.rowKey ?? []).map((_, i) =>
@@ -56,12 +56,12 @@ export class EncryptedTokens implements EncryptedTokenStore {
 }
 
 /** Skips locked rows, so that neither side waits. The next pass finds them. */
-function updateOf(place: EncryptedTokenPlace): string {
-  const table = encryptedTokenTable(place)
-  const key = keyColumns(table)
+function updateOf(table: EncryptedTokenTable): string {
+  const definition = definitionOf(table)
+  const key = keyColumns(definition)
   const types = [
     'smallint',
-    ...key.map((column) => table.columns[column] as string),
+    ...key.map((column) => definition.columns[column] as string),
     'bytea',
     'text',
     'bytea',
@@ -69,16 +69,16 @@ function updateOf(place: EncryptedTokenPlace): string {
   const parameters = types.map((type, i) => `$${i + 2}::${type}[]`)
   const isRow = (row: string) =>
     [
-      ...key.map((column) => `${place}.${column} = ${row}.${column}`),
-      `${place}.bucket = ${row}.bucket AND ($1::smallint IS NULL OR ${place}.bucket = ANY ($2::smallint[]))`,
+      ...key.map((column) => `${table}.${column} = ${row}.${column}`),
+      `${table}.bucket = ${row}.bucket AND ($1::smallint IS NULL OR ${table}.bucket = ANY ($2::smallint[]))`,
     ].join(' AND ')
   return `WITH new AS (
       SELECT * FROM unnest(${parameters.join(', ')}) AS new (bucket, ${key.join(', ')}, replaced, key_id, sealed)
     ), locked AS (
-      SELECT new.* FROM ${place} JOIN new ON ${isRow('new')}
+      SELECT new.* FROM ${table} JOIN new ON ${isRow('new')}
       WHERE token_sealed = replaced AND key_id <> ALL (SELECT retired.key_id FROM retired_secret_key AS retired)
-      FOR NO KEY UPDATE OF ${place} SKIP LOCKED
+      FOR NO KEY UPDATE OF ${table} SKIP LOCKED
     )
-    UPDATE ${place} SET token_key_id = key_id, token_sealed = sealed FROM locked WHERE ${isRow('locked')}
+    UPDATE ${table} SET token_key_id = key_id, token_sealed = sealed FROM locked WHERE ${isRow('locked')}
     RETURNING 1`
 }

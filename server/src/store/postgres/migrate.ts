@@ -82,7 +82,7 @@ export async function migrate(
     }
     if (error.code === '42501') {
       throw new StoreError(
-        'the role may not make tables here; grant it CREATE on the schema, or run `ugs migrate` with a role that may',
+        'the role may not create tables here; grant it CREATE on the schema, or run `ugs migrate` with a role that may',
       )
     }
     throw error

@@ -52,7 +52,7 @@ const transientStates = new Set([
   lockNotAvailable,
   readOnly,
   cachedPlanChanged,
-  '23505', // unique violation: of a creation that is repeated while its first try, in doubt, still happens
+  '23505', // unique violation: a retried creation met its own first attempt, whose commit is ambiguous
   '25P03', // idle in transaction session timeout
   '26000', // invalid SQL statement name, behind PgBouncer
   '42P05', // duplicate prepared statement, behind PgBouncer

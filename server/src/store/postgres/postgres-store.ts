@@ -99,15 +99,15 @@ async function openWith<T>(
 }
 
 function storeErrorOf({ hosts, database }: PostgresServer, error: unknown): unknown {
-  const place = `postgres://${hosts.map(authorityOf).join()}/${database}`
-  if (error instanceof StoreError) return new StoreError(`${place}: ${error.message}`)
+  const location = `postgres://${hosts.map(authorityOf).join()}/${database}`
+  if (error instanceof StoreError) return new StoreError(`${location}: ${error.message}`)
   const code =
     error instanceof PostgresFailure
       ? error.code
       : error instanceof Fault
         ? (error.reason ?? error.code)
         : undefined
-  return code === undefined ? error : new StoreError(`${place}: ${remediationFor(code)} (${code})`)
+  return code === undefined ? error : new StoreError(`${location}: ${remediationFor(code)} (${code})`)
 }
 
 function authorityOf({ host, port }: PostgresHost): string {

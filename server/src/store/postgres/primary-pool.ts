@@ -80,7 +80,7 @@ const responseMarginMs = 1000
 const maxTimeoutMs = 2 ** 31 - 1
 
 /**
- * Connections to the primary. If it stops accepting writes or becomes unreachable, the hosts of the URL are attempted in turn
+ * Connections to the primary. If it stops accepting writes or becomes unreachable, connects to the hosts of the URL in turn
  * until one accepts writes, so that a promoted standby is found.
  */
 export class PrimaryPool {
@@ -245,7 +245,7 @@ export class PrimaryPool {
   /** @throws PostgresFailure of the last host */
   async #connect(): Promise<{ client: pg.PoolClient; pool: pg.Pool }> {
     let failure: PostgresFailure | undefined
-    for (let tries = 0; tries < this.#server.hosts.length; tries++) {
+    for (let attempts = 0; attempts < this.#server.hosts.length; attempts++) {
       const pool = this.#pool
       try {
         return { client: await pool.connect(), pool }
@@ -255,7 +255,7 @@ export class PrimaryPool {
         if (isRefusedStartup(error)) {
           this.#setsParameters = false
           this.#replace(pool, this.#host)
-          tries--
+          attempts--
         } else if (failure.code !== poolExhausted) this.#leave(pool)
       }
     }

@@ -126,6 +126,6 @@ function interrupted(error: unknown): never {
   if (error.code === '42501')
     throw new StoreError('the role lacks rights: a copy needs one that owns the tables (42501)')
   throw new StoreError(
-    `the database failed in the middle; run the same command again, and it goes on (${error.code})`,
+    `the database failed during the copy; run the same command again to continue (${error.code})`,
   )
 }

@@ -5,9 +5,9 @@ import type {
   EncryptedTokenPage,
 } from '../../domain/token/encrypted-token.ts'
 import {
-  byPlace,
+  byTable,
   encryptedTokenPage,
-  encryptedTokenTable,
+  definitionOf,
   selectEncryptedTokens,
   type EncryptedTokenRow,
 } from '../encrypted-token-row.ts'
@@ -25,18 +25,18 @@ export class EncryptedTokens {
     const rows = this.#database
       .prepare<unknown[], EncryptedTokenRow>(selectEncryptedTokens(cursor, () => '?'))
       .all(...(cursor.after ?? []), limit)
-    return encryptedTokenPage(cursor.place, rows, limit)
+    return encryptedTokenPage(cursor.table, rows, limit)
   }
 
   replace(tokens: readonly ReencryptedToken[]): number {
     let count = 0
-    for (const [place, ofPlace] of byPlace(tokens)) {
-      const key = keyColumns(encryptedTokenTable(place)).map((column) => `${column} = ?`)
+    for (const [table, tokensOfTable] of byTable(tokens)) {
+      const key = keyColumns(definitionOf(table)).map((column) => `${column} = ?`)
       const update = this.#database.prepare(
-        `UPDATE ${place} SET token_key_id = ?, token_sealed = ?
+        `UPDATE ${table} SET token_key_id = ?, token_sealed = ?
          WHERE ${key.join(' AND ')} AND token_sealed = ? AND ? NOT IN (SELECT key_id FROM retired_secret_key)`,
       )
-      for (const { replaced, token } of ofPlace)
+      for (const { replaced, token } of tokensOfTable)
         count += update.run(
           ...[token.keyId, token.sealed, ...replaced.rowKey, replaced.token.sealed, token.keyId],
         ).changes

@@ -57,10 +57,10 @@ export class Load {
   async #run(name: string, [shortest, longest]: readonly [number, number]): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     let group: Group | undefined
-    for (let turn = 0; !this.#isStopped; turn++) {
+    for (let round = 0; !this.#isStopped; round++) {
       // Changes to a new user group after twenty requests per operation, so that there are creations throughout.
-      group = await (group === undefined || turn % 20 === 0
-        ? this.#create(agent, `${name}-${turn}`)
+      group = await (group === undefined || round % 20 === 0
+        ? this.#create(agent, `${name}-${round}`)
         : this.#use(agent, group))
       await sleep(randomInt(shortest, longest + 1))
     }
@@ -69,7 +69,7 @@ export class Load {
 
   async #create(agent: Agent, id: string): Promise<Group | undefined> {
     const body = { user_group_id: id, name: id, properties: { revision: 0 } }
-    const response = await this.#call(
+    const response = await this.#measure(
       agent,
       'create',
       'GET',
@@ -85,7 +85,7 @@ export class Load {
       user_group.token === token && user_group.properties?.revision === revision
     const dice = randomInt(4)
     if (dice === 0) {
-      const rotated = await this.#call(
+      const rotated = await this.#measure(
         agent,
         'rotate',
         'POST',
@@ -97,16 +97,16 @@ export class Load {
     if (dice === 1) {
       const next = revision + 1
       const body = { user_group_id: id, properties: { revision: next } }
-      const updated = await this.#call(agent, 'update', 'PUT', body, (response) => isSame(response, next))
+      const updated = await this.#measure(agent, 'update', 'PUT', body, (response) => isSame(response, next))
       return updated && { id, token, revision: next }
     }
-    const read = await this.#call(agent, 'read', 'GET', { user_group_id: id }, (answer) =>
-      isSame(answer, revision),
+    const read = await this.#measure(agent, 'read', 'GET', { user_group_id: id }, (response) =>
+      isSame(response, revision),
     )
     return read && { id, token, revision }
   }
 
-  async #call(
+  async #measure(
     agent: Agent,
     operation: Sample['operation'],
     method: string,
@@ -114,20 +114,20 @@ export class Load {
     isRight: (response: Success) => boolean,
   ): Promise<Success | undefined> {
     const sentAt = performance.now()
-    let answer: Success | undefined
+    let response: Success | undefined
     let failure: string | undefined
     try {
       const { status, text } = await this.#send(agent, method, JSON.stringify(body))
       if (status !== 200) failure = `${status} ${JSON.stringify(text.slice(0, 200))}`
       else {
-        answer = JSON.parse(text) as Success
-        if (!isRight(answer)) failure = 'the answer is not what was acknowledged before'
+        response = JSON.parse(text) as Success
+        if (!isRight(response)) failure = 'the response differs from the acknowledged state'
       }
     } catch (error) {
       failure = (error as NodeJS.ErrnoException).code ?? String(error)
     }
     this.samples.push({ operation, sentAt, tookMs: performance.now() - sentAt, failure })
-    return failure === undefined ? answer : undefined
+    return failure === undefined ? response : undefined
   }
 
   #send(agent: Agent, method: string, body: string): Promise<{ status: number; text: string }> {

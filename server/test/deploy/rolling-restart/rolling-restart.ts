@@ -8,9 +8,9 @@ import { Belongings } from '../../failover/belongings.ts'
 import { poll } from '../../failover/poll.ts'
 import { createApiToken } from '../../support/command.ts'
 import { freshDatabase } from '../../support/database.ts'
-import { call } from '../../support/http.ts'
+import { sendRequest } from '../../support/http.ts'
 import { freePort } from '../../support/port.ts'
-import { startService, type RunningService } from '../../support/service.ts'
+import { startNewProcess as startService, type RunningService } from '../../support/service.ts'
 import { Load, type Sample } from './load.ts'
 import { proxies, startProxy, type ProxyName } from './proxy.ts'
 
@@ -97,7 +97,7 @@ async function isLossless(name: ProxyName): Promise<boolean> {
       const service = await start(port)
       replicas[i] = service
       await poll('/readyz says 200', readyMs, async () => {
-        const { status } = await call(service.origin, { path: '/readyz' })
+        const { status } = await sendRequest(service.origin, { path: '/readyz' })
         return status === 200 || undefined
       })
       const startMs = performance.now() - beganAt - stopMs
@@ -122,7 +122,7 @@ async function askUntil(stopping: Promise<unknown>, origin: string): Promise<voi
   const over = new AbortController()
   void stopping.then(() => over.abort())
   while (!over.signal.aborted) {
-    await call(origin, { path: '/readyz' })
+    await sendRequest(origin, { path: '/readyz' })
     await sleep(askPauseMs)
   }
 }
@@ -130,7 +130,7 @@ async function askUntil(stopping: Promise<unknown>, origin: string): Promise<voi
 function report(title: string, samples: readonly Sample[], restarts: readonly Restart[]): boolean {
   const lost = samples.filter(({ failure }) => failure !== undefined)
   const unclean = restarts.filter(({ exitCode }) => exitCode !== 0)
-  console.log(`\n${title}: ${restarts.length} restarts, ${samples.length} calls, ${lost.length} lost`)
+  console.log(`\n${title}: ${restarts.length} restarts, ${samples.length} requests, ${lost.length} lost`)
   console.table(
     restarts.map(({ replica, beganAt, stopMs, startMs, endedAt, exitCode }) => {
       const during = samples.filter(({ sentAt }) => sentAt >= beganAt && sentAt < endedAt)
@@ -139,7 +139,7 @@ function report(title: string, samples: readonly Sample[], restarts: readonly Re
         'stop, ms': Math.round(stopMs),
         'start, ms': Math.round(startMs),
         'exit code': exitCode,
-        calls: during.length,
+        requests: during.length,
         lost: during.filter(({ failure }) => failure !== undefined).length,
         ...latencies(during),
       }
@@ -151,7 +151,11 @@ function report(title: string, samples: readonly Sample[], restarts: readonly Re
         const those = samples.filter((sample) => sample.operation === operation)
         return [
           operation,
-          { calls: those.length, lost: those.filter(({ failure }) => failure).length, ...latencies(those) },
+          {
+            requests: those.length,
+            lost: those.filter(({ failure }) => failure).length,
+            ...latencies(those),
+          },
         ]
       }),
     ),

@@ -4,13 +4,13 @@ import { randomBytes } from '../../../src/domain/util/random.ts'
 
 describe('random bytes', () => {
   it('have the requested length and never repeat', () => {
-    const drawn = Array.from({ length: 5000 }, (_, i) => randomBytes(16 + (i % 17)))
+    const generated = Array.from({ length: 5000 }, (_, i) => randomBytes(16 + (i % 17)))
     assert.deepEqual(
-      drawn.map(({ length }) => length),
-      drawn.map((_, i) => 16 + (i % 17)),
+      generated.map(({ length }) => length),
+      generated.map((_, i) => 16 + (i % 17)),
     )
     // Overlapping results would share some of their bytes.
-    const windows = drawn.flatMap((bytes) =>
+    const windows = generated.flatMap((bytes) =>
       Array.from({ length: bytes.length - 7 }, (_, i) => bytes.subarray(i, i + 8).toString('hex')),
     )
     assert.equal(new Set(windows).size, windows.length)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { adminApi, assertAnswers, assertRefused, of, startManaged } from '../../support/admin-api.ts'
+import { adminApi, assertSucceeded, assertRefused, of, startManaged } from '../../support/admin-api.ts'
 import { assertFault, assertSuccess, userApi } from '../../support/user-api.ts'
 
 const { service, admin, adminToken, create } = await startManaged({ after })
@@ -21,12 +21,12 @@ interface Registered {
 
 /** Lists API tokens without their last use, which is written asynchronously. */
 const apiTokens = async (api = admin) =>
-  assertAnswers<{ api_tokens: ApiTokenView[] }>(await api.listApiTokens(), 'listApiTokens').api_tokens.map(
+  assertSucceeded<{ api_tokens: ApiTokenView[] }>(await api.listApiTokens(), 'listApiTokens').api_tokens.map(
     (apiToken) => ({ ...apiToken, last_used_at: null }),
   )
 
 const createApiToken = async (body: object) =>
-  assertAnswers<{ api_token: ApiTokenView; token: string }>(
+  assertSucceeded<{ api_token: ApiTokenView; token: string }>(
     await admin.createApiToken({ body }),
     'createApiToken',
   )
@@ -53,7 +53,7 @@ test('creates, lists and revokes an API token of this environment', async () => 
   )
 
   const revoke = async () => ({
-    ...assertAnswers<{ api_token: ApiTokenView }>(
+    ...assertSucceeded<{ api_token: ApiTokenView }>(
       await admin.revokeApiToken({ params: { id } }),
       'revokeApiToken',
     ).api_token,
@@ -79,7 +79,7 @@ interface Rotation {
 }
 const rotate = async (id: number, body: object, api = admin) => api.rotateApiToken({ params: { id }, body })
 const rotated = async (id: number, body: object, api = admin) =>
-  assertAnswers<Rotation>(await rotate(id, body, api), 'rotateApiToken')
+  assertSucceeded<Rotation>(await rotate(id, body, api), 'rotateApiToken')
 const works = async (token: string) =>
   (await userApi(service.origin, token).get({ user_group_id: 'rotated', name: 'Name' })).status === 200
 const ms = (from: string, to: string | null) => Date.parse(to ?? '') - Date.parse(from)
@@ -140,7 +140,7 @@ test('an API token can rotate itself', async () => {
   const { api_token, token } = await createApiToken({ name: 'own', scopes: ['admin'] })
   const created = await rotated(api_token.id, { overlap_seconds: 0 }, adminApi(service.origin, token))
   assertRefused(await adminApi(service.origin, token).listApiTokens(), 'listApiTokens', 'unauthenticated')
-  assertAnswers(await adminApi(service.origin, created.token).listApiTokens(), 'listApiTokens')
+  assertSucceeded(await adminApi(service.origin, created.token).listApiTokens(), 'listApiTokens')
 })
 
 test('an API token can have an expiry', async () => {
@@ -151,7 +151,7 @@ test('an API token can have an expiry', async () => {
 
 test('a new workspace has an API token that sees only this workspace', async () => {
   const response = await admin.createWorkspace({ body: { name: 'second' } })
-  const { workspace, api_token, token } = assertAnswers<{
+  const { workspace, api_token, token } = assertSucceeded<{
     workspace: Registered
     api_token: ApiTokenView
     token: string
@@ -173,7 +173,8 @@ test('a new workspace has an API token that sees only this workspace', async () 
   assert.deepEqual(await apiTokens(there), [api_token])
   assert.ok(!(await apiTokens()).some((one) => one.id === id))
   const workspaces = async (api: typeof admin) =>
-    assertAnswers<{ workspaces: { name: string }[] }>(await api.listWorkspaces(), 'listWorkspaces').workspaces
+    assertSucceeded<{ workspaces: { name: string }[] }>(await api.listWorkspaces(), 'listWorkspaces')
+      .workspaces
   assert.deepEqual(await workspaces(there), [workspace])
   assert.deepEqual(
     (await workspaces(admin)).map(({ name }) => name),
@@ -186,7 +187,7 @@ test('a new workspace has an API token that sees only this workspace', async () 
 })
 
 test('schemas and data sources are registered, listed and deleted unless they are in use', async () => {
-  const { schema } = assertAnswers<{ schema: Registered }>(
+  const { schema } = assertSucceeded<{ schema: Registered }>(
     await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales 😀' } }),
     'createSchema',
   )
@@ -195,14 +196,14 @@ test('schemas and data sources are registered, listed and deleted unless they ar
     { id: schema.id, provided_id: 'sales', name: 'Sales 😀', created_at: '' },
   )
   const body = { schema_id: schema.id, provided_id: 'eu', name: 'EU' }
-  const { data_source } = assertAnswers<{ data_source: Registered }>(
+  const { data_source } = assertSucceeded<{ data_source: Registered }>(
     await admin.createDataSource({ body }),
     'createDataSource',
   )
   assert.deepEqual({ ...data_source, created_at: '' }, { id: data_source.id, ...body, created_at: '' })
   const lists = async () => [
-    assertAnswers<{ schemas: unknown }>(await admin.listSchemas(), 'listSchemas').schemas,
-    assertAnswers<{ data_sources: unknown }>(await admin.listDataSources(), 'listDataSources').data_sources,
+    assertSucceeded<{ schemas: unknown }>(await admin.listSchemas(), 'listSchemas').schemas,
+    assertSucceeded<{ data_sources: unknown }>(await admin.listDataSources(), 'listDataSources').data_sources,
   ]
   assert.deepEqual(await lists(), [[schema], [data_source]])
 
@@ -224,9 +225,9 @@ test('schemas and data sources are registered, listed and deleted unless they ar
   assert.deepEqual(await lists(), [[schema], [data_source]])
   await admin.patchUserGroup({ ...of(mapped), body: { mapping: null } })
   const done = { success: 1, deleted: true }
-  assert.deepEqual(assertAnswers(await removeDataSource(), 'deleteDataSource'), done)
+  assert.deepEqual(assertSucceeded(await removeDataSource(), 'deleteDataSource'), done)
   assertRefused(await removeDataSource(), 'deleteDataSource', 'not_found')
-  assert.deepEqual(assertAnswers(await removeSchema(), 'deleteSchema'), done)
+  assert.deepEqual(assertSucceeded(await removeSchema(), 'deleteSchema'), done)
   assertRefused(await removeSchema(), 'deleteSchema', 'not_found')
   assert.deepEqual(await lists(), [[], []])
 })
@@ -234,8 +235,8 @@ test('schemas and data sources are registered, listed and deleted unless they ar
 test('an API token can revoke itself', async () => {
   const { api_token, token } = await createApiToken({ name: 'own', scopes: ['admin'] })
   const own = adminApi(service.origin, token)
-  assertAnswers(await own.revokeApiToken({ params: { id: api_token.id } }), 'revokeApiToken')
+  assertSucceeded(await own.revokeApiToken({ params: { id: api_token.id } }), 'revokeApiToken')
   assertRefused(await own.listApiTokens(), 'listApiTokens', 'unauthenticated')
   assert.notEqual(token, adminToken)
-  assertAnswers(await admin.listApiTokens(), 'listApiTokens')
+  assertSucceeded(await admin.listApiTokens(), 'listApiTokens')
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { assertAnswers, assertRefused, of, startManaged, type AdminApi } from '../../support/admin-api.ts'
+import { assertSucceeded, assertRefused, of, startManaged, type AdminApi } from '../../support/admin-api.ts'
 
 const { service, admin, create } = await startManaged({ after })
 
@@ -21,7 +21,7 @@ async function pages(limit?: number, api: AdminApi = admin): Promise<Page[]> {
   let cursor: string | null = null
   do {
     const query = { ...(limit !== undefined && { limit }), ...(cursor !== null && { cursor }) }
-    const page: Page = assertAnswers(await api.listIsolationFindings({ query }), 'listIsolationFindings')
+    const page: Page = assertSucceeded(await api.listIsolationFindings({ query }), 'listIsolationFindings')
     all.push(page)
     cursor = page.next_cursor
   } while (cursor !== null)
@@ -40,12 +40,12 @@ async function findings(limit?: number): Promise<string[]> {
 }
 
 const register = async (provided_id: string) =>
-  assertAnswers<{ schema: { id: number } }>(
+  assertSucceeded<{ schema: { id: number } }>(
     await admin.createSchema({ body: { provided_id, name: provided_id } }),
     'createSchema',
   ).schema.id
 const addSource = async (schema_id: number, provided_id: string) =>
-  assertAnswers<{ data_source: { id: number } }>(
+  assertSucceeded<{ data_source: { id: number } }>(
     await admin.createDataSource({ body: { schema_id, provided_id, name: `Name of ${provided_id}` } }),
     'createDataSource',
   ).data_source.id

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import {
-  assertAnswers,
+  assertSucceeded,
   manage,
   managedIn,
   of,
@@ -24,24 +24,24 @@ interface LeakReport {
   readonly rotated?: boolean
 }
 const report = async (token: string, rotate?: boolean) =>
-  assertAnswers<LeakReport>(
+  assertSucceeded<LeakReport>(
     await admin.reportLeakedToken({ body: { token, ...(rotate !== undefined && { rotate }) } }),
     'reportLeakedToken',
   )
 const currentToken = async (group: { team_id: number }) =>
-  assertAnswers<{ token: string }>(await admin.getUserGroupToken(of(group)), 'getUserGroupToken').token
+  assertSucceeded<{ token: string }>(await admin.getUserGroupToken(of(group)), 'getUserGroupToken').token
 
 test('an empty dashboard: find the customer, see the reason, correct it, revert it', async () => {
-  assertAnswers(await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }), 'createSchema')
+  assertSucceeded(await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }), 'createSchema')
   const eu = { schema_id: 1, provided_id: 'warehouse-eu', name: 'Warehouse EU' }
-  assertAnswers(await admin.createDataSource({ body: eu }), 'createDataSource')
+  assertSucceeded(await admin.createDataSource({ body: eu }), 'createDataSource')
   const { token } = await create('customer-42', {
     name: 'Example customer',
     mapping: { sales: 'warehose-eu' },
   })
   for (let i = 0; i < 30; i++) await create(`customer-${100 + i}`, { name: `Customer ${i}` })
 
-  const { user_groups } = assertAnswers<{ user_groups: ManagedUserGroup[] }>(
+  const { user_groups } = assertSucceeded<{ user_groups: ManagedUserGroup[] }>(
     await admin.searchUserGroups({ query: { name: 'example' } }),
     'searchUserGroups',
   )
@@ -50,7 +50,7 @@ test('an empty dashboard: find the customer, see the reason, correct it, revert 
 
   const view = async () => {
     const response = await admin.viewUserGroup(of(found))
-    const { data_sources } = assertAnswers<{ data_sources: { registered: { name: string } | null }[] }>(
+    const { data_sources } = assertSucceeded<{ data_sources: { registered: { name: string } | null }[] }>(
       response,
       'viewUserGroup',
     )
@@ -60,13 +60,13 @@ test('an empty dashboard: find the customer, see the reason, correct it, revert 
   assert.deepEqual(before.seen, [undefined])
   assert.deepEqual(assertActive(await introspect(token)).data_sources, {})
 
-  const mend = { body: { mapping: { sales: 'warehouse-eu' } }, headers: { 'if-match': before.etag } }
-  managedIn(await admin.patchUserGroup({ ...of(found), ...mend }), 'patchUserGroup')
+  const correction = { body: { mapping: { sales: 'warehouse-eu' } }, headers: { 'if-match': before.etag } }
+  managedIn(await admin.patchUserGroup({ ...of(found), ...correction }), 'patchUserGroup')
   assert.deepEqual((await view()).seen, ['Warehouse EU'])
   const { data_sources } = assertActive(await introspect(token))
   assert.equal(data_sources.sales?.name, 'Warehouse EU')
 
-  const { versions } = assertAnswers<{ versions: { revision: number }[] }>(
+  const { versions } = assertSucceeded<{ versions: { revision: number }[] }>(
     await admin.listUserGroupVersions(of(found)),
     'listUserGroupVersions',
   )
@@ -125,12 +125,12 @@ test('a leaked superseded token stops immediately, and the current one keeps wor
 })
 
 test('a leaked API token is identified and revoked in one request', async () => {
-  const created = assertAnswers<{ token: string; api_token: { id: number } }>(
+  const created = assertSucceeded<{ token: string; api_token: { id: number } }>(
     await admin.createApiToken({ body: { name: 'leaked', scopes: ['write'] } }),
     'createApiToken',
   )
   const ask = async (rotate: boolean) => {
-    const { api_token, ...rest } = assertAnswers<{ api_token: { id: number; revoked_at: string | null } }>(
+    const { api_token, ...rest } = assertSucceeded<{ api_token: { id: number; revoked_at: string | null } }>(
       await admin.reportLeakedToken({ body: { token: created.token, rotate } }),
       'reportLeakedToken',
     )
@@ -163,7 +163,7 @@ test('a suspended user group is inactive immediately, works in /api/user, and ca
   const next = tokenIn(await user.post({ current_token: token }))
   assertInactive(await introspect(next))
   assert.equal((await report(next)).works, false)
-  const view = assertAnswers<{ token: { active: boolean } }>(
+  const view = assertSucceeded<{ token: { active: boolean } }>(
     await admin.viewUserGroup(of(created)),
     'viewUserGroup',
   )
@@ -195,7 +195,7 @@ test('a deleted user group is inactive immediately and can be restored with its 
   assert.equal(assertActive(await introspect(token)).team_id, created.team_id)
   assertInactive(await introspect(old))
   assert.equal(tokenIn(await user.get({ user_group_id: 'gone' })), token)
-  const { versions } = assertAnswers<{ versions: { name: string }[] }>(
+  const { versions } = assertSucceeded<{ versions: { name: string }[] }>(
     await admin.listUserGroupVersions(of(created)),
     'listUserGroupVersions',
   )
@@ -217,7 +217,7 @@ test('a user group that was suspended before its deletion is restored as suspend
 test('the last introspection is kept to the minute and survives a restart', async (t) => {
   const created = await create('looked at')
   const lastOf = async (api: typeof admin, group: { team_id: number }) =>
-    assertAnswers<{ last_introspected_at: string | null }>(
+    assertSucceeded<{ last_introspected_at: string | null }>(
       await api.viewUserGroup(of(group)),
       'viewUserGroup',
     ).last_introspected_at

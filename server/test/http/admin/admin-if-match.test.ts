@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { AdminOperationId } from '../../../src/http/admin/operations.ts'
 import {
-  assertAnswers,
+  assertSucceeded,
   assertRefused,
   managedIn,
   of,
@@ -11,7 +11,7 @@ import {
   startManaged,
   type AdminInput,
 } from '../../support/admin-api.ts'
-import { answerTo, requestText } from '../../support/raw-connection.ts'
+import { responseTo, requestText } from '../../support/raw-connection.ts'
 import type { UserGroupView } from '../../support/user-api.ts'
 
 // RFC 9110, sections 8.8.3 and 13.1.1.
@@ -81,7 +81,7 @@ for (const id of conditional) {
   for (const [what, ifMatch] of Object.entries(fulfilled)) {
     test(`${id} with ${what} succeeds`, async () => {
       const created = await prepare(id)
-      assertAnswers(await admin[id](inputOf(id, created, ifMatch(created.team_id))), id)
+      assertSucceeded(await admin[id](inputOf(id, created, ifMatch(created.team_id))), id)
     })
   }
 
@@ -122,7 +122,7 @@ for (const id of conditional) {
 test('several If-Match headers are one list', async () => {
   const created = await prepare('suspendUserGroup')
   const send = (...tags: string[]) =>
-    answerTo(
+    responseTo(
       service.origin,
       requestText({
         method: 'POST',

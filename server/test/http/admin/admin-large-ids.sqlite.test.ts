@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
-import { assertAnswers, assertRefused, managedIn, of, startManaged } from '../../support/admin-api.ts'
+import { assertSucceeded, assertRefused, managedIn, of, startManaged } from '../../support/admin-api.ts'
 import { runCommand } from '../../support/command.ts'
 import { assertActive } from '../../support/introspection.ts'
 import { tokenIn } from '../../support/user-api.ts'
@@ -36,7 +36,7 @@ test('a user group with the largest id is shown and changed conditionally', asyn
 
 test('its token is introspected and rotated', async () => {
   const shown = await admin.getUserGroupToken(third)
-  const { token } = assertAnswers<{ token: string }>(shown, 'getUserGroupToken')
+  const { token } = assertSucceeded<{ token: string }>(shown, 'getUserGroupToken')
   assert.equal(assertActive(await introspect(token)).team_id, largest)
   const rotated = tokenIn(await user.post({ current_token: token }))
   assert.equal(assertActive(await introspect(rotated)).team_id, largest)
@@ -48,7 +48,7 @@ test('it is on the last page of a search, and in the audit log', async () => {
     readonly next_cursor: string | null
   }
   const page = async (cursor?: string) =>
-    assertAnswers<Page>(
+    assertSucceeded<Page>(
       await admin.searchUserGroups({ query: { limit: 1, ...(cursor !== undefined && { cursor }) } }),
       'searchUserGroups',
     )
@@ -60,7 +60,7 @@ test('it is on the last page of a search, and in the audit log', async () => {
     cursor = next_cursor
   } while (cursor !== null)
   assert.deepEqual(found, [largest - 2, largest - 1, largest])
-  const { audit_events } = assertAnswers<{ audit_events: { user_group: { team_id: number } }[] }>(
+  const { audit_events } = assertSucceeded<{ audit_events: { user_group: { team_id: number } }[] }>(
     await admin.listAuditEvents({ query: { team_id: largest } }),
     'listAuditEvents',
   )
@@ -69,15 +69,15 @@ test('it is on the last page of a search, and in the audit log', async () => {
 })
 
 test('it is deleted, listed and restored, also by the command', async () => {
-  assertAnswers(await admin.deleteUserGroup(third), 'deleteUserGroup')
-  const { user_groups } = assertAnswers<{ user_groups: { team_id: number }[] }>(
+  assertSucceeded(await admin.deleteUserGroup(third), 'deleteUserGroup')
+  const { user_groups } = assertSucceeded<{ user_groups: { team_id: number }[] }>(
     await admin.listDeletedUserGroups(),
     'listDeletedUserGroups',
   )
   assert.deepEqual(idsOf(user_groups), [largest])
   const restored = await admin.restoreDeletedUserGroup(third)
   assert.equal(managedIn(restored, 'restoreDeletedUserGroup').team_id, largest)
-  assertAnswers(await admin.deleteUserGroup(third), 'deleteUserGroup')
+  assertSucceeded(await admin.deleteUserGroup(third), 'deleteUserGroup')
   const output = await runCommand(service, 'user-group', 'restore', String(largest), ...inCustomer)
   assert.equal((JSON.parse(output) as { team_id: number }).team_id, largest)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import {
-  assertAnswers,
+  assertSucceeded,
   assertRefused,
   manage,
   managedIn,
@@ -32,7 +32,7 @@ const promote = async (
   isDryRun?: boolean,
 ): Promise<Result[]> => {
   const body = { user_group_ids: ids, ...(isDryRun !== undefined && { dry_run: isDryRun }) }
-  return assertAnswers<{ results: Result[] }>(await admin.promoteUserGroups({ body }), 'promoteUserGroups')
+  return assertSucceeded<{ results: Result[] }>(await admin.promoteUserGroups({ body }), 'promoteUserGroups')
     .results
 }
 
@@ -162,12 +162,12 @@ test('promotes two hundred user groups in one request', async () => {
 })
 
 async function register({ admin }: ManagedEnvironment, providedId: string): Promise<void> {
-  const { schema } = assertAnswers<{ schema: { id: number } }>(
+  const { schema } = assertSucceeded<{ schema: { id: number } }>(
     await admin.createSchema({ body: { provided_id: providedId, name: providedId } }),
     'createSchema',
   )
   const body = { schema_id: schema.id, provided_id: 'eu', name: 'EU' }
-  assertAnswers(await admin.createDataSource({ body }), 'createDataSource')
+  assertSucceeded(await admin.createDataSource({ body }), 'createDataSource')
 }
 
 test('with UGS_MAPPING=registered, mappings that are not registered in Customer are refused, and others promoted', async () => {

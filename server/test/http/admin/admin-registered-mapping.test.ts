@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { assertAnswers, assertRefused, managedIn, of, startManaged } from '../../support/admin-api.ts'
+import { assertSucceeded, assertRefused, managedIn, of, startManaged } from '../../support/admin-api.ts'
 import { assertActive } from '../../support/introspection.ts'
 
 // With UGS_MAPPING=registered, each way to change a mapping refuses unregistered entries.
@@ -8,12 +8,12 @@ import { assertActive } from '../../support/introspection.ts'
 const { service, admin, introspect, create } = await startManaged({ after }, { UGS_MAPPING: 'registered' })
 
 const register = async (provided_id: string, dataSource: string) => {
-  const { schema } = assertAnswers<{ schema: { id: number } }>(
+  const { schema } = assertSucceeded<{ schema: { id: number } }>(
     await admin.createSchema({ body: { provided_id, name: provided_id } }),
     'createSchema',
   )
   const body = { schema_id: schema.id, provided_id: dataSource, name: dataSource }
-  return assertAnswers<{ data_source: { id: number } }>(
+  return assertSucceeded<{ data_source: { id: number } }>(
     await admin.createDataSource({ body }),
     'createDataSource',
   ).data_source.id
@@ -50,7 +50,7 @@ test('a PATCH with an outdated ETag is 412 for any mapping', async () => {
 test('a version with a deleted data source in its mapping is not restored', async () => {
   const created = await create('restored', { mapping: { support: 'us' } })
   await admin.patchUserGroup({ ...of(created), body: { name: 'Second', mapping: { sales: 'eu' } } })
-  assertAnswers(await admin.deleteDataSource({ params: { id: us } }), 'deleteDataSource')
+  assertSucceeded(await admin.deleteDataSource({ params: { id: us } }), 'deleteDataSource')
   const before = (await admin.getUserGroup(of(created))).text
   const restore = (revision: number) =>
     admin.restoreUserGroupVersion({ params: { ...of(created).params, revision } })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {
-  assertAnswers,
+  assertSucceeded,
   assertRefused,
   manage,
   of,
@@ -19,7 +19,7 @@ interface Page {
   readonly next_cursor: string | null
 }
 const search = async (query: AdminInput['query'], api: AdminApi = admin) =>
-  assertAnswers<Page>(await api.searchUserGroups({ query: query ?? '' }), 'searchUserGroups')
+  assertSucceeded<Page>(await api.searchUserGroups({ query: query ?? '' }), 'searchUserGroups')
 
 /** Returns the ids of each page. */
 async function pages(query: Record<string, string | number>, api = admin): Promise<string[][]> {
@@ -45,9 +45,9 @@ const groups: Record<string, object> = {
 const inOrder = Object.keys(groups)
 
 before(async () => {
-  assertAnswers(await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }), 'createSchema')
+  assertSucceeded(await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }), 'createSchema')
   const body = { schema_id: 1, provided_id: 'eu', name: 'EU' }
-  assertAnswers(await admin.createDataSource({ body }), 'createDataSource')
+  assertSucceeded(await admin.createDataSource({ body }), 'createDataSource')
   for (const [id, fields] of Object.entries(groups)) {
     const created = await create(id, fields)
     if (id === 'acme-1') await admin.suspendUserGroup(of(created))
@@ -267,7 +267,10 @@ describe('a page', () => {
     let cursor: string | null = null
     do {
       const query: AdminInput['query'] = { limit: 1, ...(cursor !== null && { cursor }) }
-      const page: Page = assertAnswers(await admin.listDeletedUserGroups({ query }), 'listDeletedUserGroups')
+      const page: Page = assertSucceeded(
+        await admin.listDeletedUserGroups({ query }),
+        'listDeletedUserGroups',
+      )
       assert.ok(page.user_groups.length <= 1)
       found.push(...page.user_groups.map(({ team_id }) => team_id))
       cursor = page.next_cursor

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { assertAnswers, assertRefused, managedIn, of, startManaged } from '../../support/admin-api.ts'
+import { assertSucceeded, assertRefused, managedIn, of, startManaged } from '../../support/admin-api.ts'
 import { assertActive, assertInactive } from '../../support/introspection.ts'
 import { assertFault, assertSuccess, tokenIn } from '../../support/user-api.ts'
 
@@ -8,7 +8,7 @@ const { service, admin, user, introspect, create } = await startManaged({ after 
 
 /** Returns the author name of the calling API token. */
 const me = async () => {
-  const { api_tokens } = assertAnswers<{ api_tokens: { id: number; scopes: string[] }[] }>(
+  const { api_tokens } = assertSucceeded<{ api_tokens: { id: number; scopes: string[] }[] }>(
     await admin.listApiTokens(),
     'listApiTokens',
   )
@@ -52,7 +52,7 @@ test('a user group is returned as created, without its token', async () => {
 test('the token is returned only by its own operation', async () => {
   const created = await create('token')
   const response = await admin.getUserGroupToken(of(created))
-  assert.deepEqual(assertAnswers(response, 'getUserGroupToken'), { success: 1, token: created.token })
+  assert.deepEqual(assertSucceeded(response, 'getUserGroupToken'), { success: 1, token: created.token })
   assert.equal(response.headers.etag, `"${created.team_id}.1"`)
 })
 
@@ -92,7 +92,10 @@ test('a PATCH that changes nothing keeps revision, time and author', async () =>
       managedIn(await admin.patchUserGroup({ ...of(created), body }), 'patchUserGroup'),
       before,
     )
-  const { versions } = assertAnswers(await admin.listUserGroupVersions(of(created)), 'listUserGroupVersions')
+  const { versions } = assertSucceeded(
+    await admin.listUserGroupVersions(of(created)),
+    'listUserGroupVersions',
+  )
   assert.deepEqual(versions, [])
 })
 
@@ -104,7 +107,7 @@ test('properties and mapping are returned byte for byte by every operation', asy
   const change = await admin.patchUserGroup({ ...of(created), body })
   managedIn(change, 'patchUserGroup')
   const view = await admin.viewUserGroup(of(created))
-  assertAnswers(view, 'viewUserGroup')
+  assertSucceeded(view, 'viewUserGroup')
   await admin.patchUserGroup({ ...of(created), body: { properties: null, mapping: null } })
   const versions = await admin.listUserGroupVersions(of(created))
   const restored = await admin.restoreUserGroupVersion({ params: { ...of(created).params, revision: 2 } })
@@ -119,7 +122,7 @@ test('a rotation returns the new token and stops the old one after its grace per
   const created = await create('rotated')
   const rotate = async (body: object) => {
     const response = await admin.rotateTokenOfUserGroup({ ...of(created), body })
-    return assertAnswers<{ token: string }>(response, 'rotateTokenOfUserGroup').token
+    return assertSucceeded<{ token: string }>(response, 'rotateTokenOfUserGroup').token
   }
   const second = await rotate({})
   assert.notEqual(second, created.token)
@@ -146,7 +149,7 @@ test('versions are listed newest first, compared and restored', async () => {
   })
   await admin.patchUserGroup({ ...of(created), body: { name: 'Three', mapping: { a: 'b' } } })
 
-  const { versions } = assertAnswers<{ versions: Record<string, unknown>[] }>(
+  const { versions } = assertSucceeded<{ versions: Record<string, unknown>[] }>(
     await admin.listUserGroupVersions(of(created)),
     'listUserGroupVersions',
   )
@@ -161,7 +164,7 @@ test('versions are listed newest first, compared and restored', async () => {
   assert.deepEqual([versions[0]?.updated_by, versions[1]?.updated_by === author], [author, false])
 
   const diff = async (revision: number, query = '') =>
-    assertAnswers<{ differences: unknown }>(
+    assertSucceeded<{ differences: unknown }>(
       await admin.diffUserGroupVersions({ ...params(revision), query }),
       'diffUserGroupVersions',
     ).differences
@@ -204,11 +207,11 @@ test('versions are listed newest first, compared and restored', async () => {
 })
 
 test('the view contains everything that a dashboard depends on', async () => {
-  const { schema } = assertAnswers<{ schema: { id: number } }>(
+  const { schema } = assertSucceeded<{ schema: { id: number } }>(
     await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }),
     'createSchema',
   )
-  const { data_source } = assertAnswers<{ data_source: { id: number } }>(
+  const { data_source } = assertSucceeded<{ data_source: { id: number } }>(
     await admin.createDataSource({ body: { schema_id: schema.id, provided_id: 'eu', name: 'EU' } }),
     'createDataSource',
   )
@@ -219,7 +222,7 @@ test('the view contains everything that a dashboard depends on', async () => {
   })
   await admin.patchUserGroup({ ...of(created), body: { mapping: { ...mapping, sales: 'us' } } })
   const response = await admin.viewUserGroup(of(created))
-  const { versions, user_group, data_sources, ...view } = assertAnswers(response, 'viewUserGroup')
+  const { versions, user_group, data_sources, ...view } = assertSucceeded(response, 'viewUserGroup')
   assert.deepEqual(user_group, managedIn(await admin.getUserGroup(of(created)), 'getUserGroup'))
   assert.deepEqual(view, {
     success: 1,
@@ -245,13 +248,13 @@ test('the view contains everything that a dashboard depends on', async () => {
 test('a view has the last ten versions, the list of versions up to a hundred', async () => {
   const created = await create('often')
   for (let i = 0; i < 12; i++) await admin.patchUserGroup({ ...of(created), body: { name: `Name ${i}` } })
-  const view = assertAnswers<{ versions: { revision: number }[] }>(
+  const view = assertSucceeded<{ versions: { revision: number }[] }>(
     await admin.viewUserGroup(of(created)),
     'viewUserGroup',
   )
   const revisions = view.versions.map(({ revision }) => revision)
   assert.deepEqual(revisions, [12, 11, 10, 9, 8, 7, 6, 5, 4, 3])
-  const all = assertAnswers(await admin.listUserGroupVersions(of(created)), 'listUserGroupVersions')
+  const all = assertSucceeded(await admin.listUserGroupVersions(of(created)), 'listUserGroupVersions')
   assert.equal((all.versions as unknown[]).length, 12)
 })
 
@@ -259,8 +262,8 @@ test('a deleted user group is listed, can be restored while its id is free, and 
   const created = await create('deleted', { properties: { a: 1 } })
   const shown = managedIn(await admin.getUserGroup(of(created)), 'getUserGroup')
   const deletion = await admin.deleteUserGroup(of(created))
-  assert.deepEqual(assertAnswers(deletion, 'deleteUserGroup'), { success: 1, deleted: true })
-  const { user_groups } = assertAnswers<{ user_groups: Record<string, unknown>[] }>(
+  assert.deepEqual(assertSucceeded(deletion, 'deleteUserGroup'), { success: 1, deleted: true })
+  const { user_groups } = assertSucceeded<{ user_groups: Record<string, unknown>[] }>(
     await admin.listDeletedUserGroups(),
     'listDeletedUserGroups',
   )

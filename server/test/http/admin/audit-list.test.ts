@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import {
-  assertAnswers,
+  assertSucceeded,
   assertRefused,
   manage,
   of,
@@ -26,7 +26,7 @@ type Query = Readonly<Record<string, string | number>>
 
 const { service, admin, create } = await startManaged({ after })
 const page = async (query: Query = {}, api: AdminApi = admin): Promise<Page> =>
-  assertAnswers<Page>(await api.listAuditEvents({ query }), 'listAuditEvents')
+  assertSucceeded<Page>(await api.listAuditEvents({ query }), 'listAuditEvents')
 const list = async (query: Query = {}, api?: AdminApi) => {
   const { audit_events, next_cursor } = await page({ limit: 200, ...query }, api)
   assert.equal(next_cursor, null)

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { auditActions } from '../../../src/domain/audit/audit-event.ts'
 import {
   adminApi,
-  assertAnswers,
+  assertSucceeded,
   manage,
   of,
   operationIds,
@@ -15,7 +15,7 @@ import {
   type AdminInput,
 } from '../../support/admin-api.ts'
 import { callOperation, sessionPath, signed, signIn } from '../../support/console.ts'
-import { call, type HttpResponse } from '../../support/http.ts'
+import { sendRequest, type HttpResponse } from '../../support/http.ts'
 import { randomPartOf, tokenPattern } from '../../support/secrets.ts'
 import { userApi, userGroupIn } from '../../support/user-api.ts'
 
@@ -55,7 +55,7 @@ interface CreatedToken {
   readonly token: string
 }
 const createToken = async (api: AdminApi, scope: string) =>
-  assertAnswers<CreatedToken>(
+  assertSucceeded<CreatedToken>(
     record(await api.createApiToken({ body: { name: `for ${scope}`, scopes: [scope] } })),
     'createApiToken',
   )
@@ -74,7 +74,7 @@ async function list(query: Record<string, string | number> = {}, api = managed.a
   let cursor: string | null = null
   do {
     const response = await api.listAuditEvents({ query: { ...query, ...(cursor !== null && { cursor }) } })
-    const page = assertAnswers<{ audit_events: EventView[]; next_cursor: string | null }>(
+    const page = assertSucceeded<{ audit_events: EventView[]; next_cursor: string | null }>(
       response,
       'listAuditEvents',
     )
@@ -348,11 +348,11 @@ test('sign-ins to the console and changes creation there are recorded with their
       action: 'user_group.suspended',
     },
   )
-  const response = await call(origin, { method: 'DELETE', path: sessionPath, headers })
+  const response = await sendRequest(origin, { method: 'DELETE', path: sessionPath, headers })
   assert.ok(response.status < 300, response.text)
   assert.deepEqual(await list({ request_id: response.headers['x-request-id'] ?? '' }), [])
   const refused = { method: 'POST', path: sessionPath, body: { api_token: writeToken.token } }
-  await assertRecorded(() => call(origin, refused), 403)
+  await assertRecorded(() => sendRequest(origin, refused), 403)
 })
 
 test('this file covers all operations that change something, and all actions except pruning', async () => {

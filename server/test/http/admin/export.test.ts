@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { assertAnswers, assertRefused, manage, rowsIn, startManaged } from '../../support/admin-api.ts'
+import { assertSucceeded, assertRefused, manage, rowsIn, startManaged } from '../../support/admin-api.ts'
 import { writingNothing } from '../../support/kept.ts'
 import { importedIn } from '../../support/bulk.ts'
 import { assertCommonHeaders } from '../../support/user-api.ts'
@@ -30,7 +30,7 @@ const asCsv = { query: { format: 'csv' } }
 
 describe('an export', () => {
   test('contains all user groups by id, with exactly four fields', async () => {
-    const rows = assertAnswers<Exported[]>(await admin.exportUserGroups(), 'exportUserGroups')
+    const rows = assertSucceeded<Exported[]>(await admin.exportUserGroups(), 'exportUserGroups')
     assert.deepEqual(
       rows.map(({ user_group_id }) => user_group_id),
       ['a', 'b', 'large', 'é', '\ufeffmark', '\uffee', '😀'].sort((x, y) =>
@@ -79,13 +79,13 @@ describe('an export', () => {
       const again = await writingNothing(service, () =>
         admin.importUserGroups({ body: exported.text, headers }),
       )
-      const { summary } = importedIn(assertAnswers<unknown[]>(again, 'importUserGroups'))
+      const { summary } = importedIn(assertSucceeded<unknown[]>(again, 'importUserGroups'))
       assert.deepEqual([summary.rows, summary.unchanged], [bodies.length, bodies.length])
 
       const other = await startManaged({ after })
       const created = await other.admin.importUserGroups({ body: exported.text, headers })
       assert.equal(
-        importedIn(assertAnswers<unknown[]>(created, 'importUserGroups')).summary.created,
+        importedIn(assertSucceeded<unknown[]>(created, 'importUserGroups')).summary.created,
         bodies.length,
       )
       const there = await other.admin.exportUserGroups({ query: { format } })
@@ -97,7 +97,7 @@ describe('an export', () => {
     const other = await startManaged({ after })
     const ids = Array.from({ length: 1001 }, (_, i) => `id ${i}`)
     const body = ids.map((id) => `{"user_group_id":"${id}","name":"A"}\n`).join('')
-    assertAnswers(await other.admin.importUserGroups({ body }), 'importUserGroups')
+    assertSucceeded(await other.admin.importUserGroups({ body }), 'importUserGroups')
     const rows = rowsIn<Exported>(await other.admin.exportUserGroups())
     assert.deepEqual(
       rows.map(({ user_group_id }) => user_group_id),
@@ -107,7 +107,7 @@ describe('an export', () => {
 
   test('of an empty environment is empty, or only the line with the columns', async () => {
     const { admin: empty } = await manage(service, 'Testing')
-    assert.deepEqual(assertAnswers(await empty.exportUserGroups(), 'exportUserGroups'), [])
+    assert.deepEqual(assertSucceeded(await empty.exportUserGroups(), 'exportUserGroups'), [])
     const response = await empty.exportUserGroups(asCsv)
     assert.deepEqual([response.status, response.text], [200, 'user_group_id,name,mapping,properties\r\n'])
   })

@@ -5,10 +5,10 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setImmediate as nextTurn, setInterval as every } from 'node:timers/promises'
-import { assertAnswers, assertRefused, rowsIn, startManaged } from '../../support/admin-api.ts'
+import { assertSucceeded, assertRefused, rowsIn, startManaged } from '../../support/admin-api.ts'
 import { writingNothing } from '../../support/kept.ts'
 import { importedIn } from '../../support/bulk.ts'
-import { answerTo, chunked, RawConnection, requestText } from '../../support/raw-connection.ts'
+import { responseTo, chunked, RawConnection, requestText } from '../../support/raw-connection.ts'
 import { temporaryFolder, type RunningService } from '../../support/service.ts'
 import { Upload } from '../../support/upload.ts'
 import { assertFault } from '../../support/user-api.ts'
@@ -74,7 +74,7 @@ describe('an import', () => {
   })
 
   test('leaves no file in the temporary folder, with any outcome', async () => {
-    assertAnswers(await admin.importUserGroups({ body: rowOf('temporary') }), 'importUserGroups')
+    assertSucceeded(await admin.importUserGroups({ body: rowOf('temporary') }), 'importUserGroups')
     await untilNothingIsLeft()
     const headers = { 'content-type': 'text/csv' }
     assertRefused(
@@ -112,7 +112,7 @@ describe('an import', () => {
     const left = await created()
     assert.deepEqual(left, ids.slice(0, left.length))
     const again = await admin.importUserGroups({ body: ids.map(rowOf).join('') })
-    const { summary } = importedIn(assertAnswers<unknown[]>(again, 'importUserGroups'))
+    const { summary } = importedIn(assertSucceeded<unknown[]>(again, 'importUserGroups'))
     assert.deepEqual([summary.unchanged, summary.created], [left.length, ids.length - left.length])
   })
 
@@ -125,7 +125,7 @@ describe('an import', () => {
   test('accepts chunks of any size', async () => {
     const body = rowOf('chunks 1') + rowOf('chunks 2')
     const headers = ['Transfer-Encoding: chunked', 'Content-Type: text/csv']
-    const refused = await answerTo(
+    const refused = await responseTo(
       service.origin,
       requestText({
         method: 'POST',
@@ -138,7 +138,7 @@ describe('an import', () => {
     assertFault(refused, 'validation_failed')
     const upload = new Upload(service.origin, adminToken)
     for (const char of body) await upload.send(char)
-    const { summary } = importedIn(assertAnswers<unknown[]>(await upload.end(), 'importUserGroups'))
+    const { summary } = importedIn(assertSucceeded<unknown[]>(await upload.end(), 'importUserGroups'))
     assert.equal(summary.created, 2)
   })
 })
@@ -152,7 +152,7 @@ test('an import is 503 and changes nothing if the temporary folder is not writab
   assert.equal(refused.message, 'The temporary folder of the service cannot be written')
   mkdirSync(missing)
   const response = await other.admin.importUserGroups({ body: rowOf('room') })
-  assert.equal(importedIn(assertAnswers<unknown[]>(response, 'importUserGroups')).summary.created, 1)
+  assert.equal(importedIn(assertSucceeded<unknown[]>(response, 'importUserGroups')).summary.created, 1)
 })
 
 describe('the request timeout', { concurrency: true }, () => {
@@ -164,7 +164,7 @@ describe('the request timeout', { concurrency: true }, () => {
     const [response, ...more] = await connection
       .send(requestText({ method: 'POST', path, token: impatient.adminToken, headers }))
       .send(`${row.length.toString(16)}\r\n${row}\r\n`)
-      .answersUntilClosed()
+      .responsesUntilClosed()
     assert.ok(response !== undefined)
     assert.deepEqual(more, [])
     assertFault(response, 'request_timeout')
@@ -192,14 +192,14 @@ describe('the request timeout', { concurrency: true }, () => {
         }),
       )
       const poke = setInterval(() => connection.send(' '), 50)
-      const [response] = await connection.answersUntilClosed()
+      const [response] = await connection.responsesUntilClosed()
       clearInterval(poke)
       assert.ok(response !== undefined)
       assertFault(response, 'request_timeout')
     }
     dripping.abort()
     await drip
-    const { summary } = importedIn(assertAnswers<unknown[]>(await upload.end(), 'importUserGroups'))
+    const { summary } = importedIn(assertSucceeded<unknown[]>(await upload.end(), 'importUserGroups'))
     assert.equal(summary.created, sent)
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
-import { assertAnswers, assertRefused, startManaged } from '../../support/admin-api.ts'
+import { assertSucceeded, assertRefused, startManaged } from '../../support/admin-api.ts'
 import { importedIn } from '../../support/bulk.ts'
 import type { Scope } from '../../support/scope.ts'
 import type { RunningService } from '../../support/service.ts'
@@ -51,7 +51,7 @@ describe('an import whose store is lost', () => {
     assert.ok(Number(line) > 1 && Number(line) - 1 <= done, `${line}, and ${done} are there`)
 
     const again = await admin.importUserGroups({ body: rows.join('') })
-    const { summary } = importedIn(assertAnswers<unknown[]>(again, 'importUserGroups'))
+    const { summary } = importedIn(assertSucceeded<unknown[]>(again, 'importUserGroups'))
     assert.deepEqual([summary.rows, summary.refused, summary.updated], [rows.length, 0, 0])
     assert.ok(summary.unchanged >= Number(line) - 1)
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import {
   adminApi,
-  assertAnswers,
+  assertSucceeded,
   assertRefused,
   manage,
   startManaged,
@@ -12,7 +12,7 @@ import {
 import { writingNothing } from '../../support/kept.ts'
 import { badRows, importedIn, outcomesOf } from '../../support/bulk.ts'
 import { createApiToken, runCommand } from '../../support/command.ts'
-import { call } from '../../support/http.ts'
+import { sendRequest } from '../../support/http.ts'
 import { assertActive } from '../../support/introspection.ts'
 import { userGroupIn } from '../../support/user-api.ts'
 
@@ -24,19 +24,19 @@ const lines = (...rows: object[]) => rows.map((row) => `${JSON.stringify(row)}\n
 
 async function importing(body: string | Buffer, input: Omit<AdminInput, 'body'> = {}) {
   const response = await admin.importUserGroups({ ...input, body })
-  return importedIn(assertAnswers<unknown[]>(response, 'importUserGroups'))
+  return importedIn(assertSucceeded<unknown[]>(response, 'importUserGroups'))
 }
 
 const dry = { query: { dry_run: true } }
 
 async function find(id: string): Promise<ManagedUserGroup | undefined> {
   const response = await admin.searchUserGroups({ query: { user_group_id_prefix: id } })
-  const { user_groups } = assertAnswers<{ user_groups: ManagedUserGroup[] }>(response, 'searchUserGroups')
+  const { user_groups } = assertSucceeded<{ user_groups: ManagedUserGroup[] }>(response, 'searchUserGroups')
   return user_groups.find(({ provided_id }) => provided_id === id)
 }
 
 const versionsOf = async ({ team_id }: ManagedUserGroup) =>
-  assertAnswers<{ versions: { name: string; updated_by: string; revision: number }[] }>(
+  assertSucceeded<{ versions: { name: string; updated_by: string; revision: number }[] }>(
     await admin.listUserGroupVersions({ params: { team_id } }),
     'listUserGroupVersions',
   ).versions
@@ -91,7 +91,7 @@ describe('an import', () => {
     await importing(
       lines({ user_group_id: 'author', name: 'Other' }, { user_group_id: 'author-new', name: 'A' }),
     )
-    const own = assertAnswers<{ api_tokens: { id: number; scopes: string[] }[] }>(
+    const own = assertSucceeded<{ api_tokens: { id: number; scopes: string[] }[] }>(
       await admin.listApiTokens(),
       'listApiTokens',
     ).api_tokens.find(({ scopes }) => scopes.join() === 'admin')
@@ -316,7 +316,7 @@ describe('an import is refused as a whole and changes nothing', () => {
       [`${adminToken}x`, 'unauthenticated'],
       [writer, 'forbidden'],
     ] as const) {
-      const response = await call(service.origin, {
+      const response = await sendRequest(service.origin, {
         ...{ method: 'POST', path: '/admin/v1/user-groups/import', token },
         headers: {
           'content-type': 'application/x-ndjson',
@@ -324,7 +324,7 @@ describe('an import is refused as a whole and changes nothing', () => {
           expect: '100-continue',
         },
       }).catch((error: unknown) => error)
-      assertRefused(response as Awaited<ReturnType<typeof call>>, 'importUserGroups', code)
+      assertRefused(response as Awaited<ReturnType<typeof sendRequest>>, 'importUserGroups', code)
       const all = await adminApi(service.origin, token).importUserGroups({ body: row.repeat(100_000) })
       assertRefused(all, 'importUserGroups', code)
     }
@@ -334,12 +334,12 @@ describe('an import is refused as a whole and changes nothing', () => {
 
 test('with UGS_MAPPING=registered, rows with unregistered entries are refused, also in a dry run', async (t) => {
   const strict = await startManaged(t, { UGS_MAPPING: 'registered' })
-  const { schema } = assertAnswers<{ schema: { id: number } }>(
+  const { schema } = assertSucceeded<{ schema: { id: number } }>(
     await strict.admin.createSchema({ body: { provided_id: 'sales', name: 'S' } }),
     'createSchema',
   )
   const source = { schema_id: schema.id, provided_id: 'eu', name: 'EU' }
-  assertAnswers(await strict.admin.createDataSource({ body: source }), 'createDataSource')
+  assertSucceeded(await strict.admin.createDataSource({ body: source }), 'createDataSource')
   const body = lines(
     { user_group_id: 'a', name: 'A', mapping: { sales: 'eu' } },
     { user_group_id: 'b', name: 'A', mapping: { sales: 'us' } },
@@ -348,7 +348,7 @@ test('with UGS_MAPPING=registered, rows with unregistered entries are refused, a
   )
   for (const query of ['dry_run=true', '']) {
     const response = await strict.admin.importUserGroups({ body, query })
-    const { results } = importedIn(assertAnswers<unknown[]>(response, 'importUserGroups'))
+    const { results } = importedIn(assertSucceeded<unknown[]>(response, 'importUserGroups'))
     assert.deepEqual(
       results.map(({ outcome, error }) => error?.fields ?? outcome),
       [

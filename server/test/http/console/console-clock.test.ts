@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { hashToken } from '../../../src/domain/token/token.ts'
 import { startApp } from '../../support/app.ts'
 import { callOperation, sessionPath, signed, signIn, type SignedIn } from '../../support/console.ts'
-import { call } from '../../support/http.ts'
+import { sendRequest } from '../../support/http.ts'
 import { assertFault } from '../../support/user-api.ts'
 
 const minute = 60_000
@@ -14,7 +14,7 @@ const clock = { now: () => time.now, monotonic: () => time.now }
 const { origin, store, createApiToken } = await startApp({ after }, clock)
 const apiToken = await createApiToken()
 
-const whoIs = ({ cookie }: SignedIn) => call(origin, { path: sessionPath, headers: { cookie } })
+const whoIs = ({ cookie }: SignedIn) => sendRequest(origin, { path: sessionPath, headers: { cookie } })
 const isOver = async (session: SignedIn) => {
   const response = await whoIs(session)
   if (response.status === 200) return false

@@ -3,13 +3,13 @@ import { after, describe, test } from 'node:test'
 import { adminApi } from '../../support/admin-api.ts'
 import { createApiToken } from '../../support/command.ts'
 import { signIn } from '../../support/console.ts'
-import { call, type HttpResponse } from '../../support/http.ts'
+import { sendRequest, type HttpResponse } from '../../support/http.ts'
 import { RawConnection, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault } from '../../support/user-api.ts'
 
 const service = await startService({ after })
-const get = (path: string, method = 'GET') => call(service.origin, { method, path })
+const get = (path: string, method = 'GET') => sendRequest(service.origin, { method, path })
 
 /** Returns the nonce of a page, after checking that its policy and its elements have the same one. */
 function nonceOf({ status, headers, text }: HttpResponse): string {
@@ -100,7 +100,10 @@ describe('the files of the console', async () => {
           ? /^text\/css/
           : /^image\//
       assert.match(headers['content-type'] ?? '', type)
-      const again = await call(service.origin, { path, headers: { 'if-none-match': headers.etag ?? '' } })
+      const again = await sendRequest(service.origin, {
+        path,
+        headers: { 'if-none-match': headers.etag ?? '' },
+      })
       assert.equal(again.status, 304)
     })
   }
@@ -123,14 +126,14 @@ describe('the files of the console', async () => {
     test(`have no other paths: ${path.replace(/-[\w-]+\./, '-….')}`, async () => {
       const connection = await RawConnection.open(service.origin)
       connection.send(requestText({ path, headers: ['Connection: close'] }))
-      const [answer] = await connection.answersUntilClosed()
+      const [response] = await connection.responsesUntilClosed()
       connection.close()
-      assert.ok(answer !== undefined)
+      assert.ok(response !== undefined)
       assert.ok(
-        answer.status === 404 || answer.status === 400,
-        `${answer.status}: ${answer.text.slice(0, 200)}`,
+        response.status === 404 || response.status === 400,
+        `${response.status}: ${response.text.slice(0, 200)}`,
       )
-      assert.doesNotMatch(answer.text, /<html|root:|"name": ?"@/)
+      assert.doesNotMatch(response.text, /<html|root:|"name": ?"@/)
     })
   }
 })
@@ -148,8 +151,8 @@ describe('with UGS_CONSOLE=off', async () => {
   ]) {
     test(`404 for ${method} ${path.replace(/-[\w-]+\./, '-….')}`, async () => {
       const body = method === 'POST' ? { api_token: off.tokens.Customer } : undefined
-      const answer = await call(off.origin, { method, path, ...(body && { body }) })
-      assertFault(answer, 'not_found')
+      const response = await sendRequest(off.origin, { method, path, ...(body && { body }) })
+      assertFault(response, 'not_found')
     })
   }
 
@@ -157,7 +160,10 @@ describe('with UGS_CONSOLE=off', async () => {
     const token = await createApiToken(off, 'Customer', '--scopes', 'admin')
     assert.equal((await adminApi(off.origin, token).listWorkspaces()).status, 200)
     const on = await signIn(service.origin, await createApiToken(service, 'Customer', '--scopes', 'admin'))
-    const answer = await call(off.origin, { path: '/admin/v1/workspaces', headers: { cookie: on.cookie } })
-    assertFault(answer, 'unauthenticated')
+    const response = await sendRequest(off.origin, {
+      path: '/admin/v1/workspaces',
+      headers: { cookie: on.cookie },
+    })
+    assertFault(response, 'unauthenticated')
   })
 })

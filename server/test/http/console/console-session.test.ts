@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test'
 import type { AdminOperationId } from '../../../src/http/admin/operations.ts'
 import {
   adminApi,
-  assertAnswers,
+  assertSucceeded,
   assertRefused,
   of,
   operationIds,
@@ -21,7 +21,7 @@ import {
   signingIn,
   type SignedIn,
 } from '../../support/console.ts'
-import { call, type HttpResponse } from '../../support/http.ts'
+import { sendRequest, type HttpResponse } from '../../support/http.ts'
 import { introspectionPath } from '../../support/introspection.ts'
 import { kept, writingNothing } from '../../support/kept.ts'
 import { startService } from '../../support/service.ts'
@@ -41,9 +41,10 @@ const enter = async (token = adminToken, headers?: Record<string, string>): Prom
   return signedIn
 }
 
-const whoIs = (headers: Record<string, string>, at = origin) => call(at, { path: sessionPath, headers })
+const whoIs = (headers: Record<string, string>, at = origin) =>
+  sendRequest(at, { path: sessionPath, headers })
 const leave = (headers: Record<string, string>, at = origin) =>
-  call(at, { method: 'DELETE', path: sessionPath, headers })
+  sendRequest(at, { method: 'DELETE', path: sessionPath, headers })
 
 function assertUnauthenticated(response: HttpResponse): void {
   assertFault(response, 'unauthenticated')
@@ -51,15 +52,15 @@ function assertUnauthenticated(response: HttpResponse): void {
   assert.equal(response.headers['set-cookie'], undefined)
 }
 
-const makeToken = async (body: object = {}) =>
-  assertAnswers<{ api_token: { id: number }; token: string }>(
+const issueToken = async (body: object = {}) =>
+  assertSucceeded<{ api_token: { id: number }; token: string }>(
     await admin.createApiToken({ body: { name: 'console', scopes: ['admin'], ...body } }),
     'createApiToken',
   )
 
 describe('signing in', () => {
   test('answers who it is, and sets a cookie that scripts and other sites cannot reach', async () => {
-    const { api_token, token } = await makeToken()
+    const { api_token, token } = await issueToken()
     const { response, session, cookie, csrfToken } = await enter(token)
     assertCommonHeaders(response)
     assert.equal(response.headers['content-type'], 'application/json')
@@ -102,15 +103,15 @@ describe('signing in', () => {
   })
 
   test('ends no later than its API token', async () => {
-    const { token } = await makeToken({ expires_in_seconds: 3600 })
+    const { token } = await issueToken({ expires_in_seconds: 3600 })
     const { session } = await enter(token)
     assert.ok(Math.abs(Date.parse(session.expires_at) - Date.now() - 3_600_000) < 60_000)
   })
 
   test('takes no API token that is unknown, was revoked, has expired or is none', async () => {
-    const { api_token, token: revoked } = await makeToken()
+    const { api_token, token: revoked } = await issueToken()
     await admin.revokeApiToken({ params: { id: api_token.id } })
-    const { token: expired } = await makeToken({ expires_in_seconds: 1 })
+    const { token: expired } = await issueToken({ expires_in_seconds: 1 })
     while ((await adminApi(origin, expired).listWorkspaces()).status === 200);
     const { token: ofUserGroup } = await create('not an API token')
     for (const token of [
@@ -128,16 +129,16 @@ describe('signing in', () => {
 
   test('takes no API token without the scope admin', async () => {
     const token = await createApiToken(service, 'Customer', '--scopes', 'read,write,introspect')
-    const answer = await signingIn(origin, { api_token: token })
-    assertFault(answer, 'forbidden')
-    assert.equal(answer.headers['set-cookie'], undefined)
+    const response = await signingIn(origin, { api_token: token })
+    assertFault(response, 'forbidden')
+    assert.equal(response.headers['set-cookie'], undefined)
   })
 
   test('reads its body strictly, and keeps nothing where it is wrong', async () => {
     await writingNothing(service, async () => {
       const type = { 'content-type': 'application/json' }
       const token = JSON.stringify(adminToken)
-      assertFault(await call(origin, { method: 'POST', path: sessionPath }), 'body_required')
+      assertFault(await sendRequest(origin, { method: 'POST', path: sessionPath }), 'body_required')
       for (const contentType of [
         'text/plain',
         'application/x-www-form-urlencoded',
@@ -214,10 +215,10 @@ describe('a session', () => {
   })
 
   test('ends with its API token', async () => {
-    const { api_token, token } = await makeToken()
+    const { api_token, token } = await issueToken()
     const { cookie } = await enter(token)
     const read = () => callOperation(origin, 'listWorkspaces', { headers: { cookie } })
-    assertAnswers(await read(), 'listWorkspaces')
+    assertSucceeded(await read(), 'listWorkspaces')
     await admin.revokeApiToken({ params: { id: api_token.id } })
     assertUnauthenticated(await whoIs({ cookie }))
     assertRefused(await read(), 'listWorkspaces', 'unauthenticated')
@@ -229,15 +230,17 @@ describe('a session', () => {
     )
     const headers = { cookie, 'x-csrf-token': csrfToken }
     for (const method of ['GET', 'POST', 'PUT'])
-      assertUnauthenticated(await call(origin, { method, headers, body: { user_group_id: 'x', name: 'X' } }))
+      assertUnauthenticated(
+        await sendRequest(origin, { method, headers, body: { user_group_id: 'x', name: 'X' } }),
+      )
     const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' }
-    const answer = await call(origin, {
+    const response = await sendRequest(origin, {
       method: 'POST',
       path: introspectionPath,
       headers: form,
       body: 'token=x',
     })
-    assert.equal(answer.status, 401, answer.text)
+    assert.equal(response.status, 401, response.text)
   })
 
   test('sees its own workspace and environment alone', async () => {
@@ -245,9 +248,9 @@ describe('a session', () => {
     const token = await createApiToken(service, 'Testing', '--workspace', 'console', '--scopes', 'admin')
     const { cookie, session } = await enter(token)
     assert.deepEqual([session.workspace.name, session.api_environment_tag], ['console', 'Testing'])
-    const made = await create('of another workspace')
-    const answer = await callOperation(origin, 'getUserGroup', { ...of(made), headers: { cookie } })
-    assertRefused(answer, 'getUserGroup', 'user_group_not_found')
+    const created = await create('of another workspace')
+    const response = await callOperation(origin, 'getUserGroup', { ...of(created), headers: { cookie } })
+    assertRefused(response, 'getUserGroup', 'user_group_not_found')
   })
 })
 
@@ -255,8 +258,8 @@ describe('with a session’s cookie', async () => {
   const signedIn = await enter()
   const { cookie, csrfToken } = signedIn
   const another = await enter()
-  const made = await create('managed')
-  const params = { ...of(made).params, revision: 1, id: 1 }
+  const created = await create('managed')
+  const params = { ...of(created).params, revision: 1, id: 1 }
   const bodies: Partial<Record<AdminOperationId, unknown>> = {
     rotateTokenOfUserGroup: {},
     patchUserGroup: { name: 'Changed' },
@@ -269,7 +272,7 @@ describe('with a session’s cookie', async () => {
     createSchema: { provided_id: 'made', name: 'A' },
     createDataSource: { schema_id: 1, provided_id: 'made', name: 'A' },
   }
-  const { api_token: rotated } = await makeToken()
+  const { api_token: rotated } = await issueToken()
   const inputOf = (id: AdminOperationId): AdminInput => ({
     params: id === 'rotateApiToken' ? { id: rotated.id } : params,
     ...(id in bodies && { body: bodies[id] }),
@@ -283,13 +286,13 @@ describe('with a session’s cookie', async () => {
     const { method } = operationOf(id)
     if (method === 'GET') {
       test(`${id} answers as to the API token`, async () => {
-        const answer = await callOperation(origin, id, { ...inputOf(id), headers: { cookie } })
+        const response = await callOperation(origin, id, { ...inputOf(id), headers: { cookie } })
         const expected = await admin[id](inputOf(id))
         assert.deepEqual(
-          [answer.status, withoutChance(answer.text)],
+          [response.status, withoutChance(response.text)],
           [expected.status, withoutChance(expected.text)],
         )
-        if (id !== 'diffUserGroupVersions') assertAnswers(answer, id)
+        if (id !== 'diffUserGroupVersions') assertSucceeded(response, id)
       })
     } else {
       test(`${id} is forbidden without the token that belongs to it, and then does nothing`, async () => {
@@ -320,12 +323,12 @@ describe('with a session’s cookie', async () => {
   )
   for (const id of [...changing, ...ending]) {
     test(`${id} is done with that token`, async () => {
-      const answer = await callOperation(origin, id, { ...inputOf(id), headers: signed(signedIn) })
-      assert.notEqual(answer.status, 403, answer.text)
-      if (answer.status < 300) assertAnswers(answer, id)
+      const response = await callOperation(origin, id, { ...inputOf(id), headers: signed(signedIn) })
+      assert.notEqual(response.status, 403, response.text)
+      if (response.status < 300) assertSucceeded(response, id)
       // There is no version yet to restore.
-      else if (id === 'restoreUserGroupVersion') assertRefused(answer, id, 'not_found')
-      else assert.fail(answer.text)
+      else if (id === 'restoreUserGroupVersion') assertRefused(response, id, 'not_found')
+      else assert.fail(response.text)
     })
   }
 
@@ -343,9 +346,9 @@ describe('with a session’s cookie', async () => {
     // It needs no other token then.
     const headers = { cookie, authorization: `Token ${testing}` }
     const body = { name: 'by the API token' }
-    const answer = await callOperation(origin, 'createWorkspace', { body, headers })
-    const { api_token } = assertAnswers<{ api_token: { api_environment_tag: string } }>(
-      answer,
+    const response = await callOperation(origin, 'createWorkspace', { body, headers })
+    const { api_token } = assertSucceeded<{ api_token: { api_environment_tag: string } }>(
+      response,
       'createWorkspace',
     )
     assert.equal(api_token.api_environment_tag, 'Testing')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { call } from '../../support/http.ts'
-import { answerTo, RawConnection, requestText } from '../../support/raw-connection.ts'
+import { sendRequest } from '../../support/http.ts'
+import { responseTo, RawConnection, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
 import { assertCommonHeaders, assertFault, assertSuccess, userApi } from '../../support/user-api.ts'
 
@@ -13,7 +13,7 @@ for (const [path, body] of Object.entries({
 })) {
   test(`${path} needs no API token`, async () => {
     for (const target of [path, `${path}/`, `${path}?x=1`]) {
-      const response = await call(service.origin, { path: target })
+      const response = await sendRequest(service.origin, { path: target })
       assert.equal(response.status, 200)
       assert.equal(response.headers['content-type'], 'application/json')
       assertCommonHeaders(response)
@@ -23,34 +23,34 @@ for (const [path, body] of Object.entries({
 
   test(`HEAD of ${path} has the same headers and no body`, async () => {
     const request = requestText({ method: 'HEAD', path, headers: ['Connection: close'] })
-    const answer = await answerTo(service.origin, request, 'HEAD')
-    assert.equal(answer.status, 200)
-    assertCommonHeaders(answer)
+    const response = await responseTo(service.origin, request, 'HEAD')
+    assert.equal(response.status, 200)
+    assertCommonHeaders(response)
   })
 
   test(`another method of ${path} is 405`, async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
-      const answer = await call(service.origin, { method, path })
-      assertFault(answer, 'method_not_allowed')
-      assert.equal(answer.headers.allow, 'GET, HEAD')
+      const response = await sendRequest(service.origin, { method, path })
+      assertFault(response, 'method_not_allowed')
+      assert.equal(response.headers.allow, 'GET, HEAD')
     }
   })
 }
 
 test('/openapi.json is the OpenAPI document', async () => {
-  const answer = await call(service.origin, { path: '/openapi.json' })
-  assert.equal(answer.status, 200)
-  assert.equal(answer.headers['content-type'], 'application/json')
-  assertCommonHeaders(answer)
-  const document = answer.body as { openapi: string; paths: Record<string, object> }
+  const response = await sendRequest(service.origin, { path: '/openapi.json' })
+  assert.equal(response.status, 200)
+  assert.equal(response.headers['content-type'], 'application/json')
+  assertCommonHeaders(response)
+  const document = response.body as { openapi: string; paths: Record<string, object> }
   assert.match(document.openapi, /^3\.1\./)
   assert.deepEqual(Object.keys(document.paths['/api/user'] ?? {}).sort(), ['get', 'post', 'put'])
-  assert.doesNotMatch(answer.text, new RegExp(`${service.tokens.Customer}|${service.tokens.Testing}`))
+  assert.doesNotMatch(response.text, new RegExp(`${service.tokens.Customer}|${service.tokens.Testing}`))
 })
 
 for (const path of ['/docs', '/docs/', '/docs?x=/', '/docs/?x=1']) {
   test(`${path} is a page that loads nothing from other servers`, async () => {
-    const page = await call(service.origin, { path })
+    const page = await sendRequest(service.origin, { path })
     assert.equal(page.status, 200)
     assert.match(page.headers['content-type'] ?? '', /^text\/html/)
     assert.ok(page.headers['content-security-policy']?.includes("default-src 'self'"))
@@ -60,9 +60,9 @@ for (const path of ['/docs', '/docs/', '/docs?x=/', '/docs/?x=1']) {
     for (const source of sources) {
       const url = new URL(source, `${service.origin}${path}`)
       assert.equal(url.origin, service.origin)
-      const answer = await call(service.origin, { path: url.pathname })
-      assert.equal(answer.status, 200, source)
-      assertCommonHeaders(answer)
+      const response = await sendRequest(service.origin, { path: url.pathname })
+      assert.equal(response.status, 200, source)
+      assertCommonHeaders(response)
     }
   })
 }
@@ -72,25 +72,28 @@ test('while the service drains, /readyz fails and other requests succeed, on new
   const api = userApi(draining.origin, draining.tokens.Testing)
   assertSuccess(await api.get({ user_group_id: 'drain', name: 'Name' }))
   const stopped = draining.stop()
-  let ready = await call(draining.origin, { path: '/readyz' })
-  while (ready.status === 200) ready = await call(draining.origin, { path: '/readyz' })
+  let ready = await sendRequest(draining.origin, { path: '/readyz' })
+  while (ready.status === 200) ready = await sendRequest(draining.origin, { path: '/readyz' })
   assertFault(ready, 'unavailable')
   assert.match(ready.headers['retry-after'] ?? '', /^\d+$/)
-  assert.equal((await call(draining.origin, { path: '/healthz' })).status, 200)
-  const keepAlive = await call(draining.origin, { path: '/healthz', headers: { connection: 'keep-alive' } })
+  assert.equal((await sendRequest(draining.origin, { path: '/healthz' })).status, 200)
+  const keepAlive = await sendRequest(draining.origin, {
+    path: '/healthz',
+    headers: { connection: 'keep-alive' },
+  })
   assert.equal(keepAlive.headers.connection, 'close')
   assertSuccess(await api.get({ user_group_id: 'drain' }))
   assert.equal(await stopped, 0)
-  await assert.rejects(call(draining.origin, { path: '/healthz' }), { code: 'ECONNREFUSED' })
+  await assert.rejects(sendRequest(draining.origin, { path: '/healthz' }), { code: 'ECONNREFUSED' })
 })
 
 test(
-  'a call that is under way when the service stops is finished, and then the service ends',
+  'a request in flight when the service stops is completed, and then the service ends',
   { timeout: 20_000 },
   async (t) => {
     // The connection closes at the end of the request. If the service waited for its timeout, this test would fail.
-    const patient = { UGS_KEEP_ALIVE_TIMEOUT_MS: '28000', UGS_CLOSE_TIMEOUT_MS: '600000' }
-    const stopping = await startService(t, patient)
+    const longTimeouts = { UGS_KEEP_ALIVE_TIMEOUT_MS: '28000', UGS_CLOSE_TIMEOUT_MS: '600000' }
+    const stopping = await startService(t, longTimeouts)
     const token = stopping.tokens.Testing
     const body = JSON.stringify({ user_group_id: 'under-way', name: 'Name' })
     const connection = await RawConnection.open(stopping.origin)
@@ -109,7 +112,7 @@ test(
 async function untilRefused(origin: string): Promise<void> {
   for (;;) {
     try {
-      await call(origin, { path: '/healthz' })
+      await sendRequest(origin, { path: '/healthz' })
     } catch {
       return
     }
@@ -128,11 +131,11 @@ describe('invalid requests to the documentation and health checks are client err
   }
   for (const [what, request] of Object.entries(odd)) {
     test(what, async () => {
-      const answer = await call(service.origin, request)
-      assert.ok(answer.status >= 400 && answer.status < 500, answer.text)
-      assert.equal(answer.body.success, 0)
-      assert.equal(answer.headers['content-type'], 'application/json')
-      assert.equal(answer.headers['cache-control'], 'no-store')
+      const response = await sendRequest(service.origin, request)
+      assert.ok(response.status >= 400 && response.status < 500, response.text)
+      assert.equal(response.body.success, 0)
+      assert.equal(response.headers['content-type'], 'application/json')
+      assert.equal(response.headers['cache-control'], 'no-store')
     })
   }
 })

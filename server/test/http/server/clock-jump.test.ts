@@ -4,7 +4,7 @@ import { steady } from '../../../src/domain/util/clock.ts'
 import { adminApi } from '../../support/admin-api.ts'
 import { startApp } from '../../support/app.ts'
 import { sessionPath, signIn } from '../../support/console.ts'
-import { call } from '../../support/http.ts'
+import { sendRequest } from '../../support/http.ts'
 import { assertFault, tokenIn, userApi } from '../../support/user-api.ts'
 
 const minute = 60_000
@@ -29,9 +29,9 @@ const admin = adminApi(origin, await createApiToken())
 const api = userApi(origin, await createApiToken(undefined, ['write']))
 const introspecting = await createApiToken(undefined, ['introspect'])
 
-let made = 0
+let created = 0
 const create = async () => {
-  const id = `group-${made++}`
+  const id = `group-${created++}`
   return { id, token: tokenIn(await api.get({ user_group_id: id, name: 'Name' })) }
 }
 const rotate = (token: string, grace: number, key?: string) =>
@@ -42,7 +42,7 @@ const rotate = (token: string, grace: number, key?: string) =>
 const isActive = async (token: string) => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const body = `token=${token}`
-  const response = await call(origin, {
+  const response = await sendRequest(origin, {
     method: 'POST',
     path: '/oauth2/introspect',
     token: introspecting,
@@ -93,7 +93,7 @@ describe('the clock is set back by an hour', () => {
   test('an expired console session stays expired, and another one expires in time', async (t) => {
     const apiToken = await createApiToken()
     const status = async (cookie: string) =>
-      (await call(origin, { path: sessionPath, headers: { cookie } })).status
+      (await sendRequest(origin, { path: sessionPath, headers: { cookie } })).status
     const over = await signIn(origin, apiToken)
     pass(30 * minute)
     const running = await signIn(origin, apiToken)

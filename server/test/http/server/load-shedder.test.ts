@@ -11,7 +11,7 @@ import { RequestTracker } from '../../../src/http/server/request-tracker.ts'
 import { validateRequests } from '../../../src/http/server/request-validation.ts'
 import type { Stage } from '../../../src/http/server/stage.ts'
 import type { HttpResponse } from '../../support/http.ts'
-import { answerTo, RawConnection } from '../../support/raw-connection.ts'
+import { responseTo, RawConnection } from '../../support/raw-connection.ts'
 import type { Scope } from '../../support/scope.ts'
 import { assertFault } from '../../support/user-api.ts'
 
@@ -87,8 +87,8 @@ async function start(t: Scope, workMs: number, clock: WorkClock = workClock()) {
     )
     return responses
   }
-  const health = () => answerTo(origin, get('/healthz'))
-  const alone = () => answerTo(origin, get('/alone'))
+  const health = () => responseTo(origin, get('/healthz'))
+  const alone = () => responseTo(origin, get('/alone'))
   const refused = () => ended.filter(({ status }) => status !== 200)
   return { server, origin, connections, get, together, health, alone, handled, refused, waited, ended }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { migratedDatabase } from '../../support/database.ts'
-import { call, type HttpResponse } from '../../support/http.ts'
+import { sendRequest, type HttpResponse } from '../../support/http.ts'
 import { scrape } from '../../support/metrics.ts'
 import { RawConnection, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
@@ -32,7 +32,7 @@ test('incomplete bodies use limited memory and do not block other requests', asy
       () => undefined,
     )
     assert.ok(held.length <= 80)
-    assert.equal((await call(origin, { path: '/healthz' })).status, 200)
+    assert.equal((await sendRequest(origin, { path: '/healthz' })).status, 200)
   }
   assertFault(refused[0] as HttpResponse, 'unavailable')
   assert.ok(refused[0]?.text.includes(message))
@@ -59,30 +59,30 @@ test('requests whose client has left release their permits', async (t) => {
   while ((await get(body)).status !== 200);
 })
 
-interface WaitingCall {
+interface WaitingRequest {
   /** Table that the test locks. */
   readonly table: string
   readonly scopes: string
   readonly request: (token: string) => string
 }
 
-const waiting: Record<string, WaitingCall> = {
-  'calls with a body': {
+const waiting: Record<string, WaitingRequest> = {
+  'requests with a body': {
     table: 'user_group',
     scopes: 'write',
     request: (token) => requestText({ token, body: JSON.stringify({ user_group_id: 'x', name: 'Name' }) }),
   },
-  'calls without a body': {
+  'requests without a body': {
     table: 'user_group',
     scopes: 'admin',
     request: (token) => requestText({ token, path: '/admin/v1/user-groups' }),
   },
-  'calls whose API token is looked up': {
+  'requests whose API token is looked up': {
     table: 'api_token',
     scopes: 'write',
     request: (token) => requestText({ token, body: JSON.stringify({ user_group_id: 'x', name: 'Name' }) }),
   },
-  'calls whose session is looked up': {
+  'requests whose session is looked up': {
     table: 'console_session',
     scopes: 'write',
     request: () =>
@@ -113,21 +113,22 @@ for (const [what, { table, scopes, request }] of Object.entries(waiting)) {
           .send(request(stdout.trim()))
           .response()
           .then(
-            (answer) => responses.push(answer),
+            (response) => responses.push(response),
             () => undefined,
           )
       }
-      assert.equal((await call(service.origin, { path: '/healthz' })).status, 200)
+      assert.equal((await sendRequest(service.origin, { path: '/healthz' })).status, 200)
     }
     // All but a thousand get a response at once.
     const refused = () => responses.filter(({ text }) => text.includes(message))
-    while (refused().length < connections.length - 1000) await call(service.origin, { path: '/healthz' })
+    while (refused().length < connections.length - 1000)
+      await sendRequest(service.origin, { path: '/healthz' })
     await session.query('ROLLBACK')
-    while (responses.length < connections.length) await call(service.origin, { path: '/healthz' })
+    while (responses.length < connections.length) await sendRequest(service.origin, { path: '/healthz' })
     assert.equal(refused().length, connections.length - 1000)
-    for (const answer of refused()) {
-      assertFault(answer, 'unavailable')
-      assert.equal(answer.headers['retry-after'], '1')
+    for (const response of refused()) {
+      assertFault(response, 'unavailable')
+      assert.equal(response.headers['retry-after'], '1')
     }
     assert.ok(responses.some(({ status }) => status === (table === 'console_session' ? 401 : 200)))
     const { text } = await scrape(service)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { HttpResponse } from '../../support/http.ts'
-import { answersTo, answerTo, chunked, RawConnection, requestText } from '../../support/raw-connection.ts'
+import { responsesTo, responseTo, chunked, RawConnection, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault, assertSuccess, userApi, type ErrorCode } from '../../support/user-api.ts'
 
@@ -54,7 +54,7 @@ const broken: Record<string, string | Buffer> = {
 }
 for (const [what, bytes] of Object.entries(broken)) {
   test(`${what}: one response, 400 in the format of all errors, and the connection closes`, async () => {
-    const responses = await answersTo(service.origin, bytes)
+    const responses = await responsesTo(service.origin, bytes)
     assert.equal(responses.length, 1)
     assertClosing(responses[0], 'malformed_request')
   })
@@ -63,7 +63,7 @@ for (const [what, bytes] of Object.entries(broken)) {
 test('a request without Host is 400', async () => {
   for (const path of ['/api/user', '/healthz', '/nothing']) {
     const request = `GET ${path} HTTP/1.1\r\nAuthorization: Token ${token}\r\nConnection: close\r\n\r\n`
-    assertFault(await answerTo(service.origin, request), 'malformed_request')
+    assertFault(await responseTo(service.origin, request), 'malformed_request')
   }
 })
 
@@ -75,9 +75,9 @@ const oversized: Record<string, string> = {
 }
 for (const [what, request] of Object.entries(oversized)) {
   test(`${what}: one response, 431, and the connection closes`, async () => {
-    const answers = await answersTo(service.origin, request)
-    assert.equal(answers.length, 1)
-    assertClosing(answers[0], 'headers_too_large')
+    const responses = await responsesTo(service.origin, request)
+    assert.equal(responses.length, 1)
+    assertClosing(responses[0], 'headers_too_large')
     assertFault(await api.put({ user_group_id: 'oversized' }), 'user_group_not_found')
   })
 }
@@ -91,9 +91,9 @@ test('a body with both Content-Length and Transfer-Encoding is 400, and its cont
   ]
   for (const headers of framings) {
     const request = requestText({ token, headers, body: chunked(bodyOf('outer')) + hidden })
-    const answers = await answersTo(service.origin, request)
-    assert.equal(answers.length, 1)
-    assertClosing(answers[0], 'malformed_request')
+    const responses = await responsesTo(service.origin, request)
+    assert.equal(responses.length, 1)
+    assertClosing(responses[0], 'malformed_request')
   }
   for (const id of ['outer', 'hidden'])
     assertFault(await api.put({ user_group_id: id }), 'user_group_not_found')
@@ -110,7 +110,7 @@ test('an incomplete body calls no operation', async () => {
     headers: ['Transfer-Encoding: chunked'],
     body: chunked(body).slice(0, -5),
   })
-  assertClosing((await answersTo(service.origin, `${inChunks}broken`))[0], 'malformed_request')
+  assertClosing((await responsesTo(service.origin, `${inChunks}broken`))[0], 'malformed_request')
   assertFault(await api.put({ user_group_id: 'broken-off' }), 'user_group_not_found')
 })
 
@@ -130,12 +130,12 @@ for (const count of [1, 2, 5]) {
   ] as const) {
     test(`the last of ${count + 1} pipelined requests is ${what}: the others get their responses first`, async () => {
       const ids = Array.from({ length: count }, (_, i) => `${what} after ${count}, ${i}`)
-      const answers = await answersTo(service.origin, ids.map((id) => requestOf(id)).join('') + last)
+      const responses = await responsesTo(service.origin, ids.map((id) => requestOf(id)).join('') + last)
       assert.deepEqual(
-        answers.slice(0, -1).map((answer) => assertSuccess(answer).user_group.provided_id),
+        responses.slice(0, -1).map((response) => assertSuccess(response).user_group.provided_id),
         ids,
       )
-      assertClosing(answers.at(-1), code)
+      assertClosing(responses.at(-1), code)
     })
   }
 }
@@ -152,7 +152,7 @@ test('a client that expects 100 Continue gets it, and then its response', async 
 })
 
 test('an unknown expectation is ignored', async () => {
-  assertSuccess(await answerTo(service.origin, requestOf('expect', 'Expect: something')))
+  assertSuccess(await responseTo(service.origin, requestOf('expect', 'Expect: something')))
 })
 
 test('an Upgrade header is ignored', async () => {

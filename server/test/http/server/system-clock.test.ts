@@ -37,7 +37,7 @@ function movableClock(file: string, program: string) {
 }
 
 /** Sends requests without a pause until `stop` is called. Each must succeed, and no token may change. */
-function keepCalling({ origin, tokens }: RunningService) {
+function keepRequesting({ origin, tokens }: RunningService) {
   const api = userApi(origin, tokens.Testing)
   const known = new Map<string, string>()
   let isOver = false
@@ -58,7 +58,7 @@ function keepCalling({ origin, tokens }: RunningService) {
   }
 }
 
-test("the system's clock is set back by an hour, forward by a year and back beside a running service", async (t) => {
+test("the system's clock is set back by an hour, forward by a year and back while a service runs", async (t) => {
   const program = findTool(t, faketime)
   if (program === undefined) return
   const clock = movableClock(join(temporaryFolder(t), 'offset'), program)
@@ -88,17 +88,17 @@ test("the system's clock is set back by an hour, forward by a year and back besi
   }
   /** After a 429 and its `Retry-After`, a request succeeds again, independent of the clock. */
   const assertLimited = async () => {
-    const calls = userApi(origin, limited)
-    let response = await calls.get({ user_group_id: 'over' })
-    while (response.status === 200) response = await calls.get({ user_group_id: 'over' })
+    const requests = userApi(origin, limited)
+    let response = await requests.get({ user_group_id: 'over' })
+    while (response.status === 200) response = await requests.get({ user_group_id: 'over' })
     assertFault(response, 'rate_limited')
     const seconds = Number(response.headers['retry-after'])
     assert.ok(seconds <= 3, `${seconds}`)
   }
   const assertLetThrough = async () => {
-    const calls = userApi(origin, limited)
-    for (let tries = 0; (await calls.get({ user_group_id: 'over' })).status !== 200; tries++) {
-      assert.ok(tries < 50)
+    const requests = userApi(origin, limited)
+    for (let attempts = 0; (await requests.get({ user_group_id: 'over' })).status !== 200; attempts++) {
+      assert.ok(attempts < 50)
       await sleep(100)
     }
   }
@@ -107,7 +107,7 @@ test("the system's clock is set back by an hour, forward by a year and back besi
   const running = await create('running')
   await rotate(over, 0)
   await rotate(running, 600)
-  const stop = keepCalling(service)
+  const stop = keepRequesting(service)
   const before = await userGroup('running')
   await assertLimited()
 

@@ -39,7 +39,7 @@ describe('a late request gets 408', { concurrency: true }, () => {
   })) {
     test(`after ${what}, and the connection closes`, async () => {
       const connection = await RawConnection.open(service.origin)
-      const responses = await connection.send(sent).answersUntilClosed()
+      const responses = await connection.send(sent).responsesUntilClosed()
       assert.equal(responses.length, 1)
       assertLate(responses)
       const api = userApi(service.origin, token)
@@ -51,8 +51,8 @@ describe('a late request gets 408', { concurrency: true }, () => {
     const connection = await RawConnection.open(service.origin)
     connection.send(requestText({ token, body: JSON.stringify({ user_group_id: 'first', name: 'Name' }) }))
     assertSuccess(await connection.response())
-    const answers = await connection.send(request.slice(0, 40)).answersUntilClosed()
-    assertLate(answers)
+    const responses = await connection.send(request.slice(0, 40)).responsesUntilClosed()
+    assertLate(responses)
   })
 })
 

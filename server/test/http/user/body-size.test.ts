@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { answerTo, chunked, RawConnection, requestText } from '../../support/raw-connection.ts'
+import { responseTo, chunked, RawConnection, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault, assertSuccess, userApi } from '../../support/user-api.ts'
 
@@ -22,7 +22,7 @@ const chunkedHeader = ['Transfer-Encoding: chunked']
 test('a body of 1 MiB is accepted', async () => {
   assertSuccess(await api.get(padded(limit)))
   const request = requestText({ token, headers: chunkedHeader, body: inChunks(padded(limit)) })
-  assertSuccess(await answerTo(service.origin, request))
+  assertSuccess(await responseTo(service.origin, request))
 })
 
 for (const bytes of [limit + 1, 3 * limit, 16 * limit]) {
@@ -35,7 +35,7 @@ for (const bytes of [limit + 1, 3 * limit, 16 * limit]) {
   test(`a body of ${bytes} bytes in chunks is 413, and the response reaches a client that is still sending`, async () => {
     for (const method of ['GET', 'POST', 'PUT']) {
       const request = requestText({ method, token, headers: chunkedHeader, body: inChunks(padded(bytes)) })
-      assertFault(await answerTo(service.origin, request), 'body_too_large')
+      assertFault(await responseTo(service.origin, request), 'body_too_large')
     }
   })
 }
@@ -43,7 +43,7 @@ for (const bytes of [limit + 1, 3 * limit, 16 * limit]) {
 test('a body with too large a Content-Length is 413 before it is sent', async () => {
   for (const length of [limit + 1, 10 ** 12]) {
     const request = requestText({ token, headers: [`Content-Length: ${length}`] })
-    assertFault(await answerTo(service.origin, request), 'body_too_large')
+    assertFault(await responseTo(service.origin, request), 'body_too_large')
   }
 })
 
@@ -56,7 +56,7 @@ for (const [what, request] of Object.entries({
     connection.send(request)
     assertFault(await connection.response(), 'body_too_large')
     connection.send(requestText({ token, headers: ['Connection: close'], body: small }))
-    const rest = await connection.answersUntilClosed()
+    const rest = await connection.responsesUntilClosed()
     assert.ok(rest.length <= 1)
     for (const response of rest) assertSuccess(response)
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { answerTo, requestText } from '../../support/raw-connection.ts'
+import { responseTo, requestText } from '../../support/raw-connection.ts'
 import type { HttpResponse } from '../../support/http.ts'
 import { startService } from '../../support/service.ts'
 import { unknownToken } from '../../support/tokens.ts'
@@ -128,7 +128,7 @@ for (const [what, lines] of Object.entries({
       headers: lines,
       body: JSON.stringify({ current_token: token }),
     })
-    assertFault(await answerTo(service.origin, request), 'invalid_idempotency_key')
+    assertFault(await responseTo(service.origin, request), 'invalid_idempotency_key')
     assert.equal(await currentToken('invalid-key'), token)
   })
 }

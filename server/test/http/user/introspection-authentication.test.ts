@@ -7,11 +7,11 @@ import {
   assertInactive,
   basic,
   formType,
-  introspectionCall,
+  sendIntrospection,
   introspectionPath,
   introspector,
 } from '../../support/introspection.ts'
-import { answerTo, requestText } from '../../support/raw-connection.ts'
+import { responseTo, requestText } from '../../support/raw-connection.ts'
 import { randomPartOf } from '../../support/secrets.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, withoutRequestId } from '../../support/user-api.ts'
@@ -24,7 +24,7 @@ const api = userApi(service.origin, service.tokens.Testing)
 const token = tokenIn(await api.get({ user_group_id: 'known', name: 'Name' }))
 
 const ask = (authorization?: string) =>
-  introspectionCall(service.origin, {
+  sendIntrospection(service.origin, {
     headers: authorization === undefined ? {} : { authorization },
     body: `token=${token}`,
   })
@@ -108,16 +108,16 @@ const refused: Record<string, string> = {
 }
 for (const [what, authorization] of Object.entries(refused)) {
   test(`Authorization with ${what} is 401, the same for all`, async () => {
-    const answer = await ask(authorization)
-    assertUnauthenticated(answer)
-    assert.equal(withoutRequestId(answer), refusal)
+    const response = await ask(authorization)
+    assertUnauthenticated(response)
+    assert.equal(withoutRequestId(response), refusal)
   })
 }
 
 test('a request without Authorization is 401 and lists the schemes', async () => {
-  const answer = await ask()
-  assertUnauthenticated(answer)
-  const { message } = assertFault(answer, 'unauthenticated')
+  const response = await ask()
+  assertUnauthenticated(response)
+  const { message } = assertFault(response, 'unauthenticated')
   for (const scheme of ['Token', 'Bearer', 'Basic']) assert.ok(message.includes(`"${scheme}"`), message)
 })
 
@@ -131,7 +131,7 @@ test('the challenges follow their RFCs: a realm for Basic, and a parameter for B
 test('an API token in the form is ignored', async () => {
   for (const name of ['client_secret', 'access_token', 'api_token']) {
     const body = `token=${token}&client_id=renderer&${name}=${apiToken}`
-    assertUnauthenticated(await introspectionCall(service.origin, { body }))
+    assertUnauthenticated(await sendIntrospection(service.origin, { body }))
   }
 })
 
@@ -142,9 +142,9 @@ test('authentication does not wait for the body', async () => {
       path: introspectionPath,
       headers: [...headers, `Content-Type: ${formType}`],
     }
-    assertUnauthenticated(await answerTo(service.origin, requestText(request)))
+    assertUnauthenticated(await responseTo(service.origin, requestText(request)))
     const writer = service.tokens.Testing
-    assertFault(await answerTo(service.origin, requestText({ ...request, token: writer })), 'forbidden')
+    assertFault(await responseTo(service.origin, requestText({ ...request, token: writer })), 'forbidden')
   }
 })
 
@@ -156,7 +156,7 @@ test('authentication comes before validation', async () => {
     ['token=x', { 'content-encoding': 'gzip' }],
     ['x'.repeat(2 * 1024 * 1024), {}],
   ] as const) {
-    assertUnauthenticated(await introspectionCall(service.origin, { body, headers }))
+    assertUnauthenticated(await sendIntrospection(service.origin, { body, headers }))
   }
 })
 
@@ -174,8 +174,8 @@ for (const scopes of ['write', 'read', 'admin', 'read,write,admin']) {
     const secret = await withScopes(scopes)
     for (const authorization of [`Token ${secret}`, `Bearer ${secret}`, basic('a', secret)]) {
       for (const body of [`token=${token}`, 'token=x', 'a=b', '{']) {
-        const answer = await introspectionCall(service.origin, { headers: { authorization }, body })
-        const { message } = assertFault(answer, 'forbidden')
+        const response = await sendIntrospection(service.origin, { headers: { authorization }, body })
+        const { message } = assertFault(response, 'forbidden')
         assert.match(message, /"introspect"/)
       }
     }
@@ -186,9 +186,9 @@ test('/api/user accepts only the scheme Token, also for an API token that is cac
   for (const authorization of [`Bearer ${both}`, basic('renderer', both), `bearer ${both}`]) {
     for (let i = 0; i < 3; i++) {
       assertActive(await ask(authorization))
-      const answer = await toUserApi(authorization)
-      assertFault(answer, 'unauthenticated')
-      assert.equal(answer.headers['www-authenticate'], 'Token')
+      const response = await toUserApi(authorization)
+      assertFault(response, 'unauthenticated')
+      assert.equal(response.headers['www-authenticate'], 'Token')
     }
   }
   assertSuccess(await toUserApi(`Token ${both}`))
@@ -198,12 +198,12 @@ test('/api/user accepts only the scheme Token, also for an API token that is cac
 test('an API token with only the scope introspect is 403 at /api/user, also if it is cached', async () => {
   assertActive(await ask(`Token ${apiToken}`))
   const caller = userApi(service.origin, apiToken)
-  for (const answer of [
+  for (const response of [
     await caller.get({ user_group_id: 'known' }),
     await caller.put({ user_group_id: 'known' }),
     await caller.post({ current_token: token }),
   ]) {
-    assertFault(answer, 'forbidden')
+    assertFault(response, 'forbidden')
   }
   assertActive(await ask(`Token ${apiToken}`))
 })
@@ -220,7 +220,7 @@ test('a revoked API token is refused with every scheme, and others still work', 
   const { id, token: secret } = JSON.parse(json) as { id: number; token: string }
   const ways = [`Token ${secret}`, `Bearer ${secret}`, basic('renderer', secret)]
   const askThere = (authorization: string) =>
-    introspectionCall(uncached.origin, { headers: { authorization }, body: `token=${known}` })
+    sendIntrospection(uncached.origin, { headers: { authorization }, body: `token=${known}` })
   for (const authorization of ways) assertActive(await askThere(authorization))
   await runCommand(uncached, 'api-token', 'revoke', String(id))
   for (const authorization of ways) assertUnauthenticated(await askThere(authorization))
@@ -238,13 +238,13 @@ test('no line of the log and no response contains a token, with any scheme', asy
     `${token}=${both}`,
     `token_type_hint=${token}&token_type_hint=${both}`,
   ]) {
-    const answer = await introspectionCall(service.origin, { token: both, body })
-    if (answer.status === 200) assertInactive(answer)
-    for (const secret of [token, both]) assert.ok(!answer.text.includes(secret.slice(-30)), answer.text)
+    const response = await sendIntrospection(service.origin, { token: both, body })
+    if (response.status === 200) assertInactive(response)
+    for (const secret of [token, both]) assert.ok(!response.text.includes(secret.slice(-30)), response.text)
   }
   const path = `${introspectionPath}?token=${token}&access_token=${both}`
-  await introspectionCall(service.origin, { path, token: both, body: `token=${token}` })
-  await introspectionCall(service.origin, { path, method: 'GET', token: both })
+  await sendIntrospection(service.origin, { path, token: both, body: `token=${token}` })
+  await sendIntrospection(service.origin, { path, method: 'GET', token: both })
   await service.logged('"operation":"introspect"')
   assert.equal(await service.stop(), 0)
   const log = service.stderr()

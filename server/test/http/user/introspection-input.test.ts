@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { createApiToken } from '../../support/command.ts'
-import { call } from '../../support/http.ts'
+import { sendRequest } from '../../support/http.ts'
 import {
   assertActive,
   assertInactive,
   formType,
-  introspectionCall,
+  sendIntrospection,
   introspectionPath,
   introspector,
 } from '../../support/introspection.ts'
-import { answerTo, chunked, RawConnection, requestText } from '../../support/raw-connection.ts'
+import { responseTo, chunked, RawConnection, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
 import { assertCommonHeaders, assertFault, tokenIn, userApi } from '../../support/user-api.ts'
 
@@ -22,7 +22,7 @@ const token = tokenIn(await api.get({ user_group_id: 'known', name: 'Name' }))
 const introspect = introspector(service.origin, apiToken)
 
 const send = (body: string | Buffer | undefined, headers: Record<string, string> = {}) =>
-  introspectionCall(service.origin, { token: apiToken, body, headers })
+  sendIntrospection(service.origin, { token: apiToken, body, headers })
 
 const percentEncoded = token.replace(/./g, (char) => `%${char.charCodeAt(0).toString(16)}`)
 
@@ -41,7 +41,7 @@ const active: Record<string, string> = {
   'with the name percent-encoded': `%74%6F%6b%65n=${token}`,
   'with its underscores percent-encoded': `token=${token.replaceAll('_', '%5F')}`,
   'with other names that are like it': `Token=x&TOKEN=x&token%20=x& token=x&tokens=x&token[]=x&token=${token}`,
-  'beside bytes that are not UTF-8': `a=\xff&token=${token}&b=%ff`,
+  'next to bytes that are not UTF-8': `a=\xff&token=${token}&b=%ff`,
 }
 for (const [what, body] of Object.entries(active)) {
   test(`a token is read ${what}`, async () => {
@@ -90,9 +90,9 @@ for (const [what, { body, paths }] of Object.entries(refused)) {
 
 test('query and other headers are ignored', async () => {
   for (const path of [`${introspectionPath}?token=${token}`, `${introspectionPath}/?token=${token}`]) {
-    const answer = await introspectionCall(service.origin, { path, token: apiToken, body: 'a=b' })
-    assertFault(answer, 'validation_failed', ['/token'])
-    const both = await introspectionCall(service.origin, { path, token: apiToken, body: 'token=other' })
+    const response = await sendIntrospection(service.origin, { path, token: apiToken, body: 'a=b' })
+    assertFault(response, 'validation_failed', ['/token'])
+    const both = await sendIntrospection(service.origin, { path, token: apiToken, body: 'token=other' })
     assertInactive(both)
   }
   const headers = { 'x-token': token, cookie: `token=${token}` }
@@ -133,7 +133,7 @@ for (const type of [
 
 /** Returns a request with only these headers. */
 const bare = (lines: string[], body = '') =>
-  answerTo(
+  responseTo(
     service.origin,
     `POST ${introspectionPath} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Token ${apiToken}\r\n` +
       `${[...lines, '', ''].join('\r\n')}${body}`,
@@ -205,9 +205,9 @@ for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
     const paths = [introspectionPath, `${introspectionPath}/`, `${introspectionPath}?token=${token}`]
     for (const path of paths) {
       for (const body of [`token=${token}`, undefined]) {
-        const answer = await introspectionCall(service.origin, { method, path, token: apiToken, body })
-        assertFault(answer, 'method_not_allowed')
-        assert.equal(answer.headers.allow, 'POST')
+        const response = await sendIntrospection(service.origin, { method, path, token: apiToken, body })
+        assertFault(response, 'method_not_allowed')
+        assert.equal(response.headers.allow, 'POST')
       }
     }
   })
@@ -215,17 +215,17 @@ for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
 
 test('HEAD is 405 too, without a body', async () => {
   const request = requestText({ method: 'HEAD', path: introspectionPath, token: apiToken })
-  const answer = await answerTo(service.origin, request, 'HEAD')
-  assert.deepEqual([answer.status, answer.headers.allow], [405, 'POST'])
-  assertCommonHeaders(answer)
+  const response = await responseTo(service.origin, request, 'HEAD')
+  assert.deepEqual([response.status, response.headers.allow], [405, 'POST'])
+  assertCommonHeaders(response)
 })
 
 test('an unknown method is 405 with Allow', async () => {
   for (const method of ['FETCH', 'post']) {
     const request = requestText({ method, path: introspectionPath, token: apiToken, body: `token=${token}` })
-    const answer = await answerTo(service.origin, request)
-    assertFault(answer, 'method_not_allowed')
-    assert.equal(answer.headers.allow, 'POST')
+    const response = await responseTo(service.origin, request)
+    assertFault(response, 'method_not_allowed')
+    assert.equal(response.headers.allow, 'POST')
   }
 })
 
@@ -237,7 +237,7 @@ test('the method override is ignored', async () => {
 
 for (const path of [`${introspectionPath}/`, `${introspectionPath}?`, `${introspectionPath}/?token=x&a`]) {
   test(`${path} is the same path, without a redirect`, async () => {
-    assertActive(await introspectionCall(service.origin, { path, token: apiToken, body: `token=${token}` }))
+    assertActive(await sendIntrospection(service.origin, { path, token: apiToken, body: `token=${token}` }))
   })
 }
 
@@ -246,7 +246,7 @@ for (const path of ['/oauth2', '/oauth2/', '/oauth2/introspect/x', '/OAuth2/intr
     for (const method of ['POST', 'GET']) {
       const body = `token=${token}`
       assertFault(
-        await introspectionCall(service.origin, { method, path, token: apiToken, body }),
+        await sendIntrospection(service.origin, { method, path, token: apiToken, body }),
         'not_found',
       )
     }
@@ -269,7 +269,7 @@ test('requests over one connection get their responses in order', async () => {
 test('responses allow no access to pages of other origins', async () => {
   const headers = { origin: 'https://page.example' }
   assertCommonHeaders(await send(`token=${token}`, headers))
-  const preflight = await call(service.origin, {
+  const preflight = await sendRequest(service.origin, {
     ...{ method: 'OPTIONS', path: introspectionPath },
     headers: { ...headers, 'access-control-request-method': 'POST' },
   })
@@ -283,8 +283,8 @@ test('simultaneous requests each get their own response', async () => {
     ),
   )
   const responses = await Promise.all([...tokens, ...tokens].map((each) => introspect(each)))
-  responses.forEach((answer, i) => {
-    const { sub, properties } = assertActive(answer)
+  responses.forEach((response, i) => {
+    const { sub, properties } = assertActive(response)
     assert.deepEqual([sub, properties], [`at once ${i % 48}`, { i: i % 48 }])
   })
 })

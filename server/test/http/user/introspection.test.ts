@@ -87,9 +87,12 @@ for (const [what, text] of Object.entries({
   test(`the mapping is returned byte for byte, ${what}`, async () => {
     const body = `{"user_group_id":"mapping ${what}","name":"A","mapping":${text}}`
     const token = tokenIn(await api.get(body))
-    const answer = await introspect(token)
-    assertActive(answer)
-    assert.ok(answer.text.includes(`,"mapping":${text},"data_sources":{},"properties":null}`), answer.text)
+    const response = await introspect(token)
+    assertActive(response)
+    assert.ok(
+      response.text.includes(`,"mapping":${text},"data_sources":{},"properties":null}`),
+      response.text,
+    )
   })
 }
 
@@ -148,9 +151,9 @@ test('within its grace period a superseded token is active, with its own iat and
   const next = tokenIn(await api.post({ current_token: token, grace_period_seconds: 3600 }))
   const after = nowSeconds()
 
-  const answer = await introspect(token)
-  const { exp = 0, ...old } = assertActive(answer)
-  assert.deepEqual(Object.keys(assertActive(answer)), [...keys.slice(0, 4), 'exp', ...keys.slice(4)])
+  const response = await introspect(token)
+  const { exp = 0, ...old } = assertActive(response)
+  assert.deepEqual(Object.keys(assertActive(response)), [...keys.slice(0, 4), 'exp', ...keys.slice(4)])
   assert.deepEqual(old, first)
   assert.ok(Number.isInteger(exp) && exp >= before + 3600 && exp <= after + 3600, String(exp))
 
@@ -161,8 +164,8 @@ test('within its grace period a superseded token is active, with its own iat and
 
   // The superseded token returns the current state of the user group.
   await api.put({ user_group_id: 'grace', name: 'New', mapping: null })
-  const told = assertActive(await introspect(token))
-  assert.deepEqual([told.name, told.mapping, told.exp, told.iat], ['New', null, exp, first.iat])
+  const claims = assertActive(await introspect(token))
+  assert.deepEqual([claims.name, claims.mapping, claims.exp, claims.iat], ['New', null, exp, first.iat])
 
   // Another rotation does not change the deadline.
   const third = tokenIn(await api.post({ current_token: next, grace_period_seconds: 604_800 }))
@@ -174,9 +177,9 @@ test('within its grace period a superseded token is active, with its own iat and
 test('after its grace period a superseded token is inactive', async () => {
   const { token } = await create('graceless')
   await api.post({ current_token: token, grace_period_seconds: 1 })
-  let answer = await introspect(token)
-  assert.equal(typeof assertActive(answer).exp, 'number')
-  while (answer.text !== '{"active":false}') answer = await introspect(token)
+  let response = await introspect(token)
+  assert.equal(typeof assertActive(response).exp, 'number')
+  while (response.text !== '{"active":false}') response = await introspect(token)
   assertInactive(await introspect(token))
 })
 
@@ -226,24 +229,24 @@ for (const [what, token] of Object.entries(unknown)) {
 }
 
 test('a token of another workspace or environment is inactive for every API token', async () => {
-  const realms = ['default', 'second'].flatMap((workspace) =>
+  const tenantScopes = ['default', 'second'].flatMap((workspace) =>
     (['Customer', 'Testing'] as const).map((environment) => ({ workspace, environment })),
   )
   const all: { token: string; ask: Introspect }[] = []
-  for (const { workspace, environment } of realms) {
-    const make = (scope: string) =>
+  for (const { workspace, environment } of tenantScopes) {
+    const issueWithScope = (scope: string) =>
       createApiToken(service, environment, '--workspace', workspace, '--scopes', scope)
-    const owner = userApi(service.origin, await make('write'))
+    const owner = userApi(service.origin, await issueWithScope('write'))
     const old = tokenIn(await owner.get({ user_group_id: 'same', name: 'Name' }))
     const token = tokenIn(await owner.post({ current_token: old, grace_period_seconds: 3600 }))
-    const ask = introspector(service.origin, await make('introspect'))
+    const ask = introspector(service.origin, await issueWithScope('introspect'))
     all.push({ token, ask }, { token: old, ask })
   }
   for (const { token, ask } of all) {
     for (const other of all) {
-      const answer = await other.ask(token)
-      if (other.ask === ask) assert.equal(assertActive(answer).sub, 'same')
-      else assertInactive(answer)
+      const response = await other.ask(token)
+      if (other.ask === ask) assert.equal(assertActive(response).sub, 'same')
+      else assertInactive(response)
     }
   }
 })

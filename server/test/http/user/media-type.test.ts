@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { call } from '../../support/http.ts'
-import { answerTo, chunked, RawConnection, requestText } from '../../support/raw-connection.ts'
+import { sendRequest } from '../../support/http.ts'
+import { responseTo, chunked, RawConnection, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi } from '../../support/user-api.ts'
 
@@ -68,9 +68,9 @@ test('a body without a Content-Type is 415', async () => {
   for (const method of ['GET', 'POST', 'PUT']) {
     const head = `${method} /api/user HTTP/1.1\r\nHost: localhost\r\nAuthorization: Token ${token}\r\n`
     const sized = `${head}Content-Length: ${text.length}\r\n\r\n${text}`
-    assertFault(await answerTo(service.origin, sized), 'unsupported_media_type')
+    assertFault(await responseTo(service.origin, sized), 'unsupported_media_type')
     const inChunks = `${head}Transfer-Encoding: chunked\r\n\r\n${chunked(text)}`
-    assertFault(await answerTo(service.origin, inChunks), 'unsupported_media_type')
+    assertFault(await responseTo(service.origin, inChunks), 'unsupported_media_type')
   }
 })
 
@@ -106,7 +106,7 @@ for (const coding of ['gzip, chunked', 'gzip', 'deflate', 'identity', 'chunked, 
       headers: [`Transfer-Encoding: ${coding}`],
       body: chunked(JSON.stringify(body)),
     })
-    assertFault(await answerTo(service.origin, request), 'not_implemented')
+    assertFault(await responseTo(service.origin, request), 'not_implemented')
   })
 }
 
@@ -123,14 +123,14 @@ for (const [what, lines] of Object.entries(noBody)) {
     (lines.startsWith('Transfer') ? chunked() : '')
 
   test(`a GET without a body (${what}) gets an error that explains the likely cause and the remedy`, async () => {
-    const { message } = assertFault(await answerTo(service.origin, head('GET')), 'body_required')
+    const { message } = assertFault(await responseTo(service.origin, head('GET')), 'body_required')
     assert.match(message, /proxy/i)
     assert.match(message, /X-HTTP-Method-Override/)
   })
 
   test(`a POST or PUT without a body (${what}) gets body_required`, async () => {
     for (const method of ['POST', 'PUT']) {
-      assertFault(await answerTo(service.origin, head(method)), 'body_required')
+      assertFault(await responseTo(service.origin, head(method)), 'body_required')
     }
   })
 }
@@ -145,5 +145,5 @@ test('a connection stays usable after a request without a body', async () => {
 })
 
 test('a client library that sends a GET without a body gets the same response', async () => {
-  assertFault(await call(service.origin, { token }), 'body_required')
+  assertFault(await sendRequest(service.origin, { token }), 'body_required')
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { call } from '../../support/http.ts'
-import { answerTo, requestText } from '../../support/raw-connection.ts'
+import { sendRequest } from '../../support/http.ts'
+import { responseTo, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, userGroupIn } from '../../support/user-api.ts'
 
@@ -67,7 +67,7 @@ test('two override headers are refused', async () => {
   const body = JSON.stringify({ user_group_id: 'twice', name: 'Name' })
   const headers = ['X-HTTP-Method-Override: GET', 'X-HTTP-Method-Override: PUT']
   const request = requestText({ method: 'POST', token, headers, body })
-  assertFault(await answerTo(service.origin, request), 'invalid_method_override')
+  assertFault(await responseTo(service.origin, request), 'invalid_method_override')
 })
 
 for (const value of ['GET', 'PUT', 'POST', 'DELETE', '']) {
@@ -85,8 +85,8 @@ for (const value of ['GET', 'PUT', 'POST', 'DELETE', '']) {
 test('the override does not turn other methods into operations', async () => {
   for (const method of ['PATCH', 'DELETE']) {
     const body = { user_group_id: 'another', name: 'Name' }
-    const answer = await call(service.origin, { method, token, headers: override('GET'), body })
-    assertFault(answer, 'method_not_allowed')
+    const response = await sendRequest(service.origin, { method, token, headers: override('GET'), body })
+    assertFault(response, 'method_not_allowed')
   }
   assertFault(await api.put({ user_group_id: 'another' }), 'user_group_not_found')
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { call } from '../../support/http.ts'
-import { answerTo, requestText } from '../../support/raw-connection.ts'
+import { sendRequest } from '../../support/http.ts'
+import { responseTo, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
 import {
   assertCommonHeaders,
@@ -35,7 +35,7 @@ for (const method of [
   test(`${method} is 405 with Allow`, async () => {
     for (const path of ['/api/user', '/api/user/', '/api/user?x=1']) {
       for (const sent of [body, undefined]) {
-        const response = await call(service.origin, { method, path, token, body: sent })
+        const response = await sendRequest(service.origin, { method, path, token, body: sent })
         assertFault(response, 'method_not_allowed')
         assert.equal(response.headers.allow, 'GET, POST, PUT')
       }
@@ -47,25 +47,28 @@ for (const method of [
 test('HEAD is 405 too, without a body', async () => {
   for (const sent of [JSON.stringify(body), '']) {
     const request = requestText({ method: 'HEAD', token, headers: ['Connection: close'], body: sent })
-    const answer = await answerTo(service.origin, request, 'HEAD')
-    assert.equal(answer.status, 405)
-    assert.equal(answer.headers.allow, 'GET, POST, PUT')
-    assertCommonHeaders(answer)
+    const response = await responseTo(service.origin, request, 'HEAD')
+    assert.equal(response.status, 405)
+    assert.equal(response.headers.allow, 'GET, POST, PUT')
+    assertCommonHeaders(response)
   }
 })
 
 test('an unknown method is 405 too', async () => {
   for (const method of ['FETCH', 'get', 'X-Y']) {
-    const answer = await answerTo(service.origin, requestText({ method, token, body: JSON.stringify(body) }))
-    assertFault(answer, 'method_not_allowed')
-    assert.equal(answer.headers.allow, 'GET, POST, PUT')
+    const response = await responseTo(
+      service.origin,
+      requestText({ method, token, body: JSON.stringify(body) }),
+    )
+    assertFault(response, 'method_not_allowed')
+    assert.equal(response.headers.allow, 'GET, POST, PUT')
   }
 })
 
 test('CONNECT is 405', async () => {
   for (const path of ['/api/user', 'localhost:443']) {
     assertFault(
-      await answerTo(service.origin, requestText({ method: 'CONNECT', path, token })),
+      await responseTo(service.origin, requestText({ method: 'CONNECT', path, token })),
       'method_not_allowed',
     )
   }
@@ -80,19 +83,22 @@ for (const path of [
   '/api/user?a=/b/',
 ]) {
   test(`${path} is the same path, without a redirect, and its query is ignored`, async () => {
-    const got = await call(service.origin, { path, token, body })
+    const got = await sendRequest(service.origin, { path, token, body })
     assert.deepEqual(assertSuccess(got), { success: 1, new_user_group: false, user_group: group })
-    const put = await call(service.origin, { path, token, method: 'PUT', body })
+    const put = await sendRequest(service.origin, { path, token, method: 'PUT', body })
     assert.equal(userGroupIn(put).provided_id, 'known')
     const unknown = { current_token: 'unknown' }
-    assertFault(await call(service.origin, { path, token, method: 'POST', body: unknown }), 'token_not_found')
+    assertFault(
+      await sendRequest(service.origin, { path, token, method: 'POST', body: unknown }),
+      'token_not_found',
+    )
   })
 }
 
 test('a target in the absolute form is the same path', async () => {
   const path = `${service.origin}/api/user`
   assert.equal(
-    tokenIn(await answerTo(service.origin, requestText({ path, token, body: JSON.stringify(body) }))),
+    tokenIn(await responseTo(service.origin, requestText({ path, token, body: JSON.stringify(body) }))),
     group.token,
   )
 })
@@ -117,17 +123,17 @@ for (const path of [
 ]) {
   test(`${path} is 404, for every method and client`, async () => {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
-      assertFault(await call(service.origin, { method, path, token, body }), 'not_found')
-      assertFault(await call(service.origin, { method, path }), 'not_found')
+      assertFault(await sendRequest(service.origin, { method, path, token, body }), 'not_found')
+      assertFault(await sendRequest(service.origin, { method, path }), 'not_found')
     }
   })
 }
 
 test('a path that cannot be decoded gets an error in the common format that does not repeat the path', async () => {
   for (const path of ['/%', '/api/user%', '/api/%zz', '/%c3%28', '/%00']) {
-    const answer = await call(service.origin, { path: `${path}?${token}`, token, body })
-    assert.ok(answer.status === 400 || answer.status === 404, answer.text)
-    assertFault(answer, answer.status === 400 ? 'malformed_request' : 'not_found')
+    const response = await sendRequest(service.origin, { path: `${path}?${token}`, token, body })
+    assert.ok(response.status === 400 || response.status === 404, response.text)
+    assertFault(response, response.status === 400 ? 'malformed_request' : 'not_found')
   }
 })
 
@@ -139,5 +145,5 @@ test('a path similar to an existing one is 404', async () => {
     '/admin/v1/user-groups/1/view/more',
     '/admin/v1',
   ])
-    assertFault(await call(service.origin, { method: 'GET', path, token }), 'not_found')
+    assertFault(await sendRequest(service.origin, { method: 'GET', path, token }), 'not_found')
 })

@@ -39,8 +39,8 @@ for (const round of rounds) {
   test(`one of 24 simultaneous rotations of a token succeeds (round ${round})`, async () => {
     const id = `rotated ${round}`
     const old = tokenIn(await api.get({ user_group_id: id, name: 'Name' }))
-    const answers = await together(24, (i) => api.post({ current_token: old, grace_period_seconds: i }))
-    const rotated = assertOneRotation(answers)
+    const responses = await together(24, (i) => api.post({ current_token: old, grace_period_seconds: i }))
+    const rotated = assertOneRotation(responses)
     assert.notEqual(rotated, old)
     assert.equal(await currentToken(id), rotated)
   })
@@ -48,10 +48,10 @@ for (const round of rounds) {
   test(`of 24 rotations with a key of their own each one succeeds (round ${round})`, async () => {
     const id = `keys ${round}`
     const old = tokenIn(await api.get({ user_group_id: id, name: 'Name' }))
-    const answers = await together(24, (i) =>
+    const responses = await together(24, (i) =>
       api.post({ current_token: old }, { 'idempotency-key': `${round}/${i}` }),
     )
-    assert.equal(await currentToken(id), assertOneRotation(answers))
+    assert.equal(await currentToken(id), assertOneRotation(responses))
   })
 
   test(`24 simultaneous rotations with one key are one rotation (round ${round})`, async () => {
@@ -59,14 +59,14 @@ for (const round of rounds) {
     const old = tokenIn(await api.get({ user_group_id: id, name: 'Name' }))
     const rotate = () =>
       api.post({ current_token: old }, { 'idempotency-key': `one ${round}`.replace(' ', '-') })
-    const answers = await together(24, rotate)
-    const first = answers.find(({ status }) => status === 200)
+    const responses = await together(24, rotate)
+    const first = responses.find(({ status }) => status === 200)
     assert.ok(first !== undefined)
     const rotated = tokenIn(first)
     assert.notEqual(rotated, old)
-    for (const answer of answers) {
-      if (answer.status === 200) assert.equal(answer.text, first.text)
-      else assertFault(answer, 'idempotency_key_in_use')
+    for (const response of responses) {
+      if (response.status === 200) assert.equal(response.text, first.text)
+      else assertFault(response, 'idempotency_key_in_use')
     }
     assert.equal(await currentToken(id), rotated)
     assert.equal((await rotate()).text, first.text)
@@ -76,14 +76,14 @@ for (const round of rounds) {
   test(`if one key is sent with two bodies at once, one body rotates (round ${round})`, async () => {
     const id = `bodies ${round}`
     const old = tokenIn(await api.get({ user_group_id: id, name: 'Name' }))
-    const answers = await together(24, (i) =>
+    const responses = await together(24, (i) =>
       api.post({ current_token: old, grace_period_seconds: i % 2 }, { 'idempotency-key': `bodies-${round}` }),
     )
-    const tokens = new Set(answers.filter(({ status }) => status === 200).map(tokenIn))
+    const tokens = new Set(responses.filter(({ status }) => status === 200).map(tokenIn))
     assert.deepEqual([...tokens], [await currentToken(id)])
-    for (const answer of answers) {
-      if (answer.status === 409) assertFault(answer, 'idempotency_key_in_use')
-      else if (answer.status !== 200) assertFault(answer, 'idempotency_key_reused')
+    for (const response of responses) {
+      if (response.status === 409) assertFault(response, 'idempotency_key_in_use')
+      else if (response.status !== 200) assertFault(response, 'idempotency_key_reused')
     }
   })
 
@@ -92,13 +92,13 @@ for (const round of rounds) {
     const old = await Promise.all(
       ids.map(async (id) => tokenIn(await api.get({ user_group_id: id, name: 'Name' }))),
     )
-    const answers = await together(24, (i) =>
+    const responses = await together(24, (i) =>
       api.post({ current_token: old[i % 2] }, { 'idempotency-key': `groups-${round}` }),
     )
-    for (const answer of answers) {
-      if (answer.status !== 200) assertFault(answer, 'idempotency_key_in_use')
+    for (const response of responses) {
+      if (response.status !== 200) assertFault(response, 'idempotency_key_in_use')
     }
-    const tokens = new Set(answers.filter(({ status }) => status === 200).map(tokenIn))
+    const tokens = new Set(responses.filter(({ status }) => status === 200).map(tokenIn))
     assert.deepEqual([...tokens].sort(), (await Promise.all(ids.map(currentToken))).sort())
   })
 }
@@ -111,7 +111,7 @@ test('a GET during a rotation returns the old token or the new one', async () =>
       ...Array.from({ length: 8 }, () => api.get({ user_group_id: 'beside' })),
     ])
     const possible = [token, tokenIn(rotated)]
-    for (const answer of gets) assert.ok(possible.includes(tokenIn(answer)))
+    for (const response of gets) assert.ok(possible.includes(tokenIn(response)))
     token = tokenIn(rotated)
   }
   assert.equal(await currentToken('beside'), token)

@@ -113,8 +113,8 @@ for (const [what, { mapping, faults }] of Object.entries(unregistered)) {
 
   test(`${what} is 400 for a new user group, and creates nothing`, async () => {
     const body = { user_group_id: `created ${what}`, name: 'Name', mapping }
-    for (const answer of [await api.get(body), await api.post(body, asGet)]) {
-      assertFault(answer, 'validation_failed', Object.keys(faults))
+    for (const response of [await api.get(body), await api.post(body, asGet)]) {
+      assertFault(response, 'validation_failed', Object.keys(faults))
     }
     assertFault(await api.put({ user_group_id: body.user_group_id }), 'user_group_not_found')
   })
@@ -122,9 +122,9 @@ for (const [what, { mapping, faults }] of Object.entries(unregistered)) {
 
 test('of many invalid entries, 100 are named', async () => {
   const mapping = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`schema ${i}`, 'eu']))
-  const answer = await api.get({ user_group_id: 'many', name: 'Name', mapping })
-  const { error } = answer.body as { error: { code: string; fields: unknown[] } }
-  assert.deepEqual([answer.status, error.code, error.fields.length], [400, 'validation_failed', 100])
+  const response = await api.get({ user_group_id: 'many', name: 'Name', mapping })
+  const { error } = response.body as { error: { code: string; fields: unknown[] } }
+  assert.deepEqual([response.status, error.code, error.fields.length], [400, 'validation_failed', 100])
 })
 
 test('registered schemas and data sources are accepted by id or provided id, and returned with the token', async () => {
@@ -142,8 +142,8 @@ test('registered schemas and data sources are accepted by id or provided id, and
     const token = tokenIn(await api.get({ user_group_id: id, name: 'Name' }))
     for (const [mapping, dataSources] of mappings) {
       assertSuccess(await send({ user_group_id: id, mapping }))
-      const answer = await introspect(token)
-      const claims = assertActive(answer)
+      const response = await introspect(token)
+      const claims = assertActive(response)
       assert.deepEqual([claims.mapping, claims.data_sources], [mapping, dataSources])
       for (const dataSource of Object.values(claims.data_sources)) {
         assert.deepEqual(Object.keys(dataSource), ['id', 'provided_id', 'name'])

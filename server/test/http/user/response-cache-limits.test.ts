@@ -11,8 +11,8 @@ import {
 } from '../../../src/http/user/response-cache.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { getOrCreate } from '../../store/contract/mapped-user-groups.ts'
-import { madeBy } from '../../store/contract/created-user-group.ts'
-import { freshKey, origin } from '../../store/contract/store-fixtures.ts'
+import { userGroupOf } from '../../store/contract/created-user-group.ts'
+import { freshKey, actor } from '../../store/contract/store-fixtures.ts'
 import { defaults } from '../../store/store-options.ts'
 import { temporaryFolder } from '../../support/service.ts'
 
@@ -32,7 +32,7 @@ async function startCache({
 }: Partial<CacheableResponse> & { maxBytes?: number } = {}) {
   const responses = new ResponseCache(store, maxBytes)
   const key = freshKey()
-  const location = locationOf(madeBy(await getOrCreate(store, key)))
+  const location = locationOf(userGroupOf(await getOrCreate(store, key)))
   let count = 0
   const respond = async (): Promise<CacheableResponse> => {
     const found = await getOrCreate(store, key, { change: {} })
@@ -52,7 +52,7 @@ async function startCache({
       for (let i = 0; i < times; i++) numbers.push(await get(request))
       return numbers
     },
-    change: () => store.userGroups.update({ key, change: { name: 'B' }, ...origin, now: 2000 }),
+    change: () => store.userGroups.update({ key, change: { name: 'B' }, ...actor, now: 2000 }),
   }
 }
 

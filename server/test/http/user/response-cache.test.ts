@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, it, test } from 'node:test'
-import { adminApi, assertAnswers } from '../../support/admin-api.ts'
+import { adminApi, assertSucceeded } from '../../support/admin-api.ts'
 import { createApiToken, runCommand } from '../../support/command.ts'
 import { assertActive, assertInactive, introspector } from '../../support/introspection.ts'
 import { startReplicas, type Replica } from '../../support/replicas.ts'
@@ -87,9 +87,9 @@ describe('every replica returns the current state after', () => {
       const body = freshBody()
       const { token, team_id } = await createCached(body)
       const params = { team_id }
-      assertAnswers(await other.admin.suspendUserGroup({ params }), 'suspendUserGroup')
+      assertSucceeded(await other.admin.suspendUserGroup({ params }), 'suspendUserGroup')
       for (const { introspect } of replicas) assertInactive(await introspect(token))
-      assertAnswers(await other.admin.resumeUserGroup({ params }), 'resumeUserGroup')
+      assertSucceeded(await other.admin.resumeUserGroup({ params }), 'resumeUserGroup')
       for (const { introspect } of replicas) assertActive(await introspect(token))
     })
 
@@ -97,13 +97,13 @@ describe('every replica returns the current state after', () => {
       const body = freshBody()
       const { token, team_id } = await createCached(body)
       const params = { team_id }
-      assertAnswers(await other.admin.deleteUserGroup({ params }), 'deleteUserGroup')
+      assertSucceeded(await other.admin.deleteUserGroup({ params }), 'deleteUserGroup')
       const name = { user_group_id: body.user_group_id }
       for (const { user, introspect } of replicas) {
         assertInactive(await introspect(token))
         assertFault(await user.get(name), 'name_required', ['/name'])
       }
-      assertAnswers(await other.admin.restoreDeletedUserGroup({ params }), 'restoreDeletedUserGroup')
+      assertSucceeded(await other.admin.restoreDeletedUserGroup({ params }), 'restoreDeletedUserGroup')
       for (const { user, introspect } of replicas) {
         assert.equal(assertActive(await introspect(token)).team_id, team_id)
         assert.equal(tokenIn(await user.get(body)), token)
@@ -113,7 +113,7 @@ describe('every replica returns the current state after', () => {
     it(`a deletion ${who} and another user group with the same id`, async () => {
       const body = freshBody()
       const { token, team_id } = await createCached(body)
-      assertAnswers(await other.admin.deleteUserGroup({ params: { team_id } }), 'deleteUserGroup')
+      assertSucceeded(await other.admin.deleteUserGroup({ params: { team_id } }), 'deleteUserGroup')
       const created = assertSuccess(await first.user.get(body))
       assert.equal(created.new_user_group, true)
       assert.notEqual(created.user_group.token, token)
@@ -132,12 +132,12 @@ describe('every replica returns the current state after', () => {
       await assertNamed([])
       const { admin } = other
       const named = { provided_id, name: 'A schema' }
-      const schema = assertAnswers<{ schema: { id: number } }>(
+      const schema = assertSucceeded<{ schema: { id: number } }>(
         await admin.createSchema({ body: named }),
         'createSchema',
       )
       await assertNamed([])
-      const made = assertAnswers<{ data_source: { id: number } }>(
+      const created = assertSucceeded<{ data_source: { id: number } }>(
         await admin.createDataSource({
           body: { schema_id: schema.schema.id, provided_id: 'eu', name: 'Europe' },
         }),
@@ -146,8 +146,8 @@ describe('every replica returns the current state after', () => {
       await assertNamed([provided_id])
       await other.user.put({ user_group_id: body.user_group_id, mapping: null })
       await assertNamed([])
-      const removed = await admin.deleteDataSource({ params: { id: made.data_source.id } })
-      assertAnswers(removed, 'deleteDataSource')
+      const removed = await admin.deleteDataSource({ params: { id: created.data_source.id } })
+      assertSucceeded(removed, 'deleteDataSource')
       await other.user.put({ user_group_id: body.user_group_id, mapping: body.mapping })
       await assertNamed([])
     })
@@ -220,10 +220,10 @@ test('random changes on both replicas are visible at once', async () => {
     const group = known.get(id)
     const params = { team_id: group?.teamId ?? 0 }
     if (group === undefined || group.deleted) {
-      const made = assertSuccess(await user.get(body))
-      assert.equal(made.new_user_group, true, `step ${step}`)
+      const created = assertSuccess(await user.get(body))
+      assert.equal(created.new_user_group, true, `step ${step}`)
       for (const old of group ? [...group.old, group.token] : []) assertInactive(await introspect(old))
-      const { token, team_id } = made.user_group
+      const { token, team_id } = created.user_group
       known.set(id, { name, token, old: [], teamId: team_id, suspended: false, deleted: false })
       continue
     }
@@ -238,13 +238,13 @@ test('random changes on both replicas are visible at once', async () => {
         break
       case 2: {
         const operation = group.suspended ? 'resumeUserGroup' : 'suspendUserGroup'
-        assertAnswers(await admin[operation]({ params }), operation)
+        assertSucceeded(await admin[operation]({ params }), operation)
         group.suspended = !group.suspended
         break
       }
       case 3:
         if (draw(3) !== 0) break
-        assertAnswers(await admin.deleteUserGroup({ params }), 'deleteUserGroup')
+        assertSucceeded(await admin.deleteUserGroup({ params }), 'deleteUserGroup')
         group.deleted = true
         break
       default: {
@@ -254,9 +254,9 @@ test('random changes on both replicas are visible at once', async () => {
         const { name, token, team_id } = shown.user_group
         const expected = [false, group.name, group.token, group.teamId]
         assert.deepEqual([shown.new_user_group, name, token, team_id], expected, `step ${step}`)
-        const told = await introspect(group.token)
-        if (group.suspended) assertInactive(told)
-        else assert.equal(assertActive(told).name, group.name, `step ${step}`)
+        const response = await introspect(group.token)
+        if (group.suspended) assertInactive(response)
+        else assert.equal(assertActive(response).name, group.name, `step ${step}`)
         for (const old of group.old.slice(-2)) assertInactive(await introspect(old))
       }
     }

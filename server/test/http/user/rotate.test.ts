@@ -105,9 +105,9 @@ test('unknown and malformed tokens get the same 404', async () => {
     service.tokens.Testing,
   ]
   for (const other of others) {
-    const answer = await api.post({ current_token: other })
-    assertFault(answer, 'token_not_found')
-    assert.equal(withoutRequestId(answer), withoutRequestId(unknown))
+    const response = await api.post({ current_token: other })
+    assertFault(response, 'token_not_found')
+    assert.equal(withoutRequestId(response), withoutRequestId(unknown))
   }
 })
 
@@ -124,7 +124,7 @@ for (const [what, body] of Object.entries({
 
 test('an unknown field is refused and named, and nothing rotates', async () => {
   const { token } = await newGroup('unknown-field')
-  const answer = await api.post({ current_token: token, user_group_id: 'unknown-field', name: 'Name' })
-  assertFault(answer, 'validation_failed', ['/user_group_id', '/name'])
+  const response = await api.post({ current_token: token, user_group_id: 'unknown-field', name: 'Name' })
+  assertFault(response, 'validation_failed', ['/user_group_id', '/name'])
   assert.equal(await currentToken('unknown-field'), token)
 })

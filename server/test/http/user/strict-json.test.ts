@@ -73,12 +73,12 @@ const refusedNumbers = [
 ]
 for (const number of refusedNumbers) {
   test(`a number that a double cannot hold is refused with its place: ${shown(number)}`, async () => {
-    const places = {
+    const positions = {
       '/properties/n': `{"n":${number}}`,
       '/properties/a/1/n': `{"a":[1,{"n":${number}}]}`,
       '/properties/x~1y~0z': `{"x/y~z":${number}}`,
     }
-    for (const [path, properties] of Object.entries(places)) {
+    for (const [path, properties] of Object.entries(positions)) {
       const { message } = assertFault(await api.get(withProperties(properties)), 'malformed_json', [path])
       assert.ok(message.includes(path), message)
     }
@@ -155,8 +155,10 @@ test('a lone surrogate in a key is refused with a well-formed response', async (
     '{"user_group_id":"refused","name":"Name","\\udc00":1}',
     '{"user_group_id":"refused","name":"Name","mapping":{"\\ud800":"1"}}',
   ]) {
-    const answer = await api.get(body)
-    const { error } = answer.body as { error: { code: string; message: string; fields: { path: string }[] } }
+    const response = await api.get(body)
+    const { error } = response.body as {
+      error: { code: string; message: string; fields: { path: string }[] }
+    }
     assert.equal(error.code, 'malformed_json')
     assert.equal(error.fields.length, 1)
     assert.ok(error.message.isWellFormed() && error.fields.every(({ path }) => path.isWellFormed()))

@@ -28,7 +28,7 @@ const validProperties: Record<string, string> = {
   'one level of every type': '{"s":"","n":1,"t":true,"f":false,"z":null,"a":[],"o":{}}',
   '32 levels of objects': nestedObjects(32),
   '32 levels of arrays': nestedArrays(32),
-  '32 levels, twice beside each other': `{"a":${nestedObjects(31)},"b":${nestedObjects(31)}}`,
+  '32 levels, twice next to each other': `{"a":${nestedObjects(31)},"b":${nestedObjects(31)}}`,
   '64 KiB': sized(maxBytes),
   '64 KiB in characters of four bytes': sized(maxBytes, '😀'),
   'a key of a thousand characters': `{"${'k'.repeat(1000)}":1}`,

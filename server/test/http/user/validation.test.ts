@@ -128,23 +128,25 @@ test('properties that are too deep or too large are reported with the other inva
 
 test('a long unknown field is reported in a well-formed response', async () => {
   for (const name of ['x'.repeat(1000), '😀'.repeat(500), `x${'😀'.repeat(500)}`]) {
-    const answer = await api.get({ user_group_id: 'known', [name]: 1 })
-    const { error } = answer.body as { error: { code: string; message: string; fields: { path: string }[] } }
+    const response = await api.get({ user_group_id: 'known', [name]: 1 })
+    const { error } = response.body as {
+      error: { code: string; message: string; fields: { path: string }[] }
+    }
     assert.equal(error.code, 'validation_failed')
     assert.equal(error.fields.length, 1)
     assert.ok(error.fields[0]?.path.startsWith(`/${name.slice(0, 10)}`))
     assert.ok(
       error.message.isWellFormed() && error.fields.every(({ path }) => path.isWellFormed()),
-      answer.text,
+      response.text,
     )
   }
 })
 
 test('many errors still give a response of modest size', async () => {
   const mapping = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`key ${i}`, i]))
-  const answer = await api.get({ user_group_id: 'known', mapping })
-  const { error } = answer.body as { error: { code: string; fields: unknown[] } }
+  const response = await api.get({ user_group_id: 'known', mapping })
+  const { error } = response.body as { error: { code: string; fields: unknown[] } }
   assert.equal(error.code, 'validation_failed')
   assert.ok(error.fields.length > 0)
-  assert.ok(answer.text.length < 64 * 1024)
+  assert.ok(response.text.length < 64 * 1024)
 })

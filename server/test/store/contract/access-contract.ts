@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { NewApiToken, RotateApiToken } from '../../../src/domain/api-token/api-token-store.ts'
 import type { Store } from '../../../src/domain/store.ts'
-import { count, freshKey, newWorkspace, origin, plain } from './store-fixtures.ts'
+import { count, freshKey, newWorkspace, actor, plain } from './store-fixtures.ts'
 
 /** Tests workspaces, API tokens and secret key checks of a store. */
 export function describeAccess(name: string, openFreshStore: () => Promise<Store>): void {
@@ -15,7 +15,7 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
     after(() => store.close())
 
     const apiToken = (tokenHash: Uint8Array, over: Partial<NewApiToken> = {}): NewApiToken => ({
-      ...origin,
+      ...actor,
       tokenHash,
       workspaceId: 1,
       environment: 'Testing',
@@ -60,17 +60,17 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       })
       assert.deepEqual(await store.apiTokens.find(tokenHash), created)
       assert.equal(await store.apiTokens.find(randomBytes(32)), null)
-      assert.equal((await store.apiTokens.revoke({ id: created.id, ...origin, now: 2000 }))?.revokedAt, 2000)
-      assert.equal((await store.apiTokens.revoke({ id: created.id, ...origin, now: 3000 }))?.revokedAt, 2000)
+      assert.equal((await store.apiTokens.revoke({ id: created.id, ...actor, now: 2000 }))?.revokedAt, 2000)
+      assert.equal((await store.apiTokens.revoke({ id: created.id, ...actor, now: 3000 }))?.revokedAt, 2000)
       assert.equal((await store.apiTokens.find(tokenHash))?.revokedAt, 2000)
-      assert.equal(await store.apiTokens.revoke({ id: 999_999, ...origin, now: 1 }), null)
+      assert.equal(await store.apiTokens.revoke({ id: 999_999, ...actor, now: 1 }), null)
       assert.ok((await store.apiTokens.list()).some(({ id }) => id === created.id))
     })
 
     const rotate = (id: number, over: Partial<RotateApiToken> = {}) =>
       store.apiTokens.rotate({
         ...{ id, tokenHash: randomBytes(32), oldTokenValidUntil: 3000, now: 2000 },
-        ...origin,
+        ...actor,
         ...over,
       })
 
@@ -120,7 +120,7 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
     it('rotates no API token that is revoked, expired or unknown', async () => {
       const before = async () => (await store.apiTokens.list()).length
       const revoked = await store.apiTokens.create(apiToken(randomBytes(32)))
-      await store.apiTokens.revoke({ id: revoked.id, ...origin, now: 1500 })
+      await store.apiTokens.revoke({ id: revoked.id, ...actor, now: 1500 })
       const expired = await store.apiTokens.create(apiToken(randomBytes(32), { expiresAt: 2000 }))
       const count = await before()
       assert.deepEqual(await rotate(revoked.id), { outcome: 'unusable' })
@@ -132,14 +132,14 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
     it('sets the rate limit of an API token and copies it to the successor', async () => {
       const rateLimit = { perSecond: 500, burst: 2000 }
       const { id } = await store.apiTokens.create(apiToken(randomBytes(32)))
-      const limited = await store.apiTokens.limit({ id, rateLimit, ...origin, now: 1500 })
+      const limited = await store.apiTokens.limit({ id, rateLimit, ...actor, now: 1500 })
       assert.deepEqual(limited?.rateLimit, rateLimit)
       const result = await rotate(id)
       assert.ok(result.outcome === 'rotated')
       assert.deepEqual(result.apiToken.rateLimit, rateLimit)
       const unlimited = await store.apiTokens.limit({
         ...{ id: result.apiToken.id, rateLimit: null, now: 1500 },
-        ...origin,
+        ...actor,
       })
       assert.equal(unlimited?.rateLimit, null)
       const created = await store.apiTokens.create({ ...apiToken(randomBytes(32)), rateLimit })

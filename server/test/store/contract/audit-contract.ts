@@ -10,7 +10,7 @@ import {
   event,
   eventOf,
   recordedEvents,
-  made,
+  createUserGroup,
   newApiToken,
   newKey,
   newUserGroup,
@@ -20,7 +20,7 @@ import {
 } from './audit-events.ts'
 import { changes } from './audited-changes.ts'
 import { describeAuditLists } from './audit-lists-contract.ts'
-import { count, freshKey, referenceOf, mint, origin } from './store-fixtures.ts'
+import { count, freshKey, referenceOf, mint, actor } from './store-fixtures.ts'
 
 /** Tests the audit events that a store records for its changes. */
 export function describeAudit(name: string, openFreshStore: () => Promise<Store>): void {
@@ -53,7 +53,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
     }
 
     it('a batch of user groups is recorded with one event per changed user group', async () => {
-      const [changed, unchanged] = [await made(store), await made(store)]
+      const [changed, unchanged] = [await createUserGroup(store), await createUserGroup(store)]
       const [first, second] = [newKey(), newKey()]
       const get = (
         key = newKey(),
@@ -101,7 +101,10 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
         [{ name: 'B', mapping: '{"a":"c"}', properties: '{"p":2}' }, 'name', 'mapping', 'properties'],
       ]
       for (const [change, ...changed_fields] of cases) {
-        const [updated, got] = [await made(store, { change: before }), await made(store, { change: before })]
+        const [updated, got] = [
+          await createUserGroup(store, { change: before }),
+          await createUserGroup(store, { change: before }),
+        ]
         const { events } = await recordedEvents(store, async () => {
           await store.userGroups.update({ key: updated, change, ...by, now })
           await store.userGroups.getOrCreate(newUserGroup({ key: got, change, ...by, now }))
@@ -115,7 +118,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
     })
 
     it('the event of an update names fields that had no value before', async () => {
-      const group = await made(store)
+      const group = await createUserGroup(store)
       const change = { name: 'A', mapping: '{"a":"b"}', properties: '{"p":1}' }
       const { events } = await recordedEvents(store, () =>
         store.userGroups.update({ key: group, change, ...by, now }),
@@ -125,7 +128,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
     })
 
     it('simultaneous updates of one user group are recorded once per change', async () => {
-      const group = await made(store)
+      const group = await createUserGroup(store)
       const { events } = await recordedEvents(store, () =>
         Promise.all(
           Array.from({ length: 24 }, (_, i) =>
@@ -139,7 +142,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
 
     it('a rotation by id is recorded with its author and grace period', async () => {
       for (const seconds of [0, 604_800]) {
-        const group = await made(store)
+        const group = await createUserGroup(store)
         const { events } = await recordedEvents(store, () =>
           store.userGroups.rotate({
             ...{ ...tenantScope, target: { providedId: group.providedId }, issueToken: mint },
@@ -153,11 +156,11 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
     })
 
     it('the end of a grace period is recorded only in its own environment and workspace', async () => {
-      const group = await made(store)
+      const group = await createUserGroup(store)
       const token = referenceOf(group.token)
       const target = { token }
       await store.userGroups.rotate({
-        ...{ ...tenantScope, target, oldTokenValidUntil: now + 5, issueToken: mint, ...origin, now: 2000 },
+        ...{ ...tenantScope, target, oldTokenValidUntil: now + 5, issueToken: mint, ...actor, now: 2000 },
       })
       for (const other of [{ workspaceId: 2 }, { environment: 'Customer' }] as const) {
         const { events } = await recordedEvents(store, () =>
@@ -173,11 +176,11 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
     })
 
     it('the revocation of an API token is recorded in the workspace and environment of the token', async () => {
-      const made = await store.workspaces.create({
-        ...{ name: freshKey().providedId, createdAt: 1000, environment: 'Customer', ...origin },
+      const created = await store.workspaces.create({
+        ...{ name: freshKey().providedId, createdAt: 1000, environment: 'Customer', ...actor },
       })
-      const where = { workspaceId: made?.workspace.id ?? 0, environment: 'Customer' } as const
-      const { id } = await store.apiTokens.create(newApiToken({ ...where, ...origin, createdAt: 1000 }))
+      const where = { workspaceId: created?.workspace.id ?? 0, environment: 'Customer' } as const
+      const { id } = await store.apiTokens.create(newApiToken({ ...where, ...actor, createdAt: 1000 }))
       const { events } = await recordedEvents(store, () => store.apiTokens.revoke({ id, ...by, now }))
       const details = { api_token_id: id, name: 'A "token"' }
       assert.deepEqual(events, [event('api_token.revoked', { ...where, details })])
@@ -214,7 +217,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
     })
 
     it('reads and bookkeeping are not recorded', async () => {
-      const group = await made(store)
+      const group = await createUserGroup(store)
       const { providedId, token } = group
       const key = { ...tenantScope, providedId }
       const { events } = await recordedEvents(store, async () => {
@@ -241,8 +244,8 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
           store.userGroups.getOrCreate(create(2)),
         ]),
       )
-      const isMade = result.map((one) => one.status === 'fulfilled' && one.value.outcome === 'created')
-      assert.deepEqual([isMade[0], isMade[1], isMade[3]], [true, false, true])
+      const isCreated = result.map((one) => one.status === 'fulfilled' && one.value.outcome === 'created')
+      assert.deepEqual([isCreated[0], isCreated[1], isCreated[3]], [true, false, true])
       const groups = await Promise.all(keys.map((key) => store.userGroups.find(key)))
       assert.deepEqual(
         events.map(({ userGroup }) => userGroup?.providedId).sort(),

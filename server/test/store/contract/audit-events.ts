@@ -12,8 +12,8 @@ import type { NewApiToken } from '../../../src/domain/api-token/api-token-store.
 import type { Store } from '../../../src/domain/store.ts'
 import type { TenantScope } from '../../../src/domain/tenant-scope.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
-import { freshKey, mint, origin } from './store-fixtures.ts'
-import { madeBy } from './created-user-group.ts'
+import { freshKey, mint, actor } from './store-fixtures.ts'
+import { userGroupOf } from './created-user-group.ts'
 
 export const tenantScope = { workspaceId: 1, environment: 'Testing' } as const
 /** Actor and time of the tested changes. Test fixtures use a different actor and time. */
@@ -82,13 +82,16 @@ export const newKey = (): UserGroupKey => ({ ...freshKey(), ...tenantScope })
 /** Returns the command that creates a user group, by another actor and at another time than the tested changes. */
 export const newUserGroup = (over: Partial<GetOrCreateUserGroup> = {}): GetOrCreateUserGroup => ({
   ...{ key: newKey(), change: { name: 'A' }, mayWrite: true, issueToken: mint },
-  ...{ ...origin, now: 1000 },
+  ...{ ...actor, now: 1000 },
   ...over,
 })
 
-export async function made(store: Store, over?: Partial<GetOrCreateUserGroup>): Promise<UserGroup> {
+export async function createUserGroup(
+  store: Store,
+  over?: Partial<GetOrCreateUserGroup>,
+): Promise<UserGroup> {
   const result = await store.userGroups.getOrCreate(newUserGroup(over))
-  return madeBy(result)
+  return userGroupOf(result)
 }
 
 export const newApiToken = (over: Partial<NewApiToken> = {}): NewApiToken => ({

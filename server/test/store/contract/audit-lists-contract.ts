@@ -5,8 +5,16 @@ import type { ListAuditEvents } from '../../../src/domain/audit/audit-store.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { TenantScope } from '../../../src/domain/tenant-scope.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
-import { allOf, by, event, made, newApiToken, newUserGroup, comparableEvent } from './audit-events.ts'
-import { freshKey, mint, newWorkspace, origin } from './store-fixtures.ts'
+import {
+  allOf,
+  by,
+  event,
+  createUserGroup,
+  newApiToken,
+  newUserGroup,
+  comparableEvent,
+} from './audit-events.ts'
+import { freshKey, mint, newWorkspace, actor } from './store-fixtures.ts'
 
 /** Tests how a store lists its audit events and prunes old ones. */
 export function describeAuditLists(name: string, openFreshStore: () => Promise<Store>): void {
@@ -19,11 +27,11 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
 
     /** Creates a workspace and returns its environment without events. */
     const freshTenantScope = async (): Promise<TenantScope> => {
-      const made = await store.workspaces.create({
+      const created = await store.workspaces.create({
         ...newWorkspace(freshKey().providedId),
         environment: 'Customer',
       })
-      return { workspaceId: made?.workspace.id ?? 0, environment: 'Testing' }
+      return { workspaceId: created?.workspace.id ?? 0, environment: 'Testing' }
     }
     /** Records an event at this time. Its request id identifies it. */
     const record = async (tenantScope: TenantScope, createdAt: number, requestId = String(createdAt)) =>
@@ -100,8 +108,8 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
     })
 
     it('contains the events of one workspace and environment', async () => {
-      const realms = [await freshTenantScope(), await freshTenantScope()]
-      const [first, second] = realms as [TenantScope, TenantScope]
+      const tenantScopes = [await freshTenantScope(), await freshTenantScope()]
+      const [first, second] = tenantScopes as [TenantScope, TenantScope]
       const customer = { ...first, environment: 'Customer' } as const
       for (const one of [first, customer, second])
         await record(one, 9000, `${one.workspaceId} ${one.environment}`)
@@ -117,14 +125,14 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
     ): Promise<UserGroup> {
       const key = { ...freshKey(), ...tenantScope }
       const { createdAt = 1000 } = over
-      const group = await made(store, { key, now: createdAt })
-      await store.userGroups.update({ key, change: { name: 'B' }, ...origin, now: 2000 })
+      const group = await createUserGroup(store, { key, now: createdAt })
+      await store.userGroups.update({ key, change: { name: 'B' }, ...actor, now: 2000 })
       const target = { providedId: key.providedId }
       await store.userGroups.rotate({
-        ...{ ...tenantScope, target, oldTokenValidUntil: 3000, issueToken: mint, ...origin, now: 3000 },
+        ...{ ...tenantScope, target, oldTokenValidUntil: 3000, issueToken: mint, ...actor, now: 3000 },
       })
       for (const suspended of [true, false])
-        await store.userGroups.suspend({ key, suspended, ...origin, now: suspended ? 4000 : 5000 })
+        await store.userGroups.suspend({ key, suspended, ...actor, now: suspended ? 4000 : 5000 })
       return group
     }
     const allActions = ['resumed', 'suspended', 'token_rotated', 'updated', 'created'].map(
@@ -171,15 +179,15 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
       const tenantScope = await freshTenantScope()
       const { teamId, providedId } = await createAndChange(tenantScope)
       const key = { ...tenantScope, providedId }
-      await store.userGroups.delete({ key, ...origin, now: 6000 })
+      await store.userGroups.delete({ key, ...actor, now: 6000 })
       const deleted = ['user_group.deleted', ...allActions]
       assert.deepEqual(actions(await list(tenantScope, { teamId })), deleted)
       // A new user group with the same id does not share its events.
-      const other = await made(store, { key, now: 6500 })
+      const other = await createUserGroup(store, { key, now: 6500 })
       assert.deepEqual(actions(await list(tenantScope, { teamId: other.teamId })), ['user_group.created'])
       assert.deepEqual(actions(await list(tenantScope, { teamId })), deleted)
-      await store.userGroups.delete({ key, ...origin, now: 6600 })
-      await store.userGroups.restore({ ...tenantScope, teamId, deletedAfter: 0, ...origin, now: 7000 })
+      await store.userGroups.delete({ key, ...actor, now: 6600 })
+      await store.userGroups.restore({ ...tenantScope, teamId, deletedAfter: 0, ...actor, now: 7000 })
       assert.deepEqual(actions(await pages(tenantScope, 2, { teamId })), ['user_group.restored', ...deleted])
     })
 
@@ -198,7 +206,7 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
     it('of a user group is in the order of insertion within a millisecond', async () => {
       const tenantScope = await freshTenantScope()
       const key = { ...freshKey(), ...tenantScope }
-      const { teamId } = await made(store, { key, now: 1000 })
+      const { teamId } = await createUserGroup(store, { key, now: 1000 })
       for (const name of ['B', 'C', 'D'])
         await store.userGroups.update({ key, change: { name }, author: 'cli:a', requestId: name, now: 1000 })
       for (const limit of [1, 2, 3, 9])
@@ -206,7 +214,7 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
           'D',
           'C',
           'B',
-          origin.requestId,
+          actor.requestId,
         ])
     })
   })
@@ -267,16 +275,16 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
     })
 
     it('does not remove its own event', async () => {
-      const made = await store.workspaces.create(newWorkspace('of all', 9000))
-      const where = { workspaceId: made?.workspace.id ?? 0, environment: 'Testing' } as const
+      const created = await store.workspaces.create(newWorkspace('of all', 9000))
+      const where = { workspaceId: created?.workspace.id ?? 0, environment: 'Testing' } as const
       await record(where, 1000, 2)
       assert.equal(await prune(99_000, where), 2)
       assert.deepEqual(await times(where), [9000])
     })
 
     it('removes each event once when several requests prune at once', async () => {
-      const made = await store.workspaces.create(newWorkspace('of two', 9000))
-      const where = { workspaceId: made?.workspace.id ?? 0, environment: 'Testing' } as const
+      const created = await store.workspaces.create(newWorkspace('of two', 9000))
+      const where = { workspaceId: created?.workspace.id ?? 0, environment: 'Testing' } as const
       await record(where, 1000, 1200)
       await record(where, 1500, 1200)
       const removed = await Promise.all([prune(1001, where), prune(2000, where), prune(2000, where)])

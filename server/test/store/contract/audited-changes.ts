@@ -1,9 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../../../src/domain/store.ts'
 import type { TenantScope } from '../../../src/domain/tenant-scope.ts'
-import { by, event, made, newApiToken, now, tenantScope, type AuditedChange } from './audit-events.ts'
+import {
+  by,
+  event,
+  createUserGroup,
+  newApiToken,
+  now,
+  tenantScope,
+  type AuditedChange,
+} from './audit-events.ts'
 import { ofUserGroups } from './audited-user-groups.ts'
-import { freshKey, newWorkspace, origin } from './store-fixtures.ts'
+import { freshKey, newWorkspace, actor } from './store-fixtures.ts'
 
 const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
   'creating an API token': (store) => {
@@ -21,7 +29,7 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
   },
 
   'revoking an API token': async (store) => {
-    const { id } = await store.apiTokens.create(newApiToken({ ...origin, createdAt: 1000 }))
+    const { id } = await store.apiTokens.create(newApiToken({ ...actor, createdAt: 1000 }))
     const revoke = async (which = id) =>
       (await store.apiTokens.revoke({ id: which, ...by, now }))?.revokedAt ?? null
     return {
@@ -35,7 +43,7 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
   },
 
   'limiting an API token': async (store) => {
-    const { id } = await store.apiTokens.create(newApiToken({ ...origin, createdAt: 1000 }))
+    const { id } = await store.apiTokens.create(newApiToken({ ...actor, createdAt: 1000 }))
     const limit = async (which = id, burst = 200) =>
       (await store.apiTokens.limit({ id: which, rateLimit: { perSecond: 100, burst }, ...by, now }))
         ?.rateLimit ?? null
@@ -54,7 +62,7 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
   },
 
   'rotating an API token': async (store) => {
-    const { id } = await store.apiTokens.create(newApiToken({ ...origin, createdAt: 1000, expiresAt: null }))
+    const { id } = await store.apiTokens.create(newApiToken({ ...actor, createdAt: 1000, expiresAt: null }))
     const { tokenHash } = newApiToken()
     const rotate = async (which = id, hash = tokenHash) => {
       const command = { id: which, tokenHash: hash, oldTokenValidUntil: now, now, ...by }
@@ -128,7 +136,7 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
   },
 
   'signing in': async (store) => {
-    const { id } = await store.apiTokens.create(newApiToken({ ...origin, createdAt: 1000 }))
+    const { id } = await store.apiTokens.create(newApiToken({ ...actor, createdAt: 1000 }))
     const session = randomBytes(32)
     return {
       change: () =>
@@ -150,7 +158,7 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
     const one = await store.workspaces.create(newWorkspace(freshKey().providedId))
     const ofOne = { ...tenantScope, workspaceId: one?.workspace.id ?? 0 }
     for (const time of [1000, 4999, 5000])
-      await store.apiTokens.create(newApiToken({ ...ofOne, ...origin, createdAt: time }))
+      await store.apiTokens.create(newApiToken({ ...ofOne, ...actor, createdAt: time }))
     const prune = () => store.audit.prune({ ...ofOne, before: 5000, ...by, now })
     return {
       change: prune,
@@ -166,7 +174,7 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
   'creating a schema': async (store) => {
     const { providedId } = freshKey()
     const other = await schema(store)
-    await made(store, { change: { name: 'A', mapping: `{"${other}":"x"}` } })
+    await createUserGroup(store, { change: { name: 'A', mapping: `{"${other}":"x"}` } })
     const create = async (text = providedId) => {
       const schema = { ...tenantScope, providedId: text, name: 'A', createdAt: now, ...by }
       const result = await store.dataSources.createSchema(schema)
@@ -230,7 +238,7 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
   'deleting a data source': async (store) => {
     const schemaId = await schema(store)
     const [id, used] = [await dataSource(store, schemaId, 'eu'), await dataSource(store, schemaId)]
-    await made(store, { change: { name: 'A', mapping: `{"${schemaId}":"${used}"}` } })
+    await createUserGroup(store, { change: { name: 'A', mapping: `{"${schemaId}":"${used}"}` } })
     const remove = (which = id) => store.dataSources.delete({ ...tenantScope, id: which, ...by, now })
     return {
       change: () => remove(),
@@ -252,7 +260,7 @@ async function schema(store: Store, providedId = freshKey().providedId): Promise
     providedId,
     name: 'A',
     createdAt: 1000,
-    ...origin,
+    ...actor,
   })
   if (typeof result === 'string') throw new Error(result)
   return result.id
@@ -263,7 +271,7 @@ async function dataSource(
   schemaId: number,
   providedId = freshKey().providedId,
 ): Promise<number> {
-  const one = { ...tenantScope, schemaId, providedId, name: 'A', createdAt: 1000, ...origin }
+  const one = { ...tenantScope, schemaId, providedId, name: 'A', createdAt: 1000, ...actor }
   const result = await store.dataSources.create(one)
   if (typeof result === 'string') throw new Error(result)
   return result.id

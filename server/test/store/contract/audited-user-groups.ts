@@ -9,14 +9,14 @@ import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import {
   by,
   eventOf,
-  made,
+  createUserGroup,
   newKey,
   newUserGroup,
   now,
   tenantScope,
   type AuditedChange,
 } from './audit-events.ts'
-import { mint, origin, referenceOf, unknownTokenOf } from './store-fixtures.ts'
+import { mint, actor, referenceOf, unknownTokenOf } from './store-fixtures.ts'
 
 const unknown = { teamId: 999_999_999 }
 
@@ -50,7 +50,7 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
   },
 
   'updating a user group with get or create': async (store) => {
-    const group = await made(store)
+    const group = await createUserGroup(store)
     const change = () =>
       store.userGroups.getOrCreate(newUserGroup({ key: group, change: { name: 'B' }, ...by, now }))
     return {
@@ -61,7 +61,7 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
   },
 
   'updating a user group': async (store) => {
-    const group = await made(store, { change: { name: 'A', properties: '{"a":1}' } })
+    const group = await createUserGroup(store, { change: { name: 'A', properties: '{"a":1}' } })
     const { teamId, revision } = group
     const update = (over: Partial<Parameters<Store['userGroups']['update']>[0]> = {}) =>
       store.userGroups.update({
@@ -92,9 +92,9 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
     ([true, false] as const).map((suspended) => [
       suspended ? 'suspending a user group' : 'resuming a user group',
       async (store: Store) => {
-        const group = await made(store)
+        const group = await createUserGroup(store)
         const { teamId, revision } = group
-        if (!suspended) await store.userGroups.suspend({ key: group, suspended: true, ...origin, now: 1000 })
+        if (!suspended) await store.userGroups.suspend({ key: group, suspended: true, ...actor, now: 1000 })
         const suspend = (over: Partial<Parameters<Store['userGroups']['suspend']>[0]> = {}) =>
           store.userGroups.suspend({ key: group, suspended, ...by, now, ...over })
         return {
@@ -114,8 +114,8 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
   ),
 
   'deleting a user group': async (store) => {
-    const group = await made(store, { change: { name: 'A', mapping: '{"a":"b"}' } })
-    const other = await made(store)
+    const group = await createUserGroup(store, { change: { name: 'A', mapping: '{"a":"b"}' } })
+    const other = await createUserGroup(store)
     const remove = (over: Partial<Parameters<Store['userGroups']['delete']>[0]> = {}) =>
       store.userGroups.delete({ key: group, ...by, now, ...over })
     const { teamId } = other
@@ -135,11 +135,11 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
 
   'restoring a user group': async (store) => {
     const [group, taken] = [
-      await made(store, { change: { name: 'A', mapping: '{"a":"b"}' } }),
-      await made(store),
+      await createUserGroup(store, { change: { name: 'A', mapping: '{"a":"b"}' } }),
+      await createUserGroup(store),
     ]
-    for (const key of [group, taken]) await store.userGroups.delete({ key, ...origin, now: 5000 })
-    await made(store, { key: taken })
+    for (const key of [group, taken]) await store.userGroups.delete({ key, ...actor, now: 5000 })
+    await createUserGroup(store, { key: taken })
     const restore = ({ teamId } = group, deletedAfter = 0) =>
       store.userGroups.restore({ ...tenantScope, teamId, deletedAfter, ...by, now })
     return {
@@ -154,7 +154,7 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
   },
 
   'rotating a user group token': async (store) => {
-    const group = await made(store)
+    const group = await createUserGroup(store)
     const { providedId, teamId, revision } = group
     const idempotency = {
       ...{ keyHash: randomBytes(32), fingerprint: hash('sha256', 'body', 'buffer') },
@@ -185,10 +185,10 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
   },
 
   'ending a grace period': async (store) => {
-    const group = await made(store)
+    const group = await createUserGroup(store)
     const rotated = await store.userGroups.rotate({
       ...{ ...tenantScope, target: { providedId: group.providedId }, oldTokenValidUntil: now + 1 },
-      ...{ issueToken: mint, ...origin, now: 2000 },
+      ...{ issueToken: mint, ...actor, now: 2000 },
     })
     if (!('userGroup' in rotated)) throw new Error(rotated.outcome)
     const end = (token = referenceOf(group.token), over: Partial<TenantScope> = {}) =>

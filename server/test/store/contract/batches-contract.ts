@@ -4,7 +4,7 @@ import type { GetOrCreateUserGroup } from '../../../src/domain/user-group/user-g
 import { locationOf } from '../../../src/domain/user-group/location.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroupChange } from '../../../src/domain/user-group/user-group.ts'
-import { count, freshKey, mint, origin, plain, text } from './store-fixtures.ts'
+import { count, freshKey, mint, actor, plain, text } from './store-fixtures.ts'
 
 /** Tests the batch operation that creates or updates many user groups. */
 export function describeBatches(name: string, openFreshStore: () => Promise<Store>): void {
@@ -19,7 +19,7 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
       change: UserGroupChange,
       over: Partial<GetOrCreateUserGroup> = {},
     ): GetOrCreateUserGroup => ({
-      ...{ key: freshKey(), change, mayWrite: true, issueToken: mint, ...origin, now: 1000 },
+      ...{ key: freshKey(), change, mayWrite: true, issueToken: mint, ...actor, now: 1000 },
       ...over,
     })
 
@@ -90,13 +90,13 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
 
     it('keeps a version for each updated user group', async () => {
       const keys = Array.from({ length: 3 }, freshKey)
-      const made = await store.userGroups.getOrCreateMany(
+      const created = await store.userGroups.getOrCreateMany(
         keys.map((key) => command({ name: 'Before' }, { key })),
       )
       await store.userGroups.getOrCreateMany(
         keys.map((key) => command({ name: 'After' }, { key, author: 'cli:someone', now: 2000 })),
       )
-      for (const result of made) {
+      for (const result of created) {
         assert.ok('userGroup' in result)
         const versions = await store.userGroupHistory.listVersions({
           workspaceId: 1,
@@ -106,7 +106,7 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
         })
         assert.deepEqual(
           versions.map((version) => [version.revision, version.name, version.updatedBy]),
-          [[1, 'Before', origin.author]],
+          [[1, 'Before', actor.author]],
         )
         const found = await store.userGroups.findById(1, 'Customer', result.userGroup.teamId)
         assert.deepEqual([found?.name, found?.updatedBy], ['After', 'cli:someone'])

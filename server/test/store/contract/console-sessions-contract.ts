@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import type { ApiToken } from '../../../src/domain/api-token/api-token.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { deleteExpired } from '../../../src/domain/expiry.ts'
-import { newSession, origin } from './store-fixtures.ts'
+import { newSession, actor } from './store-fixtures.ts'
 
 /** Tests the console sessions of a store. */
 export function describeConsoleSessions(name: string, openFreshStore: () => Promise<Store>): void {
@@ -17,7 +17,7 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
 
     const apiToken = (): Promise<ApiToken> =>
       store.apiTokens.create({
-        ...origin,
+        ...actor,
         ...{ tokenHash: randomBytes(32), workspaceId: 1, environment: 'Testing', name: 'A token' },
         ...{ scopes: ['admin'], createdAt: 1000, expiresAt: 9000 },
       })
@@ -35,7 +35,7 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
       const { id } = await apiToken()
       const hash = randomBytes(32)
       await store.sessions.create(newSession(hash, id, 5000))
-      await store.apiTokens.revoke({ id, ...origin, now: 6000 })
+      await store.apiTokens.revoke({ id, ...actor, now: 6000 })
       assert.equal((await store.sessions.find(hash))?.apiToken.revokedAt, 6000)
     })
 
@@ -76,7 +76,7 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
       const fresh = await openFreshStore()
       try {
         const { id } = await fresh.apiTokens.create({
-          ...origin,
+          ...actor,
           ...{ tokenHash: randomBytes(32), workspaceId: 1, environment: 'Testing', name: 'A token' },
           ...{ scopes: ['admin'], createdAt: 1000, expiresAt: null },
         })

@@ -26,7 +26,7 @@ export function unstamped<Result extends object>(result: Result): Omit<Result, '
 }
 
 /** Returns the created or updated user group. Throws on any other outcome. */
-export function madeBy(result: GetOrCreateOutcome): UserGroup {
+export function userGroupOf(result: GetOrCreateOutcome): UserGroup {
   if (result.outcome === 'created' || result.outcome === 'updated') return result.userGroup
   throw new Error(`expected to create or change a user group, and got ${result.outcome}`)
 }

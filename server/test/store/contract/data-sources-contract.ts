@@ -5,7 +5,7 @@ import type { Environment } from '../../../src/domain/environment.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { TenantScope } from '../../../src/domain/tenant-scope.ts'
 import { Registry } from './registry.ts'
-import { mint, origin } from './store-fixtures.ts'
+import { mint, actor } from './store-fixtures.ts'
 
 /** Tests the schemas and data sources of a store. */
 export function describeDataSources(name: string, openFreshStore: () => Promise<Store>): void {
@@ -32,12 +32,12 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       assert.deepEqual(rest, { ...tenantScope, providedId: 'z', name: 'Näme 😀', createdAt: 1000 })
       assert.deepEqual(await schemas(), [{ ...rest, id }, a])
 
-      const made = [
+      const created = [
         await createDataSource(a, { providedId: 'z', name: 'Näme 😀', createdAt: 1000 }),
         await createDataSource(z, { providedId: 'z', createdAt: 2 }),
         await createDataSource(a, { providedId: 'a', createdAt: 1 }),
       ]
-      const [first, second, third] = made
+      const [first, second, third] = created
       assert.ok(first && second && third && first.id > 0 && second.id > first.id && third.id > second.id)
       assert.deepEqual(first, {
         id: first.id,
@@ -48,22 +48,22 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       })
       assert.deepEqual(
         await store.dataSources.list({ workspaceId, environment, afterId: null, limit: 1000 }),
-        made,
+        created,
       )
-      assert.deepEqual(await dataSources(), made)
+      assert.deepEqual(await dataSources(), created)
     })
 
     it('registers a provided id once when several requests register it at once', async () => {
       const { tenantScope, schemas, dataSources } = await registry()
-      const schema = { ...tenantScope, ...origin, providedId: 'sales', name: 'A', createdAt: 1 }
-      const made = await simultaneously(() => store.dataSources.createSchema(schema))
-      const [kept, ...others] = made.filter((result) => typeof result === 'object')
+      const schema = { ...tenantScope, ...actor, providedId: 'sales', name: 'A', createdAt: 1 }
+      const created = await simultaneously(() => store.dataSources.createSchema(schema))
+      const [kept, ...others] = created.filter((result) => typeof result === 'object')
       assert.deepEqual(others, [])
       assert.deepEqual(await schemas(), [kept])
 
       const dataSource = { schemaId: kept?.id ?? 0, providedId: 'eu', name: 'A', createdAt: 1 }
       const results = await simultaneously(() =>
-        store.dataSources.create({ ...tenantScope, ...origin, ...dataSource }),
+        store.dataSources.create({ ...tenantScope, ...actor, ...dataSource }),
       )
       const [first, ...more] = results.filter((result) => typeof result === 'object')
       assert.deepEqual(more, [])
@@ -83,7 +83,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
           change: { name: 'A', mapping: JSON.stringify({ [schemaKey]: String(mapped.id) }) },
           mayWrite: true,
           issueToken: mint,
-          ...origin,
+          ...actor,
           now: i,
         })
         const before = [await schemas(), await dataSources()]
@@ -94,11 +94,11 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
           createdAt: 1,
         })
         assert.equal(
-          await store.dataSources.create({ workspaceId, environment, ...origin, ...named(mapped.id) }),
+          await store.dataSources.create({ workspaceId, environment, ...actor, ...named(mapped.id) }),
           'provided_id_mapped',
         )
         if (i === 1) {
-          const taken = { ...tenantScope, ...origin, providedId: String(schema.id), name: 'A', createdAt: 1 }
+          const taken = { ...tenantScope, ...actor, providedId: String(schema.id), name: 'A', createdAt: 1 }
           assert.equal(await store.dataSources.createSchema(taken), 'provided_id_mapped')
         }
         assert.deepEqual([await schemas(), await dataSources()], before)
@@ -114,10 +114,10 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       const { tenantScope, createSchema, createDataSource, schemas, dataSources } = await registry()
       const schema = await createSchema({ providedId: 'sales' })
       const dataSource = await createDataSource(schema, { providedId: 'eu' })
-      const again = { ...tenantScope, ...origin, providedId: 'sales', name: 'Another', createdAt: 7 }
+      const again = { ...tenantScope, ...actor, providedId: 'sales', name: 'Another', createdAt: 7 }
       assert.equal(await store.dataSources.createSchema(again), 'provided_id_taken')
       const other = { schemaId: schema.id, providedId: 'eu', name: 'Another', createdAt: 7 }
-      const taken = await store.dataSources.create({ ...tenantScope, ...origin, ...other })
+      const taken = await store.dataSources.create({ ...tenantScope, ...actor, ...other })
       assert.equal(taken, 'provided_id_taken')
       assert.deepEqual([await schemas(), await dataSources()], [[schema], [dataSource]])
     })
@@ -173,7 +173,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
         store.dataSources.create({
           workspaceId,
           environment,
-          ...origin,
+          ...actor,
           ...{ schemaId, providedId: 'eu', name: 'A', createdAt: 1 },
         })
       assert.equal(
@@ -197,7 +197,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       ] as const
       for (const [operation, id, inUse] of deletions) {
         const remove = (workspaceId: number, environment: Environment) =>
-          store.dataSources[operation]({ ...origin, workspaceId, environment, id, now: 9000 })
+          store.dataSources[operation]({ ...actor, workspaceId, environment, id, now: 9000 })
         assert.equal(await remove(tenantScope.workspaceId, 'Testing'), 'not_found')
         assert.equal(await remove(other.workspaceId, 'Customer'), 'not_found')
         const before = [await schemas(), await dataSources()]
@@ -207,11 +207,11 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       }
       assert.deepEqual([await schemas(), await dataSources()], [[], []])
       assert.equal(
-        await store.dataSources.deleteSchema({ ...tenantScope, ...origin, id: 1_000_000, now: 9000 }),
+        await store.dataSources.deleteSchema({ ...tenantScope, ...actor, id: 1_000_000, now: 9000 }),
         'not_found',
       )
       assert.equal(
-        await store.dataSources.delete({ ...tenantScope, ...origin, id: 1_000_000, now: 9000 }),
+        await store.dataSources.delete({ ...tenantScope, ...actor, id: 1_000_000, now: 9000 }),
         'not_found',
       )
     })
@@ -224,7 +224,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       const outcomes = await simultaneously(() =>
         store.dataSources.delete({
           ...{ workspaceId, environment },
-          ...origin,
+          ...actor,
           id: dataSource.id,
           now: 9000,
         }),
@@ -233,7 +233,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
       const schemaOutcomes = await simultaneously(() =>
         store.dataSources.deleteSchema({
           ...{ workspaceId, environment },
-          ...origin,
+          ...actor,
           id: schema.id,
           now: 9000,
         }),
@@ -253,7 +253,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
         assert.equal(
           await store.dataSources.delete({
             ...{ workspaceId, environment },
-            ...origin,
+            ...actor,
             id: dataSource.id,
             now: 9000,
           }),
@@ -262,7 +262,7 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
         assert.equal(
           await store.dataSources.deleteSchema({
             ...{ workspaceId, environment },
-            ...origin,
+            ...actor,
             id: schema.id,
             now: 9000,
           }),
@@ -280,20 +280,20 @@ export function describeDataSources(name: string, openFreshStore: () => Promise<
           store.dataSources.create({
             workspaceId,
             environment,
-            ...origin,
+            ...actor,
             schemaId: id,
             ...{ providedId, name: 'A', createdAt: 1 },
           })
         const results = await Promise.all([
           ...Array.from({ length: round % 3 }, (_, i) => create(`before ${i}`)),
-          store.dataSources.deleteSchema({ ...{ workspaceId, environment }, ...origin, id, now: 9000 }),
+          store.dataSources.deleteSchema({ ...{ workspaceId, environment }, ...actor, id, now: 9000 }),
           ...Array.from({ length: round % 4 }, (_, i) => create(`after ${i}`)),
         ])
         const isDeleted = results.includes('deleted')
         assert.equal((await schemas()).length, isDeleted ? 0 : 1)
-        const made = results.filter((result) => typeof result === 'object')
-        if (isDeleted) assert.deepEqual(made, [])
-        assert.equal((await dataSources()).length, made.length)
+        const created = results.filter((result) => typeof result === 'object')
+        if (isDeleted) assert.deepEqual(created, [])
+        assert.equal((await dataSources()).length, created.length)
       }
     })
   })

@@ -8,8 +8,8 @@ import { deleteExpired } from '../../../src/domain/expiry.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { count, hashOf, referenceOf, mint, origin, plain } from './store-fixtures.ts'
-import { madeBy } from './created-user-group.ts'
+import { count, hashOf, referenceOf, mint, actor, plain } from './store-fixtures.ts'
+import { userGroupOf } from './created-user-group.ts'
 
 /** Tests deleted user groups of a store. */
 export function describeDeleted(name: string, openFreshStore: () => Promise<Store>): void {
@@ -25,12 +25,12 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
     const created = async (key = keyIn(own)): Promise<UserGroup> => {
       const change = { name: 'Näme 😀', mapping: '{ "40" : "\\u0032" }', properties: '{"a":1.0}' }
       const result = await getOrCreate(store, key, { change })
-      return madeBy(result)
+      return userGroupOf(result)
     }
     const remove = (key: UserGroupKey, over: Partial<DeleteUserGroup> = {}) =>
       store.userGroups.delete({ key, author: 'cli:somebody', requestId: null, now: 9000, ...over })
     const restore = ({ teamId }: Pick<UserGroup, 'teamId'>, over: Partial<RestoreUserGroup> = {}) =>
-      store.userGroups.restore({ ...own.tenantScope, ...origin, teamId, deletedAfter: 0, now: 9500, ...over })
+      store.userGroups.restore({ ...own.tenantScope, ...actor, teamId, deletedAfter: 0, now: 9500, ...over })
     const list = ({ tenantScope } = own, deletedAfter = 0, afterTeamId: number | null = null, limit = 1000) =>
       store.userGroupHistory.listDeleted({ ...tenantScope, deletedAfter, afterTeamId, limit })
     const listed = async ({ teamId }: UserGroup, deletedAfter = 0) =>
@@ -44,7 +44,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       )
     const rotate = async (token: Sealed) => {
       const result = await store.userGroups.rotate({
-        ...origin,
+        ...actor,
         ...{ ...own.tenantScope, target: { token: referenceOf(token) } },
         ...{ oldTokenValidUntil: 99_000, issueToken: mint, now: 2000 },
       })
@@ -54,7 +54,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
 
     it('is listed with its last state and with the author and time of the deletion', async () => {
       const group = await created()
-      await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 3000 })
+      await store.userGroups.suspend({ ...actor, key: group, suspended: true, now: 3000 })
       const before = await store.userGroups.find(group)
       assert.equal(await remove(group), 'deleted')
       assert.equal(await store.userGroups.find(group), null)
@@ -111,7 +111,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       it('has its last state, and its current token works again', async () => {
         const group = await created()
         const token = await rotate(group.token)
-        await store.userGroups.update({ key: group, change: { name: 'B' }, ...origin, now: 3000 })
+        await store.userGroups.update({ key: group, change: { name: 'B' }, ...actor, now: 3000 })
         const before = await store.userGroups.find(group)
         assert.ok(before)
         await remove(group)
@@ -143,7 +143,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       it('has its earlier versions and adds new ones', async () => {
         const group = await created()
         const rename = (to: string) =>
-          store.userGroups.update({ key: group, change: { name: to }, ...origin, now: 2000 })
+          store.userGroups.update({ key: group, change: { name: to }, ...actor, now: 2000 })
         const versions = async () =>
           (
             await store.userGroupHistory.listVersions({
@@ -169,12 +169,12 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
 
       it('is still suspended if it was before', async () => {
         const group = await created()
-        await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 3000 })
+        await store.userGroups.suspend({ ...actor, key: group, suspended: true, now: 3000 })
         await remove(group)
         await restore(group)
         assert.equal((await store.userGroups.find(group))?.suspendedAt, 3000)
         assert.equal(await find(group.token), null)
-        await store.userGroups.suspend({ ...origin, key: group, suspended: false, now: 3000 })
+        await store.userGroups.suspend({ ...actor, key: group, suspended: false, now: 3000 })
         assert.ok(await find(group.token))
       })
 
@@ -312,13 +312,13 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       const key = keyIn(registry)
       await getOrCreate(store, key)
       const result = await getOrCreate(store, key, { change: { name: 'B' } })
-      const userGroup = madeBy(result)
+      const userGroup = userGroupOf(result)
       const { workspaceId } = userGroup
       const introspection = { workspaceId, ...locationOf(userGroup), introspectedAt: 60_000 }
       await store.introspections.record([introspection])
       return userGroup
     }
-    const remove = (key: UserGroupKey, now: number) => store.userGroups.delete({ key, ...origin, now })
+    const remove = (key: UserGroupKey, now: number) => store.userGroups.delete({ key, ...actor, now })
     const kept = async (group: UserGroup) => {
       const { workspaceId, environment, teamId } = group
       const location = locationOf(group)
@@ -358,7 +358,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       assert.equal(await deleteExpired(store, { now: 0, deletedBefore: 2000, usedBefore: 0 }), 0)
       const { environment, teamId } = old
       const { workspaceId } = old
-      const query = { ...origin, workspaceId, environment, teamId, deletedAfter: 0, now: 9000 }
+      const query = { ...actor, workspaceId, environment, teamId, deletedAfter: 0, now: 9000 }
       assert.deepEqual(await store.userGroups.restore(query), { outcome: 'not_found' })
       await store.userGroups.restore({ ...query, teamId: young.teamId })
       assert.equal(await deleteExpired(store, { now: 0, deletedBefore: 99_000, usedBefore: 0 }), 0)
@@ -369,7 +369,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       const group = await changed()
       const keyHash = hashOf({ sealed: Buffer.from('a key') })
       const result = await store.userGroups.rotate({
-        ...origin,
+        ...actor,
         ...{ ...own.tenantScope, target: { token: referenceOf(group.token) } },
         ...{ oldTokenValidUntil: 1000, issueToken: mint, now: 1000 },
         idempotency: { keyHash, fingerprint: keyHash, expiresAt: 5000 },

@@ -5,8 +5,8 @@ import type { EncryptedToken, EncryptedTokenCursor } from '../../../src/domain/t
 import type { IssueToken } from '../../../src/domain/user-group/user-group-store.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
-import { deletion, freshKey, referenceOf, mint, newWorkspace, origin } from './store-fixtures.ts'
-import { madeBy } from './created-user-group.ts'
+import { deletion, freshKey, referenceOf, mint, newWorkspace, actor } from './store-fixtures.ts'
+import { userGroupOf } from './created-user-group.ts'
 
 /** Tests listing and replacing the encrypted tokens of a store, and retired secret keys. */
 export function describeEncryptedTokens(name: string, openFreshStore: () => Promise<Store>): void {
@@ -23,15 +23,15 @@ export function describeEncryptedTokens(name: string, openFreshStore: () => Prom
         change: { name: 'A name' },
         mayWrite: true,
         issueToken: mint,
-        ...origin,
+        ...actor,
         now: 1000,
       }
       const result = await store.userGroups.getOrCreate(command)
-      return madeBy(result)
+      return userGroupOf(result)
     }
     const rotate = async ({ token, ...group }: UserGroup, idempotencyKey: string) => {
       const result = await store.userGroups.rotate({
-        ...origin,
+        ...actor,
         ...{ workspaceId: group.workspaceId, environment: group.environment },
         ...{ target: { token: referenceOf(token) }, oldTokenValidUntil: 2000, issueToken: mint, now: 2000 },
         idempotency: {
@@ -44,13 +44,13 @@ export function describeEncryptedTokens(name: string, openFreshStore: () => Prom
       return result.userGroup
     }
     const freshWorkspace = async () => {
-      const made = await store.workspaces.create(newWorkspace(freshKey().providedId))
-      assert.ok(made !== null)
-      return { workspaceId: made.workspace.id, environment: 'Testing' as const }
+      const created = await store.workspaces.create(newWorkspace(freshKey().providedId))
+      assert.ok(created !== null)
+      return { workspaceId: created.workspace.id, environment: 'Testing' as const }
     }
     const all = async (limit = 1000): Promise<EncryptedToken[]> => {
       const tokens: EncryptedToken[] = []
-      let cursor: EncryptedTokenCursor | null = { place: 'user_group', after: null }
+      let cursor: EncryptedTokenCursor | null = { table: 'user_group', after: null }
       while (cursor !== null) {
         const page = await store.encryptedTokens.list({ cursor, limit })
         assert.ok(page.tokens.length <= limit)
@@ -61,8 +61,8 @@ export function describeEncryptedTokens(name: string, openFreshStore: () => Prom
     }
     const plain = (tokens: readonly EncryptedToken[]) =>
       tokens
-        .map(({ place, userGroup, token }) => [
-          place,
+        .map(({ table, userGroup, token }) => [
+          table,
           ...[userGroup.workspaceId, userGroup.environment, userGroup.providedId],
           ...[token.keyId, Buffer.from(token.sealed).toString('hex')],
         ])
@@ -79,10 +79,10 @@ export function describeEncryptedTokens(name: string, openFreshStore: () => Prom
       await store.userGroups.delete(deletion(deleted))
       const expected = [
         ...own,
-        { place: 'user_group' as const, userGroup: current, token: current.token },
-        { place: 'user_group' as const, userGroup: rotated, token },
-        { place: 'idempotency_key' as const, userGroup: rotated, token },
-        { place: 'deleted_user_group' as const, userGroup: deleted, token: deleted.token },
+        { table: 'user_group' as const, userGroup: current, token: current.token },
+        { table: 'user_group' as const, userGroup: rotated, token },
+        { table: 'idempotency_key' as const, userGroup: rotated, token },
+        { table: 'deleted_user_group' as const, userGroup: deleted, token: deleted.token },
       ].map((entry) => ({ rowKey: [], ...entry }))
       for (const limit of [1, 2, 3, 1000]) assert.deepEqual(plain(await all(limit)), plain(expected))
     })
@@ -146,15 +146,15 @@ export function describeEncryptedTokens(name: string, openFreshStore: () => Prom
       const existing = await create()
       const issueToken: IssueToken = (key, location) => ({ ...mint(key, location), keyId: 'retired-key' })
       const rotation = {
-        ...origin,
+        ...actor,
         ...{ workspaceId: existing.workspaceId, environment: existing.environment },
         ...{ target: { token: referenceOf(existing.token) }, oldTokenValidUntil: 2000, now: 2000 },
       }
-      const command = { change: { name: 'A name' }, mayWrite: true, issueToken, ...origin, now: 1000 }
-      const made = await store.userGroups.getOrCreate({ ...command, key: freshKey() })
-      assert.ok('userGroup' in made)
+      const command = { change: { name: 'A name' }, mayWrite: true, issueToken, ...actor, now: 1000 }
+      const created = await store.userGroups.getOrCreate({ ...command, key: freshKey() })
+      assert.ok('userGroup' in created)
       const [sealed] = (await all()).filter(
-        ({ userGroup }) => userGroup.providedId === made.userGroup.providedId,
+        ({ userGroup }) => userGroup.providedId === created.userGroup.providedId,
       )
       assert.ok(sealed !== undefined)
 
@@ -170,7 +170,7 @@ export function describeEncryptedTokens(name: string, openFreshStore: () => Prom
       assert.equal(await store.encryptedTokens.replace([{ replaced: sealed, token: replacement }]), 0)
 
       // Updates, which need no token, and other secret keys still work.
-      const update = { ...command, key: made.userGroup, change: { name: 'Another' } }
+      const update = { ...command, key: created.userGroup, change: { name: 'Another' } }
       assert.equal((await store.userGroups.getOrCreate(update)).outcome, 'updated')
       const outcomes = await store.userGroups.getOrCreateMany([
         { ...command, key },

@@ -5,7 +5,7 @@ import { bucketCount } from '../../../src/domain/user-group/location.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { deletion, origin } from './store-fixtures.ts'
+import { deletion, actor } from './store-fixtures.ts'
 
 /** Tests what a store returns about mapping entries, shared data sources and introspection times. */
 export function describeEntries(name: string, openFreshStore: () => Promise<Store>): void {
@@ -67,7 +67,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
       await store.userGroups.delete(deletion(other))
       assert.deepEqual(await counted(own), [['c', 'd', 1]])
       await store.userGroups.restore({
-        ...origin,
+        ...actor,
         now: 9000,
         ...own.tenantScope,
         teamId: other.teamId,
@@ -151,11 +151,11 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
       const own = await Registry.fresh(store)
       const sales = await own.createSchema({ providedId: 'sales' })
       const support = await own.createSchema({ providedId: 'support' })
-      const made: DataSource[] = []
+      const created: DataSource[] = []
       for (const providedId of ['two', 'mixed', 'once', 'one', 'none'])
-        made.push(await own.createDataSource(sales, { providedId, name: `Näme of ${providedId}` }))
+        created.push(await own.createDataSource(sales, { providedId, name: `Näme of ${providedId}` }))
       const elsewhere = await own.createDataSource(support, { providedId: 'two' })
-      const [two, mixed, once] = made as [DataSource, DataSource, DataSource]
+      const [two, mixed, once] = created as [DataSource, DataSource, DataSource]
       const group = await mapped(store, keyIn(own), { sales: 'two' })
       await mapped(store, keyIn(own), { sales: 'two' })
       await mapped(store, keyIn(own), { sales: 'mixed' })

@@ -10,7 +10,7 @@ import {
   deletion,
   freshKey,
   mint,
-  origin,
+  actor,
   plain,
   referenceOf,
   text,
@@ -27,14 +27,14 @@ export function describeIdempotencyKeys(name: string, openFreshStore: () => Prom
     after(() => store.close())
 
     const created = async (key: UserGroupKey, change: UserGroupChange = { name: 'A name' }) => {
-      const creation = { key, change, mayWrite: true, issueToken: mint, ...origin, now: 1000 }
+      const creation = { key, change, mayWrite: true, issueToken: mint, ...actor, now: 1000 }
       const result = await store.userGroups.getOrCreate(creation)
       assert.ok('userGroup' in result)
       return result.userGroup
     }
     const rotate = (token: TokenReference, command: Partial<RotateUserGroupToken> = {}) =>
       store.userGroups.rotate({
-        ...{ ...origin, workspaceId: 1, environment: 'Customer', target: { token } },
+        ...{ ...actor, workspaceId: 1, environment: 'Customer', target: { token } },
         ...{ oldTokenValidUntil: 2000, issueToken: mint, now: 2000 },
         ...command,
       })
@@ -49,7 +49,7 @@ export function describeIdempotencyKeys(name: string, openFreshStore: () => Prom
       const key = idempotency(group.providedId)
       const first = await rotate(referenceOf(group.token), { idempotency: key })
       assert.ok('userGroup' in first)
-      await store.userGroups.update({ key: group, change: { name: 'After' }, ...origin, now: 3000 })
+      await store.userGroups.update({ key: group, change: { name: 'After' }, ...actor, now: 3000 })
       await rotate(referenceOf(first.userGroup.token))
       const again = await rotate(referenceOf(group.token), { idempotency: key })
       assert.equal(again.outcome, 'replayed')

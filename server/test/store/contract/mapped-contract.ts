@@ -5,7 +5,7 @@ import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { deletion, referenceOf, mint, origin } from './store-fixtures.ts'
+import { deletion, referenceOf, mint, actor } from './store-fixtures.ts'
 
 /** Tests the deletion of data sources that mappings use. */
 export function describeMappedDataSources(name: string, openFreshStore: () => Promise<Store>): void {
@@ -18,7 +18,7 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
 
     const set = async (key: UserGroupKey, mapping: string | null) => {
       assert.equal(
-        (await store.userGroups.update({ key, change: { mapping }, ...origin, now: 2000 })).outcome,
+        (await store.userGroups.update({ key, change: { mapping }, ...actor, now: 2000 })).outcome,
         'updated',
       )
     }
@@ -98,11 +98,11 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
       await store.userGroups.update({
         key: group,
         change: { name: 'B', properties: '{"a":1}' },
-        ...origin,
+        ...actor,
         now: 2000,
       })
       await store.userGroups.rotate({
-        ...origin,
+        ...actor,
         ...{ workspaceId, environment, target: { token: referenceOf(group.token) } },
         ...{ oldTokenValidUntil: 2000, issueToken: mint, now: 2000 },
       })

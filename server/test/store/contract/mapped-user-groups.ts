@@ -2,8 +2,8 @@ import type { GetOrCreateUserGroup } from '../../../src/domain/user-group/user-g
 import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import type { Registry } from './registry.ts'
-import { freshKey, mint, origin } from './store-fixtures.ts'
-import { madeBy } from './created-user-group.ts'
+import { freshKey, mint, actor } from './store-fixtures.ts'
+import { userGroupOf } from './created-user-group.ts'
 
 export type Mapping = Record<string, string>
 
@@ -14,7 +14,7 @@ export function keyIn({ tenantScope }: Registry): UserGroupKey {
 
 export function getOrCreate(store: Store, key: UserGroupKey, over: Partial<GetOrCreateUserGroup> = {}) {
   return store.userGroups.getOrCreate({
-    ...{ key, change: { name: 'A' }, mayWrite: true, issueToken: mint, ...origin, now: 1000 },
+    ...{ key, change: { name: 'A' }, mayWrite: true, issueToken: mint, ...actor, now: 1000 },
     ...over,
   })
 }
@@ -23,5 +23,5 @@ export function getOrCreate(store: Store, key: UserGroupKey, over: Partial<GetOr
 export async function mapped(store: Store, key: UserGroupKey, mapping: Mapping | string): Promise<UserGroup> {
   const text = typeof mapping === 'string' ? mapping : JSON.stringify(mapping)
   const result = await getOrCreate(store, key, { change: { name: 'A', mapping: text } })
-  return madeBy(result)
+  return userGroupOf(result)
 }

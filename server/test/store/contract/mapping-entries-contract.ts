@@ -4,7 +4,7 @@ import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { openStore } from '../../../src/store/open-store.ts'
-import { deletion, freshKey, hashOf, mint, origin, text } from './store-fixtures.ts'
+import { deletion, freshKey, hashOf, mint, actor, text } from './store-fixtures.ts'
 import { Registry } from './registry.ts'
 import { defaults } from '../store-options.ts'
 
@@ -15,13 +15,13 @@ export interface MappingEntriesOptions {
   readonly freshUrl: () => string | Promise<string>
   readonly query: (url: string, sql: string) => readonly Row[] | Promise<readonly Row[]>
   /** Applies only the first migration, which had no schemas, and runs this SQL. */
-  readonly makeFirstVersion: (url: string, sql: string) => void | Promise<void>
+  readonly createFirstVersion: (url: string, sql: string) => void | Promise<void>
 }
 
 /** Tests that mappings and their entries stay consistent when several processes write. */
 export function describeMappingEntries(
   name: string,
-  { freshUrl, query, makeFirstVersion }: MappingEntriesOptions,
+  { freshUrl, query, createFirstVersion }: MappingEntriesOptions,
 ): void {
   /** Opens several stores on one database, as replicas do, runs `work` and closes them. */
   async function withStores(
@@ -69,7 +69,7 @@ export function describeMappingEntries(
   const create = (store: Store, key: UserGroupKey, mapping?: string | null) =>
     store.userGroups.getOrCreate({
       ...{ key, change: mapping === undefined ? { name: 'A' } : { name: 'A', mapping } },
-      ...{ mayWrite: true, issueToken: mint, ...origin, now: 1000 },
+      ...{ mayWrite: true, issueToken: mint, ...actor, now: 1000 },
     })
 
   const mappings = [
@@ -117,9 +117,9 @@ export function describeMappingEntries(
             if (kind < 0.3) await create(store, key, mapping)
             else if (kind < 0.4) await create(store, key)
             else if (kind < 0.8)
-              await store.userGroups.update({ key, change: { mapping }, ...origin, now: step })
+              await store.userGroups.update({ key, change: { mapping }, ...actor, now: step })
             else if (kind < 0.9)
-              await store.userGroups.update({ key, change: { name: `${step}` }, ...origin, now: step })
+              await store.userGroups.update({ key, change: { name: `${step}` }, ...actor, now: step })
             else await store.userGroups.delete(deletion(key))
             if (step % 4 === 3) await assertConsistent(url)
           }
@@ -158,7 +158,7 @@ export function describeMappingEntries(
                 const [store, key, mapping, kind] = [pick(stores), pick(keys), pick(few), random()]
                 if (kind < 0.3) return create(store, key, mapping)
                 if (kind < 0.9)
-                  return store.userGroups.update({ key, change: { mapping }, ...origin, now: round })
+                  return store.userGroups.update({ key, change: { mapping }, ...actor, now: round })
                 return store.userGroups.delete(deletion(key))
               }),
             )
@@ -202,7 +202,7 @@ export function describeMappingEntries(
             const write = keys.map((key, i) => async () => {
               const change = { name: 'A', mapping: spellings[i % 2] as string }
               const by = stores[i % stores.length] as Store
-              const command = { key, change, mappingMode: 'registered', ...origin, now: 2000 } as const
+              const command = { key, change, mappingMode: 'registered', ...actor, now: 2000 } as const
               const { outcome } = isCreated(i)
                 ? await by.userGroups.getOrCreate({ ...command, mayWrite: true, issueToken: mint })
                 : await by.userGroups.update(command)
@@ -244,7 +244,7 @@ export function describeMappingEntries(
         insert(2 * i + 1, 'Customer', mapping),
         insert(2 * i + 2, 'Testing', mapping),
       ])
-      await makeFirstVersion(url, rows.join(';'))
+      await createFirstVersion(url, rows.join(';'))
       await withStores(
         1,
         async ([store]) => {
@@ -278,7 +278,7 @@ export function describeMappingEntries(
       const url = await freshUrl()
       const tokenHash = hashOf({ sealed: Buffer.from('an API token') })
       const bytes = name === 'SQLite' ? `x'${text(tokenHash)}'` : `'\\x${text(tokenHash)}'`
-      await makeFirstVersion(
+      await createFirstVersion(
         url,
         `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at)
          VALUES (${bytes}, 1, 'Customer', 'A', 'write', 1000, 9000)`,
@@ -292,7 +292,7 @@ export function describeMappingEntries(
           const command = { id: found.id, tokenHash: hashOf({ sealed: Buffer.from('another') }) }
           const result = await store.apiTokens.rotate({
             ...command,
-            ...origin,
+            ...actor,
             ...{ oldTokenValidUntil: 3000, now: 2000 },
           })
           assert.ok(result.outcome === 'rotated')
@@ -309,7 +309,7 @@ export function describeMappingEntries(
         '{"a\\u0000":"1","a\\ufffd":"1"}',
         '{"a\\u0000":"1","a\uFFFD":"1","b":"2"}',
       ]
-      await makeFirstVersion(url, unusual.map((mapping, i) => insert(i + 1, 'Customer', mapping)).join(';'))
+      await createFirstVersion(url, unusual.map((mapping, i) => insert(i + 1, 'Customer', mapping)).join(';'))
       await withStores(
         1,
         async ([store]) => {

@@ -6,8 +6,8 @@ import type { TokenOwner } from '../../../src/domain/user-group/user-group-store
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn, mapped, type Mapping } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { referenceOf, mint, origin, plain, tokenless } from './store-fixtures.ts'
-import { madeBy, unstamped } from './created-user-group.ts'
+import { referenceOf, mint, actor, plain, tokenless } from './store-fixtures.ts'
+import { userGroupOf, unstamped } from './created-user-group.ts'
 
 /** Tests how a store resolves the mapping of a user group to data sources. */
 export function describeMappings(name: string, openFreshStore: () => Promise<Store>): void {
@@ -61,7 +61,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
         { sales: shown(eu), [support.id]: shown(us) },
       )
       assert.deepEqual(await resolve(own, { nothing: 'eu' }), {})
-      const none = madeBy(await getOrCreate(store, keyIn(own)))
+      const none = userGroupOf(await getOrCreate(store, keyIn(own)))
       assert.deepEqual((await ownerOf(none)).dataSources, [])
     })
 
@@ -209,11 +209,11 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       await store.userGroups.update({
         key: group,
         change: { mapping: '{"sales":"eu"}' },
-        ...origin,
+        ...actor,
         now: 2000,
       })
       assert.deepEqual(byKey(await ownerOf(group)), { sales: shown(eu) })
-      await store.userGroups.update({ key: group, change: { mapping: null }, ...origin, now: 3000 })
+      await store.userGroups.update({ key: group, change: { mapping: null }, ...actor, now: 3000 })
       assert.deepEqual(byKey(await ownerOf(group)), {})
     })
 
@@ -226,7 +226,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       const { workspaceId, environment } = own.tenantScope
       const rotate = async (token: UserGroup['token'], now: number, oldTokenValidUntil: number) => {
         const result = await store.userGroups.rotate({
-          ...origin,
+          ...actor,
           ...{ workspaceId, environment, target: { token: referenceOf(token) } },
           ...{ oldTokenValidUntil, issueToken: mint, now },
         })
@@ -259,7 +259,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       await store.userGroups.update({
         key: group,
         change: { mapping: '{"sales":"us"}' },
-        ...origin,
+        ...actor,
         now: 4000,
       })
       await expect(us)

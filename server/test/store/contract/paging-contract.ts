@@ -6,7 +6,7 @@ import type { UserGroupFilter } from '../../../src/domain/user-group/user-group-
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { origin } from './store-fixtures.ts'
+import { actor } from './store-fixtures.ts'
 
 /** More user groups than one search of either store scans. */
 const groups = 22_000
@@ -29,7 +29,7 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
       // User groups of another environment have team ids in between.
       for (let next = 0; next < groups; next += atOnce) {
         const some = Array.from({ length: atOnce }, (_, i) => next + i)
-        const make = async (i: number, { tenantScope }: Registry) => {
+        const create = async (i: number, { tenantScope }: Registry) => {
           const mapping = `{"all":"one"${i % 2 === 0 ? ',"half":"one"' : ''},"each":"${i % 5}"}`
           const change = {
             name: isRare(i) ? 'Räre' : 'Common',
@@ -37,13 +37,13 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
             properties: `{"i":${i},"rare":${isRare(i)}}`,
           }
           const key = { ...tenantScope, providedId: idOf(i) }
-          const made = await getOrCreate(store, key, { change })
-          assert.ok(made.outcome === 'created')
-          if (own.tenantScope === tenantScope) teamIds[i] = made.userGroup.teamId
-          if (isRare(i)) await store.userGroups.suspend({ ...origin, key, suspended: true, now: 1 })
+          const created = await getOrCreate(store, key, { change })
+          assert.ok(created.outcome === 'created')
+          if (own.tenantScope === tenantScope) teamIds[i] = created.userGroup.teamId
+          if (isRare(i)) await store.userGroups.suspend({ ...actor, key, suspended: true, now: 1 })
         }
-        await Promise.all(some.map((i) => make(i, own)))
-        await Promise.all(some.filter((i) => i % 20 === 0).map((i) => make(i, elsewhere)))
+        await Promise.all(some.map((i) => create(i, own)))
+        await Promise.all(some.filter((i) => i % 20 === 0).map((i) => create(i, elsewhere)))
       }
     })
     after(() => store.close())

@@ -6,7 +6,7 @@ import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroupChange } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn, mapped, type Mapping } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { freshKey, origin, plain } from './store-fixtures.ts'
+import { freshKey, actor, plain } from './store-fixtures.ts'
 
 /** Tests the registered mode, in which mappings must name registered data sources. */
 export function describeRegisteredMappings(name: string, openFreshStore: () => Promise<Store>): void {
@@ -56,7 +56,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
           key: before,
           change,
           mappingMode,
-          ...origin,
+          ...actor,
           now: 2000,
         })
         return { key: before, before, result }
@@ -153,13 +153,13 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
           key: group,
           change,
           mappingMode,
-          ...origin,
+          ...actor,
           now: 2000,
         })
         assert.equal(updated.outcome, 'unchanged')
       }
       const change: UserGroupChange = { name: 'B', properties: '{"a":1}' }
-      const updated = await store.userGroups.update({ key: group, change, mappingMode, ...origin, now: 2000 })
+      const updated = await store.userGroups.update({ key: group, change, mappingMode, ...actor, now: 2000 })
       assert.equal(updated.outcome, 'updated')
       assert.equal(
         (await getOrCreate(store, group, { change: { name: 'C' }, mappingMode })).outcome,
@@ -182,7 +182,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
         },
       )
       assert.deepEqual(
-        await store.userGroups.update({ key, change: { mapping }, mappingMode, ...origin, now: 1 }),
+        await store.userGroups.update({ key, change: { mapping }, mappingMode, ...actor, now: 1 }),
         {
           outcome: 'not_found',
         },
@@ -212,7 +212,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
         const key = keyIn(own)
         const change = { name: 'A', mapping: '{"nothing":"eu"}' }
         assert.equal((await getOrCreate(store, key, { change, ...free })).outcome, 'created')
-        const other = { key, change: { mapping: '{"sales":"no"}' }, ...origin, now: 2000, ...free }
+        const other = { key, change: { mapping: '{"sales":"no"}' }, ...actor, now: 2000, ...free }
         assert.equal((await store.userGroups.update(other)).outcome, 'updated')
       })
     }

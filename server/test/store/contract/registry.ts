@@ -3,7 +3,7 @@ import type { Environment } from '../../../src/domain/environment.ts'
 import type { NewDataSource, NewSchema } from '../../../src/domain/data-source/data-source-store.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { TenantScope } from '../../../src/domain/tenant-scope.ts'
-import { freshKey, origin } from './store-fixtures.ts'
+import { freshKey, actor } from './store-fixtures.ts'
 
 type Described<New> = Partial<New> & { readonly providedId: string }
 
@@ -20,13 +20,13 @@ export class Registry {
   /** Returns the registry of a new workspace. */
   static async fresh(store: Store, environment: Environment = 'Customer'): Promise<Registry> {
     const name = freshKey().providedId
-    const created = await store.workspaces.create({ ...origin, name, createdAt: 1, environment })
+    const created = await store.workspaces.create({ ...actor, name, createdAt: 1, environment })
     return new Registry(store, { workspaceId: created?.workspace.id ?? 0, environment })
   }
 
   readonly createSchema = async (schema: Described<NewSchema>): Promise<Schema> => {
     const created = await this.#store.dataSources.createSchema({
-      ...origin,
+      ...actor,
       ...this.tenantScope,
       name: 'A',
       createdAt: 1,
@@ -41,7 +41,7 @@ export class Registry {
     dataSource: Described<NewDataSource>,
   ): Promise<DataSource> => {
     const created = await this.#store.dataSources.create({
-      ...origin,
+      ...actor,
       ...this.tenantScope,
       ...{ name: 'A', createdAt: 1 },
       ...dataSource,
@@ -58,5 +58,5 @@ export class Registry {
     this.#store.dataSources.list({ ...this.tenantScope, afterId: null, limit: 1000 })
 
   readonly deleteDataSource = ({ id }: Pick<DataSource, 'id'>) =>
-    this.#store.dataSources.delete({ ...origin, ...this.tenantScope, id, now: 9000 })
+    this.#store.dataSources.delete({ ...actor, ...this.tenantScope, id, now: 9000 })
 }

@@ -8,8 +8,8 @@ import type { Author } from '../../../src/domain/audit/audit-event.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { referenceOf, mint, origin, plain } from './store-fixtures.ts'
-import { madeBy } from './created-user-group.ts'
+import { referenceOf, mint, actor, plain } from './store-fixtures.ts'
+import { userGroupOf } from './created-user-group.ts'
 
 const other: Author = 'cli:somebody'
 
@@ -26,12 +26,12 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
 
     const created = async (key = keyIn(own)): Promise<UserGroup> => {
       const result = await getOrCreate(store, key)
-      return madeBy(result)
+      return userGroupOf(result)
     }
     const revisionOf = async (key: UserGroupKey) => (await store.userGroups.find(key))?.revision
     const rotate = (group: UserGroup, more: object = {}) =>
       store.userGroups.rotate({
-        ...origin,
+        ...actor,
         ...own.tenantScope,
         ...{
           target: { token: referenceOf(group.token) },
@@ -41,15 +41,15 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         },
         ...more,
       })
-    const remove = (key: UserGroupKey) => store.userGroups.delete({ key, ...origin, now: 3000 })
+    const remove = (key: UserGroupKey) => store.userGroups.delete({ key, ...actor, now: 3000 })
 
     describe('increases by one', () => {
       const changes: Record<string, (group: UserGroup) => Promise<unknown>> = {
         'when the name changes': (group) =>
-          store.userGroups.update({ key: group, change: { name: 'B' }, ...origin, now: 2000 }),
+          store.userGroups.update({ key: group, change: { name: 'B' }, ...actor, now: 2000 }),
         'when name, mapping and properties change': (group) =>
           store.userGroups.update({
-            ...{ key: group, ...origin, now: 2000 },
+            ...{ key: group, ...actor, now: 2000 },
             change: { name: 'B', mapping: '{"a":"b"}', properties: '{"a":1}' },
           }),
         'when get or create changes the properties': (group) =>
@@ -58,11 +58,11 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         'when the token is rotated by the id of the user group': ({ providedId, ...group }) =>
           rotate({ ...group, providedId }, { target: { providedId } }),
         'when it is suspended': (group) =>
-          store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 2000 }),
+          store.userGroups.suspend({ ...actor, key: group, suspended: true, now: 2000 }),
         'when it is deleted and restored': async (group) => {
           assert.equal(await remove(group), 'deleted')
           await store.userGroups.restore({
-            ...origin,
+            ...actor,
             now: 9000,
             ...own.tenantScope,
             teamId: group.teamId,
@@ -86,8 +86,8 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
 
       it('when it is resumed', async () => {
         const group = await created()
-        await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 2000 })
-        await store.userGroups.suspend({ ...origin, key: group, suspended: false, now: 3000 })
+        await store.userGroups.suspend({ ...actor, key: group, suspended: true, now: 2000 })
+        await store.userGroups.suspend({ ...actor, key: group, suspended: false, now: 3000 })
         assert.deepEqual(plain(await store.userGroups.find(group)), plain({ ...group, revision: 3 }))
       })
     })
@@ -101,25 +101,25 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       const noChanges: Record<string, (group: UserGroup) => Promise<{ outcome: string }>> = {
         'when an update changes nothing': (group) =>
           store.userGroups.update({
-            ...origin,
+            ...actor,
             ...{ key: group, author: other, now: 2000 },
             change: { name: 'A', mapping: '{"a":"\\u0062"}', properties: '{ "n": 1.0 }' },
           }),
         'when an update is empty': (group) =>
-          store.userGroups.update({ ...origin, key: group, change: {}, author: other, now: 2000 }),
+          store.userGroups.update({ ...actor, key: group, change: {}, author: other, now: 2000 }),
         'when get or create changes nothing': (group) =>
           getOrCreate(store, group, { author: other, now: 2000 }),
         'when a rotation is retried': (group) => rotate(group, { idempotency }),
         'when a superseded token is rotated': (group) => rotate(group),
         'when it is already suspended': (group) =>
-          store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 3000 }),
+          store.userGroups.suspend({ ...actor, key: group, suspended: true, now: 3000 }),
       }
       it('when nothing changes', async () => {
         const key = keyIn(own)
         const change = { name: 'A', mapping: '{"a":"b"}', properties: '{"n":1}' }
-        const group = madeBy(await getOrCreate(store, key, { change }))
+        const group = userGroupOf(await getOrCreate(store, key, { change }))
         await rotate(group, { idempotency })
-        await store.userGroups.suspend({ ...origin, key, suspended: true, now: 2000 })
+        await store.userGroups.suspend({ ...actor, key, suspended: true, now: 2000 })
         const before = await store.userGroups.find(key)
         assert.equal(before?.revision, 3)
         for (const [what, attempt] of Object.entries(noChanges)) {
@@ -135,7 +135,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         const results = await Promise.all(
           Array.from({ length: 24 }, (_, i) =>
             i % 2 === 0
-              ? store.userGroups.update({ key: group, change, ...origin, now: 2000 })
+              ? store.userGroups.update({ key: group, change, ...actor, now: 2000 })
               : getOrCreate(store, group, { change }),
           ),
         )
@@ -146,24 +146,24 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
 
     it('comes with the author and time of the last change of name, mapping or properties', async () => {
       const group = await created()
-      assert.deepEqual([group.updatedBy, group.updatedAt], [origin.author, 1000])
+      assert.deepEqual([group.updatedBy, group.updatedAt], [actor.author, 1000])
       const lastChange = async () => {
         const found = await store.userGroups.find(group)
         return [found?.updatedBy, found?.updatedAt]
       }
       await rotate(group)
-      await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 3000 })
-      assert.deepEqual(await lastChange(), [origin.author, 1000])
+      await store.userGroups.suspend({ ...actor, key: group, suspended: true, now: 3000 })
+      assert.deepEqual(await lastChange(), [actor.author, 1000])
       await store.userGroups.update({
-        ...origin,
+        ...actor,
         key: group,
         change: { name: 'B' },
         author: other,
         now: 4000,
       })
       assert.deepEqual(await lastChange(), [other, 4000])
-      await getOrCreate(store, group, { change: { name: 'C' }, ...origin, now: 5000 })
-      assert.deepEqual(await lastChange(), [origin.author, 5000])
+      await getOrCreate(store, group, { change: { name: 'C' }, ...actor, now: 5000 })
+      assert.deepEqual(await lastChange(), [actor.author, 5000])
     })
 
     it('is found by team id, only in its workspace and environment', async () => {
@@ -192,7 +192,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         run: (key, expected) =>
           outcomeOf(
             store.userGroups.update({
-              ...origin,
+              ...actor,
               key,
               expected,
               change: { name: 'B' },
@@ -205,7 +205,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       },
       'a suspension': {
         run: (key, expected) =>
-          outcomeOf(store.userGroups.suspend({ ...origin, key, expected, suspended: true, now: 5000 })),
+          outcomeOf(store.userGroups.suspend({ ...actor, key, expected, suspended: true, now: 5000 })),
         done: 'updated',
         late: 'revision_mismatch',
       },
@@ -213,7 +213,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         run: ({ workspaceId, environment, providedId }, expected) =>
           outcomeOf(
             store.userGroups.rotate({
-              ...origin,
+              ...actor,
               ...{ workspaceId, environment, target: { providedId, expected } },
               ...{ oldTokenValidUntil: 5000, issueToken: mint, now: 5000 },
             }),
@@ -223,7 +223,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
       },
       'a deletion': {
         run: (key, expected) =>
-          store.userGroups.delete({ ...origin, key, expected, author: other, now: 5000 }),
+          store.userGroups.delete({ ...actor, key, expected, author: other, now: 5000 }),
         done: 'deleted',
         late: 'not_found',
       },
@@ -276,8 +276,8 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
           for (const revision of [1, 3, 0])
             await isRefused(group, { teamId: group.teamId, revision }, 'revision_mismatch')
           // The outcome is the same if the operation would change nothing.
-          await store.userGroups.update({ key: group, change: { name: 'B' }, ...origin, now: 2000 })
-          await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 2000 })
+          await store.userGroups.update({ key: group, change: { name: 'B' }, ...actor, now: 2000 })
+          await store.userGroups.suspend({ ...actor, key: group, suspended: true, now: 2000 })
           await isRefused(group, { teamId: group.teamId, revision: 2 }, 'revision_mismatch')
         })
 

@@ -5,7 +5,7 @@ import type { UserGroupFilter } from '../../../src/domain/user-group/user-group-
 import type { UserGroup, UserGroupChange } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { deletion, origin, plain } from './store-fixtures.ts'
+import { deletion, actor, plain } from './store-fixtures.ts'
 
 /** Returns all results of a search in order, using pages of this size. */
 export async function searchAll(
@@ -74,7 +74,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
         assert.deepEqual(await ids(own, filter), [])
       assert.deepEqual(await ids(own, {}), ['b'])
       await store.userGroups.restore({
-        ...origin,
+        ...actor,
         now: 9000,
         ...own.tenantScope,
         teamId: group.teamId,
@@ -92,7 +92,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       const own = await Registry.fresh(store)
       const change = { name: 'A', mapping: '{"a":"b"}', properties: '{"a":1}' }
       const group = await create(own, 'a', change)
-      await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 1 })
+      await store.userGroups.suspend({ ...actor, key: group, suspended: true, now: 1 })
       const filters: UserGroupFilter[] = [
         {},
         { providedIdPrefix: 'a' },
@@ -132,8 +132,8 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
         ...['\u{10fffe}', '\u{10ffff}', '\u{10ffff}z', '\u{10ffff}\u{10ffff}', '\u{10ffff}\u{10ffff}z'],
       ]
       const all = ['k', 'l', '\u{10ffff}'].flatMap((start) => ends.map((end) => start + end))
-      const made = await Promise.all(all.toReversed().map((id) => create(own, id)))
-      assert.equal(made.length, all.length)
+      const created = await Promise.all(all.toReversed().map((id) => create(own, id)))
+      assert.equal(created.length, all.length)
       const prefixes = ['', 'j', 'm', '\u{10fffe}', ...all, ...all.map((id) => `${id}!`)]
       for (const providedIdPrefix of prefixes) {
         const expected = all.filter((id) => id.startsWith(providedIdPrefix)).sort(byCodePoint)
@@ -230,7 +230,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       for (const id of ['a', 'b', 'c', 'd', 'e']) await create(own, id)
       const suspend = (id: string, suspended: boolean) =>
         store.userGroups.suspend({
-          ...origin,
+          ...actor,
           key: { ...own.tenantScope, providedId: id },
           suspended,
           now: 1,
@@ -270,7 +270,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
           mapping: holds.mappedTo(i) ? '{"t":"yes","u":"no"}' : '{"yes":"s"}',
         })
         if (holds.suspended(i))
-          await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 1 })
+          await store.userGroups.suspend({ ...actor, key: group, suspended: true, now: 1 })
       }
       const names = Object.keys(wanted) as (keyof UserGroupFilter)[]
       for (let chosen = 0; chosen < 32; chosen++) {

@@ -22,14 +22,14 @@ import {
   freshKey,
   mint,
   newWorkspace,
-  origin,
+  actor,
   plain,
   referenceOf,
   text,
   tokenless,
   unknownTokenOf,
 } from './store-fixtures.ts'
-import { madeBy, unstamped } from './created-user-group.ts'
+import { userGroupOf, unstamped } from './created-user-group.ts'
 
 /** Tests the contract of a store. One test file per database runs it. */
 export function describeStore(name: string, openFreshStore: () => Promise<Store>): void {
@@ -53,13 +53,13 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
     after(() => store.close())
 
     const create = (key: UserGroupKey, change: UserGroupChange = { name: 'A name' }, now = 1000) =>
-      store.userGroups.getOrCreate({ key, change, mayWrite: true, issueToken: mint, ...origin, now })
+      store.userGroups.getOrCreate({ key, change, mayWrite: true, issueToken: mint, ...actor, now })
     const created = async (key: UserGroupKey, change?: UserGroupChange) => {
-      return madeBy(await create(key, change))
+      return userGroupOf(await create(key, change))
     }
     const rotate = (token: TokenReference, command: Partial<RotateUserGroupToken> & { now?: number } = {}) =>
       store.userGroups.rotate({
-        ...origin,
+        ...actor,
         workspaceId: 1,
         environment: 'Customer',
         target: { token },
@@ -88,7 +88,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
           ...key,
           ...change,
           revision: 1,
-          updatedBy: origin.author,
+          updatedBy: actor.author,
           createdAt: 1000,
           updatedAt: 1000,
           tokenIssuedAt: 1000,
@@ -138,7 +138,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       it('neither creates nor changes without the right to write', async () => {
         const key = freshKey()
         const read = (change: UserGroupChange) =>
-          store.userGroups.getOrCreate({ key, change, mayWrite: false, issueToken: mint, ...origin, now: 1 })
+          store.userGroups.getOrCreate({ key, change, mayWrite: false, issueToken: mint, ...actor, now: 1 })
         assert.deepEqual(await read({ name: 'A' }), { outcome: 'write_required' })
         await create(key, { name: 'A' })
         assert.deepEqual(await read({ name: 'B' }), { outcome: 'write_required' })
@@ -180,7 +180,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
 
     describe('update', () => {
       const update = (key: UserGroupKey, change: UserGroupChange) =>
-        store.userGroups.update({ key, change, ...origin, now: 4000 })
+        store.userGroups.update({ key, change, ...actor, now: 4000 })
 
       it('changes the given fields and nothing else', async () => {
         const key = freshKey()
@@ -320,8 +320,8 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
 
     describe('list and delete', () => {
       it('lists an environment in pages in the order of ids', async () => {
-        const made = await store.workspaces.create(newWorkspace(freshKey().providedId))
-        const workspaceId = made?.workspace.id ?? 0
+        const created = await store.workspaces.create(newWorkspace(freshKey().providedId))
+        const workspaceId = created?.workspace.id ?? 0
         const ids = ['b', 'a', '\u{1F600}', 'Z', '\uFFFD', 'é']
         for (const providedId of ids) await create({ workspaceId, environment: 'Customer', providedId })
         await create({ workspaceId, environment: 'Testing', providedId: 'elsewhere' })
@@ -366,7 +366,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
           change: { name: 'A' },
           mayWrite: true,
           issueToken: mint,
-          ...origin,
+          ...actor,
           now: 1,
         }),
       )

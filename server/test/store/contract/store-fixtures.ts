@@ -15,7 +15,7 @@ import type {
 } from '../../../src/domain/user-group/user-group.ts'
 
 /** Default actor of the changes in store tests. */
-export const origin: Actor = { author: 'api_token:1', requestId: 'request-1' }
+export const actor: Actor = { author: 'api_token:1', requestId: 'request-1' }
 
 /** Returns a new console session for the API token with this id. */
 export function newSession(hash: Uint8Array, id: number, now: number): NewConsoleSession {
@@ -24,12 +24,12 @@ export function newSession(hash: Uint8Array, id: number, now: number): NewConsol
 
 /** Returns a new workspace without an API token. */
 export function newWorkspace(name: string, createdAt = 1): NewWorkspace {
-  return { name, createdAt, environment: 'Customer', ...origin }
+  return { name, createdAt, environment: 'Customer', ...actor }
 }
 
 /** Returns the command that deletes a user group. */
 export function deletion({ workspaceId, environment, providedId }: UserGroupKey): DeleteUserGroup {
-  return { key: { workspaceId, environment, providedId }, ...origin, now: 9000 }
+  return { key: { workspaceId, environment, providedId }, ...actor, now: 9000 }
 }
 
 /** Issues a token without encryption, which makes no difference to a store. The token contains its location, as real ones do. */

@@ -7,8 +7,8 @@ import { locationOf } from '../../../src/domain/user-group/location.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { count, deletion, referenceOf, mint, origin, plain, tokenless } from './store-fixtures.ts'
-import { madeBy } from './created-user-group.ts'
+import { count, deletion, referenceOf, mint, actor, plain, tokenless } from './store-fixtures.ts'
+import { userGroupOf } from './created-user-group.ts'
 
 /** Tests suspended user groups and the identification of tokens. */
 export function describeSuspension(name: string, openFreshStore: () => Promise<Store>): void {
@@ -23,17 +23,17 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
 
     const created = async (): Promise<UserGroup> => {
       const result = await getOrCreate(store, keyIn(own))
-      return madeBy(result)
+      return userGroupOf(result)
     }
     const suspend = (key: UserGroupKey, suspended = true, now = 2000) =>
-      store.userGroups.suspend({ ...origin, key, suspended, now })
+      store.userGroups.suspend({ ...actor, key, suspended, now })
     const find = (token: Sealed, now = 2000) => {
       const { workspaceId, environment } = own.tenantScope
       return store.userGroups.findByToken(workspaceId, environment, referenceOf(token), now)
     }
     const rotate = async (token: Sealed, over: Partial<RotateUserGroupToken> = {}) => {
       const result = await store.userGroups.rotate({
-        ...{ ...own.tenantScope, ...origin, target: { token: referenceOf(token) } },
+        ...{ ...own.tenantScope, ...actor, target: { token: referenceOf(token) } },
         ...{ oldTokenValidUntil: 9000, issueToken: mint, now: 2000 },
         ...over,
       })
@@ -75,7 +75,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       assert.equal((await getOrCreate(store, group, { change: { name: 'B' } })).outcome, 'updated')
       const change = { properties: '{"a":1}' }
       assert.equal(
-        (await store.userGroups.update({ key: group, change, ...origin, now: 3000 })).outcome,
+        (await store.userGroups.update({ key: group, change, ...actor, now: 3000 })).outcome,
         'updated',
       )
       const token = await rotate(group.token)

@@ -9,7 +9,7 @@ import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { deletion, referenceOf, mint, origin } from './store-fixtures.ts'
+import { deletion, referenceOf, mint, actor } from './store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
 const content = { name: 'A', mapping: '{"sales":"eu"}' }
@@ -30,8 +30,8 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
       own = await Registry.fresh(store)
       await own.createDataSource(await own.createSchema({ providedId: 'sales' }), { providedId: 'eu' })
       const apiToken = { name: 'A', scopes: ['read'] as const, createdAt: 1, expiresAt: null }
-      const made = { ...origin, ...own.tenantScope, ...apiToken, tokenHash: randomBytes(32) }
-      apiTokenId = (await store.apiTokens.create(made)).id
+      const created = { ...actor, ...own.tenantScope, ...apiToken, tokenHash: randomBytes(32) }
+      apiTokenId = (await store.apiTokens.create(created)).id
     })
     after(() => Promise.all([store.close(), other.close()]))
 
@@ -54,13 +54,13 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
       store.userGroups.isUnchanged(group.workspaceId, group.environment, locationOf(group), stamp)
     const rotate = (by: Store, { workspaceId, environment, token }: UserGroup) =>
       by.userGroups.rotate({
-        ...{ ...origin, workspaceId, environment, target: { token: referenceOf(token) } },
+        ...{ ...actor, workspaceId, environment, target: { token: referenceOf(token) } },
         ...{ oldTokenValidUntil: 9000, issueToken: mint, now: 2000 },
       })
     const suspend = (by: Store, key: UserGroup, suspended: boolean) =>
-      by.userGroups.suspend({ ...origin, key, suspended, now: 2000 })
+      by.userGroups.suspend({ ...actor, key, suspended, now: 2000 })
     const restore = (by: Store, { workspaceId, environment, teamId }: UserGroup) =>
-      by.userGroups.restore({ ...origin, workspaceId, environment, teamId, deletedAfter: 0, now: 9500 })
+      by.userGroups.restore({ ...actor, workspaceId, environment, teamId, deletedAfter: 0, now: 9500 })
 
     it('is true until something changes, for the stamps of reads and introspections', async () => {
       const group = await create()
@@ -85,7 +85,7 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
         ]),
       'a refused change': async (by, key) => {
         const change = { name: 'B', mapping: '{"unregistered":"x"}' }
-        const update = { key, change, ...origin, now: 1000, mappingMode: 'registered' as const }
+        const update = { key, change, ...actor, now: 1000, mappingMode: 'registered' as const }
         assert.notEqual((await by.userGroups.update(update)).outcome, 'updated')
       },
     }
@@ -103,18 +103,18 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
     const changes: Record<string, (by: Store, group: UserGroup) => Promise<unknown>> = {
       'an update by get or create': (by, key) => getOrCreate(by, key, { change: { name: 'B' } }),
       'an update of its name': (by, key) =>
-        by.userGroups.update({ key, change: { name: 'B' }, ...origin, now: 1000 }),
+        by.userGroups.update({ key, change: { name: 'B' }, ...actor, now: 1000 }),
       'an update of its properties': (by, key) =>
-        by.userGroups.update({ key, change: { properties: '{"a":1}' }, ...origin, now: 1000 }),
+        by.userGroups.update({ key, change: { properties: '{"a":1}' }, ...actor, now: 1000 }),
       'an update of its mapping': (by, key) =>
-        by.userGroups.update({ key, change: { mapping: null }, ...origin, now: 1000 }),
+        by.userGroups.update({ key, change: { mapping: null }, ...actor, now: 1000 }),
       'a change and its reversal': async (by, key) => {
         for (const name of ['B', 'A'])
-          await by.userGroups.update({ key, change: { name }, ...origin, now: 1000 })
+          await by.userGroups.update({ key, change: { name }, ...actor, now: 1000 })
       },
       'an update in a batch': (by, key) =>
         by.userGroups.getOrCreateMany([
-          { key, change: { name: 'B' }, mayWrite: true, issueToken: mint, ...origin, now: 1000 },
+          { key, change: { name: 'B' }, mayWrite: true, issueToken: mint, ...actor, now: 1000 },
         ]),
       'a rotation': rotate,
       'a suspension': (by, group) => suspend(by, group, true),
@@ -153,14 +153,14 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
         }
         const schema = { providedId: keyIn(own).providedId }
         await assertChanges(() => registry.createSchema(schema))
-        const made = (await registry.schemas()).find(({ providedId }) => providedId === schema.providedId)
-        assert.ok(made)
-        await assertChanges(() => registry.createDataSource(made, { providedId: 'us' }))
-        const added = (await registry.dataSources()).find(({ schemaId }) => schemaId === made.id)
+        const created = (await registry.schemas()).find(({ providedId }) => providedId === schema.providedId)
+        assert.ok(created)
+        await assertChanges(() => registry.createDataSource(created, { providedId: 'us' }))
+        const added = (await registry.dataSources()).find(({ schemaId }) => schemaId === created.id)
         assert.ok(added)
         await assertChanges(() => registry.deleteDataSource(added))
         await assertChanges(() =>
-          by.dataSources.deleteSchema({ ...origin, ...own.tenantScope, id: made.id, now: 9000 }),
+          by.dataSources.deleteSchema({ ...actor, ...own.tenantScope, id: created.id, now: 9000 }),
         )
       }
     })
@@ -178,7 +178,7 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
     it('can be checked in the same event-loop iteration as a change, on SQLite in order of arrival', async () => {
       const group = await create()
       const stamp = await stampOfRead(group)
-      const update = { key: group, change: { name: 'B' }, ...origin, now: 1000 }
+      const update = { key: group, change: { name: 'B' }, ...actor, now: 1000 }
       const [early, , late] = await Promise.all([
         isUnchanged(group, stamp),
         store.userGroups.update(update),

@@ -6,8 +6,8 @@ import type { Author } from '../../../src/domain/audit/audit-event.ts'
 import type { UserGroup, UserGroupVersion } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { referenceOf, mint, origin } from './store-fixtures.ts'
-import { madeBy } from './created-user-group.ts'
+import { referenceOf, mint, actor } from './store-fixtures.ts'
+import { userGroupOf } from './created-user-group.ts'
 
 /** Tests the earlier versions of a user group. */
 export function describeVersions(name: string, openFreshStore: () => Promise<Store>): void {
@@ -24,7 +24,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       change: { name: string; mapping?: string; properties?: string } = { name: 'A' },
     ) => {
       const result = await getOrCreate(store, keyIn(own), { change })
-      return madeBy(result)
+      return userGroupOf(result)
     }
     const versionsOf = (
       group: UserGroup,
@@ -38,8 +38,8 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
         limit,
       })
     const revisions = (versions: readonly UserGroupVersion[]) => versions.map(({ revision }) => revision)
-    const rename = (group: UserGroup, to: string, by: Author = origin.author, now = 2000) =>
-      store.userGroups.update({ ...origin, key: group, change: { name: to }, author: by, now })
+    const rename = (group: UserGroup, to: string, by: Author = actor.author, now = 2000) =>
+      store.userGroups.update({ ...actor, key: group, change: { name: to }, author: by, now })
 
     it('are empty after the creation', async () => {
       assert.deepEqual(await versionsOf(await created()), [])
@@ -49,32 +49,32 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       const first = { name: 'Näme 😀', mapping: '{"40" : "\\u0032"}', properties: '{"a":1.0,"z":-0}' }
       const group = await created(first)
       await store.userGroups.update({
-        ...origin,
+        ...actor,
         ...{ key: group, author: 'cli:somebody', now: 2000 },
         change: { name: 'B', mapping: null },
       })
       await getOrCreate(store, group, { change: { properties: null }, author: 'api_token:2', now: 3000 })
-      await store.userGroups.update({ key: group, change: { mapping: '{}' }, ...origin, now: 4000 })
+      await store.userGroups.update({ key: group, change: { mapping: '{}' }, ...actor, now: 4000 })
       const second = { name: 'B', mapping: null, properties: first.properties }
       assert.deepEqual(await versionsOf(group), [
         { revision: 3, updatedAt: 3000, updatedBy: 'api_token:2', ...second, properties: null },
         { revision: 2, updatedAt: 2000, updatedBy: 'cli:somebody', ...second },
-        { revision: 1, updatedAt: 1000, updatedBy: origin.author, ...first },
+        { revision: 1, updatedAt: 1000, updatedBy: actor.author, ...first },
       ])
     })
 
     it('are kept for changes of name, mapping and properties, with the last revision of each state', async () => {
       const group = await created()
       await store.userGroups.rotate({
-        ...origin,
+        ...actor,
         ...{ ...own.tenantScope, target: { token: referenceOf(group.token) } },
         ...{ oldTokenValidUntil: 2000, issueToken: mint, now: 2000 },
       })
-      await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 2000 })
+      await store.userGroups.suspend({ ...actor, key: group, suspended: true, now: 2000 })
       await rename(group, 'A')
       assert.deepEqual(await versionsOf(group), [])
       await rename(group, 'B')
-      await store.userGroups.suspend({ ...origin, key: group, suspended: false, now: 3000 })
+      await store.userGroups.suspend({ ...actor, key: group, suspended: false, now: 3000 })
       await rename(group, 'C')
       assert.deepEqual(
         (await versionsOf(group)).map(({ revision, name }) => [revision, name]),
@@ -120,7 +120,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       for (const { revision, name } of versions) assert.equal(name, `name ${revision}`)
       // Suspensions count as revisions too.
       for (let i = 0; i < 60; i++) {
-        await store.userGroups.suspend({ ...origin, key: group, suspended: i % 2 === 0, now: 2000 })
+        await store.userGroups.suspend({ ...actor, key: group, suspended: i % 2 === 0, now: 2000 })
       }
       await rename(group, 'last')
       assert.deepEqual(revisions(await versionsOf(group)), [
@@ -140,7 +140,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
           const by = { author: `api_token:${i}` as const, now: 1000 + i }
           const { outcome } =
             i % 2 === 0
-              ? await store.userGroups.update({ ...origin, key: group, change, ...by })
+              ? await store.userGroups.update({ ...actor, key: group, change, ...by })
               : await getOrCreate(store, group, { change, ...by })
           assert.equal(outcome, 'updated')
         }),

@@ -131,7 +131,7 @@ describe('the coalescer', () => {
   it('starts each item at once while an older statement exceeds the collecting time', async () => {
     const collectingMs = 100
     const { add, keys, statement } = coalescing({ collectingMs })
-    const stuck = add(item('a'))
+    const waiting = add(item('a'))
     await keys()
     await sleep(collectingMs + 10)
     for (const [i, key] of ['b', 'c', 'd'].entries()) {
@@ -141,7 +141,7 @@ describe('the coalescer', () => {
       assert.equal(await result, `${key} in ${i + 1}`)
     }
     statement(0).succeed()
-    await stuck
+    await waiting
   })
 
   it('returns one shared result to items with the same key in mode "share"', async () => {

@@ -16,7 +16,7 @@ import {
   valueOf,
   waitingForLocks,
 } from './postgres-support.ts'
-import { count, deletion, referenceOf, origin, plain } from '../contract/store-fixtures.ts'
+import { count, deletion, referenceOf, actor, plain } from '../contract/store-fixtures.ts'
 
 /** Returns revision and name of all stored versions. */
 async function versionsOf(store: Store, group: UserGroup) {
@@ -42,7 +42,7 @@ describe('PostgreSQL: an update that expects a revision', () => {
     eachLoss(`is applied once when it expects ${what}`, async (t, lose) => {
       const { store, proxy } = await openProxied(t)
       const group = await created(store)
-      const command = { key: group, ...expectation(group), change: { name: 'B' }, ...origin, now: 3000 }
+      const command = { key: group, ...expectation(group), change: { name: 'B' }, ...actor, now: 3000 }
       const result = await losing(proxy, statements.update, lose, () => store.userGroups.update(command))
       assert.equal(result.outcome, 'updated')
       const found = await store.userGroups.find(group)
@@ -62,7 +62,7 @@ describe('PostgreSQL: an update that expects a revision', () => {
         key: group,
         expected: { teamId, revision },
         change: { name },
-        ...origin,
+        ...actor,
         now: 3000,
       })
     const lose: Lose = async (caught) => {
@@ -83,11 +83,11 @@ describe('PostgreSQL: an update that expects a revision', () => {
       [
         statements.update,
         (key, expected) =>
-          store.userGroups.update({ key, expected, change: { name: 'B' }, ...origin, now: 3000 }),
+          store.userGroups.update({ key, expected, change: { name: 'B' }, ...actor, now: 3000 }),
       ],
       [
         statements.suspend,
-        (key, expected) => store.userGroups.suspend({ ...origin, key, expected, suspended: true, now: 3000 }),
+        (key, expected) => store.userGroups.suspend({ ...actor, key, expected, suspended: true, now: 3000 }),
       ],
       [
         statements.rotate,
@@ -108,7 +108,7 @@ describe('PostgreSQL: an update that expects a revision', () => {
       const result = operate(group, { teamId, revision })
       const held = await caught
       const changed = await other.userGroups.update({
-        ...{ key: group, change: { name: 'C' }, ...origin, now: 3000 },
+        ...{ key: group, change: { name: 'C' }, ...actor, now: 3000 },
       })
       assert.ok(changed.outcome === 'updated')
       held.pass()
@@ -131,7 +131,7 @@ describe('PostgreSQL: a suspension', () => {
         ] as const) {
           const expected = expects ? { expected: { teamId: group.teamId, revision } } : {}
           const result = await losing(proxy, statements.suspend, lose, () =>
-            store.userGroups.suspend({ ...origin, key: group, ...expected, suspended, now: 3000 }),
+            store.userGroups.suspend({ ...actor, key: group, ...expected, suspended, now: 3000 }),
           )
           assert.equal(result.outcome, 'updated')
           const found = await store.userGroups.find(group)
@@ -150,7 +150,7 @@ describe('PostgreSQL: a suspension', () => {
     const results = await Promise.all(
       Array.from({ length: 24 }, (_, i) =>
         (i % 2 === 0 ? store : other).userGroups.suspend({
-          ...origin,
+          ...actor,
           key: group,
           suspended: true,
           now: 3000 + i,
@@ -174,10 +174,10 @@ describe('PostgreSQL: a deletion', () => {
     assert.equal(outcome, 'deleted')
     assert.deepEqual(
       plain(await listDeleted(store)),
-      plain([{ ...group, deletedAt: 9000, deletedBy: origin.author }]),
+      plain([{ ...group, deletedAt: 9000, deletedBy: actor.author }]),
     )
     assert.equal(
-      (await store.userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }))
+      (await store.userGroups.restore({ ...actor, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }))
         .outcome,
       'restored',
     )
@@ -203,7 +203,7 @@ describe('PostgreSQL: a deletion', () => {
     for (let round = 0; round < 12; round++) {
       const group = await created(store, { change: { name: 'A', mapping: '{"a":"b"}' } })
       const change = { name: 'B', mapping: `{"c":"${round}"}` }
-      const update = () => other.userGroups.update({ key: group, change, ...origin, now: 3000 })
+      const update = () => other.userGroups.update({ key: group, change, ...actor, now: 3000 })
       const remove = () => store.userGroups.delete(deletion(group))
       const [first, second] = await Promise.all(round % 2 === 0 ? [update(), remove()] : [remove(), update()])
       const updated = typeof first === 'string' ? second : first
@@ -211,7 +211,7 @@ describe('PostgreSQL: a deletion', () => {
       const kept = (await listDeleted(store)).find(({ teamId }) => teamId === group.teamId)
       assert.equal(kept?.name, updated.outcome === 'updated' ? 'B' : 'A')
       await store.userGroups.restore({
-        ...origin,
+        ...actor,
         now: 9000,
         ...tenantScope,
         teamId: group.teamId,
@@ -233,7 +233,7 @@ describe('PostgreSQL: a restoration', () => {
     await store.userGroups.delete(deletion(group))
     const { teamId } = group
     const result = await losing(proxy, statements.restoreUserGroup, lose, () =>
-      store.userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
+      store.userGroups.restore({ ...actor, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
     )
     assert.equal(result.outcome, 'restored')
     const found = await store.userGroups.find(group)
@@ -257,7 +257,7 @@ describe('PostgreSQL: a restoration', () => {
     }
     const result = await losing(proxy, statements.restoreUserGroup, lose, () =>
       store.userGroups.restore({
-        ...origin,
+        ...actor,
         now: 9000,
         ...tenantScope,
         teamId: group.teamId,
@@ -281,7 +281,7 @@ describe('PostgreSQL: a restoration', () => {
       [group.providedId, bucketOf(group)],
     )
     const restoring = store.userGroups.restore({
-      ...origin,
+      ...actor,
       now: 9000,
       ...tenantScope,
       teamId: group.teamId,
@@ -302,7 +302,7 @@ describe('PostgreSQL: a restoration', () => {
       const results = await Promise.all(
         [store, other, store, other].map((by) =>
           by.userGroups.restore({
-            ...origin,
+            ...actor,
             now: 9000,
             ...tenantScope,
             teamId: group.teamId,
@@ -328,7 +328,7 @@ describe('PostgreSQL: two processes that delete expired user groups', () => {
       deleteExpired(store, { now: 0, deletedBefore: 1000, usedBefore: 0 }),
       deleteExpired(other, { now: 0, deletedBefore: 1000, usedBefore: 0 }),
       ...groups.map(({ teamId }) =>
-        store.userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 1000 }),
+        store.userGroups.restore({ ...actor, now: 9000, ...tenantScope, teamId, deletedAfter: 1000 }),
       ),
     ])
     assert.ok(deletedCount <= 30)

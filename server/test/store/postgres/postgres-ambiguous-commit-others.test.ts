@@ -4,11 +4,11 @@ import { describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
 import { eachLoss, losing, type Lose } from './losing-connections.ts'
 import { created, creation, openPostgres, openProxied, statements } from './postgres-support.ts'
-import { deletion, freshKey, newSession, newWorkspace, origin, plain } from '../contract/store-fixtures.ts'
+import { deletion, freshKey, newSession, newWorkspace, actor, plain } from '../contract/store-fixtures.ts'
 
 const apiToken = () =>
   ({
-    ...origin,
+    ...actor,
     tokenHash: randomBytes(32),
     workspaceId: 1,
     environment: 'Customer',
@@ -22,7 +22,7 @@ describe('PostgreSQL: an update', () => {
   eachLoss('reports updated', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const key = await created(store)
-    const command = { key, change: { name: 'B', properties: '{"a":1}' }, ...origin, now: 3000 }
+    const command = { key, change: { name: 'B', properties: '{"a":1}' }, ...actor, now: 3000 }
     const result = await losing(proxy, statements.update, lose, () => store.userGroups.update(command))
     assert.equal(result.outcome, 'updated')
     const group = await store.userGroups.find(key)
@@ -35,7 +35,7 @@ describe('PostgreSQL: an update', () => {
     const { token } = await created(store, { key: { ...freshKey(), providedId: 'got' } })
     const key = { ...freshKey(), providedId: 'got' }
     const result = await losing(proxy, statements.update, lose, () =>
-      store.userGroups.getOrCreate(creation({ key, change: { name: 'B' }, ...origin, now: 3000 })),
+      store.userGroups.getOrCreate(creation({ key, change: { name: 'B' }, ...actor, now: 3000 })),
     )
     assert.notEqual(result.outcome, 'created')
     const group = await store.userGroups.find(key)
@@ -76,10 +76,10 @@ describe('PostgreSQL: other changes of the store', () => {
 
   eachLoss('creates a workspace once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
-    const made = await losing(proxy, statements.createWorkspace, lose, () =>
+    const created = await losing(proxy, statements.createWorkspace, lose, () =>
       store.workspaces.create(newWorkspace('new', 7)),
     )
-    assert.equal(made?.workspace.name, 'new')
+    assert.equal(created?.workspace.name, 'new')
     assert.equal((await store.workspaces.list()).length, 2)
     assert.equal(await store.workspaces.create(newWorkspace('new', 8)), null)
   })
@@ -102,9 +102,9 @@ describe('PostgreSQL: other changes of the store', () => {
   eachLoss('creates an API token once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const token = apiToken()
-    const made = await losing(proxy, statements.createApiToken, lose, () => store.apiTokens.create(token))
-    assert.deepEqual(await store.apiTokens.list(), [made])
-    assert.deepEqual(await store.apiTokens.find(token.tokenHash), made)
+    const created = await losing(proxy, statements.createApiToken, lose, () => store.apiTokens.create(token))
+    assert.deepEqual(await store.apiTokens.list(), [created])
+    assert.deepEqual(await store.apiTokens.find(token.tokenHash), created)
   })
 
   eachLoss('creates the first API tokens once and reports it', async (t, lose) => {
@@ -127,10 +127,10 @@ describe('PostgreSQL: other changes of the store', () => {
     const { store, proxy } = await openProxied(t)
     const { id } = await store.apiTokens.create(apiToken())
     const revoked = await losing(proxy, statements.revokeApiToken, lose, () =>
-      store.apiTokens.revoke({ id, ...origin, now: 2000 }),
+      store.apiTokens.revoke({ id, ...actor, now: 2000 }),
     )
     assert.equal(revoked?.revokedAt, 2000)
-    assert.equal((await store.apiTokens.revoke({ id, ...origin, now: 3000 }))?.revokedAt, 2000)
+    assert.equal((await store.apiTokens.revoke({ id, ...actor, now: 3000 }))?.revokedAt, 2000)
   })
 
   for (const [what, oldTokenValidUntil] of [
@@ -142,7 +142,7 @@ describe('PostgreSQL: other changes of the store', () => {
       const { store, proxy } = await openProxied(t)
       const old = await store.apiTokens.create(apiToken())
       const { tokenHash } = apiToken()
-      const command = { id: old.id, tokenHash, oldTokenValidUntil, ...origin, now: 2000 }
+      const command = { id: old.id, tokenHash, oldTokenValidUntil, ...actor, now: 2000 }
       const result = await losing(
         proxy,
         statements.commit,
@@ -152,14 +152,14 @@ describe('PostgreSQL: other changes of the store', () => {
         statements.lockApiToken,
       )
       assert.ok(result.outcome === 'rotated')
-      const { apiToken: made, oldApiToken } = result
-      assert.deepEqual(made, { ...old, id: made.id, createdAt: 2000 })
-      assert.deepEqual(oldApiToken, { ...old, expiresAt: oldTokenValidUntil, replacedBy: made.id })
-      assert.deepEqual(await store.apiTokens.list(), [oldApiToken, made])
-      assert.deepEqual(await store.apiTokens.find(tokenHash), made)
+      const { apiToken: created, oldApiToken } = result
+      assert.deepEqual(created, { ...old, id: created.id, createdAt: 2000 })
+      assert.deepEqual(oldApiToken, { ...old, expiresAt: oldTokenValidUntil, replacedBy: created.id })
+      assert.deepEqual(await store.apiTokens.list(), [oldApiToken, created])
+      assert.deepEqual(await store.apiTokens.find(tokenHash), created)
       assert.deepEqual(await store.apiTokens.rotate({ ...command, tokenHash: randomBytes(32) }), {
         outcome: 'superseded',
-        replacedBy: made.id,
+        replacedBy: created.id,
       })
     })
   }
@@ -169,7 +169,7 @@ describe('PostgreSQL: other changes of the store', () => {
     const other = await openPostgres(t, url)
     const { id } = await store.apiTokens.create(apiToken())
     const rotate = (by: Store) =>
-      by.apiTokens.rotate({ id, tokenHash: randomBytes(32), oldTokenValidUntil: 2000, ...origin, now: 2000 })
+      by.apiTokens.rotate({ id, tokenHash: randomBytes(32), oldTokenValidUntil: 2000, ...actor, now: 2000 })
     const lose: Lose = async (caught) => {
       assert.equal((await rotate(other)).outcome, 'rotated')
       caught.drop()
@@ -184,7 +184,7 @@ describe('PostgreSQL: other changes of the store', () => {
     const { id } = await store.apiTokens.create(apiToken())
     const rateLimit = { perSecond: 5, burst: 9 }
     const limited = await losing(proxy, statements.limitApiToken, lose, () =>
-      store.apiTokens.limit({ id, rateLimit, ...origin, now: 2000 }),
+      store.apiTokens.limit({ id, rateLimit, ...actor, now: 2000 }),
     )
     assert.deepEqual(limited?.rateLimit, rateLimit)
     assert.deepEqual((await store.apiTokens.list())[0]?.rateLimit, rateLimit)

@@ -18,8 +18,8 @@ import {
   valueOf,
   waitingForLocks,
 } from './postgres-support.ts'
-import { madeBy, unchanged, unstamped } from '../contract/created-user-group.ts'
-import { count, referenceOf, origin, plain, text } from '../contract/store-fixtures.ts'
+import { userGroupOf, unchanged, unstamped } from '../contract/created-user-group.ts'
+import { count, referenceOf, actor, plain, text } from '../contract/store-fixtures.ts'
 
 function tokenOf(outcome: RotateOutcome): string {
   assert.ok('userGroup' in outcome, outcome.outcome)
@@ -245,7 +245,7 @@ describe('PostgreSQL: a creation', () => {
       store.userGroups.getOrCreate(command),
     )
     assert.equal(result.outcome, 'created')
-    assert.deepEqual(plain(others), plain([unchanged(madeBy(result))]))
+    assert.deepEqual(plain(others), plain([unchanged(userGroupOf(result))]))
   })
 
   it('reports unchanged when it was not applied and another process created the same', async (t) => {
@@ -260,7 +260,10 @@ describe('PostgreSQL: a creation', () => {
     const result = await losing(proxy, statements.createUserGroup, lose, () =>
       store.userGroups.getOrCreate(command),
     )
-    assert.deepEqual(plain([unstamped(result)]), plain(others.map((created) => unchanged(madeBy(created)))))
+    assert.deepEqual(
+      plain([unstamped(result)]),
+      plain(others.map((created) => unchanged(userGroupOf(created)))),
+    )
   })
 
   it('reports created when another process changes the user group before the retry', async (t) => {
@@ -269,7 +272,7 @@ describe('PostgreSQL: a creation', () => {
     const command = creation()
     const lose: Lose = async (caught) => {
       await caught.run()
-      await other.userGroups.update({ key: command.key, change: { name: 'B' }, ...origin, now: 1500 })
+      await other.userGroups.update({ key: command.key, change: { name: 'B' }, ...actor, now: 1500 })
       caught.cutOff()
     }
     const result = await losing(proxy, statements.createUserGroup, lose, () =>

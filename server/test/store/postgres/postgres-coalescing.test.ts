@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import type { Environment } from '../../../src/domain/environment.ts'
 import type { DatabaseProxy } from '../../support/database-proxy.ts'
 import { created, creation, openPostgres, openProxied, rotation, statements } from './postgres-support.ts'
-import { count, freshKey, referenceOf, newWorkspace, origin, plain } from '../contract/store-fixtures.ts'
+import { count, freshKey, referenceOf, newWorkspace, actor, plain } from '../contract/store-fixtures.ts'
 
 const many = Array.from({ length: 200 }, (_, i) => i)
 
@@ -21,11 +21,11 @@ const few = 20
 describe('PostgreSQL: 200 operations at once', () => {
   it('create with a few statements', async (t) => {
     const { store, proxy } = await openProxied(t)
-    const made = await statementsOf(proxy, async () => {
+    const statementCount = await statementsOf(proxy, async () => {
       const results = await Promise.all(many.map(() => store.userGroups.getOrCreate(creation())))
       assert.deepEqual(count(results), { created: many.length })
     })
-    assert.ok(made <= few, `${made} statements`)
+    assert.ok(statementCount <= few, `${statementCount} statements`)
   })
 
   it('read, change and rotate different user groups with a few statements', async (t) => {
@@ -38,7 +38,7 @@ describe('PostgreSQL: 200 operations at once', () => {
     const changed = await statementsOf(proxy, async () => {
       const results = await Promise.all(
         groups.map((key, i) =>
-          store.userGroups.update({ key, change: { name: `N${i}` }, ...origin, now: 3000 }),
+          store.userGroups.update({ key, change: { name: `N${i}` }, ...actor, now: 3000 }),
         ),
       )
       assert.deepEqual(
@@ -68,10 +68,10 @@ describe('PostgreSQL: 200 operations at once', () => {
   it('look up different API tokens with a few statements', async (t) => {
     const { store, proxy } = await openProxied(t)
     const hashes = many.map(() => randomBytes(32))
-    const made = await Promise.all(
+    const created = await Promise.all(
       hashes.map((tokenHash, i) =>
         store.apiTokens.create({
-          ...origin,
+          ...actor,
           tokenHash,
           workspaceId: 1,
           environment: 'Testing',
@@ -83,7 +83,7 @@ describe('PostgreSQL: 200 operations at once', () => {
       ),
     )
     const before = proxy.count(statements.findApiToken)
-    assert.deepEqual(await Promise.all(hashes.map((hash) => store.apiTokens.find(hash))), made)
+    assert.deepEqual(await Promise.all(hashes.map((hash) => store.apiTokens.find(hash))), created)
     assert.ok(proxy.count(statements.findApiToken) - before <= few)
   })
 
@@ -105,7 +105,7 @@ describe('PostgreSQL: 200 operations at once', () => {
     const some = many.slice(0, 20)
     const results = await Promise.all(
       some.map((i) =>
-        store.userGroups.update({ key: group, change: { name: `N${i}` }, ...origin, now: 3000 }),
+        store.userGroups.update({ key: group, change: { name: `N${i}` }, ...actor, now: 3000 }),
       ),
     )
     assert.deepEqual(
@@ -136,14 +136,14 @@ describe('PostgreSQL: 200 operations at once', () => {
       const [workspaceId, environment] = tenantScopes[i % 3] ?? tenantScopes[0]
       return { workspaceId, environment, providedId: `id-${Math.floor(i / 3)}` }
     })
-    const made = await statementsOf(proxy, async () => {
+    const statementCount = await statementsOf(proxy, async () => {
       const groups = await Promise.all(keys.map((key) => created(store, { key })))
       assert.equal(new Set(groups.map(({ teamId }) => teamId)).size, many.length)
       groups.forEach(({ workspaceId, environment, providedId }, i) =>
         assert.deepEqual({ workspaceId, environment, providedId }, keys[i]),
       )
     })
-    assert.ok(made <= tenantScopes.length * few, `${made} statements`)
+    assert.ok(statementCount <= tenantScopes.length * few, `${statementCount} statements`)
   })
 })
 
@@ -175,7 +175,7 @@ describe('PostgreSQL: an operation that arrives while statements are in flight',
     const before = store.userGroups.find(group)
     const caught = await next
     // The server has run the statement, but its result has not arrived yet.
-    const changed = await other.userGroups.update({ key: group, change: { name: 'B' }, ...origin, now: 3000 })
+    const changed = await other.userGroups.update({ key: group, change: { name: 'B' }, ...actor, now: 3000 })
     assert.equal(changed.outcome, 'updated')
     assert.equal((await store.userGroups.find(group))?.name, 'B')
     caught.pass()

@@ -18,7 +18,7 @@ import {
   waitingForLocks,
 } from './postgres-support.ts'
 import { Registry } from '../contract/registry.ts'
-import { deletion, freshKey, referenceOf, origin } from '../contract/store-fixtures.ts'
+import { deletion, freshKey, referenceOf, actor } from '../contract/store-fixtures.ts'
 
 const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
 const mapping = '{"sales":"eu"}'
@@ -37,7 +37,7 @@ async function register(store: Store): Promise<Registered> {
 
 describe('PostgreSQL: a mapping that is written while its data source is deleted', () => {
   const update = (store: Store, key: UserGroupKey) =>
-    store.userGroups.update({ key, change: { mapping }, mappingMode: 'registered', ...origin, now: 2000 })
+    store.userGroups.update({ key, change: { mapping }, mappingMode: 'registered', ...actor, now: 2000 })
   const getOrCreate = (store: Store, key: UserGroupKey) =>
     store.userGroups.getOrCreate(creation({ key, change: { name: 'A', mapping }, mappingMode: 'registered' }))
 
@@ -106,7 +106,7 @@ describe('PostgreSQL: resolving a mapping', () => {
     assert.deepEqual(await named(), [])
     const { id } = await own.createDataSource(schema, { providedId: 'eu' })
     assert.deepEqual([await named(), await named()], [[id], [id]])
-    const unmapped = { key: group, change: { mapping: null }, ...origin, now: 2000 }
+    const unmapped = { key: group, change: { mapping: null }, ...actor, now: 2000 }
     await other.userGroups.update(unmapped)
     assert.equal(await own.deleteDataSource({ id }), 'deleted')
     await other.userGroups.update({ ...unmapped, change: { mapping } })
@@ -121,7 +121,7 @@ describe('PostgreSQL: resolving a mapping', () => {
     const next = proxy.next(resolve)
     const found = find(store, group)
     const lookUp = await next
-    await other.userGroups.update({ key: group, change: { mapping: '{"sales":"us"}' }, ...origin, now: 2000 })
+    await other.userGroups.update({ key: group, change: { mapping: '{"sales":"us"}' }, ...actor, now: 2000 })
     assert.equal(await own.deleteDataSource(dataSource), 'deleted')
     lookUp.pass()
     const owner = await found
@@ -169,12 +169,12 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     const results = await inTurn(
       stores,
       key.teamId,
-      () => store.userGroups.update({ key, change: { mapping: '{"a":"2","b":"1"}' }, ...origin, now: 2000 }),
+      () => store.userGroups.update({ key, change: { mapping: '{"a":"2","b":"1"}' }, ...actor, now: 2000 }),
       () =>
         other.userGroups.update({
           key,
           change: { mapping: '{"a":"1","b":"1","c":"1"}' },
-          ...origin,
+          ...actor,
           now: 2000,
         }),
     )
@@ -194,8 +194,8 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     await inTurn(
       stores,
       key.teamId,
-      () => store.userGroups.update({ key, change: { mapping }, ...origin, now: 2000 }),
-      () => other.userGroups.update({ key, change: { mapping: '{"sales":"us"}' }, ...origin, now: 2000 }),
+      () => store.userGroups.update({ key, change: { mapping }, ...actor, now: 2000 }),
+      () => other.userGroups.update({ key, change: { mapping: '{"sales":"us"}' }, ...actor, now: 2000 }),
     )
     const isMapped = (await store.userGroups.find(key))?.mapping === mapping
     assert.equal(await own.deleteDataSource(dataSource), isMapped ? 'in_use' : 'deleted')
@@ -210,8 +210,8 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     await inTurn(
       stores,
       key.teamId,
-      () => store.userGroups.update({ key, change: { mapping: '{"a":"1"}' }, ...origin, now: 2000 }),
-      () => other.userGroups.update({ key, change: { mapping: again }, ...origin, now: 2000 }),
+      () => store.userGroups.update({ key, change: { mapping: '{"a":"1"}' }, ...actor, now: 2000 }),
+      () => other.userGroups.update({ key, change: { mapping: again }, ...actor, now: 2000 }),
     )
     const isMapped = (await store.userGroups.find(key))?.mapping === again
     assert.equal(await own.deleteDataSource(dataSource), isMapped ? 'in_use' : 'deleted')
@@ -225,7 +225,7 @@ describe('PostgreSQL: two processes that change one user group at once', () => {
     const [{ outcome }, deleted] = await inTurn(
       stores,
       key.teamId,
-      () => store.userGroups.update({ key, change: { mapping }, ...origin, now: 2000 }),
+      () => store.userGroups.update({ key, change: { mapping }, ...actor, now: 2000 }),
       () => other.userGroups.delete(deletion(key)),
     )
     assert.ok(['updated', 'not_found'].includes(outcome), outcome)
@@ -267,17 +267,17 @@ describe('PostgreSQL: schemas and data sources, when the connection is lost', ()
     const { store, proxy } = await openProxied(t)
     const own = new Registry(store, tenantScope)
     // The retry waits for the lock until the lost transaction ends.
-    const made = await losing(
+    const created = await losing(
       proxy,
       change.createSchema,
       lose,
       () => own.createSchema({ providedId: 'a' }),
       change.lock,
     )
-    assert.deepEqual(await own.schemas(), [made])
+    assert.deepEqual(await own.schemas(), [created])
     assert.equal(
       await store.dataSources.createSchema({
-        ...origin,
+        ...actor,
         ...tenantScope,
         providedId: 'a',
         name: 'A',
@@ -291,14 +291,14 @@ describe('PostgreSQL: schemas and data sources, when the connection is lost', ()
     const { store, proxy } = await openProxied(t)
     const own = new Registry(store, tenantScope)
     const schema = await own.createSchema({ providedId: 'a' })
-    const made = await losing(
+    const created = await losing(
       proxy,
       change.createDataSource,
       lose,
       () => own.createDataSource(schema, { providedId: 'a' }),
       change.lock,
     )
-    assert.deepEqual(await own.dataSources(), [made])
+    assert.deepEqual(await own.dataSources(), [created])
   })
 
   const runWithoutResult: Lose = async (caught) => {
@@ -316,7 +316,7 @@ describe('PostgreSQL: schemas and data sources, when the connection is lost', ()
     }
     const dataSource = { schemaId: schema.id, providedId: 'a', name: 'A', createdAt: 1 }
     const taken = await losing(proxy, change.createDataSource, dropped, () =>
-      store.dataSources.create({ workspaceId: 1, environment: 'Customer', ...origin, ...dataSource }),
+      store.dataSources.create({ workspaceId: 1, environment: 'Customer', ...actor, ...dataSource }),
     )
     assert.equal(taken, 'provided_id_taken')
     const taking: Lose = async (caught) => {
@@ -324,7 +324,7 @@ describe('PostgreSQL: schemas and data sources, when the connection is lost', ()
       caught.drop()
     }
     const result = await losing(proxy, change.createSchema, taking, () =>
-      store.dataSources.createSchema({ ...origin, ...tenantScope, providedId: 'c', name: 'A', createdAt: 1 }),
+      store.dataSources.createSchema({ ...actor, ...tenantScope, providedId: 'c', name: 'A', createdAt: 1 }),
     )
     assert.equal(result, 'provided_id_taken')
   })
@@ -354,7 +354,7 @@ describe('PostgreSQL: schemas and data sources, when the connection is lost', ()
       change.deleteSchema,
       lose,
       () =>
-        store.dataSources.deleteSchema({ workspaceId: 1, environment: 'Customer', ...origin, id, now: 9000 }),
+        store.dataSources.deleteSchema({ workspaceId: 1, environment: 'Customer', ...actor, id, now: 9000 }),
       change.lock,
     )
     assert.equal(outcome, 'deleted')
@@ -362,7 +362,7 @@ describe('PostgreSQL: schemas and data sources, when the connection is lost', ()
       await store.dataSources.deleteSchema({
         workspaceId: 1,
         environment: 'Customer',
-        ...origin,
+        ...actor,
         id,
         now: 9000,
       }),

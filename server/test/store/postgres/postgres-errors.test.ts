@@ -27,13 +27,13 @@ import {
   waitingForLocks,
   type Proxied,
 } from './postgres-support.ts'
-import { count, freshKey, newWorkspace, origin } from '../contract/store-fixtures.ts'
+import { count, freshKey, newWorkspace, actor } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
 /** Timeouts that do not expire during a test. */
 const longTimeouts = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000 }
 
-const rename = (name: string) => ({ change: { name }, ...origin, now: 3000 })
+const rename = (name: string) => ({ change: { name }, ...actor, now: 3000 })
 
 /** Opens a store whose first creation fails with this SQLSTATE. */
 async function failing(t: Scope, code: string): Promise<Proxied> {

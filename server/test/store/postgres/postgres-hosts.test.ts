@@ -15,7 +15,7 @@ import {
   rotation,
   statements,
 } from './postgres-support.ts'
-import { count, freshKey, newWorkspace, origin, text } from '../contract/store-fixtures.ts'
+import { count, freshKey, newWorkspace, actor, text } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
 // No server listens on this port.
@@ -91,7 +91,7 @@ describe('PostgreSQL: several hosts', () => {
       await fail(first)
       const results = await Promise.all([
         ...groups.map(({ token }) => store.userGroups.rotate(rotation(token))),
-        ...groups.map((key) => store.userGroups.update({ key, change: { name: 'B' }, ...origin, now: 3000 })),
+        ...groups.map((key) => store.userGroups.update({ key, change: { name: 'B' }, ...actor, now: 3000 })),
         ...groups.map(() => store.userGroups.getOrCreate(creation())),
       ])
       assert.deepEqual(count(results), { rotated: 8, updated: 8, created: 8 })

@@ -218,7 +218,7 @@ describe('PostgreSQL: a database', () => {
     await assertPlaceRefused(
       openPostgres(t, role),
       url,
-      'the role may not make tables here; grant it CREATE on the schema, or run `ugs migrate` with a role that may',
+      'the role may not create tables here; grant it CREATE on the schema, or run `ugs migrate` with a role that may',
     )
   })
 

@@ -25,14 +25,14 @@ import {
   mint,
   newSession,
   newWorkspace,
-  origin,
+  actor,
   referenceOf,
   text,
 } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
 const apiToken = () => ({
-  ...origin,
+  ...actor,
   tokenHash: randomBytes(32),
   workspaceId: 1,
   environment: 'Customer' as const,
@@ -52,7 +52,7 @@ const allEvents = { since: 0, beforeEventId: firstEventId(Infinity), limit: 9 }
 const operations: Record<string, (store: Store) => Promise<unknown>> = {
   getOrCreateUserGroup: (store) => store.userGroups.getOrCreate(creation({ key })),
   getOrCreateUserGroups: (store) => store.userGroups.getOrCreateMany([creation({ key }), creation()]),
-  updateUserGroup: (store) => store.userGroups.update({ key, change: { name: 'B' }, ...origin, now: 1 }),
+  updateUserGroup: (store) => store.userGroups.update({ key, change: { name: 'B' }, ...actor, now: 1 }),
   rotateUserGroupToken: (store) => store.userGroups.rotate(rotation(token)),
   findByToken: (store) => store.userGroups.findByToken(1, 'Customer', referenceOf(token), 1),
   isUnchanged: (store) => store.userGroups.isUnchanged(1, 'Customer', { bucket: 0, teamId: 1 }, '1/1'),
@@ -68,20 +68,20 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   findApiToken: (store) => store.apiTokens.find(randomBytes(32)),
   listApiTokens: (store) => store.apiTokens.list(),
   limitApiToken: (store) =>
-    store.apiTokens.limit({ id: 1, rateLimit: { perSecond: 1, burst: 1 }, ...origin, now: 1 }),
+    store.apiTokens.limit({ id: 1, rateLimit: { perSecond: 1, burst: 1 }, ...actor, now: 1 }),
   reportUsage: (store) => store.apiTokens.reportUsage([{ apiTokenId: 1, costMs: 1, aheadMs: 1, fullMs: 1 }]),
-  revokeApiToken: (store) => store.apiTokens.revoke({ id: 1, ...origin, now: 1 }),
+  revokeApiToken: (store) => store.apiTokens.revoke({ id: 1, ...actor, now: 1 }),
   rotateApiToken: (store) =>
-    store.apiTokens.rotate({ id: 1, tokenHash: randomBytes(32), oldTokenValidUntil: 1, ...origin, now: 1 }),
+    store.apiTokens.rotate({ id: 1, tokenHash: randomBytes(32), oldTokenValidUntil: 1, ...actor, now: 1 }),
   recordApiTokenUses: (store) => store.apiTokens.recordUses([{ id: 1, usedAt: 60_000 }]),
   createConsoleSession: (store) => store.sessions.create(newSession(randomBytes(32), 1, 1)),
   findConsoleSession: (store) => store.sessions.find(randomBytes(32)),
   touchConsoleSession: (store) => store.sessions.touch(randomBytes(32), 1),
   deleteConsoleSession: (store) => store.sessions.delete(randomBytes(32)),
   listAuditEvents: (store) => store.audit.list({ ...tenantScope, teamId: 1, ...allEvents }),
-  pruneAuditEvents: (store) => store.audit.prune({ ...tenantScope, ...origin, before: 1001, now: 9000 }),
+  pruneAuditEvents: (store) => store.audit.prune({ ...tenantScope, ...actor, before: 1001, now: 9000 }),
   endGracePeriod: (store) =>
-    store.userGroups.endGracePeriod({ ...tenantScope, token: referenceOf(token), ...origin, now: 1 }),
+    store.userGroups.endGracePeriod({ ...tenantScope, token: referenceOf(token), ...actor, now: 1 }),
   listSecretKeyChecks: (store) => store.secretKeys.listChecks(),
   addSecretKeyCheck: (store) => store.secretKeys.addCheck({ keyId: 'k1', sealed: randomBytes(3) }),
   retireSecretKey: (store) => store.secretKeys.retire('k2'),
@@ -199,7 +199,7 @@ describe('PostgreSQL: a database that is lost during an operation', () => {
     ]
     const results = [
       assertUnavailable(
-        store.userGroups.update({ key: groups[0], change: { name: 'B' }, ...origin, now: 1 }),
+        store.userGroups.update({ key: groups[0], change: { name: 'B' }, ...actor, now: 1 }),
         {
           isAmbiguous: true,
         },

@@ -13,12 +13,13 @@ import { ScopedCoalescers } from '../../../src/store/postgres/scoped-coalescer.t
 import { UserGroupHistory } from '../../../src/store/postgres/user-group-history.ts'
 import { UserGroupSearch } from '../../../src/store/postgres/user-group-search.ts'
 import { UserGroupStatements } from '../../../src/store/postgres/user-group-statements.ts'
+import { UserGroupTokens } from '../../../src/store/postgres/user-group-tokens.ts'
 import { UserGroups } from '../../../src/store/postgres/user-groups.ts'
 import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { fill, knowledge, many, pagesOf } from './postgres-grown.ts'
 import { suiteScope } from './postgres-support.ts'
-import { origin } from '../contract/store-fixtures.ts'
+import { actor } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
 /** Connection pool that records the number of pages each statement reads. */
@@ -41,7 +42,7 @@ class MeasuringPrimary extends PrimaryPool {
 const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
 const key = { ...tenantScope, providedId: 'customer 7007' }
 
-for (const [when, learn] of Object.entries(knowledge)) {
+for (const [when, statistics] of Object.entries(knowledge)) {
   describe(`PostgreSQL: ${when}, in management operations`, () => {
     let primary: MeasuringPrimary
     let userGroups: UserGroups
@@ -54,16 +55,15 @@ for (const [when, learn] of Object.entries(knowledge)) {
       const url = await migratedDatabase(scope)
       const session = await openSession(scope, url)
       await session.query(fill(many))
-      await session.query(learn)
+      await session.query(statistics)
       primary = new MeasuringPrimary(url)
       const retry = new Retry(primary, defaults.deadlineMs)
       const distribution = new Distribution()
       const coalescers = new ScopedCoalescers(primary.poolSize, distribution, undefined)
       const mappings = new Mappings(primary, coalescers)
       const statements = new UserGroupStatements(primary, coalescers, mappings)
-      userGroups = new UserGroups(primary, retry, {
-        ...{ statements, mappings, distribution, hasLegacyTokens: false },
-      })
+      const tokens = new UserGroupTokens(retry, { statements, distribution, hasLegacyTokens: false })
+      userGroups = new UserGroups(primary, retry, { statements, mappings, tokens })
       history = new UserGroupHistory(retry, distribution)
       search = new UserGroupSearch(retry)
       dataSources = new DataSources(primary, retry, mappings)
@@ -77,25 +77,25 @@ for (const [when, learn] of Object.entries(knowledge)) {
     const location = { bucket: bucketOf(key), teamId }
     const operations: Record<string, () => Promise<unknown>> = {
       'a lookup by id': () => userGroups.findById(1, 'Customer', teamId),
-      'a suspension': () => userGroups.suspend({ ...origin, key, suspended: true, now: 2 }),
+      'a suspension': () => userGroups.suspend({ ...actor, key, suspended: true, now: 2 }),
       'a rotation by id': () =>
         userGroups.rotate({
-          ...origin,
+          ...actor,
           ...{ ...tenantScope, target: { providedId: key.providedId }, oldTokenValidUntil: 2, now: 2 },
           issueToken: () => ({ hash: Buffer.alloc(32, 7), keyId: 'k', sealed: Buffer.alloc(1) }),
         }),
       'an update with a revision': () =>
         userGroups.update({
           ...{ key, expected: { teamId, revision: 3 }, change: { mapping: '{"many":"d9"}' } },
-          ...{ ...origin, now: 3 },
+          ...{ ...actor, now: 3 },
         }),
       'listing versions': () =>
         history.listVersions({ workspaceId: 1, ...location, beforeRevision: null, limit: 10 }),
-      'a deletion': () => userGroups.delete({ key, ...origin, now: 3 }),
+      'a deletion': () => userGroups.delete({ key, ...actor, now: 3 }),
       'a restoration': () =>
-        userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
+        userGroups.restore({ ...actor, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
       'a restoration of an unknown user group': () =>
-        userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
+        userGroups.restore({ ...actor, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
       'a page of deleted user groups': () =>
         history.listDeleted({ ...tenantScope, deletedAfter: 0, afterTeamId: 1_019_990, limit: 10 }),
       'deleting no expired user groups': () => history.deleteExpired(0),

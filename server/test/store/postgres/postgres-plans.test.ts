@@ -112,37 +112,37 @@ const values: Record<keyof typeof statements, unknown[]> = {
 }
 
 /** Creates a database with this number of rows of each kind and then runs the statistics command. */
-function grown(rows: number, learn: string) {
+function grown(rows: number, statistics: string) {
   const scope = suiteScope()
-  const made = {} as { primary: PrimaryPool; url: string }
+  const fixture = {} as { primary: PrimaryPool; url: string }
   before(async () => {
-    made.url = await migratedDatabase(scope)
-    const session = await openSession(scope, made.url)
+    fixture.url = await migratedDatabase(scope)
+    const session = await openSession(scope, fixture.url)
     await session.query(fill(rows))
-    await session.query(learn)
-    const location = parseDatabaseUrl(made.url)
+    await session.query(statistics)
+    const location = parseDatabaseUrl(fixture.url)
     assert.ok(location.kind === 'postgres')
-    made.primary = new PrimaryPool(location.server, defaults)
+    fixture.primary = new PrimaryPool(location.server, defaults)
   })
-  after(() => made.primary.close())
-  return made
+  after(() => fixture.primary.close())
+  return fixture
 }
 
 const names = Object.keys(statements) as (keyof typeof statements)[]
 
-for (const [when, learn] of Object.entries(knowledge)) {
+for (const [when, statistics] of Object.entries(knowledge)) {
   describe(`PostgreSQL: ${when},`, () => {
-    const made = grown(many, learn)
+    const fixture = grown(many, statistics)
 
     it('uses custom plans without statistics, and generic plans otherwise', async () => {
-      const [row] = await made.primary.query('SHOW plan_cache_mode')
-      const mode = learn === '' ? 'force_custom_plan' : 'force_generic_plan'
+      const [row] = await fixture.primary.query('SHOW plan_cache_mode')
+      const mode = statistics === '' ? 'force_custom_plan' : 'force_generic_plan'
       assert.deepEqual(row, { plan_cache_mode: mode })
     })
 
     for (const name of names) {
       it(`${name} reads a few pages`, async () => {
-        const pages = await pagesOf(made, statements[name], values[name])
+        const pages = await pagesOf(fixture, statements[name], values[name])
         // The smallest table has about 200 pages.
         assert.ok(pages > 0 && pages < 150, `${pages} pages`)
       })
@@ -151,13 +151,13 @@ for (const [when, learn] of Object.entries(knowledge)) {
 }
 
 // Generic plans start to be used at this size and must suit tables that grow afterwards.
-for (const learn of ['VACUUM user_group', 'VACUUM', 'ANALYZE user_group', 'ANALYZE']) {
-  describe(`PostgreSQL: with generic plans of small tables, after ${learn},`, () => {
-    const made = grown(1100, learn)
+for (const statistics of ['VACUUM user_group', 'VACUUM', 'ANALYZE user_group', 'ANALYZE']) {
+  describe(`PostgreSQL: with generic plans of small tables, after ${statistics},`, () => {
+    const fixture = grown(1100, statistics)
 
     for (const name of names) {
       it(`${name} discards few rows`, async () => {
-        const rows = await discardedRows(made, statements[name], values[name])
+        const rows = await discardedRows(fixture, statements[name], values[name])
         assert.ok(rows < 50, `${rows} rows`)
       })
     }

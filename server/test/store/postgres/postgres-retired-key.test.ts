@@ -27,7 +27,7 @@ it('PostgreSQL: retiring a secret key waits for writes that started before', asy
   await writer.query('COMMIT')
   await retiring
   const { tokens } = await store.encryptedTokens.list({
-    cursor: { place: 'user_group', after: null },
+    cursor: { table: 'user_group', after: null },
     limit: 9,
   })
   assert.deepEqual(

@@ -17,9 +17,9 @@ import { DatabaseProxy, type ProxyOptions } from '../../support/database-proxy.t
 import { migratedDatabase } from '../../support/database.ts'
 import type { Scope } from '../../support/scope.ts'
 import { openSession } from '../../support/session.ts'
-import { freshKey, mint, origin, referenceOf } from '../contract/store-fixtures.ts'
+import { freshKey, mint, actor, referenceOf } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
-import { madeBy } from '../contract/created-user-group.ts'
+import { userGroupOf } from '../contract/created-user-group.ts'
 
 /** Timeouts in milliseconds: short enough to wait for in a test, long enough for a slow machine. */
 export const brief = { deadlineMs: 1000 } as const
@@ -96,7 +96,7 @@ export function creation(over: Partial<GetOrCreateUserGroup> = {}): GetOrCreateU
     change: { name: 'A' },
     mayWrite: true,
     issueToken: mint,
-    ...origin,
+    ...actor,
     now: 1000,
     ...over,
   }
@@ -104,7 +104,7 @@ export function creation(over: Partial<GetOrCreateUserGroup> = {}): GetOrCreateU
 
 export async function created(store: Store, over: Partial<GetOrCreateUserGroup> = {}): Promise<UserGroup> {
   const result = await store.userGroups.getOrCreate(creation(over))
-  return madeBy(result)
+  return userGroupOf(result)
 }
 
 /** Creates this number of user groups, in the order of their team ids. */
@@ -116,7 +116,7 @@ export async function createdInTurn(store: Store, count: number): Promise<UserGr
 
 export function rotation(token: Sealed, over: Partial<RotateUserGroupToken> = {}): RotateUserGroupToken {
   return {
-    ...origin,
+    ...actor,
     workspaceId: 1,
     environment: 'Customer',
     target: { token: referenceOf(token) },

@@ -6,9 +6,9 @@ import type { UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { getOrCreate } from '../contract/mapped-user-groups.ts'
-import { madeBy } from '../contract/created-user-group.ts'
+import { userGroupOf } from '../contract/created-user-group.ts'
 import { openPostgres } from './postgres-support.ts'
-import { freshKey, mint, origin } from '../contract/store-fixtures.ts'
+import { freshKey, mint, actor } from '../contract/store-fixtures.ts'
 
 // A failover or a restore from a backup can lose the latest changes. New changes then reuse the lost revisions.
 describe('PostgreSQL: a user group that was read at a lost revision and has since reached the same revision number', () => {
@@ -29,14 +29,14 @@ describe('PostgreSQL: a user group that was read at a lost revision and has sinc
       const store = await openPostgres(t, url)
       const session = await openSession(t, url)
       const key = freshKey()
-      const location = locationOf(madeBy(await getOrCreate(store, key)))
-      const make = async (changes: Change[], now: number) => {
+      const location = locationOf(userGroupOf(await getOrCreate(store, key)))
+      const apply = async (changes: Change[], now: number) => {
         for (const [i, change] of changes.entries()) await change(store, key, now + i)
       }
-      await make(first, 1500)
+      await apply(first, 1500)
       await session.query('CREATE TABLE kept AS SELECT * FROM user_group')
       await session.query('CREATE TABLE kept_versions AS SELECT * FROM user_group_version')
-      await make(lost, 2000)
+      await apply(lost, 2000)
       const { stamp } = (await getOrCreate(store, key, { change: {} })) as { stamp: string }
       assert.equal(await store.userGroups.isUnchanged(1, 'Customer', location, stamp), true)
       const before = await store.userGroups.find(key)
@@ -44,7 +44,7 @@ describe('PostgreSQL: a user group that was read at a lost revision and has sinc
       await session.query('DELETE FROM user_group')
       await session.query('INSERT INTO user_group_version SELECT * FROM kept_versions')
       await session.query('INSERT INTO user_group OVERRIDING SYSTEM VALUE SELECT * FROM kept')
-      await make(later, 3000)
+      await apply(later, 3000)
       assert.equal((await store.userGroups.find(key))?.revision, before?.revision)
       assert.equal(await store.userGroups.isUnchanged(1, 'Customer', location, stamp), false)
     })
@@ -54,7 +54,7 @@ describe('PostgreSQL: a user group that was read at a lost revision and has sinc
 type Change = (store: Store, key: UserGroupKey, now: number) => Promise<unknown>
 
 function rename(name: string): Change {
-  return (store, key, now) => store.userGroups.update({ key, change: { name }, ...origin, now })
+  return (store, key, now) => store.userGroups.update({ key, change: { name }, ...actor, now })
 }
 
 function clockAhead(change: Change): Change {
@@ -65,17 +65,17 @@ async function rotate(store: Store, key: UserGroupKey, now: number): Promise<voi
   const { providedId, ...tenantScope } = key
   const target = { providedId }
   const command = { ...tenantScope, target, oldTokenValidUntil: now, issueToken: mint, now }
-  assert.equal((await store.userGroups.rotate({ ...origin, ...command })).outcome, 'rotated')
+  assert.equal((await store.userGroups.rotate({ ...actor, ...command })).outcome, 'rotated')
 }
 
 function suspend(suspended: boolean): Change {
-  return (store, key, now) => store.userGroups.suspend({ ...origin, key, suspended, now })
+  return (store, key, now) => store.userGroups.suspend({ ...actor, key, suspended, now })
 }
 
 /** Deletes and restores the user group, which increases its revision. */
 async function restore(store: Store, key: UserGroupKey, now: number): Promise<void> {
   const teamId = (await store.userGroups.find(key))?.teamId ?? 0
   const { workspaceId, environment } = key
-  await store.userGroups.delete({ key, ...origin, now })
-  await store.userGroups.restore({ ...origin, workspaceId, environment, teamId, deletedAfter: 0, now })
+  await store.userGroups.delete({ key, ...actor, now })
+  await store.userGroups.restore({ ...actor, workspaceId, environment, teamId, deletedAfter: 0, now })
 }

@@ -36,7 +36,7 @@ describeMappingEntries('PostgreSQL', {
   freshUrl: () => freshDatabase(scope),
   query: (url, sql) =>
     withSession(url, async (session) => (await session.query<Record<string, unknown>>(sql)).rows),
-  makeFirstVersion: (url, sql) =>
+  createFirstVersion: (url, sql) =>
     withSession(url, async (session) => {
       const [first] = readMigrations('postgres')
       await session.query(

@@ -2,7 +2,7 @@
 // acknowledged one. Arguments: URL of the database, prefix of the ids, number of user groups.
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import { openStore } from '../../../src/store/open-store.ts'
-import { mint, origin } from '../contract/store-fixtures.ts'
+import { mint, actor } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
 const [url = '', prefix = '', count = '0'] = process.argv.slice(2)
@@ -16,7 +16,7 @@ for (let next = 0; next < Number(count); next += 4) {
         change: { name: 'A' },
         mayWrite: true,
         issueToken: mint,
-        ...origin,
+        ...actor,
         now: 1,
       }),
     ),

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
 import { poll } from '../../failover/poll.ts'
 import { temporaryFolder } from '../../support/service.ts'
-import { mint, origin } from '../contract/store-fixtures.ts'
+import { mint, actor } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
 // Loads the build, because the checkpoint thread cannot run TypeScript.
@@ -26,7 +26,7 @@ test('the write-ahead log is checkpointed before a commit must do it, restarts, 
       change: { name: 'A', properties: JSON.stringify({ fill: 'x'.repeat(30_000) }) },
       mayWrite: true,
       issueToken: mint,
-      ...origin,
+      ...actor,
       now: 1,
     })
   const pagesInLog = () => statSync(`${path}-wal`).size / pageInLog

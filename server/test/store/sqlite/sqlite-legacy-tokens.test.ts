@@ -12,7 +12,7 @@ import { UserGroupService } from '../../../src/domain/user-group/user-group-serv
 import { encryptionContext } from '../../../src/domain/user-group/user-group.ts'
 import { readMigrations } from '../../../src/store/migrations.ts'
 import { openStore } from '../../../src/store/open-store.ts'
-import { deletion, origin } from '../contract/store-fixtures.ts'
+import { deletion, actor } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { legacyToken } from '../../support/tokens.ts'
@@ -123,7 +123,7 @@ function query<Row>(path: string, sql: string): Row[] {
   return rows
 }
 
-const customer = { workspaceId: 1, environment: 'Customer', ...origin } as const
+const customer = { workspaceId: 1, environment: 'Customer', ...actor } as const
 
 describe('SQLite: a store with tokens from before locators', async () => {
   const groups = {} as Record<'kept' | 'rotated' | 'deleted' | 'testing' | 'last', OldUserGroup>

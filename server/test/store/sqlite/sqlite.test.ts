@@ -12,10 +12,10 @@ import { StoreError } from '../../../src/store/store-error.ts'
 import { temporaryFolder } from '../../support/service.ts'
 import { describeStore } from '../contract/store-contract.ts'
 import { describeMappingEntries } from '../contract/mapping-entries-contract.ts'
-import { madeBy, unchanged, unstamped } from '../contract/created-user-group.ts'
+import { userGroupOf, unchanged, unstamped } from '../contract/created-user-group.ts'
 import { describeProcesses } from '../contract/store-processes.ts'
 import { describeUnchanged } from '../contract/unchanged-contract.ts'
-import { mint, origin } from '../contract/store-fixtures.ts'
+import { mint, actor } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
 const folder = temporaryFolder({ after })
@@ -51,7 +51,7 @@ describeMappingEntries('SQLite', {
     database.close()
     return rows
   },
-  makeFirstVersion: (url, sql) => {
+  createFirstVersion: (url, sql) => {
     const [first] = readMigrations('sqlite')
     const database = new BetterSqlite3(pathOf(url))
     database.pragma('application_id = 0x55475300')
@@ -71,7 +71,7 @@ const create = (providedId: string, name = 'A') => ({
   change: { name },
   mayWrite: true,
   issueToken: mint,
-  ...origin,
+  ...actor,
   now: 1,
 })
 
@@ -84,7 +84,7 @@ describe('SQLite: the file', () => {
     const second = await open(path)
     const found = await second.userGroups.getOrCreate(create('a'))
     await second.close()
-    assert.deepEqual(unstamped(found), unchanged(madeBy(created)))
+    assert.deepEqual(unstamped(found), unchanged(userGroupOf(created)))
   })
 
   it('is created once when two threads open it at the same time', async () => {
@@ -238,9 +238,9 @@ describe('SQLite: the file', () => {
     const version = () => other.pragma('data_version', { simple: true })
     const before = version()
     await store.userGroups.getOrCreate(create('a'))
-    await store.userGroups.update({ key: key('a'), change: { name: 'A' }, ...origin, now: 2 })
+    await store.userGroups.update({ key: key('a'), change: { name: 'A' }, ...actor, now: 2 })
     assert.equal(version(), before)
-    await store.userGroups.update({ key: key('a'), change: { name: 'B' }, ...origin, now: 2 })
+    await store.userGroups.update({ key: key('a'), change: { name: 'B' }, ...actor, now: 2 })
     assert.notEqual(version(), before)
     other.close()
     await store.close()

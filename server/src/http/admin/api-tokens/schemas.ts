@@ -29,7 +29,7 @@ const token = Type.String({ description: 'Shown only once.', examples: ['uga_cus
 
 export const ApiTokenBody = Type.Object(
   {
-    name: text('Name that tells its purpose.', 'backend'),
+    name: text('Name that describes its purpose.', 'backend'),
     scopes: Type.Array(Type.Enum([...scopes]), {
       description: 'Permissions.',
       minItems: 1,

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { wholeNumber } from '../../../contract/user/schemas.ts'
+import { wholeNumber } from '../../../contract/patterns.ts'
 import { auditActions, isEventId } from '../../../domain/audit/audit-event.ts'
 import type { AuditFilter } from '../../../domain/audit/audit-log.ts'
 import { validationFailed } from '../../../domain/fault.ts'

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { json, object, successful, time, type Members } from '../../../contract/json/json-builder.ts'
-import { wholeNumber } from '../../../contract/user/schemas.ts'
+import { wholeNumber } from '../../../contract/patterns.ts'
 import type { DataSource, Schema } from '../../../domain/data-source/data-source.ts'
 import { DeletedResponse, PageQuery } from '../fields.ts'
 import { deleted, type AdminOperation } from '../operation.ts'

@@ -11,7 +11,7 @@ const writeLength = 65_536
 /**
  * Collects texts in a temporary file and returns a stream of it. Most clients read the response only after they sent the whole
  * request, so a response that is streamed earlier would block; in memory it could be too large.
- * @throws Fault `unavailable` if the system's temporary folder is not writable; and whatever `texts` throws
+ * @throws Fault `unavailable` if the system's temporary folder is not writable; and the errors of `texts`
  */
 export async function spool(texts: AsyncIterable<string>): Promise<Readable> {
   const file = await guarded(openUnlinked())

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../../../contract/limits.ts'
-import { identity, response, success, withoutNul } from '../../../contract/user/schemas.ts'
+import { withoutNul } from '../../../contract/patterns.ts'
+import { identity, response, success } from '../../../contract/user/schemas.ts'
 import { differences } from '../fields.ts'
 
 export const PromotionBody = Type.Object(

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { json, successful } from '../../../contract/json/json-builder.ts'
 import { readChange } from '../../../contract/user/bodies.ts'
-import { pointer, wholeNumber, withoutNul } from '../../../contract/user/schemas.ts'
+import { pointer, wholeNumber, withoutNul } from '../../../contract/patterns.ts'
 import { validationFailed } from '../../../domain/fault.ts'
 import { stepsOfPointer } from '../../../domain/json/json-pointer.ts'
 import type { TokenlessUserGroup } from '../../../domain/user-group/user-group.ts'

@@ -19,7 +19,7 @@ const noIdleMs = 0.05
  * - If the loop was busy since the previous iteration, a request arrived at some time since then, but after the previous
  *   response on its connection. The estimate is the midpoint of that interval.
  */
-export class ArrivalClock {
+export class ArrivalEstimator {
   /** Start of the current iteration; undefined between iterations. */
   #tick: number | undefined
   #lastTick = 0

@@ -1,0 +1,15 @@
+// Regular expressions of the JSON schemas, in a form that every dialect supports. `validator.ts` has a message for each.
+
+/** No U+0000 to U+001F and no U+007F. */
+export const withoutControlCharacters = '^[^\\u0000-\\u001f\\u007f]*$'
+/** No U+0000, which no id contains. */
+export const withoutNul = '^[^\\u0000]*$'
+/** RFC 3339. */
+export const timestamp =
+  '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$'
+/** A positive integer as text, in a path or query. */
+export const wholeNumber = '^[1-9][0-9]{0,15}$'
+/** RFC 6901, with at least one step. */
+export const pointer = '^(/([^~/\\u0000]|~[01])*)+$'
+/** Matches the empty string too, which `minLength` refuses with its own message. */
+export const notOnlyWhiteSpace = '^$|\\S'
