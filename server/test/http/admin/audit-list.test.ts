@@ -155,7 +155,7 @@ describe('the audit log refuses', () => {
   const wrong: Record<string, readonly (string | number)[]> = {
     since: noTimes,
     until: noTimes,
-    team_id: ['', '0', '-1', '1.5', 'x', '1'.repeat(16)],
+    team_id: ['', '0', '-1', '1.5', 'x', '1'.repeat(17)],
     user_group_id: ['', '\0', 'x'.repeat(256)],
     action: ['', 'user_group', 'USER_GROUP.CREATED', 'user_group.created '],
     author: ['', '\0', 'x'.repeat(256)],
