@@ -15,6 +15,7 @@ import {
   checkServer,
   hasTable,
   isBeingFilled,
+  isContracted,
   migrate,
   refuseNewer,
   type MigrationOptions,
@@ -140,6 +141,7 @@ async function storeOver(
     encryptedTokens: new EncryptedTokens(retry),
     audit: new AuditLog(primary, retry),
     locatorKey: locatorKey.key,
+    issuesLocators: await isContracted(primary.query),
     ping: () => new Retry(primary, pingDeadlineMs).run(() => workspaces.probe()),
     close: async () => {
       await retry.idle()
