@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { environments } from '../domain/environment.ts'
+import { parseId } from '../domain/util/id.ts'
 import { defaultWorkspaceName } from '../domain/workspace/workspace.ts'
 
 export const workspaceOption = () =>
@@ -47,7 +48,10 @@ export function parseName(text: string): string {
   return text
 }
 
+/** Parses a count or an id. */
 export function parseCount(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of at least 1.')
-  return Number(text)
+  const count = parseId(text)
+  if (count === null)
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}.`)
+  return count
 }

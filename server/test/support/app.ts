@@ -9,7 +9,7 @@ import { generateSecretKey, Keyring } from '../../src/domain/secret-key/keyring.
 import { type RateLimit } from '../../src/domain/api-token/rate-limit.ts'
 import { RateLimiter } from '../../src/domain/api-token/rate-limiter.ts'
 import type { Store } from '../../src/domain/store.ts'
-import { generateToken, hashToken } from '../../src/domain/token/token.ts'
+import { generateApiToken, hashToken } from '../../src/domain/token/token.ts'
 import { LastUsedTracker } from '../../src/domain/api-token/last-used-tracker.ts'
 import { UserGroupService } from '../../src/domain/user-group/user-group-service.ts'
 import { createLogger } from '../../src/observability/logger.ts'
@@ -78,7 +78,7 @@ export async function startApp(
     store,
     writeApiTokenUses: () => lastUsedTracker.write(),
     createApiToken: async (expiresAt, scopes = ['admin']) => {
-      const token = generateToken('api', 'Customer')
+      const token = generateApiToken('Customer')
       await store.apiTokens.create({
         ...origin,
         ...{ tokenHash: hashToken(token), workspaceId: 1, environment: 'Customer', name: 'test', scopes },

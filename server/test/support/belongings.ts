@@ -1,5 +1,6 @@
-import { generateToken } from '../../src/domain/token/token.ts'
+import { generateApiToken } from '../../src/domain/token/token.ts'
 import { assertAnswers, of, type ManagedEnvironment } from './admin-api.ts'
+import { unknownToken } from './tokens.ts'
 import { assertSuccess, tokenIn } from './user-api.ts'
 
 /** One resource of each kind in an environment. */
@@ -66,8 +67,8 @@ export async function giveBelongings({ admin, user, create }: ManagedEnvironment
 export const nobodys: Belongings = {
   userGroupId: 'group of nil',
   teamId: 900_001,
-  token: generateToken('userGroup', 'Customer'),
-  replacedToken: generateToken('userGroup', 'Customer'),
+  token: unknownToken('Customer'),
+  replacedToken: unknownToken('Customer'),
   idempotencyKey: 'key-of-nil',
   deletedUserGroupId: 'deleted of nil',
   deletedTeamId: 900_002,
@@ -76,7 +77,7 @@ export const nobodys: Belongings = {
   unusedSchemaId: 900_004,
   dataSourceId: 900_005,
   apiTokenId: 900_006,
-  apiToken: generateToken('api', 'Customer'),
+  apiToken: generateApiToken('Customer'),
 }
 
 /** Removes the requested ids from a text. */

@@ -12,7 +12,7 @@ export const withoutNul = '^[^\\u0000]*$'
 export const timestamp =
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$'
 /** A positive integer as text, in a path or query. */
-export const wholeNumber = '^[1-9][0-9]{0,14}$'
+export const wholeNumber = '^[1-9][0-9]{0,15}$'
 /** RFC 6901, with at least one step. */
 export const pointer = '^(/([^~/\\u0000]|~[01])*)+$'
 /** Matches the empty string too, which `minLength` refuses with its own message. */
@@ -101,7 +101,7 @@ export const identity = {
   }),
   token: Type.String({
     description: 'The user group token. Store it and use it to render embedded dashboards.',
-    pattern: '^ugt_(customer|testing)_[0-9A-Za-z]{38}$',
+    pattern: '^ugt_(customer|testing)_([0-9A-Za-z]{38}|[0-9A-Za-z]{50})$',
     examples: [tokenExample],
   }),
   name: Type.String({ description: 'Name of the user group.', examples: ['Example customer'] }),

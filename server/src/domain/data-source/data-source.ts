@@ -1,5 +1,6 @@
 import type { Environment } from '../environment.ts'
 import type { JsonText } from '../json/json-text.ts'
+import { parseId } from '../util/id.ts'
 
 /** A database structure that dashboards query. The keys of a mapping name schemas (specification 2.2). */
 export interface Schema {
@@ -47,7 +48,7 @@ export type MappingMode = (typeof mappingModes)[number]
 
 /** Returns the id that a key or value of a mapping can stand for, or null if the text is no id. */
 export function idOf(text: string): number | null {
-  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null
+  return parseId(text)
 }
 
 /** Returns the schema that a mapping key names. A provided id wins over an equal id of another schema. */

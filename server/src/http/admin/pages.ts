@@ -1,5 +1,6 @@
 import { array, json, successful } from '../../contract/json/json-builder.ts'
 import { validationFailed } from '../../domain/fault.ts'
+import { parseId } from '../../domain/util/id.ts'
 import type { PageQuery } from './fields.ts'
 import type { AdminResponse } from './operation.ts'
 
@@ -63,5 +64,5 @@ export function positionOf(
 }
 
 export function isId(position: string): boolean {
-  return /^\d{1,15}$/.test(position)
+  return parseId(position) !== null
 }

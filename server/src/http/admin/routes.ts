@@ -41,7 +41,7 @@ export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDe
       operation.body && operation.takesRows !== true ? compileValidator(operation.body) : undefined
     app.route({
       method: operation.method,
-      url: `/admin/v1${operation.path.replaceAll(/\{(\w+)\}/g, ':$1(^[1-9]\\d{0,14}$)')}`,
+      url: `/admin/v1${operation.path.replaceAll(/\{(\w+)\}/g, ':$1(^[1-9]\\d{0,15}$)')}`,
       config: { challenge: authentication.challenge },
       onRequest: async (request, reply) => {
         const context = contextOf(request.raw)

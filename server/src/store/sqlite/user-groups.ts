@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { Database, Statement } from 'better-sqlite3'
 import type { Actor, Author } from '../../domain/audit/audit-event.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -14,7 +13,6 @@ import {
   decideSuspension,
   mappingToCheck,
   revisionsKept,
-  type IdempotencyRecord,
   type Rotation,
   type RotationTarget,
   type Transition,
@@ -45,16 +43,13 @@ import { bucketOf, type UserGroupLocation } from '../../domain/user-group/locati
 import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group.ts'
 import { auditedChangeOf } from '../audit-row.ts'
 import {
-  idempotencyRecordOf,
   keptColumns,
   restoredColumns,
-  tokenlessColumns,
   tokenlessUserGroupOf,
   userGroupOf,
   viewColumns,
   viewOf,
   type DeletedRow,
-  type IdempotencyRow,
   type TokenlessRow,
   type UserGroupRow,
   type ViewRow,
@@ -63,6 +58,7 @@ import type { AuditLog } from './audit-log.ts'
 import type { ChangeTracker } from './change-tracker.ts'
 import type { Mappings } from './mappings.ts'
 import type { Synchronous } from './port.ts'
+import { UserGroupTokens } from './user-group-tokens.ts'
 
 /** `viewColumns` in their order. The encrypted token is in hexadecimal: SQLite would allocate memory for each blob. */
 const viewColumnsAsText = viewColumns.replace(/user_group\.token_sealed/, 'hex($&)')
@@ -75,19 +71,6 @@ type ViewValues = [
   sealed: string,
 ]
 
-type LocatedRow = TokenlessRow & Pick<UserGroupRow, 'token_hash'>
-interface SupersededRow {
-  readonly issued_at: number
-  readonly valid_until: number
-}
-
-/** A token that was found, with the row of its user group. */
-interface FoundToken {
-  readonly row: TokenlessRow
-  /** Null if the token is the current one. */
-  readonly superseded: SupersededRow | null
-}
-
 /**
  * The operations on user groups and their tokens. Each one loads rows, decides, and applies the decision, within one
  * transaction of `GroupCommit`.
@@ -97,14 +80,14 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
   readonly #mappings: Mappings
   readonly #audit: AuditLog
   readonly #statements: ReturnType<typeof prepareStatements>
-  readonly #selectLegacyToken: ReturnType<typeof prepareLegacyLookup>
+  readonly #tokens: UserGroupTokens
 
   constructor(database: Database, changeTracker: ChangeTracker, mappings: Mappings, audit: AuditLog) {
     this.#changeTracker = changeTracker
     this.#mappings = mappings
     this.#audit = audit
     this.#statements = prepareStatements(database)
-    this.#selectLegacyToken = prepareLegacyLookup(database)
+    this.#tokens = new UserGroupTokens(database)
   }
 
   getOrCreate(command: GetOrCreateUserGroup): GetOrCreateOutcome {
@@ -140,7 +123,7 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
 
   rotate(command: RotateUserGroupToken): RotateOutcome {
     const target = this.#findTarget(command)
-    const record = target && this.#findRecord(command, target.userGroup.teamId)
+    const record = target && this.#tokens.findRecord(target.userGroup, command.idempotency)
     const decision = decideRotation(target, record, command, command.issueToken)
     if (decision.outcome !== 'rotated') return decision
     const retired = this.#checkSecretKey(decision.token)
@@ -150,14 +133,12 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
   }
 
   endGracePeriod(command: EndGracePeriod): void {
-    const { workspaceId, token, now } = command
-    const found = this.#findToken(command, token)
-    const userGroup = found && tokenlessUserGroupOf(command, found.row)
-    const issued = userGroup && { userGroup, validUntil: found?.superseded?.valid_until ?? null }
+    const { workspaceId, environment, token, now } = command
+    const issued = this.identifyToken(workspaceId, environment, token)
     const event = decideEndOfGracePeriod(issued, command)
-    if (event === null) return
-    this.#statements.endGracePeriod.run(now, workspaceId, token.teamId, token.hash)
-    this.#audit.append(event.action, command, { ...event, userGroup })
+    if (issued === null || event === null) return
+    this.#tokens.endGracePeriod(workspaceId, token, now)
+    this.#audit.append(event.action, command, { ...event, userGroup: issued.userGroup })
   }
 
   delete(command: DeleteUserGroup): 'deleted' | 'not_found' | 'revision_mismatch' {
@@ -167,8 +148,7 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     const { deleted, entries, event } = decision
     this.#statements.keepDeleted.run(deleted.deletedAt, deleted.deletedBy, deleted.teamId)
     this.#mappings.changeEntries(key, deleted.teamId, entries)
-    this.#statements.deleteSupersededTokens.run(key.workspaceId, deleted.teamId)
-    this.#statements.deleteIdempotencyKeys.run(key.workspaceId, deleted.teamId)
+    this.#tokens.deleteAll(deleted)
     this.#statements.delete.run(deleted.teamId)
     this.#audit.append(event.action, auditedChangeOf(command), { ...event, userGroup: deleted })
     return 'deleted'
@@ -214,7 +194,7 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     now: number,
   ): TokenOwner | null {
     const scope = { workspaceId, environment }
-    const found = this.#findToken(scope, token)
+    const found = this.#tokens.find(scope, token)
     if (found === null) return null
     const { row, superseded } = found
     if (superseded === null) return this.#tokenOwnerOf(scope, row, row.token_issued_at, null)
@@ -228,7 +208,7 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     token: TokenReference,
   ): IdentifiedToken | null {
     const scope = { workspaceId, environment }
-    const found = this.#findToken(scope, token)
+    const found = this.#tokens.find(scope, token)
     return (
       found && {
         userGroup: tokenlessUserGroupOf(scope, found.row),
@@ -238,8 +218,7 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
   }
 
   locateLegacyToken(hash: Uint8Array): UserGroupLocation | null {
-    const row = this.#selectLegacyToken?.get(hash)
-    return row === undefined ? null : { bucket: row.bucket, teamId: row.team_id }
+    return this.#tokens.locateLegacy(hash)
   }
 
   isUnchanged(
@@ -252,7 +231,7 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
   }
 
   deleteExpiredIdempotencyKeys(now: number): number {
-    return this.#statements.deleteExpiredIdempotencyKeys.run(now).changes
+    return this.#tokens.deleteExpiredRecords(now)
   }
 
   /** Returns the id after the highest one ever used. The insertion marks it as used. */
@@ -297,18 +276,12 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     { from, userGroup, token, supersededToken, event }: Rotation,
     command: RotateUserGroupToken,
   ): void {
-    const { workspaceId, environment, teamId, providedId, name } = userGroup
-    const { hash, issuedAt, supersededAt, validUntil } = supersededToken
     const { idempotency, now } = command
-    this.#statements.insertSupersededToken.run(workspaceId, teamId, hash, issuedAt, supersededAt, validUntil)
+    this.#tokens.insertSuperseded(userGroup, supersededToken)
     const revision = from.userGroup.revision + 1
-    this.#statements.updateToken.run(token.hash, token.keyId, token.sealed, now, revision, teamId)
+    this.#statements.updateToken.run(token.hash, token.keyId, token.sealed, now, revision, userGroup.teamId)
     this.#audit.append(event.action, command, { ...event, userGroup })
-    if (idempotency === undefined) return
-    this.#statements.saveIdempotencyKey.run(
-      ...[workspaceId, teamId, idempotency.keyHash, environment, idempotency.fingerprint, providedId, name],
-      ...[token.keyId, token.sealed, idempotency.expiresAt],
-    )
+    if (idempotency !== undefined) this.#tokens.saveRecord(userGroup, idempotency)
   }
 
   #findTarget(command: RotateUserGroupToken): RotationTarget | null {
@@ -322,7 +295,7 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
         isSuperseded: false,
       }
     }
-    const found = this.#findToken(command, target.token)
+    const found = this.#tokens.find(command, target.token)
     return (
       found && {
         userGroup: tokenlessUserGroupOf(command, found.row),
@@ -330,21 +303,6 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
         isSuperseded: found.superseded !== null,
       }
     )
-  }
-
-  #findToken({ workspaceId, environment }: TenantScope, { teamId, hash }: TokenReference): FoundToken | null {
-    const row = this.#statements.selectOwner.get(teamId, workspaceId, environment)
-    if (row === undefined) return null
-    if (timingSafeEqual(row.token_hash, hash)) return { row, superseded: null }
-    const superseded = this.#statements.selectSupersededToken.get(workspaceId, teamId, hash)
-    return superseded === undefined ? null : { row, superseded }
-  }
-
-  #findRecord(command: RotateUserGroupToken, teamId: number): IdempotencyRecord | null {
-    const { workspaceId, idempotency } = command
-    if (idempotency === undefined) return null
-    const row = this.#statements.selectIdempotencyKey.get(workspaceId, teamId, idempotency.keyHash)
-    return row === undefined ? null : idempotencyRecordOf(command, row)
   }
 
   #checkSecretKey({ keyId }: NewToken): SecretKeyRetired | null {
@@ -369,16 +327,6 @@ function viewRowOf([team_id, name, mapping, properties, token_key_id, sealed]: V
   return { team_id, name, mapping, properties, token_key_id, token_sealed: Buffer.from(sealed, 'hex') }
 }
 
-/** Returns null for a store that never held tokens without locators. */
-function prepareLegacyLookup(
-  database: Database,
-): Statement<[Uint8Array], { team_id: number; bucket: number }> | null {
-  const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'legacy_token'").get()
-  return table === undefined
-    ? null
-    : database.prepare('SELECT team_id, bucket FROM legacy_token WHERE token_hash = ?')
-}
-
 function prepareStatements(database: Database) {
   const prepare = <Values extends unknown[], Row = unknown>(text: string): Statement<Values, Row> =>
     database.prepare<Values, Row>(text)
@@ -397,13 +345,6 @@ function prepareStatements(database: Database) {
     selectPage: prepare<[number, Environment, string, number], UserGroupRow>(
       `SELECT * FROM user_group WHERE workspace_id = ? AND environment = ? AND provided_id > ?
        ORDER BY provided_id LIMIT ?`,
-    ),
-    selectOwner: prepare<[number, number, Environment], LocatedRow>(
-      `SELECT ${tokenlessColumns}, user_group.token_hash FROM user_group
-       WHERE team_id = ? AND workspace_id = ? AND environment = ?`,
-    ),
-    selectSupersededToken: prepare<[number, number, Uint8Array], SupersededRow>(
-      'SELECT issued_at, valid_until FROM superseded_token WHERE workspace_id = ? AND team_id = ? AND token_hash = ?',
     ),
     selectLastTeamId: database
       .prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'user_group'")
@@ -431,28 +372,6 @@ function prepareStatements(database: Database) {
       `UPDATE user_group SET token_hash = ?, token_key_id = ?, token_sealed = ?, token_issued_at = ?, revision = ?
        WHERE team_id = ?`,
     ),
-    insertSupersededToken: prepare(
-      `INSERT INTO superseded_token (workspace_id, team_id, token_hash, issued_at, superseded_at, valid_until)
-       VALUES (?, ?, ?, ?, ?, ?)`,
-    ),
-    endGracePeriod: prepare<[number, number, number, Uint8Array]>(
-      'UPDATE superseded_token SET valid_until = ? WHERE workspace_id = ? AND team_id = ? AND token_hash = ?',
-    ),
-    deleteSupersededTokens: prepare<[number, number]>(
-      'DELETE FROM superseded_token WHERE workspace_id = ? AND team_id = ?',
-    ),
-    selectIdempotencyKey: prepare<[number, number, Uint8Array], IdempotencyRow>(
-      'SELECT * FROM idempotency_key WHERE workspace_id = ? AND team_id = ? AND key_hash = ?',
-    ),
-    saveIdempotencyKey: prepare(
-      `INSERT OR REPLACE INTO idempotency_key (workspace_id, team_id, key_hash, environment, fingerprint, provided_id,
-                                               name, token_key_id, token_sealed, expires_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    deleteIdempotencyKeys: prepare<[number, number]>(
-      'DELETE FROM idempotency_key WHERE workspace_id = ? AND team_id = ?',
-    ),
-    deleteExpiredIdempotencyKeys: prepare<[number]>('DELETE FROM idempotency_key WHERE expires_at <= ?'),
     keepDeleted: prepare<[number, Author, number]>(
       `INSERT INTO deleted_user_group (${keptColumns}, deleted_at, deleted_by)
        SELECT ${keptColumns}, ?, ? FROM user_group WHERE team_id = ?`,

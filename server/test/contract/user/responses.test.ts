@@ -15,13 +15,14 @@ import {
 } from '../../../src/contract/user/schemas.ts'
 import { compileValidator } from '../../../src/contract/validator.ts'
 import { Fault } from '../../../src/domain/fault.ts'
-import { generateToken } from '../../../src/domain/token/token.ts'
+import { generateApiToken } from '../../../src/domain/token/token.ts'
+import { unknownToken } from '../../support/tokens.ts'
 
 const userGroup = {
   workspaceId: 1,
   environment: 'Testing',
   teamId: 7,
-  token: generateToken('userGroup', 'Testing'),
+  token: unknownToken('Testing'),
   name: 'A "name" \\ with \u2028 and 😀',
   providedId: '</script>',
   mapping: '{"40":"213"}',
@@ -145,7 +146,7 @@ describe('response bodies match their schemas', () => {
   }
 
   it('an error message contains no token', () => {
-    const token = generateToken('api', 'Customer')
+    const token = generateApiToken('Customer')
     const text = errorBody(
       new Fault('validation_failed', `${token}: no`, { fields: [{ path: `/${token}`, message: token }] }),
       'r1',

@@ -12,6 +12,7 @@ import {
   type IdempotencyRecord,
   type RotationTarget,
 } from '../../../src/domain/user-group/decisions.ts'
+import { bucketOf, locationOf } from '../../../src/domain/user-group/location.ts'
 import type {
   RotateUserGroupToken,
   UpdateUserGroup,
@@ -58,9 +59,10 @@ describe('decideCreation', () => {
   it('starts at revision 1 with the new token and indexes the entries that can name a data source', () => {
     const change = { name: 'Acme', mapping: '{"sales":"eu","x\\u0000":"y"}' }
     const command = { key, change, mayWrite: true, issueToken: () => newToken, ...actor, now: 500 }
-    const { userGroup, tokenHash, entries, event } = decideCreation(command, newToken)
+    const { userGroup, tokenHash, entries, event } = decideCreation(command, 42, newToken)
     assert.deepEqual(userGroup, {
       ...key,
+      teamId: 42,
       name: 'Acme',
       mapping: change.mapping,
       properties: null,
@@ -165,7 +167,7 @@ describe('decideRotation', () => {
     workspaceId: 1,
     environment: 'Customer',
     ...actor,
-    target: { tokenHash: target.tokenHash },
+    target: { token: { ...locationOf(userGroup), hash: target.tokenHash } },
     oldTokenValidUntil: 60_499,
     issueToken: () => newToken,
     now: 500,
@@ -200,6 +202,15 @@ describe('decideRotation', () => {
     })
     const details = { grace_period_seconds: 60 }
     assert.deepEqual(decision.event, { action: 'user_group.token_rotated', details })
+  })
+
+  it('issues the token for the location of the user group', () => {
+    const locations: unknown[] = []
+    decideRotation(target, null, command, (...location) => {
+      locations.push(location)
+      return newToken
+    })
+    assert.deepEqual(locations, [[key, { bucket: bucketOf(key), teamId: 42 }]])
   })
 
   it('issues no token for a refused rotation', () => {
@@ -239,7 +250,7 @@ describe('decideEndOfGracePeriod', () => {
     const command = {
       workspaceId: 1,
       environment: 'Customer',
-      tokenHash: Buffer.alloc(1),
+      token: { ...locationOf(current), hash: Buffer.alloc(1) },
       ...actor,
       now: 500,
     } as const

@@ -3,11 +3,14 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
 import { generateSecretKey, Keyring } from '../../../src/domain/secret-key/keyring.ts'
-import { hashToken } from '../../../src/domain/token/token.ts'
+import { LocatorCodec } from '../../../src/domain/token/locator.ts'
+import { generateUserGroupToken, parseUserGroupToken } from '../../../src/domain/token/token.ts'
+import { bucketOf } from '../../../src/domain/user-group/location.ts'
 import { UserGroupService } from '../../../src/domain/user-group/user-group-service.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { defaults } from '../../store/store-options.ts'
-import { temporaryFolder } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { unknownToken } from '../../support/tokens.ts'
 
 const path = join(temporaryFolder({ after }), 'ugs.db')
 const store = await openStore({ kind: 'sqlite', path }, defaults)
@@ -37,7 +40,9 @@ describe('time limits of the operations on user groups', () => {
   it('keep a superseded token valid for exactly its grace period', async () => {
     const { token } = await create('grace')
     await userGroups.rotate(tenantScope, { target: { currentToken: token }, gracePeriodSeconds: 60 })
-    const find = () => store.userGroups.findByToken(1, 'Customer', hashToken(token), time.now)
+    const reference = await userGroups.referenceOf(token)
+    assert.ok(reference)
+    const find = () => store.userGroups.findByToken(1, 'Customer', reference, time.now)
     time.now += 59_999
     assert.notEqual(await find(), null)
     time.now += 1
@@ -81,5 +86,61 @@ describe('time limits of the operations on user groups', () => {
     assert.equal(open.mock.callCount(), 0)
     assert.equal((await create('issued')).token, rotated.token)
     assert.equal(open.mock.callCount(), 1)
+  })
+})
+
+describe('the token of a user group', () => {
+  it('locates the user group, also after a rotation', async () => {
+    const { token, teamId } = await create('located')
+    const bucket = bucketOf({ ...tenantScope, providedId: 'located' })
+    const locators = new LocatorCodec(store.locatorKey)
+    const locationIn = (text: string) => locators.decode(parseUserGroupToken(text)?.locator ?? '')
+    assert.deepEqual(locationIn(token), { bucket, teamId })
+    const rotated = await userGroups.rotate(tenantScope, {
+      target: { currentToken: token },
+      gracePeriodSeconds: 0,
+    })
+    assert.deepEqual(locationIn(rotated.token), { bucket, teamId })
+    assert.notEqual(rotated.token, token)
+  })
+
+  it('is looked up only if its form and its locator are valid', async (t) => {
+    const find = t.mock.method(store.userGroups, 'findByToken')
+    const locate = t.mock.method(store.userGroups, 'locateLegacyToken')
+    const rotate = t.mock.method(store.userGroups, 'rotate')
+    const { token } = await create('form')
+    const invented = [
+      '',
+      'x',
+      `${token}0`,
+      token.slice(0, -1),
+      token.replace('customer', 'testing'),
+      unknownToken('Customer'),
+      generateUserGroupToken('Customer', '0'.repeat(22)),
+      generateUserGroupToken('Customer', 'z'.repeat(22)),
+    ]
+    for (const text of invented) {
+      assert.equal(await userGroups.introspect(tenantScope, text), null)
+      for (const idempotency of [{}, { idempotency: { key: 'a key', fingerprint: Buffer.alloc(32) } }]) {
+        const rotation = { target: { currentToken: text }, gracePeriodSeconds: 0, ...idempotency }
+        await assert.rejects(userGroups.rotate(tenantScope, rotation), { code: 'token_not_found' })
+      }
+    }
+    assert.deepEqual(
+      [find, locate, rotate].map(({ mock }) => mock.callCount()),
+      [0, 0, 0],
+    )
+    assert.equal((await userGroups.introspect(tenantScope, token))?.userGroup.providedId, 'form')
+    assert.equal(find.mock.callCount(), 1)
+  })
+
+  it('is verified as a whole: a valid locator is not enough', async () => {
+    const { token } = await create('verified')
+    const { locator } = parseUserGroupToken(token) ?? {}
+    const forged = generateUserGroupToken('Customer', locator ?? '')
+    assert.equal(await userGroups.introspect(tenantScope, forged), null)
+    const rotation = { target: { currentToken: forged }, gracePeriodSeconds: 0 }
+    await assert.rejects(userGroups.rotate(tenantScope, rotation), { code: 'token_not_found' })
+    assert.notEqual(await userGroups.introspect(tenantScope, token), null)
   })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { locationOf } from '../../../src/domain/user-group/location.ts'
 import type { TenantScope } from '../../../src/domain/tenant-scope.ts'
 import {
   maxEntryBytes,
@@ -31,16 +32,16 @@ async function startCache({
 }: Partial<CacheableResponse> & { maxBytes?: number } = {}) {
   const responses = new ResponseCache(store, maxBytes)
   const key = freshKey()
-  const { teamId } = madeBy(await getOrCreate(store, key))
+  const location = locationOf(madeBy(await getOrCreate(store, key)))
   let count = 0
   const respond = async (): Promise<CacheableResponse> => {
     const found = await getOrCreate(store, key, { change: {} })
     assert.ok(found.outcome === 'unchanged')
-    return { json: `{"response":${++count}}`, teamId, stamp: found.stamp, ...over }
+    return { json: `{"response":${++count}}`, location, stamp: found.stamp, ...over }
   }
   const get = async ({ operation = 'getOrCreate', tenantScope = {}, body = '{}' }: Request = {}) => {
     const response = await responses.get(operation, { ...key, ...tenantScope }, Buffer.from(body), respond)
-    assert.equal(response.teamId, teamId)
+    assert.deepEqual(response.location, location)
     return Number(/\d+/.exec(response.json)?.[0])
   }
   return {
@@ -87,7 +88,7 @@ describe('the response cache', () => {
   it('does not keep a response about no user group', async () => {
     const responses = new ResponseCache(store, 1_000_000)
     let count = 0
-    const respond = () => Promise.resolve({ json: `${++count}`, teamId: null })
+    const respond = () => Promise.resolve({ json: `${++count}`, location: null })
     for (let i = 1; i <= 3; i++)
       assert.equal((await responses.get('introspect', freshKey(), Buffer.from('x'), respond)).json, `${i}`)
   })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
+import { locationOf } from '../../../src/domain/user-group/location.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { deleteExpired } from '../../../src/domain/expiry.ts'
 import type { UserGroupChange } from '../../../src/domain/user-group/user-group.ts'
@@ -19,7 +20,7 @@ import {
 } from './audit-events.ts'
 import { changes } from './audited-changes.ts'
 import { describeAuditLists } from './audit-lists-contract.ts'
-import { count, freshKey, hashOf, mint, origin } from './store-fixtures.ts'
+import { count, freshKey, referenceOf, mint, origin } from './store-fixtures.ts'
 
 /** Tests the audit events that a store records for its changes. */
 export function describeAudit(name: string, openFreshStore: () => Promise<Store>): void {
@@ -153,22 +154,22 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
 
     it('the end of a grace period is recorded only in its own environment and workspace', async () => {
       const group = await made(store)
-      const tokenHash = hashOf(group.token)
-      const target = { tokenHash }
+      const token = referenceOf(group.token)
+      const target = { token }
       await store.userGroups.rotate({
         ...{ ...tenantScope, target, oldTokenValidUntil: now + 5, issueToken: mint, ...origin, now: 2000 },
       })
       for (const other of [{ workspaceId: 2 }, { environment: 'Customer' }] as const) {
         const { events } = await recordedEvents(store, () =>
-          store.userGroups.endGracePeriod({ ...tenantScope, ...other, tokenHash, ...by, now }),
+          store.userGroups.endGracePeriod({ ...tenantScope, ...other, token, ...by, now }),
         )
         assert.deepEqual(events, [])
       }
       const { events: late } = await recordedEvents(store, () =>
-        store.userGroups.endGracePeriod({ ...tenantScope, tokenHash, ...by, now: now + 5 }),
+        store.userGroups.endGracePeriod({ ...tenantScope, token, ...by, now: now + 5 }),
       )
       assert.deepEqual(late, [])
-      assert.equal((await store.userGroups.findByToken(1, 'Testing', tokenHash, now))?.validUntil, now + 5)
+      assert.equal((await store.userGroups.findByToken(1, 'Testing', token, now))?.validUntil, now + 5)
     })
 
     it('the revocation of an API token is recorded in the workspace and environment of the token', async () => {
@@ -213,12 +214,13 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
     })
 
     it('reads and bookkeeping are not recorded', async () => {
-      const { teamId, providedId, token } = await made(store)
+      const group = await made(store)
+      const { providedId, token } = group
       const key = { ...tenantScope, providedId }
       const { events } = await recordedEvents(store, async () => {
         await store.userGroups.find(key)
-        await store.userGroups.findByToken(1, 'Testing', hashOf(token), now)
-        await store.introspections.record([{ workspaceId: 1, teamId, introspectedAt: now }])
+        await store.userGroups.findByToken(1, 'Testing', referenceOf(token), now)
+        await store.introspections.record([{ workspaceId: 1, ...locationOf(group), introspectedAt: now }])
         await store.secretKeys.addCheck({ keyId: 'k', sealed: randomBytes(4) })
         await deleteExpired(store, { now, deletedBefore: 1, usedBefore: 1 })
       })

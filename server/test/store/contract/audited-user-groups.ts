@@ -16,7 +16,7 @@ import {
   tenantScope,
   type AuditedChange,
 } from './audit-events.ts'
-import { hashOf, mint, origin } from './store-fixtures.ts'
+import { mint, origin, referenceOf, unknownTokenOf } from './store-fixtures.ts'
 
 const unknown = { teamId: 999_999_999 }
 
@@ -162,7 +162,7 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
     }
     const rotate = (over: Partial<RotateUserGroupToken> = {}) =>
       store.userGroups.rotate({
-        ...{ ...tenantScope, target: { tokenHash: hashOf(group.token) }, oldTokenValidUntil: now + 90_000 },
+        ...{ ...tenantScope, target: { token: referenceOf(group.token) }, oldTokenValidUntil: now + 90_000 },
         ...{ issueToken: mint, ...by, now, ...over },
       })
     return {
@@ -175,7 +175,7 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
           'idempotency_key_reused',
           () => rotate({ idempotency: { ...idempotency, fingerprint: randomBytes(32) } }),
         ],
-        'an unknown token': ['not_found', () => rotate({ target: { tokenHash: randomBytes(32) } })],
+        'an unknown token': ['not_found', () => rotate({ target: { token: unknownTokenOf(group) } })],
         'an earlier revision': [
           'revision_mismatch',
           () => rotate({ target: { providedId, expected: { teamId, revision } } }),
@@ -191,15 +191,15 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
       ...{ issueToken: mint, ...origin, now: 2000 },
     })
     if (!('userGroup' in rotated)) throw new Error(rotated.outcome)
-    const end = (tokenHash = hashOf(group.token), over: Partial<TenantScope> = {}) =>
-      store.userGroups.endGracePeriod({ ...tenantScope, tokenHash, ...by, now, ...over })
+    const end = (token = referenceOf(group.token), over: Partial<TenantScope> = {}) =>
+      store.userGroups.endGracePeriod({ ...tenantScope, token, ...by, now, ...over })
     return {
       change: () => end(),
       events: () => [eventOf('user_group.grace_period_ended', group)],
       nothing: {
         'a retry': [undefined, () => end()],
-        'a current token': [undefined, () => end(hashOf(rotated.userGroup.token))],
-        'an unknown token': [undefined, () => end(randomBytes(32))],
+        'a current token': [undefined, () => end(referenceOf(rotated.userGroup.token))],
+        'an unknown token': [undefined, () => end(unknownTokenOf(group))],
       },
     }
   },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { GetOrCreateUserGroup } from '../../../src/domain/user-group/user-group-store.ts'
+import { locationOf } from '../../../src/domain/user-group/location.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroupChange } from '../../../src/domain/user-group/user-group.ts'
 import { count, freshKey, mint, origin, plain, text } from './store-fixtures.ts'
@@ -97,10 +98,9 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
       )
       for (const result of made) {
         assert.ok('userGroup' in result)
-        const { teamId } = result.userGroup
         const versions = await store.userGroupHistory.listVersions({
           workspaceId: 1,
-          teamId,
+          ...locationOf(result.userGroup),
           beforeRevision: null,
           limit: 9,
         })
@@ -108,7 +108,7 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
           versions.map((version) => [version.revision, version.name, version.updatedBy]),
           [[1, 'Before', origin.author]],
         )
-        const found = await store.userGroups.findById(1, 'Customer', teamId)
+        const found = await store.userGroups.findById(1, 'Customer', result.userGroup.teamId)
         assert.deepEqual([found?.name, found?.updatedBy], ['After', 'cli:someone'])
       }
     })

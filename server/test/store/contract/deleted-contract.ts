@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Sealed } from '../../../src/domain/secret-key/keyring.ts'
 import type { DeleteUserGroup, RestoreUserGroup } from '../../../src/domain/user-group/user-group-store.ts'
+import { locationOf } from '../../../src/domain/user-group/location.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { deleteExpired } from '../../../src/domain/expiry.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { count, hashOf, mint, origin, plain } from './store-fixtures.ts'
+import { count, hashOf, referenceOf, mint, origin, plain } from './store-fixtures.ts'
 import { madeBy } from './created-user-group.ts'
 
 /** Tests deleted user groups of a store. */
@@ -38,13 +39,13 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       store.userGroups.findByToken(
         own.tenantScope.workspaceId,
         own.tenantScope.environment,
-        hashOf(token),
+        referenceOf(token),
         2000,
       )
     const rotate = async (token: Sealed) => {
       const result = await store.userGroups.rotate({
         ...origin,
-        ...{ ...own.tenantScope, target: { tokenHash: hashOf(token) } },
+        ...{ ...own.tenantScope, target: { token: referenceOf(token) } },
         ...{ oldTokenValidUntil: 99_000, issueToken: mint, now: 2000 },
       })
       assert.ok('userGroup' in result, result.outcome)
@@ -147,7 +148,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
           (
             await store.userGroupHistory.listVersions({
               ...own.tenantScope,
-              teamId: group.teamId,
+              ...locationOf(group),
               beforeRevision: null,
               limit: 9,
             })
@@ -189,7 +190,12 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         assert.equal((await restore(group, registry.tenantScope)).outcome, 'restored')
         assert.equal(await registry.deleteDataSource(eu), 'in_use')
         const { workspaceId, environment } = registry.tenantScope
-        const owner = await store.userGroups.findByToken(workspaceId, environment, hashOf(group.token), 1000)
+        const owner = await store.userGroups.findByToken(
+          workspaceId,
+          environment,
+          referenceOf(group.token),
+          1000,
+        )
         assert.deepEqual(
           owner?.dataSources.map(({ dataSource }) => dataSource.id),
           [eu.id],
@@ -307,22 +313,25 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       await getOrCreate(store, key)
       const result = await getOrCreate(store, key, { change: { name: 'B' } })
       const userGroup = madeBy(result)
-      const { teamId, workspaceId } = userGroup
-      await store.introspections.record([{ workspaceId, teamId, introspectedAt: 60_000 }])
+      const { workspaceId } = userGroup
+      const introspection = { workspaceId, ...locationOf(userGroup), introspectedAt: 60_000 }
+      await store.introspections.record([introspection])
       return userGroup
     }
     const remove = (key: UserGroupKey, now: number) => store.userGroups.delete({ key, ...origin, now })
-    const kept = async ({ workspaceId, environment, teamId }: UserGroup) => ({
-      isDeleted: (
-        await store.userGroupHistory.listDeleted({
-          ...{ workspaceId, environment, deletedAfter: 0, afterTeamId: teamId - 1, limit: 1 },
-        })
-      ).some((deleted) => deleted.teamId === teamId),
-      versions: (
-        await store.userGroupHistory.listVersions({ workspaceId, teamId, beforeRevision: null, limit: 9 })
-      ).length,
-      introspectedAt: await store.introspections.findLast(workspaceId, teamId),
-    })
+    const kept = async (group: UserGroup) => {
+      const { workspaceId, environment, teamId } = group
+      const location = locationOf(group)
+      const deleted = await store.userGroupHistory.listDeleted({
+        ...{ workspaceId, environment, deletedAfter: 0, afterTeamId: teamId - 1, limit: 1 },
+      })
+      const query = { workspaceId, ...location, beforeRevision: null, limit: 9 }
+      return {
+        isDeleted: deleted.some((found) => found.teamId === teamId),
+        versions: (await store.userGroupHistory.listVersions(query)).length,
+        introspectedAt: await store.introspections.findLast(workspaceId, location),
+      }
+    }
     const nothing = { isDeleted: false, versions: 0, introspectedAt: null }
 
     it('are deleted with their versions and introspection times, and no others', async () => {
@@ -361,7 +370,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       const keyHash = hashOf({ sealed: Buffer.from('a key') })
       const result = await store.userGroups.rotate({
         ...origin,
-        ...{ ...own.tenantScope, target: { tokenHash: hashOf(group.token) } },
+        ...{ ...own.tenantScope, target: { token: referenceOf(group.token) } },
         ...{ oldTokenValidUntil: 1000, issueToken: mint, now: 1000 },
         idempotency: { keyHash, fingerprint: keyHash, expiresAt: 5000 },
       })

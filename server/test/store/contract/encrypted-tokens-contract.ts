@@ -5,7 +5,7 @@ import type { EncryptedToken, EncryptedTokenCursor } from '../../../src/domain/t
 import type { IssueToken } from '../../../src/domain/user-group/user-group-store.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
-import { deletion, freshKey, hashOf, mint, newWorkspace, origin } from './store-fixtures.ts'
+import { deletion, freshKey, referenceOf, mint, newWorkspace, origin } from './store-fixtures.ts'
 import { madeBy } from './created-user-group.ts'
 
 /** Tests listing and replacing the encrypted tokens of a store, and retired secret keys. */
@@ -33,7 +33,7 @@ export function describeEncryptedTokens(name: string, openFreshStore: () => Prom
       const result = await store.userGroups.rotate({
         ...origin,
         ...{ workspaceId: group.workspaceId, environment: group.environment },
-        ...{ target: { tokenHash: hashOf(token) }, oldTokenValidUntil: 2000, issueToken: mint, now: 2000 },
+        ...{ target: { token: referenceOf(token) }, oldTokenValidUntil: 2000, issueToken: mint, now: 2000 },
         idempotency: {
           keyHash: hash('sha256', idempotencyKey, 'buffer'),
           fingerprint: hash('sha256', 'body', 'buffer'),
@@ -144,11 +144,11 @@ export function describeEncryptedTokens(name: string, openFreshStore: () => Prom
 
     it('stores no token that is encrypted with a retired secret key', async () => {
       const existing = await create()
-      const issueToken: IssueToken = (key) => ({ ...mint(key), keyId: 'retired-key' })
+      const issueToken: IssueToken = (key, location) => ({ ...mint(key, location), keyId: 'retired-key' })
       const rotation = {
         ...origin,
         ...{ workspaceId: existing.workspaceId, environment: existing.environment },
-        ...{ target: { tokenHash: hashOf(existing.token) }, oldTokenValidUntil: 2000, now: 2000 },
+        ...{ target: { token: referenceOf(existing.token) }, oldTokenValidUntil: 2000, now: 2000 },
       }
       const command = { change: { name: 'A name' }, mayWrite: true, issueToken, ...origin, now: 1000 }
       const made = await store.userGroups.getOrCreate({ ...command, key: freshKey() })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { DataSource, MappingEntry } from '../../../src/domain/data-source/data-source.ts'
+import { bucketCount } from '../../../src/domain/user-group/location.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
@@ -212,26 +213,27 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
 
   describe(`${name}: the last introspection of a user group`, () => {
     open()
+    const located = (teamId: number) => ({ bucket: teamId % bucketCount, teamId })
     const at = (teamId: number, introspectedAt: number, workspaceId = 1) => ({
-      ...{ workspaceId, teamId, introspectedAt },
+      ...{ workspaceId, ...located(teamId), introspectedAt },
     })
 
     it('is the latest recorded time, in any order', async () => {
-      assert.equal(await store.introspections.findLast(1, 1), null)
+      assert.equal(await store.introspections.findLast(1, located(1)), null)
       await store.introspections.record([at(1, 60_000), at(2, 120_000)])
-      assert.equal(await store.introspections.findLast(1, 1), 60_000)
-      assert.equal(await store.introspections.findLast(1, 2), 120_000)
+      assert.equal(await store.introspections.findLast(1, located(1)), 60_000)
+      assert.equal(await store.introspections.findLast(1, located(2)), 120_000)
       await store.introspections.record([at(2, 60_000), at(1, 180_000)])
-      assert.equal(await store.introspections.findLast(1, 1), 180_000)
-      assert.equal(await store.introspections.findLast(1, 2), 120_000)
+      assert.equal(await store.introspections.findLast(1, located(1)), 180_000)
+      assert.equal(await store.introspections.findLast(1, located(2)), 120_000)
       await store.introspections.record([])
-      assert.equal(await store.introspections.findLast(2, 1), null)
+      assert.equal(await store.introspections.findLast(2, located(1)), null)
     })
 
     it('is the latest of several times recorded together', async () => {
       await store.introspections.record([at(11, 60_000), at(11, 180_000), at(11, 120_000), at(11, 1, 2)])
-      assert.equal(await store.introspections.findLast(1, 11), 180_000)
-      assert.equal(await store.introspections.findLast(2, 11), 1)
+      assert.equal(await store.introspections.findLast(1, located(11)), 180_000)
+      assert.equal(await store.introspections.findLast(2, located(11)), 1)
     })
 
     it('is the latest of many times recorded simultaneously', async () => {
@@ -243,7 +245,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
           ),
         ),
       )
-      for (const teamId of ids) assert.equal(await store.introspections.findLast(1, teamId), 24)
+      for (const teamId of ids) assert.equal(await store.introspections.findLast(1, located(teamId)), 24)
     })
   })
 }

@@ -5,7 +5,7 @@ import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { deletion, hashOf, mint, origin } from './store-fixtures.ts'
+import { deletion, referenceOf, mint, origin } from './store-fixtures.ts'
 
 /** Tests the deletion of data sources that mappings use. */
 export function describeMappedDataSources(name: string, openFreshStore: () => Promise<Store>): void {
@@ -103,7 +103,7 @@ export function describeMappedDataSources(name: string, openFreshStore: () => Pr
       })
       await store.userGroups.rotate({
         ...origin,
-        ...{ workspaceId, environment, target: { tokenHash: hashOf(group.token) } },
+        ...{ workspaceId, environment, target: { token: referenceOf(group.token) } },
         ...{ oldTokenValidUntil: 2000, issueToken: mint, now: 2000 },
       })
       await set(group, '{"c":"d","sales":"eu"}')

@@ -6,7 +6,7 @@ import type { TokenOwner } from '../../../src/domain/user-group/user-group-store
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn, mapped, type Mapping } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { hashOf, mint, origin, plain, tokenless } from './store-fixtures.ts'
+import { referenceOf, mint, origin, plain, tokenless } from './store-fixtures.ts'
 import { madeBy, unstamped } from './created-user-group.ts'
 
 /** Tests how a store resolves the mapping of a user group to data sources. */
@@ -19,7 +19,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
     after(() => store.close())
 
     const ownerOf = async ({ workspaceId, environment, token }: UserGroup, now = 1000) => {
-      const owner = await store.userGroups.findByToken(workspaceId, environment, hashOf(token), now)
+      const owner = await store.userGroups.findByToken(workspaceId, environment, referenceOf(token), now)
       assert.ok(owner !== null)
       return owner
     }
@@ -227,7 +227,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       const rotate = async (token: UserGroup['token'], now: number, oldTokenValidUntil: number) => {
         const result = await store.userGroups.rotate({
           ...origin,
-          ...{ workspaceId, environment, target: { tokenHash: hashOf(token) } },
+          ...{ workspaceId, environment, target: { token: referenceOf(token) } },
           ...{ oldTokenValidUntil, issueToken: mint, now },
         })
         assert.ok('userGroup' in result)
@@ -236,7 +236,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       const second = await rotate(group.token, 2000, 9000)
       const third = await rotate(second, 3000, 3000)
       const find = (token: UserGroup['token'], now: number) =>
-        store.userGroups.findByToken(workspaceId, environment, hashOf(token), now)
+        store.userGroups.findByToken(workspaceId, environment, referenceOf(token), now)
       const assertFound = async (token: UserGroup['token'], now: number, expected: unknown) => {
         const found = await find(token, now)
         assert.ok(found)

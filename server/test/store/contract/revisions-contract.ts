@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { ExpectedUserGroup } from '../../../src/domain/user-group/user-group-store.ts'
+import { locationOf } from '../../../src/domain/user-group/location.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { Author } from '../../../src/domain/audit/audit-event.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { hashOf, mint, origin, plain } from './store-fixtures.ts'
+import { referenceOf, mint, origin, plain } from './store-fixtures.ts'
 import { madeBy } from './created-user-group.ts'
 
 const other: Author = 'cli:somebody'
@@ -33,7 +34,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         ...origin,
         ...own.tenantScope,
         ...{
-          target: { tokenHash: hashOf(group.token) },
+          target: { token: referenceOf(group.token) },
           oldTokenValidUntil: 2000,
           issueToken: mint,
           now: 2000,
@@ -241,7 +242,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
               await store.userGroups.find(group),
               await store.userGroupHistory.listVersions({
                 ...own.tenantScope,
-                teamId: group.teamId,
+                ...locationOf(group),
                 beforeRevision: null,
                 limit: 9,
               }),

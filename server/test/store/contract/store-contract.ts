@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { Environment } from '../../../src/domain/environment.ts'
-import type { RotateUserGroupToken } from '../../../src/domain/user-group/user-group-store.ts'
+import type { RotateUserGroupToken, TokenReference } from '../../../src/domain/user-group/user-group-store.ts'
+import { locationOf } from '../../../src/domain/user-group/location.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroupChange, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { describeAccess } from './access-contract.ts'
@@ -20,13 +20,14 @@ import {
   count,
   deletion,
   freshKey,
-  hashOf,
   mint,
   newWorkspace,
   origin,
   plain,
+  referenceOf,
   text,
   tokenless,
+  unknownTokenOf,
 } from './store-fixtures.ts'
 import { madeBy, unstamped } from './created-user-group.ts'
 
@@ -56,12 +57,12 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
     const created = async (key: UserGroupKey, change?: UserGroupChange) => {
       return madeBy(await create(key, change))
     }
-    const rotate = (tokenHash: Uint8Array, command: Partial<RotateUserGroupToken> & { now?: number } = {}) =>
+    const rotate = (token: TokenReference, command: Partial<RotateUserGroupToken> & { now?: number } = {}) =>
       store.userGroups.rotate({
         ...origin,
         workspaceId: 1,
         environment: 'Customer',
-        target: { tokenHash },
+        target: { token },
         oldTokenValidUntil: command.now ?? 2000,
         issueToken: mint,
         now: 2000,
@@ -217,7 +218,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
     describe('rotate', () => {
       it('replaces the token and changes nothing else', async () => {
         const before = await created(freshKey(), { name: 'A', properties: '{"p":1}' })
-        const result = await rotate(hashOf(before.token))
+        const result = await rotate(referenceOf(before.token))
         assert.equal(result.outcome, 'rotated')
         assert.ok('userGroup' in result)
         const after = await store.userGroups.find(before)
@@ -231,18 +232,20 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
 
       it('recognizes a superseded token and does not rotate it', async () => {
         const group = await created(freshKey())
-        const second = await rotate(hashOf(group.token))
+        const second = await rotate(referenceOf(group.token))
         assert.ok('userGroup' in second)
-        assert.equal((await rotate(hashOf(group.token))).outcome, 'superseded')
-        await rotate(hashOf(second.userGroup.token))
-        assert.equal((await rotate(hashOf(group.token))).outcome, 'superseded')
-        assert.equal((await rotate(hashOf(second.userGroup.token))).outcome, 'superseded')
+        assert.equal((await rotate(referenceOf(group.token))).outcome, 'superseded')
+        await rotate(referenceOf(second.userGroup.token))
+        assert.equal((await rotate(referenceOf(group.token))).outcome, 'superseded')
+        assert.equal((await rotate(referenceOf(second.userGroup.token))).outcome, 'superseded')
       })
 
       it('does not find an unknown token or one of another workspace or environment', async () => {
         const group = await created(freshKey())
-        const old = hashOf(group.token)
-        assert.equal((await rotate(randomBytes(32))).outcome, 'not_found')
+        const old = referenceOf(group.token)
+        assert.equal((await rotate(unknownTokenOf(group))).outcome, 'not_found')
+        assert.equal((await rotate({ ...old, teamId: old.teamId + 1 })).outcome, 'not_found')
+        assert.equal((await rotate({ ...old, teamId: Number.MAX_SAFE_INTEGER })).outcome, 'not_found')
         assert.equal((await rotate(old, { environment: 'Testing' })).outcome, 'not_found')
         assert.equal((await rotate(old, { workspaceId: 2 })).outcome, 'not_found')
         await rotate(old)
@@ -253,42 +256,44 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       it('rotates by the id of the user group', async () => {
         const group = await created(freshKey())
         const target = { providedId: group.providedId }
-        assert.equal((await rotate(randomBytes(32), { target })).outcome, 'rotated')
-        assert.equal((await rotate(hashOf(group.token))).outcome, 'superseded')
+        assert.equal((await rotate(unknownTokenOf(group), { target })).outcome, 'rotated')
+        assert.equal((await rotate(referenceOf(group.token))).outcome, 'superseded')
         const unknown = { providedId: freshKey().providedId }
-        assert.equal((await rotate(randomBytes(32), { target: unknown })).outcome, 'not_found')
+        assert.equal((await rotate(unknownTokenOf(group), { target: unknown })).outcome, 'not_found')
       })
 
       it('rotates once when several requests rotate the same token at once', async () => {
         const group = await created(freshKey())
-        const outcomes = await Promise.all(Array.from({ length: 48 }, () => rotate(hashOf(group.token))))
+        const outcomes = await Promise.all(Array.from({ length: 48 }, () => rotate(referenceOf(group.token))))
         assert.deepEqual(count(outcomes), { rotated: 1, superseded: 47 })
       })
     })
 
     describe('find by token', () => {
       const find = (
-        tokenHash: Uint8Array,
+        token: TokenReference,
         now: number,
         environment: Environment = 'Customer',
         workspaceId = 1,
-      ) => store.userGroups.findByToken(workspaceId, environment, tokenHash, now)
+      ) => store.userGroups.findByToken(workspaceId, environment, token, now)
 
       it('finds the user group of a current token, only in its workspace and environment', async () => {
         const group = await created(freshKey())
-        const token = hashOf(group.token)
+        const token = referenceOf(group.token)
         const owner = { userGroup: tokenless(group), issuedAt: 1000, validUntil: null, dataSources: [] }
         const found = await find(token, 1)
         assert.ok(found)
         assert.deepEqual(plain(unstamped(found)), plain(owner))
         assert.equal(await find(token, 1, 'Testing'), null)
         assert.equal(await find(token, 1, 'Customer', 2), null)
-        assert.equal(await find(randomBytes(32), 1), null)
+        assert.equal(await find(unknownTokenOf(group), 1), null)
+        const other = await created(freshKey())
+        assert.equal(await find({ ...locationOf(other), hash: token.hash }, 1), null)
       })
 
       it('finds a superseded token only within its grace period', async () => {
         const group = await created(freshKey())
-        const first = hashOf(group.token)
+        const first = referenceOf(group.token)
         const rotated = await rotate(first, { now: 2000, oldTokenValidUntil: 5000 })
         assert.ok('userGroup' in rotated)
         assert.equal((await find(first, 4999))?.validUntil, 5000)
@@ -296,7 +301,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.equal(await find(first, 4999, 'Testing'), null)
         assert.equal(await find(first, 5000), null)
 
-        const second = hashOf(rotated.userGroup.token)
+        const second = referenceOf(rotated.userGroup.token)
         await rotate(second, { now: 3000, oldTokenValidUntil: 3000 })
         assert.equal(await find(second, 3000), null)
         assert.equal((await find(first, 4999))?.validUntil, 5000)
@@ -304,11 +309,11 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
 
       it('never changes the expiry of a superseded token', async () => {
         const group = await created(freshKey())
-        const first = hashOf(group.token)
+        const first = referenceOf(group.token)
         const rotated = await rotate(first, { now: 2000, oldTokenValidUntil: 5000 })
         assert.ok('userGroup' in rotated)
         await rotate(first, { now: 2500, oldTokenValidUntil: 90_000 })
-        await rotate(hashOf(rotated.userGroup.token), { now: 3000, oldTokenValidUntil: 90_000 })
+        await rotate(referenceOf(rotated.userGroup.token), { now: 3000, oldTokenValidUntil: 90_000 })
         assert.equal((await find(first, 4000))?.validUntil, 5000)
       })
     })
@@ -337,14 +342,14 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
       it('deletes a user group with all its tokens and never reuses its team id', async () => {
         const key = freshKey()
         const group = await created(key)
-        const rotated = await rotate(hashOf(group.token), { now: 2000, oldTokenValidUntil: 99_000 })
+        const rotated = await rotate(referenceOf(group.token), { now: 2000, oldTokenValidUntil: 99_000 })
         assert.ok('userGroup' in rotated)
         assert.equal(await store.userGroups.delete(deletion({ ...key, environment: 'Testing' })), 'not_found')
         assert.equal(await store.userGroups.delete(deletion(key)), 'deleted')
         assert.equal(await store.userGroups.delete(deletion(key)), 'not_found')
         for (const token of [group.token, rotated.userGroup.token]) {
-          assert.equal(await store.userGroups.findByToken(1, 'Customer', hashOf(token), 3000), null)
-          assert.equal((await rotate(hashOf(token))).outcome, 'not_found')
+          assert.equal(await store.userGroups.findByToken(1, 'Customer', referenceOf(token), 3000), null)
+          assert.equal((await rotate(referenceOf(token))).outcome, 'not_found')
         }
         const next = await created(key)
         assert.ok(next.teamId > group.teamId)

@@ -1,6 +1,11 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Actor } from '../../../src/domain/audit/audit-event.ts'
-import type { DeleteUserGroup, IssueToken } from '../../../src/domain/user-group/user-group-store.ts'
+import { locationOf } from '../../../src/domain/user-group/location.ts'
+import type {
+  DeleteUserGroup,
+  IssueToken,
+  TokenReference,
+} from '../../../src/domain/user-group/user-group-store.ts'
 import type { NewConsoleSession } from '../../../src/domain/session/session-store.ts'
 import type { NewWorkspace } from '../../../src/domain/workspace/workspace-store.ts'
 import type {
@@ -27,10 +32,24 @@ export function deletion({ workspaceId, environment, providedId }: UserGroupKey)
   return { key: { workspaceId, environment, providedId }, ...origin, now: 9000 }
 }
 
-/** Issues a token without encryption, which makes no difference to a store. */
-export const mint: IssueToken = () => {
-  const token = randomBytes(24)
+/** Issues a token without encryption, which makes no difference to a store. The token contains its location, as real ones do. */
+export const mint: IssueToken = (_key, { bucket, teamId }) => {
+  const token = Buffer.concat([Buffer.alloc(10), randomBytes(24)])
+  token.writeUInt16BE(bucket, 0)
+  token.writeBigUInt64BE(BigInt(teamId), 2)
   return { hash: hashOf({ sealed: token }), keyId: 'test', sealed: token }
+}
+
+/** Returns how a store looks up a token that `mint` issued. */
+export function referenceOf({ sealed }: { readonly sealed: Uint8Array }): TokenReference {
+  const token = Buffer.from(sealed)
+  const [bucket, teamId] = [token.readUInt16BE(0), Number(token.readBigUInt64BE(2))]
+  return { bucket, teamId, hash: hashOf({ sealed }) }
+}
+
+/** Returns how a store looks up a token of a user group that was never issued. */
+export function unknownTokenOf(userGroup: UserGroupKey & { readonly teamId: number }): TokenReference {
+  return { ...locationOf(userGroup), hash: randomBytes(32) }
 }
 
 export function hashOf({ sealed }: { readonly sealed: Uint8Array }): Buffer {

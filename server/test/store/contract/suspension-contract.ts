@@ -7,7 +7,7 @@ import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { count, deletion, hashOf, mint, origin, plain, tokenless } from './store-fixtures.ts'
+import { count, deletion, referenceOf, mint, origin, plain, tokenless } from './store-fixtures.ts'
 import { madeBy } from './created-user-group.ts'
 
 /** Tests suspended user groups and the identification of tokens. */
@@ -29,11 +29,11 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       store.userGroups.suspend({ ...origin, key, suspended, now })
     const find = (token: Sealed, now = 2000) => {
       const { workspaceId, environment } = own.tenantScope
-      return store.userGroups.findByToken(workspaceId, environment, hashOf(token), now)
+      return store.userGroups.findByToken(workspaceId, environment, referenceOf(token), now)
     }
     const rotate = async (token: Sealed, over: Partial<RotateUserGroupToken> = {}) => {
       const result = await store.userGroups.rotate({
-        ...{ ...own.tenantScope, ...origin, target: { tokenHash: hashOf(token) } },
+        ...{ ...own.tenantScope, ...origin, target: { token: referenceOf(token) } },
         ...{ oldTokenValidUntil: 9000, issueToken: mint, now: 2000 },
         ...over,
       })
@@ -138,7 +138,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
 
     describe('identifying a token', () => {
       const identify = (token: Sealed, { workspaceId, environment } = own.tenantScope) =>
-        store.userGroups.identifyToken(workspaceId, environment, hashOf(token))
+        store.userGroups.identifyToken(workspaceId, environment, referenceOf(token))
 
       it('finds the user group of an active or inactive token', async () => {
         const group = await created()

@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import type { ChangeStamp } from '../../../src/domain/user-group/user-group-store.ts'
+import { locationOf } from '../../../src/domain/user-group/location.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { deletion, hashOf, mint, origin } from './store-fixtures.ts'
+import { deletion, referenceOf, mint, origin } from './store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
 const content = { name: 'A', mapping: '{"sales":"eu"}' }
@@ -45,15 +46,15 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
       environment,
       token,
     }: UserGroup): Promise<ChangeStamp> => {
-      const owner = await store.userGroups.findByToken(workspaceId, environment, hashOf(token), 9000)
+      const owner = await store.userGroups.findByToken(workspaceId, environment, referenceOf(token), 9000)
       assert.ok(owner)
       return owner.stamp
     }
-    const isUnchanged = ({ workspaceId, environment, teamId }: UserGroup, stamp: ChangeStamp) =>
-      store.userGroups.isUnchanged(workspaceId, environment, teamId, stamp)
+    const isUnchanged = (group: UserGroup, stamp: ChangeStamp) =>
+      store.userGroups.isUnchanged(group.workspaceId, group.environment, locationOf(group), stamp)
     const rotate = (by: Store, { workspaceId, environment, token }: UserGroup) =>
       by.userGroups.rotate({
-        ...{ ...origin, workspaceId, environment, target: { tokenHash: hashOf(token) } },
+        ...{ ...origin, workspaceId, environment, target: { token: referenceOf(token) } },
         ...{ oldTokenValidUntil: 9000, issueToken: mint, now: 2000 },
       })
     const suspend = (by: Store, key: UserGroup, suspended: boolean) =>
@@ -78,8 +79,10 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
         by.apiTokens.recordUses([{ id: apiTokenId, usedAt: uses++ * 60_000 }]),
       'the usage of an API token': (by) =>
         by.apiTokens.reportUsage([{ apiTokenId, costMs: 5, aheadMs: 5, fullMs: 2000 }]),
-      'the last introspection': (by, { workspaceId, teamId }) =>
-        by.introspections.record([{ workspaceId, teamId, introspectedAt: uses++ * 60_000 }]),
+      'the last introspection': (by, group) =>
+        by.introspections.record([
+          { workspaceId: group.workspaceId, ...locationOf(group), introspectedAt: uses++ * 60_000 },
+        ]),
       'a refused change': async (by, key) => {
         const change = { name: 'B', mapping: '{"unregistered":"x"}' }
         const update = { key, change, ...origin, now: 1000, mappingMode: 'registered' as const }

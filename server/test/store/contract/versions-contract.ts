@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { locationOf } from '../../../src/domain/user-group/location.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { Author } from '../../../src/domain/audit/audit-event.ts'
 import type { UserGroup, UserGroupVersion } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { hashOf, mint, origin } from './store-fixtures.ts'
+import { referenceOf, mint, origin } from './store-fixtures.ts'
 import { madeBy } from './created-user-group.ts'
 
 /** Tests the earlier versions of a user group. */
@@ -26,13 +27,13 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       return madeBy(result)
     }
     const versionsOf = (
-      { teamId }: Pick<UserGroup, 'teamId'>,
+      group: UserGroup,
       beforeRevision: number | null = null,
       limit = 1000,
     ): Promise<UserGroupVersion[]> =>
       store.userGroupHistory.listVersions({
         workspaceId: own.tenantScope.workspaceId,
-        teamId,
+        ...locationOf(group),
         beforeRevision,
         limit,
       })
@@ -66,7 +67,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       const group = await created()
       await store.userGroups.rotate({
         ...origin,
-        ...{ ...own.tenantScope, target: { tokenHash: hashOf(group.token) } },
+        ...{ ...own.tenantScope, target: { token: referenceOf(group.token) } },
         ...{ oldTokenValidUntil: 2000, issueToken: mint, now: 2000 },
       })
       await store.userGroups.suspend({ ...origin, key: group, suspended: true, now: 2000 })
@@ -102,7 +103,7 @@ export function describeVersions(name: string, openFreshStore: () => Promise<Sto
       assert.deepEqual(await versionsOf(other), [])
       const elsewhere = await Registry.fresh(store)
       const { workspaceId } = elsewhere.tenantScope
-      const query = { teamId: group.teamId, beforeRevision: null, limit: 9 }
+      const query = { ...locationOf(group), beforeRevision: null, limit: 9 }
       assert.deepEqual(await store.userGroupHistory.listVersions({ ...query, workspaceId }), [])
     })
 

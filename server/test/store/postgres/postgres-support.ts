@@ -17,7 +17,7 @@ import { DatabaseProxy, type ProxyOptions } from '../../support/database-proxy.t
 import { migratedDatabase } from '../../support/database.ts'
 import type { Scope } from '../../support/scope.ts'
 import { openSession } from '../../support/session.ts'
-import { freshKey, hashOf, mint, origin } from '../contract/store-fixtures.ts'
+import { freshKey, mint, origin, referenceOf } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 import { madeBy } from '../contract/created-user-group.ts'
 
@@ -121,7 +121,7 @@ export function rotation(token: Sealed, over: Partial<RotateUserGroupToken> = {}
     ...origin,
     workspaceId: 1,
     environment: 'Customer',
-    target: { tokenHash: hashOf(token) },
+    target: { token: referenceOf(token) },
     oldTokenValidUntil: 2000,
     issueToken: mint,
     now: 2000,

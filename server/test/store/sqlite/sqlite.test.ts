@@ -199,10 +199,10 @@ describe('SQLite: the file', () => {
     // The other process commits between the read and the write of this transaction.
     const result = await store.userGroups.getOrCreate({
       ...create('b'),
-      issueToken: (userGroup) => {
+      issueToken: (userGroup, location) => {
         if (!interfered) other.exec("UPDATE user_group SET name = 'After'")
         interfered = true
-        return mint(userGroup)
+        return mint(userGroup, location)
       },
     })
     assert.equal(result.outcome, 'created')
