@@ -3,6 +3,7 @@ import type { StoreOptions } from '../../src/store/open-store.ts'
 /** Store options for tests. */
 export const defaults: StoreOptions = {
   migrate: 'auto',
+  distribute: 'new',
   lockTimeoutMs: 2000,
   poolSize: 10,
   connectTimeoutMs: 2000,
