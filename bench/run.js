@@ -7,6 +7,7 @@ import { postgresAlternatives, sqliteAlternatives } from './cases/alternatives.j
 import { audit, postgresAudit } from './cases/audit.js'
 import { bulk, postgresBulk } from './cases/bulk.js'
 import { checkpoints } from './cases/checkpoints.js'
+import { citus } from './cases/citus.js'
 import { byBodySize, byConnections, memory, postgresRows, rows, rowsLarge } from './cases/growth.js'
 import { drawFlameGraph } from './cases/flame-graph.js'
 import { hostileJson } from './cases/hostile-json.js'
@@ -64,17 +65,18 @@ const cases = {
   'postgres-drivers': postgresDrivers,
   'postgres-size': postgresSize,
   'postgres-workers': postgresWorkers,
+  citus,
 }
 
 const goalCases = ['operations', 'postgres-operations', 'alternatives', 'postgres-alternatives', 'start']
-/** Runs only by name: its seeding takes longer than all other cases together. */
-const onlyByName = 'rows-large'
+/** Run only by name: seeding of the first takes longer than all other cases together, the second needs a cluster. */
+const onlyByName = ['rows-large', 'citus']
 
 const names = process.argv.slice(2)
 const wanted = [
   ...new Set(
     names.length === 0
-      ? Object.keys(cases).filter((name) => name !== onlyByName)
+      ? Object.keys(cases).filter((name) => !onlyByName.includes(name))
       : names.flatMap((name) => (name === 'goals' ? goalCases : name === 'pictures' ? [] : name)),
   ),
 ]

@@ -13,20 +13,28 @@ import { startPostgres } from './test-database.js'
 const server = fileURLToPath(new URL('../server/', import.meta.url))
 
 /**
- * Serves test processes a PostgreSQL server, started for the first that asks, or the one of TEST_DATABASE_URL, and on it two
- * migrated databases to clone: one without user groups and API tokens, and one with two API tokens.
- * - `/server` responds with the URL of a superuser.
- * - `/templates` responds with the names of the databases and the API tokens.
+ * Serves test processes a PostgreSQL server, started for the first that asks, or the one of TEST_DATABASE_URL, and on it
+ * databases to clone: an empty one, one with all migrations, and one with two API tokens as well. With the URLs of a Citus cluster,
+ * a database is one on each node.
+ * - `/server` responds with the URLs of a superuser on each node, the coordinator first.
+ * - `/empty` responds with the name of the empty database.
+ * - `/templates` responds with the names of the other databases and the API tokens.
+ * @param {readonly string[]} citusUrls URLs of the nodes, the coordinator first; none for a server without Citus
  */
-export async function startPostgresBroker() {
+export async function startPostgresBroker(citusUrls = []) {
   /** @type {ReturnType<typeof startServer> | undefined} */
   let started
+  /** @type {Promise<string> | undefined} */
+  let empty
   /** @type {ReturnType<typeof createTemplates> | undefined} */
   let templates
+  const nodes = async () => (citusUrls.length > 0 ? citusUrls : [(await (started ??= startServer())).url])
+  const emptyDatabase = async () =>
+    (empty ??= citusUrls.length > 0 ? createEmptyCluster(citusUrls) : Promise.resolve('template0'))
   const responses = /** @type {Record<string, () => Promise<unknown>>} */ ({
-    '/server': async () => ({ url: (await (started ??= startServer())).url }),
-    '/templates': async () =>
-      (templates ??= (started ??= startServer()).then(({ url }) => createTemplates(url))),
+    '/server': async () => ({ urls: await nodes() }),
+    '/empty': async () => ({ name: await emptyDatabase() }),
+    '/templates': async () => (templates ??= createTemplates(await nodes(), await emptyDatabase())),
   })
   const broker = createServer((request, response) => {
     void Promise.resolve(responses[request.url ?? '']?.()).then(
@@ -43,11 +51,12 @@ export async function startPostgresBroker() {
       broker.closeAllConnections()
       const postgres = await started?.catch(() => undefined)
       const created = await templates?.catch(() => undefined)
-      if (postgres === undefined) return
-      for (const name of created ? [created.migrated, created.withTokens] : []) {
-        await query(postgres.url, `DROP DATABASE ${name}`)
+      const emptyName = citusUrls.length > 0 ? await empty?.catch(() => undefined) : undefined
+      for (const name of [created?.migrated, created?.withTokens, emptyName]) {
+        if (name === undefined) continue
+        for (const url of await nodes()) await query(url, `DROP DATABASE ${name} WITH (FORCE)`)
       }
-      await postgres.stop()
+      await postgres?.stop()
     },
   }
 }
@@ -57,18 +66,55 @@ async function startServer() {
   return url ? { url, stop: () => Promise.resolve() } : startPostgres()
 }
 
-/** @param {string} serverUrl */
-async function createTemplates(serverUrl) {
-  const migrated = `ugs_template_${randomUUID().replaceAll('-', '')}`
+const newName = () => `ugs_template_${randomUUID().replaceAll('-', '')}`
+
+/**
+ * Creates databases on all nodes with the extension Citus that form a cluster. Their clones form one too: nodes connect to the
+ * database with the same name.
+ * @param {readonly string[]} nodes
+ */
+async function createEmptyCluster(nodes) {
+  const name = newName()
+  const urls = nodes.map((node) => databaseUrl(node, name))
+  await onEach(nodes, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`)
+  await onEach(urls, 'CREATE EXTENSION citus')
+  const [coordinator, ...workers] = /** @type {[string, ...string[]]} */ (urls)
+  const addressOf = (/** @type {string} */ url) => `'${new URL(url).hostname}', ${new URL(url).port}`
+  await query(coordinator, `SELECT citus_set_coordinator_host(${addressOf(coordinator)})`)
+  for (const worker of workers) await query(coordinator, `SELECT citus_add_node(${addressOf(worker)})`)
+  await freeze(nodes, name)
+  return name
+}
+
+/**
+ * Closes all connections to databases, so that they can be cloned. Citus keeps some.
+ * @param {readonly string[]} nodes
+ * @param {string} name
+ */
+async function freeze(nodes, name) {
+  await onEach(nodes, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
+  await onEach(
+    nodes,
+    `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`,
+  )
+}
+
+/**
+ * @param {readonly string[]} nodes
+ * @param {string} empty
+ */
+async function createTemplates(nodes, empty) {
+  const migrated = newName()
   const withTokens = `${migrated}_tokens`
-  await query(serverUrl, `CREATE DATABASE ${migrated} TEMPLATE template0 ENCODING 'UTF8'`)
+  const [coordinator] = /** @type {[string]} */ (nodes)
+  await onEach(nodes, `CREATE DATABASE ${migrated} TEMPLATE ${empty} ENCODING 'UTF8'`)
+  // Fewer shards are faster to clone.
+  await query(coordinator, `ALTER DATABASE ${migrated} SET citus.shard_count = 8`)
   const folder = mkdtempSync(join(tmpdir(), 'ugs-template-'))
   const ugs = async (/** @type {string} */ database, /** @type {string[]} */ ...args) => {
-    const url = new URL(serverUrl)
-    url.pathname = database
     const { PATH, HOME } = process.env
     const child = spawn(process.execPath, [join(server, 'bin/ugs.js'), ...args], {
-      env: { PATH, HOME, DATABASE_URL: url.href, UGS_DATA_DIR: folder },
+      env: { PATH, HOME, DATABASE_URL: databaseUrl(coordinator, database), UGS_DATA_DIR: folder },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
@@ -79,12 +125,32 @@ async function createTemplates(serverUrl) {
     ugs(withTokens, 'api-token', 'create', '--environment', environment, '--name', 'test')
   try {
     await ugs(migrated, 'migrate')
-    await query(serverUrl, `CREATE DATABASE ${withTokens} TEMPLATE ${migrated}`)
+    await freeze(nodes, migrated)
+    await onEach(nodes, `CREATE DATABASE ${withTokens} TEMPLATE ${migrated}`)
     const [Customer, Testing] = await Promise.all([createToken('Customer'), createToken('Testing')])
+    await freeze(nodes, withTokens)
     return { migrated, withTokens, tokens: { Customer, Testing } }
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+/**
+ * @param {string} serverUrl
+ * @param {string} name
+ */
+function databaseUrl(serverUrl, name) {
+  const url = new URL(serverUrl)
+  url.pathname = name
+  return url.href
+}
+
+/**
+ * @param {readonly string[]} urls
+ * @param {string} statement
+ */
+async function onEach(urls, statement) {
+  await Promise.all(urls.map((url) => query(url, statement)))
 }
 
 /**

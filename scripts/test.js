@@ -2,6 +2,7 @@
 //   npm test              every test
 //   npm test -- PATTERN   the files whose path contains PATTERN
 //   npm run test:unit     the tests that need no other process, no PostgreSQL, no browser and no build output
+//   npm run test:citus    the suites of the store on the Citus cluster of TEST_CITUS_URLS (coordinator first, separated by spaces)
 import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -27,8 +28,11 @@ const storeIndependent = [
   /^server\/test\/http\/user\/(body-size|introspection-input|media-type|method-override|methods|strict-json)\.test\.ts$/,
 ]
 
+/** Files that run on a Citus cluster: the store contract, all that depends on the store, and what only a cluster can show. */
+const onCitus = /^server\/test\/(citus|http|replicas|store\/audit-atomic|store\/postgres\/postgres\.)/
+
 const { values: options, positionals } = parseArgs({
-  options: { unit: { type: 'boolean', default: false } },
+  options: { unit: { type: 'boolean', default: false }, citus: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
 const pattern = positionals[0] ?? ''
@@ -38,12 +42,20 @@ const sources = ['server/test', 'renderer/test', 'client/test', 'console/test', 
   )
   .filter((file) => /\.test\.(ts|js)$/.test(file) && !file.includes('node_modules') && file.includes(pattern))
 
+const citusUrls = options.citus
+  ? (process.env.TEST_CITUS_URLS ?? '').split(' ').filter((url) => url !== '')
+  : []
+if (options.citus && citusUrls.length === 0) {
+  console.error('SKIPPED: the tests on Citus need the URLs of a cluster in TEST_CITUS_URLS')
+  process.exit(process.env.CI === 'true' ? 1 : 0)
+}
+
 const interruption = new AbortController()
 for (const signal of /** @type {const} */ (['SIGHUP', 'SIGINT', 'SIGTERM'])) {
   process.on(signal, () => interruption.abort())
 }
 
-const broker = await startPostgresBroker()
+const broker = await startPostgresBroker(citusUrls)
 try {
   const files = await compiledFiles()
   if (files.length === 0) throw new Error(`no test file has "${pattern}" in its path`)
@@ -59,18 +71,29 @@ try {
 
 /** Compiles the selected tests, builds the service if one of them needs it, and returns the paths to run. */
 async function compiledFiles() {
-  const selected = (await bundleTests(sources, 'sqlite')).filter(({ isUnit }) => isUnit || !options.unit)
+  if (options.citus) {
+    buildIfStale()
+    const bundles = await bundleTests(sources.filter(isOnCitus), 'postgres')
+    return bundles.map(({ compiled }) => compiled)
+  }
+  const onOneNode = sources.filter((source) => !source.startsWith('server/test/citus/'))
+  const selected = (await bundleTests(onOneNode, 'sqlite')).filter(({ isUnit }) => isUnit || !options.unit)
   const others = selected.filter(({ isUnit }) => !isUnit)
   if (others.length > 0) buildIfStale()
   const onPostgres = others
     .map(({ source }) => source)
-    .filter(
-      (source) =>
-        features.test(source) &&
-        !source.endsWith('.sqlite.test.ts') &&
-        !storeIndependent.some((subject) => subject.test(source)),
-    )
+    .filter((source) => features.test(source) && dependsOnStore(source))
   return [...(await bundleTests(onPostgres, 'postgres')), ...selected].map(({ compiled }) => compiled)
+}
+
+/** @param {string} source */
+function dependsOnStore(source) {
+  return !source.endsWith('.sqlite.test.ts') && !storeIndependent.some((subject) => subject.test(source))
+}
+
+/** @param {string} source */
+function isOnCitus(source) {
+  return onCitus.test(source) && dependsOnStore(source)
 }
 
 /** @param {string[]} files */

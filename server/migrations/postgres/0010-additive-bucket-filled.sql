@@ -13,9 +13,9 @@ CREATE UNIQUE INDEX IF NOT EXISTS audit_event_location ON audit_event (workspace
 -- The functions below apply decisions of the service (decisions.ts) to many user groups of one workspace and environment. They hold
 -- no rules. Arrays have one element for each user group.
 --
--- Citus runs a call on the node that has `_bucket`, if all user groups are in that bucket. There, each statement must find its shard
--- by a constant bucket: `coalesce(_bucket, …)`. Otherwise `_bucket` is null and each user group has a bucket of its own. One
--- statement with several data-modifying CTEs would do the same, but Citus runs it as a two-phase commit over all nodes.
+-- On Citus, all user groups of a call are in one shard, `_bucket` is a bucket of it, and Citus runs the call on the node that has the
+-- shard. There, each statement needs a list of constant buckets to find its shard. Otherwise `_bucket` is null. One statement with
+-- several data-modifying CTEs would do the same, but Citus runs it as a two-phase commit over all nodes.
 
 -- Creates user groups that do not exist, and returns the team ids of those that it created.
 CREATE FUNCTION create_user_groups(
@@ -105,7 +105,7 @@ BEGIN
       AS new (bucket, team_id, old_revision, old_time, name, sets_mapping, mapping, sets_properties,
               properties, at, author, suspended_at)
     WHERE user_group.workspace_id = _workspace_id AND user_group.team_id = new.team_id
-      AND user_group.bucket = coalesce(_bucket, new.bucket)
+      AND user_group.bucket = new.bucket AND (_bucket IS NULL OR user_group.bucket = ANY (_buckets))
       AND user_group.revision = new.old_revision AND user_group.updated_at = new.old_time
     RETURNING user_group.team_id
   LOOP
@@ -124,16 +124,21 @@ BEGIN
   IF _dropped_revisions IS NOT NULL THEN
     DELETE FROM user_group_version USING unnest(_buckets, _team_ids, _dropped_revisions) AS dropped (bucket, team_id, revision)
     WHERE user_group_version.workspace_id = _workspace_id AND user_group_version.team_id = dropped.team_id
-      AND user_group_version.bucket = coalesce(_bucket, dropped.bucket)
+      AND user_group_version.bucket = dropped.bucket AND (_bucket IS NULL OR user_group_version.bucket = ANY (_buckets))
       AND user_group_version.revision <= dropped.revision AND dropped.team_id = ANY (changed);
   END IF;
   IF _removed IS NOT NULL THEN
-    DELETE FROM mapping_entry
-    USING unnest(_buckets, _team_ids, _removed) AS old (bucket, team_id, entries)
-    CROSS JOIN LATERAL json_each_text(old.entries::json) AS entry
-    WHERE mapping_entry.workspace_id = _workspace_id AND mapping_entry.environment = _environment
-      AND schema_key = entry.key AND data_source_key = entry.value AND mapping_entry.team_id = old.team_id
-      AND mapping_entry.bucket = coalesce(_bucket, old.bucket) AND old.team_id = ANY (changed);
+    -- With a constant workspace and environment and without statistics, PostgreSQL would read all of mapping_entry.
+    WITH entry AS MATERIALIZED (
+      SELECT _workspace_id AS workspace_id, _environment AS environment, old.bucket, old.team_id, key, value
+      FROM unnest(_buckets, _team_ids, _removed) AS old (bucket, team_id, entries)
+      CROSS JOIN LATERAL json_each_text(old.entries::json)
+      WHERE old.team_id = ANY (changed)
+    )
+    DELETE FROM mapping_entry USING entry
+    WHERE mapping_entry.workspace_id = entry.workspace_id AND mapping_entry.environment = entry.environment
+      AND schema_key = entry.key AND data_source_key = entry.value AND mapping_entry.team_id = entry.team_id
+      AND mapping_entry.bucket = entry.bucket AND (_bucket IS NULL OR mapping_entry.bucket = ANY (_buckets));
   END IF;
   IF _added IS NOT NULL THEN
     INSERT INTO mapping_entry (workspace_id, environment, bucket, schema_key, data_source_key, team_id)
@@ -173,7 +178,7 @@ BEGIN
     FROM unnest(_buckets, _team_ids, _names, _old_hashes, _expected_revisions, _token_hashes, _token_key_ids, _tokens_sealed, _times)
       AS new (bucket, team_id, name, old_hash, expected_revision, token_hash, token_key_id, token_sealed, at)
     WHERE user_group.workspace_id = _workspace_id AND user_group.team_id = new.team_id
-      AND user_group.bucket = coalesce(_bucket, new.bucket)
+      AND user_group.bucket = new.bucket AND (_bucket IS NULL OR user_group.bucket = ANY (_buckets))
       AND user_group.token_hash = new.old_hash AND user_group.name = new.name
       AND coalesce(new.expected_revision, user_group.revision) = user_group.revision
       AND new.token_key_id <> ALL (SELECT key_id FROM retired_secret_key)
@@ -246,9 +251,14 @@ BEGIN
          created_at, updated_at, revision, updated_by, suspended_at, token_hash, token_key_id, token_sealed,
          _deleted_at, _author
   FROM user_group WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
-  DELETE FROM mapping_entry USING json_each_text(_entries::json) AS entry
-  WHERE mapping_entry.workspace_id = _workspace_id AND mapping_entry.environment = _environment AND schema_key = entry.key
-    AND data_source_key = entry.value AND mapping_entry.team_id = _team_id AND mapping_entry.bucket = _bucket;
+  WITH entry AS MATERIALIZED (
+    SELECT _workspace_id AS workspace_id, _environment AS environment, _team_id AS team_id, key, value
+    FROM json_each_text(_entries::json)
+  )
+  DELETE FROM mapping_entry USING entry
+  WHERE mapping_entry.workspace_id = entry.workspace_id AND mapping_entry.environment = entry.environment
+    AND schema_key = entry.key AND data_source_key = entry.value AND mapping_entry.team_id = entry.team_id
+    AND mapping_entry.bucket = _bucket;
   DELETE FROM superseded_token WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
   DELETE FROM idempotency_key WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
   DELETE FROM user_group WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;

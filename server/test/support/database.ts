@@ -14,37 +14,47 @@ interface Templates extends Pick<DatabaseWithTokens, 'tokens'> {
 }
 
 /** Creates an empty PostgreSQL database that is dropped after the test, and returns its URL. */
-export function freshDatabase(t: Scope): Promise<string> {
-  return createDatabase(t, "TEMPLATE template0 ENCODING 'UTF8'")
+export async function freshDatabase(t: Scope): Promise<string> {
+  return createDatabase(t, (await ask<{ name: string }>('/empty')).name)
 }
 
 /** Creates a PostgreSQL database with all migrations that is dropped after the test, and returns its URL. */
 export async function migratedDatabase(t: Scope): Promise<string> {
-  return createDatabase(t, `TEMPLATE ${(await ask<Templates>('/templates')).migrated}`)
+  return createDatabase(t, (await ask<Templates>('/templates')).migrated)
 }
 
 /** Creates a PostgreSQL database with all migrations and two API tokens. It is dropped after the test. */
 export async function databaseWithTokens(t: Scope): Promise<DatabaseWithTokens> {
   const { withTokens, tokens } = await ask<Templates>('/templates')
-  return { url: await createDatabase(t, `TEMPLATE ${withTokens}`), tokens }
+  return { url: await createDatabase(t, withTokens), tokens }
 }
 
 /** Returns the URL of a superuser of the PostgreSQL server. */
 export async function serverUrl(): Promise<string> {
-  return process.env.TEST_DATABASE_URL ?? (await ask<{ url: string }>('/server')).url
+  return (await nodeUrls())[0]
 }
 
-async function createDatabase(t: Scope, source: string): Promise<string> {
+/** Returns the URLs of a superuser of each node of a Citus cluster, the coordinator first, or of the only server. */
+export async function nodeUrls(): Promise<[string, ...string[]]> {
+  return (await ask<{ urls: [string, ...string[]] }>('/server')).urls
+}
+
+/** Creates a database on each node. */
+async function createDatabase(t: Scope, template: string): Promise<string> {
   const name = `ugs_test_${randomUUID().replaceAll('-', '')}`
-  await run(`CREATE DATABASE ${name} ${source}`)
-  t.after(() => run(`DROP DATABASE ${name} WITH (FORCE)`))
+  await runOnNodes(`CREATE DATABASE ${name} TEMPLATE ${template} ENCODING 'UTF8'`)
+  t.after(() => runOnNodes(`DROP DATABASE ${name} WITH (FORCE)`))
   const url = new URL(await serverUrl())
   url.pathname = name
   return url.href
 }
 
-async function run(statement: string): Promise<void> {
-  const client = new Client(await serverUrl())
+async function runOnNodes(statement: string): Promise<void> {
+  await Promise.all((await nodeUrls()).map((url) => run(url, statement)))
+}
+
+async function run(url: string, statement: string): Promise<void> {
+  const client = new Client(url)
   await client.connect()
   try {
     await client.query(statement)

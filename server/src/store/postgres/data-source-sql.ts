@@ -1,14 +1,10 @@
 /**
- * Rows `key` and `value` of the entries of a mapping that `mapping_entry` stores (`mayName`); none for a null mapping.
- * PostgreSQL text cannot hold U+0000, so it is read as U+FFFF and its entry is left out.
+ * Returns SQL for the value of a key in a mapping; null if there is none. PostgreSQL text cannot hold U+0000, so it is read as U+FFFF.
  */
-export function entriesOf(mapping: string): string {
+export function entryIn(mapping: string, key: string): string {
   // JSON text contains no raw U+0001. It replaces escaped backslashes, which may look like the start of an escape.
   const replaced = String.raw`replace(replace(replace(${mapping}, '\\', chr(1)), '\u0000', '\uffff'), chr(1), '\\')`
-  return `(
-    SELECT key, value FROM json_each_text(${replaced}::json)
-    WHERE strpos(key, chr(65535)) = 0 AND strpos(value, chr(65535)) = 0
-  )`
+  return `(${replaced}::json ->> ${key})`
 }
 
 const idOf = (text: string) => `CASE WHEN ${text} ~ '^[1-9][0-9]{0,14}$' THEN ${text}::bigint END`

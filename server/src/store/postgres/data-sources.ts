@@ -21,14 +21,16 @@ import type {
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import { dataSourceOf, schemaOf, type DataSourceRow, type SchemaRow } from '../data-source-row.ts'
 import { appendAuditEvent } from './audit-log.ts'
-import { entriesOf, resolveEntries } from './data-source-sql.ts'
+import { entryIn, resolveEntries } from './data-source-sql.ts'
 import { PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
-import type { Retry } from './retry.ts'
+import type { Attempt, Retry } from './retry.ts'
 import type { Mappings } from './mappings.ts'
 
-/** Number of data sources that one operation examines. */
+/** Maximum number of data sources that one operation examines. */
 const sharedBatchSize = 1000
+/** Maximum number of mapping entries that one statement reads for them: more than their keys can have in one mapping each. */
+const maxEntries = 5000
 
 /** SQLSTATE of deleting a row that another row refers to. */
 const foreignKeyViolation = '23503'
@@ -57,7 +59,7 @@ export class DataSources implements DataSourceStore {
 
   createSchema(schema: NewSchema): Promise<Schema | NotRegistered> {
     return this.#retry.run(async (attempt) => {
-      const outcome = await attempt.transaction(this.#primary, (query) => insertSchema(query, schema))
+      const outcome = await this.#change(attempt, (query) => insertSchema(query, schema))
       if (outcome !== 'provided_id_taken' || !attempt.isAmbiguous) return outcome
       const { workspaceId, environment, providedId, name, createdAt } = schema
       const [taken] = await this.#primary.query<SchemaRow>(
@@ -80,22 +82,20 @@ export class DataSources implements DataSourceStore {
   deleteSchema(command: DeleteRegistered): Promise<DeleteOutcome> {
     const { workspaceId, environment, id } = command
     return this.#retry.run(async (attempt) => {
-      const deleted = await attempt
-        .transaction(this.#primary, async (query) => {
-          const rows = await query<SchemaRow>(
-            'DELETE FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 RETURNING *',
-            [workspaceId, environment, id],
-          )
-          for (const { provided_id } of rows) {
-            await renewVersion(query, command)
-            await appendAuditEvent(query, 'schema.deleted', command, { schema_id: id, provided_id })
-          }
-          return rows
-        })
-        .catch((error: unknown) => {
-          if (error instanceof PostgresFailure && error.code === foreignKeyViolation) return null
-          throw error
-        })
+      const deleted = await this.#change(attempt, async (query) => {
+        const rows = await query<SchemaRow>(
+          'DELETE FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 RETURNING *',
+          [workspaceId, environment, id],
+        )
+        for (const { provided_id } of rows) {
+          await renewVersion(query, command)
+          await appendAuditEvent(query, 'schema.deleted', command, { schema_id: id, provided_id })
+        }
+        return rows
+      }).catch((error: unknown) => {
+        if (error instanceof PostgresFailure && error.code === foreignKeyViolation) return null
+        throw error
+      })
       if (deleted === null) return 'in_use'
       return deleted.length === 1 || attempt.isAmbiguous ? 'deleted' : 'not_found'
     })
@@ -103,7 +103,7 @@ export class DataSources implements DataSourceStore {
 
   create(dataSource: NewDataSource): Promise<DataSource | NotRegistered | 'schema_not_found'> {
     return this.#retry.run(async (attempt) => {
-      const outcome = await attempt.transaction(this.#primary, (query) => insertDataSource(query, dataSource))
+      const outcome = await this.#change(attempt, (query) => insertDataSource(query, dataSource))
       if (outcome !== 'provided_id_taken' || !attempt.isAmbiguous) return outcome
       const { workspaceId, schemaId, providedId, name, createdAt } = dataSource
       const [taken] = await this.#primary.query<DataSourceRow>(
@@ -127,51 +127,92 @@ export class DataSources implements DataSourceStore {
   }
 
   async listShared({ workspaceId, environment, afterId }: ListSharedDataSources): Promise<SharedDataSources> {
-    const rows = await this.#retry.query<
-      DataSourceRow & { readonly schema_provided_id: string; readonly is_shared: boolean }
-    >(
-      `SELECT slice.*, (
-         SELECT count(*) > 1 FROM (
-           SELECT DISTINCT team_id
-           FROM unnest(ARRAY[schema_provided_id, schema_id::text]) AS of_schema (key)
-           CROSS JOIN unnest(ARRAY[provided_id, data_source_id::text]) AS of_source (key)
-           CROSS JOIN LATERAL (
-             SELECT team_id FROM mapping_entry
-             WHERE workspace_id = $1 AND environment = $2 AND schema_key = of_schema.key
-               AND data_source_key = of_source.key LIMIT 2
-           ) AS entry
-           LIMIT 2
-         ) AS two
-       ) AS is_shared
+    const slice = await this.#retry.query<SharedRow>(
+      `SELECT data_source.*, schema.provided_id AS schema_provided_id
        FROM (
-         SELECT data_source.*, schema.provided_id AS schema_provided_id
-         FROM (
-           SELECT * FROM data_source WHERE workspace_id = $1 AND data_source_id > $3 ORDER BY data_source_id
-         ) AS data_source CROSS JOIN LATERAL (
-           SELECT provided_id, environment FROM schema
-           WHERE workspace_id = $1 AND schema_id = data_source.schema_id LIMIT 1
-         ) AS schema
-         WHERE schema.environment = $2
-         ORDER BY data_source_id LIMIT $4
-       ) AS slice
-       ORDER BY data_source_id`,
+         SELECT * FROM data_source WHERE workspace_id = $1 AND data_source_id > $3 ORDER BY data_source_id
+       ) AS data_source CROSS JOIN LATERAL (
+         SELECT provided_id, environment FROM schema
+         WHERE workspace_id = $1 AND schema_id = data_source.schema_id LIMIT 1
+       ) AS schema
+       WHERE schema.environment = $2
+       ORDER BY data_source_id LIMIT $4`,
       [workspaceId, environment, afterId ?? 0, sharedBatchSize],
     )
+    const { examined, sharedIds } = await this.#findShared({ workspaceId, environment }, slice)
+    const isEnd = examined.length === slice.length && slice.length < sharedBatchSize
     return {
-      dataSources: rows
-        .filter(({ is_shared }) => is_shared)
+      dataSources: examined
+        .filter((row) => sharedIds.has(row.data_source_id))
         .map((row) => ({ ...dataSourceOf(row), schemaProvidedId: row.schema_provided_id })),
-      afterId: rows.length < sharedBatchSize ? null : (rows.at(-1)?.data_source_id ?? null),
+      afterId: isEnd ? null : (examined.at(-1)?.data_source_id ?? null),
+    }
+  }
+
+  /**
+   * Finds those of the first data sources of a slice to which several user groups map. Examines fewer of them, but at least one, if
+   * they have many entries. A data source of one user group has at most four entries, so a statement that reaches its limit finds
+   * a shared one.
+   */
+  async #findShared(
+    { workspaceId, environment }: TenantScope,
+    slice: readonly SharedRow[],
+  ): Promise<{ examined: readonly SharedRow[]; sharedIds: ReadonlySet<number> }> {
+    const sharedIds = new Set<number>()
+    for (let examined = slice; ; examined = examined.slice(0, Math.ceil(examined.length / 2))) {
+      const keys = examined.filter(({ data_source_id: id }) => !sharedIds.has(id)).flatMap(keysOf)
+      if (keys.length === 0) return { examined, sharedIds }
+      const entries = await this.#retry.query<{ data_source_id: number; team_id: number }>(
+        // With a constant workspace and environment and without statistics, PostgreSQL would read all of mapping_entry.
+        `WITH wanted AS MATERIALIZED (
+           SELECT $1::bigint AS workspace_id, $2::text AS environment, *
+           FROM unnest($3::bigint[], $4::text[], $5::text[]) AS wanted (data_source_id, schema_key, data_source_key)
+         )
+         SELECT data_source_id, team_id
+         FROM wanted JOIN mapping_entry USING (workspace_id, environment, schema_key, data_source_key)
+         LIMIT ${maxEntries}`,
+        [
+          ...[workspaceId, environment, keys.map(({ id }) => id)],
+          ...[keys.map(({ schemaKey }) => schemaKey), keys.map(({ key }) => key)],
+        ],
+      )
+      const teamIds = new Map<number, number>()
+      for (const { data_source_id: id, team_id: teamId } of entries) {
+        const first = teamIds.get(id)
+        if (first === undefined) teamIds.set(id, teamId)
+        else if (first !== teamId) sharedIds.add(id)
+      }
+      if (entries.length < maxEntries) return { examined, sharedIds }
     }
   }
 
   delete(command: DeleteRegistered): Promise<DeleteOutcome> {
     return this.#retry.run(async (attempt) => {
-      const outcome = await attempt.transaction(this.#primary, (query) => deleteUnmapped(query, command))
+      const outcome = await this.#change(attempt, (query) => deleteUnmapped(query, command))
       return outcome === 'not_found' && attempt.isAmbiguous ? 'deleted' : outcome
     })
   }
+
+  /** Runs a transaction that changes schemas or data sources. One runs at a time, because on Citus two could deadlock. */
+  #change<T>(attempt: Attempt, work: (query: Query) => Promise<T>): Promise<T> {
+    return attempt.transaction(this.#primary, async (query) => {
+      await query('SELECT pg_advisory_xact_lock($1)', [registryLock])
+      return work(query)
+    })
+  }
 }
+
+type SharedRow = DataSourceRow & { readonly schema_provided_id: string }
+
+/** Returns the mapping entries that can name a data source. */
+function keysOf({ data_source_id: id, provided_id: providedId, ...row }: SharedRow) {
+  const schemaKeys = new Set([row.schema_provided_id, String(row.schema_id)])
+  const keys = new Set([providedId, String(id)])
+  return [...schemaKeys].flatMap((schemaKey) => [...keys].map((key) => ({ id, schemaKey, key })))
+}
+
+/** Advisory lock of changes of schemas and data sources: an arbitrary number. */
+const registryLock = 0x55475302
 
 /** Blocks writes of mappings until the end of the transaction. Each such write checks its entries afterwards. */
 const lockMappings = 'LOCK TABLE mapping_entry IN SHARE ROW EXCLUSIVE MODE'
@@ -181,13 +222,17 @@ async function insertSchema(query: Query, schema: NewSchema): Promise<Schema | N
   const id = idOf(providedId)
   if (id !== null) {
     await query(lockMappings)
-    const [mapped] = await query(
-      `SELECT 1 FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 AND EXISTS (
-         SELECT 1 FROM mapping_entry WHERE workspace_id = $1 AND environment = $2 AND schema_key = $4
-       )`,
-      [workspaceId, environment, id, providedId],
+    const [numbered] = await query(
+      'SELECT 1 FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3',
+      [workspaceId, environment, id],
     )
-    if (mapped !== undefined) return 'provided_id_mapped'
+    if (numbered !== undefined) {
+      const [mapped] = await query(
+        'SELECT 1 FROM mapping_entry WHERE workspace_id = $1 AND environment = $2 AND schema_key = $3 LIMIT 1',
+        [workspaceId, environment, providedId],
+      )
+      if (mapped !== undefined) return 'provided_id_mapped'
+    }
   }
   const [row] = await query<SchemaRow>(
     `INSERT INTO schema (workspace_id, environment, provided_id, name, created_at) VALUES ($1, $2, $3, $4, $5)
@@ -207,26 +252,26 @@ async function insertDataSource(
 ): Promise<DataSource | NotRegistered | 'schema_not_found'> {
   const { workspaceId, environment, schemaId, providedId, name, createdAt } = dataSource
   const id = idOf(providedId)
-  // All transactions take these locks in this order: first the mappings, then the schema.
   if (id !== null) await query(lockMappings)
   const [schema] = await query<{ provided_id: string }>(
-    `SELECT provided_id FROM schema
-     WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3 FOR KEY SHARE`,
+    'SELECT provided_id FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3',
     [workspaceId, environment, schemaId],
   )
   if (schema === undefined) return 'schema_not_found'
   if (id !== null) {
-    const [mapped] = await query(
-      `SELECT 1 FROM unnest($3::text[]) AS schema_key
-       CROSS JOIN LATERAL (SELECT schema_key AS key, $4::text AS value) AS entry ${resolveEntries}
-       WHERE data_source.data_source_id = $5 AND EXISTS (
-         SELECT 1 FROM mapping_entry
-         WHERE workspace_id = $1 AND environment = $2 AND mapping_entry.schema_key = entry.key
-           AND data_source_key = entry.value
-       ) AND schema.schema_id = $6 LIMIT 1`,
-      [workspaceId, environment, [schema.provided_id, String(schemaId)], providedId, id, schemaId],
-    )
-    if (mapped !== undefined) return 'provided_id_mapped'
+    const spellings = await resolveSpellings(query, dataSource, {
+      schemaKeys: [schema.provided_id, String(schemaId)],
+      keys: [providedId],
+      ...{ schemaId, dataSourceId: id },
+    })
+    for (const { key, value } of spellings) {
+      const [mapped] = await query(
+        `SELECT 1 FROM mapping_entry
+         WHERE workspace_id = $1 AND environment = $2 AND schema_key = $3 AND data_source_key = $4 LIMIT 1`,
+        [workspaceId, environment, key, value],
+      )
+      if (mapped !== undefined) return 'provided_id_mapped'
+    }
   }
   const [row] = await query<DataSourceRow>(
     `INSERT INTO data_source (workspace_id, schema_id, provided_id, name, created_at) VALUES ($1, $2, $3, $4, $5)
@@ -243,37 +288,31 @@ async function insertDataSource(
 async function deleteUnmapped(query: Query, command: DeleteRegistered): Promise<DeleteOutcome> {
   const { workspaceId, environment, id } = command
   await query(lockMappings)
-  const [row] = await query<{
-    schema_id: number
-    provided_id: string
-    schema_keys: string[]
-    keys: string[]
-  }>(
-    `SELECT schema.schema_id, data_source.provided_id, ARRAY[schema.provided_id, schema.schema_id::text] AS schema_keys,
-            ARRAY[data_source.provided_id, data_source_id::text] AS keys
+  const [row] = await query<{ schema_id: number; provided_id: string; schema_provided_id: string }>(
+    `SELECT schema.schema_id, data_source.provided_id, schema.provided_id AS schema_provided_id
      FROM data_source JOIN schema USING (workspace_id, schema_id)
      WHERE workspace_id = $1 AND environment = $2 AND data_source_id = $3`,
     [workspaceId, environment, id],
   )
   if (row === undefined) return 'not_found'
-  // An entry with the same text may name another data source by its provided id. The index may have surplus entries, so the
-  // mapping decides.
-  const [mapped] = await query(
-    `SELECT 1 FROM unnest($3::text[]) AS schema_key CROSS JOIN unnest($4::text[]) AS data_source_key
-     CROSS JOIN LATERAL (SELECT schema_key AS key, data_source_key AS value) AS entry ${resolveEntries}
-     WHERE data_source.data_source_id = $5 AND EXISTS (
-       WITH holder AS MATERIALIZED (
-         SELECT team_id FROM mapping_entry
-         WHERE workspace_id = $1 AND environment = $2 AND schema_key = entry.key AND data_source_key = entry.value
-       )
-       SELECT 1 FROM holder CROSS JOIN LATERAL (
-         SELECT mapping FROM user_group WHERE workspace_id = $1 AND team_id = holder.team_id LIMIT 1
-       ) AS user_group CROSS JOIN LATERAL ${entriesOf('user_group.mapping')} AS current
-       WHERE current.key = entry.key AND current.value = entry.value
-     ) LIMIT 1`,
-    [workspaceId, environment, row.schema_keys, row.keys, id],
-  )
-  if (mapped !== undefined) return 'in_use'
+  const spellings = await resolveSpellings(query, command, {
+    schemaKeys: [row.schema_provided_id, String(row.schema_id)],
+    keys: [row.provided_id, String(id)],
+    ...{ schemaId: row.schema_id, dataSourceId: id },
+  })
+  for (const { key, value } of spellings) {
+    // `mapping_entry` may have surplus rows, so the mapping decides.
+    const [mapped] = await query(
+      `SELECT 1 FROM mapping_entry JOIN user_group
+         ON user_group.workspace_id = $1 AND user_group.bucket = mapping_entry.bucket
+           AND user_group.team_id BETWEEN mapping_entry.team_id AND mapping_entry.team_id
+       WHERE mapping_entry.workspace_id = $1 AND mapping_entry.environment = $2 AND schema_key = $3 AND data_source_key = $4
+         AND ${entryIn('user_group.mapping', '$3::text')} = $4
+       LIMIT 1`,
+      [workspaceId, environment, key, value],
+    )
+    if (mapped !== undefined) return 'in_use'
+  }
   await query('DELETE FROM data_source WHERE workspace_id = $1 AND data_source_id = $2', [workspaceId, id])
   await renewVersion(query, command)
   const { schema_id, provided_id } = row
@@ -283,6 +322,34 @@ async function deleteUnmapped(query: Query, command: DeleteRegistered): Promise<
     provided_id,
   })
   return 'deleted'
+}
+
+interface Spellings {
+  readonly schemaKeys: readonly string[]
+  readonly keys: readonly string[]
+  readonly schemaId: number
+  readonly dataSourceId: number
+}
+
+/**
+ * Returns the mapping entries that name a data source. An entry with the same text may name another data source by its provided id.
+ */
+async function resolveSpellings(
+  query: Query,
+  { workspaceId, environment }: TenantScope,
+  { schemaKeys, keys, schemaId, dataSourceId }: Spellings,
+): Promise<{ key: string; value: string }[]> {
+  const pairs = [...new Set(schemaKeys)].flatMap((schemaKey) =>
+    [...new Set(keys)].map((key) => [schemaKey, key]),
+  )
+  return query<{ key: string; value: string }>(
+    `SELECT entry.key, entry.value FROM unnest($3::text[], $4::text[]) AS entry (key, value) ${resolveEntries}
+     WHERE schema.schema_id = $5 AND data_source.data_source_id = $6`,
+    [
+      ...[workspaceId, environment, pairs.map(([schemaKey]) => schemaKey), pairs.map(([, key]) => key)],
+      ...[schemaId, dataSourceId],
+    ],
+  )
 }
 
 /** Renews the registry version, so that every process resolves mappings again after the commit. */

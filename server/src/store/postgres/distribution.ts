@@ -1,28 +1,60 @@
+import { bucketCount } from '../../domain/user-group/location.ts'
 import { isDistributed } from './citus.ts'
 import type { Query } from './primary-pool.ts'
 
-/** Whether the tables are distributed over several nodes by Citus. */
-export class Distribution {
-  #isDistributed = false
+/** Number of connections that maintenance takes at once. */
+const maxAtOnce = 4
 
-  get isDistributed(): boolean {
-    return this.#isDistributed
-  }
+/** How Citus distributes the tables. */
+export class Distribution {
+  /** The shard of each bucket; null if the tables are not distributed. */
+  #shards: readonly number[] | null = null
 
   /** @throws PostgresFailure */
   async detect(query: Query): Promise<void> {
-    this.#isDistributed = await isDistributed(query)
+    this.#shards = (await isDistributed(query)) ? await readShards(query) : null
   }
 
-  /** Groups rows for statements that name one bucket, if the tables are distributed. Otherwise there is one group, without a bucket. */
-  groupByBucket<Row extends { readonly bucket: number }>(rows: readonly Row[]): Map<number | null, Row[]> {
+  get isDistributed(): boolean {
+    return this.#shards !== null
+  }
+
+  /** Returns the shard of a bucket; null if the tables are not distributed. */
+  shardOf(bucket: number): number | null {
+    return this.#shards?.[bucket] ?? null
+  }
+
+  /**
+   * Runs work on rows, once for each shard if the tables are distributed, with a bucket of the shard. Otherwise runs it once, without
+   * a bucket, unless there are no rows. Runs a few at once and returns their results.
+   */
+  async forEachShard<Row extends { readonly bucket: number }, Result>(
+    rows: readonly Row[],
+    work: (shardBucket: number | null, rows: readonly Row[]) => Promise<Result>,
+  ): Promise<Result[]> {
     const groups = new Map<number | null, Row[]>()
     for (const row of rows) {
-      const bucket = this.#isDistributed ? row.bucket : null
-      const group = groups.get(bucket)
-      if (group === undefined) groups.set(bucket, [row])
+      const shard = this.shardOf(row.bucket)
+      const group = groups.get(shard)
+      if (group === undefined) groups.set(shard, [row])
       else group.push(row)
     }
-    return groups
+    const results: Result[] = []
+    const rest = groups.entries()
+    const runOnes = async () => {
+      for (const [shard, group] of rest)
+        results.push(await work(shard === null ? null : (group[0] as Row).bucket, group))
+    }
+    await Promise.all(Array.from({ length: maxAtOnce }, runOnes))
+    return results
   }
+}
+
+async function readShards(query: Query): Promise<number[]> {
+  const rows = await query<{ shard: number }>(
+    `SELECT get_shard_id_for_distribution_column('user_group', bucket::smallint) AS shard
+     FROM generate_series(0, $1::integer - 1) AS bucket ORDER BY bucket`,
+    [bucketCount],
+  )
+  return rows.map(({ shard }) => shard)
 }

@@ -5,6 +5,7 @@ import type {
   EncryptedTokenPage,
   EncryptedTokenPlace,
 } from '../../domain/token/encrypted-token.ts'
+import { bucketOf } from '../../domain/user-group/location.ts'
 import {
   byPlace,
   encryptedTokenPage,
@@ -12,15 +13,18 @@ import {
   selectEncryptedTokens,
   type EncryptedTokenRow,
 } from '../encrypted-token-row.ts'
+import type { Distribution } from './distribution.ts'
 import type { Retry } from './retry.ts'
 import { keyColumns } from '../tables.ts'
 
 /** The encrypted user group tokens of all workspaces. */
 export class EncryptedTokens implements EncryptedTokenStore {
   readonly #retry: Retry
+  readonly #distribution: Distribution
 
-  constructor(retry: Retry) {
+  constructor(retry: Retry, distribution: Distribution) {
     this.#retry = retry
+    this.#distribution = distribution
   }
 
   async list({ cursor, limit }: ListEncryptedTokens): Promise<EncryptedTokenPage> {
@@ -32,16 +36,20 @@ export class EncryptedTokens implements EncryptedTokenStore {
   async replace(tokens: readonly ReencryptedToken[]): Promise<number> {
     let count = 0
     for (const [place, ofPlace] of byPlace(tokens)) {
-      const values = [
-        ...(ofPlace[0]?.replaced.rowKey ?? []).map((_, i) =>
-          ofPlace.map(({ replaced }) => replaced.rowKey[i]),
-        ),
-        ofPlace.map(({ replaced }) => replaced.token.sealed),
-        ofPlace.map(({ token }) => token.keyId),
-        ofPlace.map(({ token }) => token.sealed),
-      ]
-      const rows = await this.#retry.query(updateOf(place), values)
-      count += rows.length
+      const located = ofPlace.map((token) => ({ ...token, bucket: bucketOf(token.replaced.userGroup) }))
+      const replaced = await this.#distribution.forEachShard(located, (shardBucket, ofShard) =>
+        this.#retry.query(updateOf(place), [
+          shardBucket,
+          ofShard.map((token) => token.bucket),
+          ...(ofShard[0]?.replaced.rowKey ?? []).map((_, i) =>
+            ofShard.map((token) => token.replaced.rowKey[i]),
+          ),
+          ofShard.map((token) => token.replaced.token.sealed),
+          ofShard.map(({ token }) => token.keyId),
+          ofShard.map(({ token }) => token.sealed),
+        ]),
+      )
+      count += replaced.flat().length
     }
     return count
   }
@@ -51,16 +59,26 @@ export class EncryptedTokens implements EncryptedTokenStore {
 function updateOf(place: EncryptedTokenPlace): string {
   const table = encryptedTokenTable(place)
   const key = keyColumns(table)
-  const arrays = [...key.map((column) => table.columns[column] as string), 'bytea', 'text', 'bytea']
-  const parameters = arrays.map((type, i) => `$${i + 1}::${type}[]`)
+  const types = [
+    'smallint',
+    ...key.map((column) => table.columns[column] as string),
+    'bytea',
+    'text',
+    'bytea',
+  ]
+  const parameters = types.map((type, i) => `$${i + 2}::${type}[]`)
+  const isRow = (row: string) =>
+    [
+      ...key.map((column) => `${place}.${column} = ${row}.${column}`),
+      `${place}.bucket = ${row}.bucket AND ($1::smallint IS NULL OR ${place}.bucket = ANY ($2::smallint[]))`,
+    ].join(' AND ')
   return `WITH new AS (
-      SELECT * FROM unnest(${parameters.join(', ')}) AS new (${key.join(', ')}, replaced, key_id, sealed)
+      SELECT * FROM unnest(${parameters.join(', ')}) AS new (bucket, ${key.join(', ')}, replaced, key_id, sealed)
     ), locked AS (
-      SELECT ${key.join(', ')}, key_id, sealed FROM ${place} JOIN new USING (${key.join(', ')})
+      SELECT new.* FROM ${place} JOIN new ON ${isRow('new')}
       WHERE token_sealed = replaced AND key_id <> ALL (SELECT retired.key_id FROM retired_secret_key AS retired)
       FOR NO KEY UPDATE OF ${place} SKIP LOCKED
     )
-    UPDATE ${place} SET token_key_id = key_id, token_sealed = sealed FROM locked
-    WHERE ${key.map((column) => `${place}.${column} = locked.${column}`).join(' AND ')}
+    UPDATE ${place} SET token_key_id = key_id, token_sealed = sealed FROM locked WHERE ${isRow('locked')}
     RETURNING 1`
 }

@@ -14,26 +14,25 @@ export class Introspections implements IntrospectionStore {
   }
 
   async record(introspections: readonly Introspection[]): Promise<void> {
-    for (const [bucket, ofBucket] of this.#distribution.groupByBucket(introspections)) {
+    await this.#distribution.forEachShard(introspections, (_, ofShard) =>
       // Each user group once and in a fixed order, so that two processes never deadlock.
-      await this.#retry.query(
+      this.#retry.query(
         `INSERT INTO last_introspection (workspace_id, bucket, team_id, introspected_at)
-         SELECT workspace_id, coalesce($1::smallint, bucket), team_id, max(introspected_at)
-         FROM unnest($2::bigint[], $3::smallint[], $4::bigint[], $5::bigint[])
+         SELECT workspace_id, bucket, team_id, max(introspected_at)
+         FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::bigint[])
            AS new (workspace_id, bucket, team_id, introspected_at)
          GROUP BY workspace_id, bucket, team_id ORDER BY workspace_id, team_id
          ON CONFLICT (workspace_id, team_id, bucket)
          DO UPDATE SET introspected_at = excluded.introspected_at
          WHERE last_introspection.introspected_at < excluded.introspected_at`,
         [
-          bucket,
-          ofBucket.map(({ workspaceId }) => workspaceId),
-          ofBucket.map((introspection) => introspection.bucket),
-          ofBucket.map(({ teamId }) => teamId),
-          ofBucket.map(({ introspectedAt }) => introspectedAt),
+          ofShard.map(({ workspaceId }) => workspaceId),
+          ofShard.map((introspection) => introspection.bucket),
+          ofShard.map(({ teamId }) => teamId),
+          ofShard.map(({ introspectedAt }) => introspectedAt),
         ],
-      )
-    }
+      ),
+    )
   }
 
   async findLast(workspaceId: number, { bucket, teamId }: UserGroupLocation): Promise<number | null> {

@@ -13,7 +13,7 @@ import { StoreError } from '../store-error.ts'
 import { tables } from '../tables.ts'
 import { withBriefLocks } from './brief-locks.ts'
 import { fillBuckets, type MigrationProgress } from './bucket-backfill.ts'
-import { canDistribute, distribute, isDistributed } from './citus.ts'
+import { canDistribute, distributeLive, distributeNew } from './citus.ts'
 import { remediationFor, isPermanent, PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 
@@ -97,13 +97,15 @@ function migrateLocked(
         await withBriefLocks(primary, (step) => apply(step, migration))
       }
     }
-    if (distributeMode === 'never' || (!isNew && !mayDistribute) || (await isDistributed(query))) return true
+    if (distributeMode === 'never' || (!isNew && !mayDistribute)) return true
     const mustDistribute = distributeMode === 'required'
     const obstacle = isNew ? null : await obstacleToDistribution(query, pending)
     if (obstacle !== null && mustDistribute) throw new StoreError(obstacle)
-    if (obstacle === null && (await canDistribute(query, mustDistribute))) {
-      await dropLegacyTriggers(query)
-      await distribute(query)
+    if (obstacle !== null || !(await canDistribute(query, mustDistribute))) return true
+    if (isNew) await distributeNew(query)
+    else {
+      await withBriefLocks(primary, dropLegacyTriggers)
+      await distributeLive(primary)
     }
     return true
   }, 'none')
@@ -115,7 +117,7 @@ async function dropLegacyTokens(query: Query): Promise<void> {
   await query('DROP TABLE legacy_token')
 }
 
-/** Triggers on distributed tables are not possible. */
+/** Citus distributes no table with triggers. */
 async function dropLegacyTriggers(query: Query): Promise<void> {
   await query('DROP FUNCTION IF EXISTS note_legacy_token() CASCADE')
 }
@@ -193,7 +195,7 @@ async function checkSequence(primary: PrimaryPool, rights: readonly string[]): P
 }
 
 /** @throws StoreError if another program has a table of that name */
-async function readApplied(query: Query): Promise<AppliedMigration[]> {
+export async function readApplied(query: Query): Promise<AppliedMigration[]> {
   const owner = await readMark(query)
   if (owner === undefined) return []
   if (owner !== mark && owner !== markOfFilling) {

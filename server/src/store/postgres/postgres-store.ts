@@ -31,6 +31,7 @@ import { ScopedCoalescers } from './scoped-coalescer.ts'
 import { UserGroupHistory } from './user-group-history.ts'
 import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroupStatements } from './user-group-statements.ts'
+import { UserGroupTokens } from './user-group-tokens.ts'
 import { UserGroups } from './user-groups.ts'
 import { Workspaces } from './workspaces.ts'
 
@@ -124,12 +125,13 @@ async function storeOver(
   const [locatorKey] = await primary.query<{ key: Uint8Array }>('SELECT key FROM locator_key')
   if (locatorKey === undefined) throw new StoreError('the table locator_key is empty; restore a backup')
   const hasLegacyTokens = await hasTable(primary.query, 'legacy_token')
-  const coalescers = new ScopedCoalescers(primary.poolSize, () => distribution.isDistributed, observer)
+  const coalescers = new ScopedCoalescers(primary.poolSize, distribution, observer)
   const mappings = new Mappings(primary, coalescers)
   const statements = new UserGroupStatements(primary, coalescers, mappings)
+  const tokens = new UserGroupTokens(retry, { statements, distribution, hasLegacyTokens })
   const workspaces = new Workspaces(primary, retry)
   return {
-    userGroups: new UserGroups(primary, retry, { statements, mappings, distribution, hasLegacyTokens }),
+    userGroups: new UserGroups(primary, retry, { statements, mappings, tokens }),
     userGroupSearch: new UserGroupSearch(retry),
     userGroupHistory: new UserGroupHistory(retry, distribution),
     introspections: new Introspections(retry, distribution),
@@ -137,8 +139,8 @@ async function storeOver(
     workspaces,
     apiTokens: new ApiTokens(primary, retry, observer),
     sessions: new Sessions(retry),
-    secretKeys: new SecretKeys(primary, retry),
-    encryptedTokens: new EncryptedTokens(retry),
+    secretKeys: new SecretKeys(primary, retry, distribution),
+    encryptedTokens: new EncryptedTokens(retry, distribution),
     audit: new AuditLog(primary, retry),
     locatorKey: locatorKey.key,
     issuesLocators: await isContracted(primary.query),

@@ -68,6 +68,12 @@ const rowsToPlanBy = 1000
 /** Interval of checks for statistics, in milliseconds. */
 const lookForStatisticsMs = 10_000
 
+/**
+ * Begins a transaction. In READ COMMITTED, a statement that waited for a lock sees the changes of the previous holder. On Citus, one
+ * connection to each node can combine all statements of the transaction. PostgreSQL ignores that setting.
+ */
+const begin = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL citus.multi_shard_modify_mode = 'sequential'"
+
 /** Time added to the server's time-outs before the client drops an unresponsive connection, in milliseconds. */
 const responseMarginMs = 1000
 /** Maximum delay of a Node.js timer, in milliseconds. */
@@ -136,8 +142,7 @@ export class PrimaryPool {
    */
   transaction<T>(work: (query: Query) => Promise<T>, timeouts: 'usual' | 'none' = 'usual'): Promise<T> {
     return this.#use(async (run) => {
-      // A statement that waited for a lock must see the changes of the previous holder.
-      await run('BEGIN ISOLATION LEVEL READ COMMITTED')
+      await run(begin)
       try {
         if (timeouts === 'none') {
           await run('SET LOCAL statement_timeout = 0')

@@ -2,14 +2,15 @@ import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import { Coalescer, type CoalescerOptions } from './coalescer.ts'
+import type { Distribution } from './distribution.ts'
 
 /** Maximum number of statements of a kind in flight per workspace and environment. More would only make them smaller. */
 const maxInFlightOfGroup = 2
 /** Usual duration of a statement, including its flush to disk. */
 const collectingMs = 5
 
-/** The tenant scope of a statement and, on Citus, its bucket. */
-export type ScopeValues = readonly [workspaceId: number, environment: Environment, bucket: number | null]
+/** The tenant scope of a statement and, on Citus, a bucket of its shard. */
+export type ScopeValues = readonly [workspaceId: number, environment: Environment, shardBucket: number | null]
 
 /** An item about a user group. */
 export interface Located extends TenantScope {
@@ -20,16 +21,16 @@ type Kind<Item, Result> = Pick<CoalescerOptions<Item, Result>, 'kind' | 'keysOf'
   readonly run: (scope: ScopeValues, items: readonly Item[], sent: () => void) => Promise<Result[]>
 }
 
-/** Creates coalescers whose statements each serve one workspace and environment and, on Citus, one bucket. */
+/** Creates coalescers whose statements each serve one workspace and environment and, on Citus, one shard. */
 export class ScopedCoalescers {
   readonly #maxInFlight: number
-  readonly #isDistributed: () => boolean
+  readonly #distribution: Distribution
   readonly #observer: BatchObserver | undefined
 
   /** @param maxInFlight maximum number of statements of a kind in flight over all workspaces and environments */
-  constructor(maxInFlight: number, isDistributed: () => boolean, observer: BatchObserver | undefined) {
+  constructor(maxInFlight: number, distribution: Distribution, observer: BatchObserver | undefined) {
     this.#maxInFlight = maxInFlight
-    this.#isDistributed = isDistributed
+    this.#distribution = distribution
     this.#observer = observer
   }
 
@@ -52,17 +53,18 @@ export class ScopedCoalescers {
     sameKey: 'share' | 'wait' | 'serialize',
     { run, ...kind }: Kind<Item, Result>,
   ): Coalescer<Item, Result> {
-    const bucketOf = ({ bucket }: Item) => (this.#isDistributed() ? bucket : null)
+    const shardOf = ({ bucket }: Item) => this.#distribution.shardOf(bucket)
     return new Coalescer<Item, Result>({
-      groupOf: (item) => `${item.workspaceId}/${item.environment}/${bucketOf(item)}`,
+      groupOf: (item) => `${item.workspaceId}/${item.environment}/${shardOf(item)}`,
       ...kind,
       observer: this.#observer,
       sameKey,
       run: (items, sent) => {
         const first = items[0] as Item
-        // Items that were added before the tables were distributed may be in different buckets.
-        const isOneBucket = items.every(({ bucket }) => bucket === first.bucket)
-        return run([first.workspaceId, first.environment, isOneBucket ? bucketOf(first) : null], items, sent)
+        const shard = shardOf(first)
+        // The distribution may have changed since the items were grouped.
+        const isOneShard = shard !== null && items.every((item) => shardOf(item) === shard)
+        return run([first.workspaceId, first.environment, isOneShard ? first.bucket : null], items, sent)
       },
       maxInFlightOfGroup,
       maxInFlight: this.#maxInFlight,

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecretKeyStore, SecretKeyCheck } from '../../domain/secret-key/secret-key-store.ts'
+import type { Distribution } from './distribution.ts'
+import { PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
@@ -8,21 +10,43 @@ interface SecretKeyCheckRow {
   readonly sealed: Uint8Array
 }
 
+/** SQLSTATE of a failed connection. */
+const nodeUnreachable = '08006'
+
 /** Interval of checks for writers in flight, in milliseconds. */
 const pollIntervalMs = 20
 
 /** A statement locks its table before it reads, so a later statement sees every key that is retired by then. */
-const selectWriters = `SELECT virtualtransaction AS id FROM pg_locks
+const writers = `SELECT virtualtransaction AS id FROM pg_locks
   WHERE relation = 'user_group'::regclass AND mode = 'RowExclusiveLock' AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+
+/**
+ * On Citus, writers are on the node of their bucket. A node that does not know the key yet, because the commit there was interrupted,
+ * counts as one.
+ */
+const writersOfNodes = `SELECT nodeid AS node, success, result FROM run_command_on_all_nodes(format(
+    $$ SELECT coalesce(json_agg(id), '[]') FROM (
+         ${writers} UNION ALL SELECT 'any' WHERE NOT EXISTS (SELECT 1 FROM retired_secret_key WHERE key_id = %L)
+       ) AS writer $$, $1::text
+  ))`
+
+interface WritersOfNode {
+  readonly node: number
+  readonly success: boolean
+  /** Ids as a JSON array, or an error message. */
+  readonly result: string
+}
 
 export class SecretKeys implements SecretKeyStore {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
+  readonly #distribution: Distribution
 
-  constructor(primary: PrimaryPool, retry: Retry) {
+  constructor(primary: PrimaryPool, retry: Retry, distribution: Distribution) {
     this.#primary = primary
     this.#retry = retry
+    this.#distribution = distribution
   }
 
   async listChecks(): Promise<SecretKeyCheck[]> {
@@ -53,10 +77,10 @@ export class SecretKeys implements SecretKeyStore {
         [keyId],
       )
       // Statements in flight may not have seen the retired key.
-      let writing = await this.#listWriters()
+      let writing = await this.#listWriters(keyId)
       while (writing.length > 0 && !attempt.isOver) {
         await sleep(pollIntervalMs)
-        const now = await this.#listWriters()
+        const now = await this.#listWriters(keyId)
         writing = writing.filter((id) => now.includes(id))
       }
     })
@@ -69,8 +93,14 @@ export class SecretKeys implements SecretKeyStore {
     return rows.map(({ key_id }) => key_id)
   }
 
-  async #listWriters(): Promise<string[]> {
-    return (await this.#primary.query<{ id: string }>(selectWriters)).map(({ id }) => id)
+  async #listWriters(keyId: string): Promise<string[]> {
+    const { query } = this.#primary
+    if (!this.#distribution.isDistributed) return (await query<{ id: string }>(writers)).map(({ id }) => id)
+    const nodes = await query<WritersOfNode>(writersOfNodes, [keyId])
+    return nodes.flatMap(({ node, success, result }) => {
+      if (!success) throw new PostgresFailure(nodeUnreachable, 'querying')
+      return (JSON.parse(result) as string[]).map((id) => `${node} ${id}`)
+    })
   }
 }
 

@@ -54,7 +54,7 @@ export class UserGroupHistory implements UserGroupHistoryStore {
          WHERE deleted_at <= $1 ORDER BY deleted_at LIMIT $2`,
         [deletedBefore, batchSize],
       )
-      for (const [bucket, rows] of this.#distribution.groupByBucket(expired)) {
+      await this.#distribution.forEachShard(expired, async (bucket, rows) => {
         const keys = [
           rows.map((row) => row.bucket),
           rows.map((row) => row.workspace_id),
@@ -66,7 +66,7 @@ export class UserGroupHistory implements UserGroupHistoryStore {
         await deleteRows('last_introspection')
         // Last, so that an interrupted run finds them again. A user group that was restored and deleted again stays.
         await deleteRows('deleted_user_group', 'deleted_at <= $5', deletedBefore)
-      }
+      })
       total += expired.length
       if (expired.length < batchSize) return total
     }
@@ -83,5 +83,6 @@ function deletionFrom(table: string, condition: string): string {
   return `DELETE FROM ${table}
     USING unnest($2::smallint[], $3::bigint[], $4::bigint[]) AS expired (bucket, workspace_id, team_id)
     WHERE ${table}.workspace_id = expired.workspace_id AND ${table}.team_id = expired.team_id
-      AND ${table}.bucket = coalesce($1::smallint, expired.bucket) AND ${condition}`
+      AND ${table}.bucket = expired.bucket AND ($1::smallint IS NULL OR ${table}.bucket = ANY ($2::smallint[]))
+      AND ${condition}`
 }

@@ -6,6 +6,7 @@ import type {
   SearchUserGroups,
   UserGroupFilter,
 } from '../../domain/user-group/user-group-search-store.ts'
+import type { MappingEntry } from '../../domain/data-source/data-source.ts'
 import { endOfPrefix, numberOf, withoutCase } from '../../domain/user-group/user-group-filter.ts'
 import { entryCountsOf } from '../entry-counts.ts'
 import type { Retry } from './retry.ts'
@@ -14,24 +15,19 @@ import { columns, userGroupOf, type UserGroupRow } from '../user-group-row.ts'
 /** Number of rows that one call examines: some hundredths of a second of one connection. */
 const maxRowsExamined = 5000
 
-interface SliceEnd {
-  /** Null if there are no more rows to examine, or if the page is full. */
-  readonly slice_end: string | number | null
-}
-
-type FoundRow = UserGroupRow & SliceEnd & { readonly position: string | number }
-type NothingFound = SliceEnd & { readonly position: null }
-
 /** Values of a statement, numbered in order. */
 class Values {
   readonly list: unknown[] = []
 
-  add(value: unknown, type: 'bigint' | 'text' | 'text[]' | 'float8'): string {
+  add(value: unknown, type: 'bigint' | 'bigint[]' | 'text' | 'float8'): string {
     return `$${this.list.push(value)}::${type}`
   }
 }
 
-/** Finds user groups by their content. Examines a bounded number of rows per call. */
+/**
+ * Finds user groups by their content. Examines a bounded number of rows per call: the first statement finds the end of a slice of
+ * the index that gives the order, the second filters the rows in it. Citus runs both on each shard, and merges sorted results.
+ */
 export class UserGroupSearch implements UserGroupSearchStore {
   readonly #retry: Retry
   #collation: Promise<string> | undefined
@@ -41,40 +37,76 @@ export class UserGroupSearch implements UserGroupSearchStore {
   }
 
   async search(query: SearchUserGroups): Promise<SearchResult> {
-    const { workspaceId, environment, filter, position, limit } = query
+    const { workspaceId, environment, filter, limit } = query
     if (filter.mappedTo?.length === 0) return { userGroups: [], position: null }
     const collation = filter.namePart === undefined ? '' : await this.#findCollation()
+    const slice = await this.#findSlice(query)
     const values = new Values()
-    const isInScope = `workspace_id = ${values.add(workspaceId, 'bigint')} AND environment = ${values.add(environment, 'text')}`
-    const isById = filter.providedIdPrefix !== undefined
-    const after = isById
-      ? values.add(position ?? '', 'text')
-      : values.add(position === null ? 0 : Number(position), 'bigint')
-    const rows = values.add(maxRowsExamined, 'bigint')
-    const most = values.add(limit, 'bigint')
-    const slice = `(${keysOf(filter, { isInScope, after, rows }, values)} ORDER BY position LIMIT ${rows}) AS slice`
-    // Rows are examined in order, and only as many as needed. There is always one row, with the end of the slice.
-    const sql = `WITH found AS MATERIALIZED (
-        SELECT ${columns}, position
-        FROM ${slice} CROSS JOIN LATERAL (
-          SELECT * FROM user_group WHERE ${isInScope} AND team_id = slice.team_id LIMIT 1
-        ) AS user_group
-        WHERE ${['true', ...conditionsOf(filter, values, collation)].join(' AND ')}
-        ORDER BY position LIMIT ${most}
-      )
-      SELECT slice_end, found.*
-      FROM (
-        SELECT CASE WHEN (SELECT count(*) FROM found) < ${most}
-          THEN (SELECT position FROM ${slice} ORDER BY position LIMIT 1 OFFSET ${rows} - 1) END AS slice_end
-      ) AS slice_end
-      LEFT JOIN found ON true
-      ORDER BY position`
-    const results = await this.#retry.query<FoundRow | NothingFound>(sql, values.list)
-    const found = results.filter((row) => row.position !== null)
-    const next = found.length === limit ? found.at(-1)?.position : results[0]?.slice_end
+    const isInWorkspace = `workspace_id = ${values.add(workspaceId, 'bigint')}`
+    const environmentValue = values.add(environment, 'text')
+    const conditions = [...slice.conditionsOf(values), ...conditionsOf(filter, values, collation)]
+    const column = positionColumn(filter)
+    const rows = await this.#retry.query<UserGroupRow>(
+      `SELECT ${columns} FROM user_group
+       WHERE ${isInWorkspace} AND ${inEnvironment(filter, environmentValue)} AND ${conditions.join(' AND ')}
+       ORDER BY ${column} LIMIT ${values.add(limit, 'bigint')}`,
+      values.list,
+    )
+    const next = rows.length === limit ? rows.at(-1)?.[column] : slice.end
     return {
-      userGroups: found.map((row) => userGroupOf({ workspaceId, environment }, row)),
+      userGroups: rows.map((row) => userGroupOf({ workspaceId, environment }, row)),
       position: next === undefined || next === null ? null : String(next),
+    }
+  }
+
+  async #findSlice(query: SearchUserGroups): Promise<Slice> {
+    const { workspaceId, environment, filter, position } = query
+    const values = new Values()
+    const isInWorkspace = `workspace_id = ${values.add(workspaceId, 'bigint')}`
+    const { providedIdPrefix, mappedTo, suspended } = filter
+    // In order of team id, the primary key has the user groups of both environments. All other indexes have the environment.
+    const isInScope =
+      providedIdPrefix === undefined && mappedTo === undefined && suspended !== true
+        ? isInWorkspace
+        : `${isInWorkspace} AND environment = ${values.add(environment, 'text')}`
+    if (mappedTo !== undefined && providedIdPrefix === undefined) {
+      const after = values.add(Number(position ?? 0), 'bigint')
+      const ofEntry = ([schemaKey, dataSourceKey]: MappingEntry) => `(
+        SELECT team_id FROM mapping_entry
+        WHERE ${isInScope} AND schema_key = ${values.add(schemaKey, 'text')}
+          AND data_source_key = ${values.add(dataSourceKey, 'text')} AND team_id > ${after}
+        ORDER BY team_id LIMIT ${maxRowsExamined})`
+      const rows = await this.#retry.query<{ team_id: number }>(
+        `SELECT team_id FROM (${mappedTo.map(ofEntry).join(' UNION ')}) AS entry ORDER BY team_id LIMIT ${maxRowsExamined}`,
+        values.list,
+      )
+      const teamIds = rows.map(({ team_id }) => team_id)
+      return {
+        end: teamIds.length === maxRowsExamined ? (teamIds.at(-1) ?? null) : null,
+        conditionsOf: (more) => [`team_id = ANY (${more.add(teamIds, 'bigint[]')})`],
+      }
+    }
+    const column = positionColumn(filter)
+    const type = column === 'team_id' ? 'bigint' : 'text'
+    const start = position ?? (column === 'team_id' ? 0 : '')
+    const prefix = providedIdPrefix === undefined ? [] : prefixConditions(providedIdPrefix, values)
+    const isSuspended = suspended === true ? ['suspended_at IS NOT NULL'] : []
+    const rows = await this.#retry.query<{ position: string | number }>(
+      `SELECT position FROM (
+         SELECT ${column} AS position FROM user_group
+         WHERE ${[isInScope, ...isSuspended, `${column} > ${values.add(start, type)}`, ...prefix].join(' AND ')}
+         ORDER BY ${column} LIMIT ${maxRowsExamined}
+       ) AS slice ORDER BY position OFFSET ${maxRowsExamined - 1} LIMIT 1`,
+      values.list,
+    )
+    const end = rows[0]?.position ?? null
+    return {
+      end,
+      conditionsOf: (more) => [
+        `${column} > ${more.add(start, type)}`,
+        ...(end === null ? [] : [`${column} <= ${more.add(end, type)}`]),
+        ...(providedIdPrefix === undefined ? [] : prefixConditions(providedIdPrefix, more)),
+      ],
     }
   }
 
@@ -104,29 +136,33 @@ export class UserGroupSearch implements UserGroupSearchStore {
   }
 }
 
-/** Returns the query for the rows to examine, in order, by an index if the filter has one. */
-function keysOf(
-  { providedIdPrefix, mappedTo, suspended }: UserGroupFilter,
-  { isInScope, after, rows }: { isInScope: string; after: string; rows: string },
-  values: Values,
-): string {
-  if (providedIdPrefix !== undefined) {
-    const end = endOfPrefix(providedIdPrefix)
-    return `SELECT team_id, provided_id AS position FROM user_group
-      WHERE ${isInScope} AND provided_id > ${after} AND provided_id >= ${values.add(providedIdPrefix, 'text')}
-      ${end === null ? '' : `AND provided_id < ${values.add(end, 'text')}`}`
-  }
-  if (mappedTo !== undefined) {
-    const ofEntry = ([schemaKey, dataSourceKey]: readonly [string, string]) => `(
-      SELECT team_id FROM mapping_entry
-      WHERE ${isInScope} AND schema_key = ${values.add(schemaKey, 'text')}
-        AND data_source_key = ${values.add(dataSourceKey, 'text')} AND team_id > ${after}
-      ORDER BY team_id LIMIT ${rows})`
-    return `SELECT team_id, team_id AS position FROM (${mappedTo.map(ofEntry).join(' UNION ')}) AS entry`
-  }
-  const ofSuspended = suspended === true ? 'environment = $2 AND suspended_at IS NOT NULL AND' : ''
-  return `SELECT team_id, team_id AS position FROM user_group
-    WHERE workspace_id = $1 AND ${ofSuspended} team_id > ${after}`
+/** The rows to examine in one call. */
+interface Slice {
+  /** Position of the last row; null if no rows follow. */
+  readonly end: string | number | null
+  readonly conditionsOf: (values: Values) => string[]
+}
+
+function positionColumn({ providedIdPrefix }: UserGroupFilter): 'team_id' | 'provided_id' {
+  return providedIdPrefix === undefined ? 'team_id' : 'provided_id'
+}
+
+/**
+ * In order of team id, the expression keeps PostgreSQL without statistics from the index of provided ids, which it would sort. Suspended
+ * user groups have an index with the environment.
+ */
+function inEnvironment(filter: UserGroupFilter, environment: string): string {
+  return positionColumn(filter) === 'team_id' && filter.suspended !== true
+    ? `environment || '' = ${environment}`
+    : `environment = ${environment}`
+}
+
+function prefixConditions(prefix: string, values: Values): string[] {
+  const end = endOfPrefix(prefix)
+  return [
+    `provided_id >= ${values.add(prefix, 'text')}`,
+    ...(end === null ? [] : [`provided_id < ${values.add(end, 'text')}`]),
+  ]
 }
 
 function conditionsOf(
@@ -134,7 +170,7 @@ function conditionsOf(
   values: Values,
   collation: string,
 ): string[] {
-  // Without a prefix, the keys already select only these rows.
+  // Without a prefix, the slice already has only these rows.
   const entries = providedIdPrefix === undefined ? undefined : mappedTo
   return [
     ...(namePart === undefined
@@ -142,23 +178,19 @@ function conditionsOf(
       : [`strpos(lower(name ${collation}), ${values.add(withoutCase(namePart), 'text')}) > 0`]),
     ...(property === undefined ? [] : [hasProperty(property, values)]),
     ...(suspended === undefined ? [] : [`suspended_at IS ${suspended ? 'NOT ' : ''}NULL`]),
-    ...(entries === undefined
-      ? []
-      : [
-          `EXISTS (SELECT 1 FROM unnest(${values.add(
-            entries.map(([schemaKey]) => schemaKey),
-            'text[]',
-          )}, ${values.add(
-            entries.map(([, dataSourceKey]) => dataSourceKey),
-            'text[]',
-          )}) AS wanted (schema_key, data_source_key)
-             CROSS JOIN LATERAL (
-               SELECT 1 FROM mapping_entry
-               WHERE workspace_id = $1 AND environment = $2 AND schema_key = wanted.schema_key
-                 AND data_source_key = wanted.data_source_key AND team_id = user_group.team_id LIMIT 1
-             ) AS entry)`,
-        ]),
+    ...(entries === undefined ? [] : [`(${entries.map((entry) => hasEntry(entry, values)).join(' OR ')})`]),
   ]
+}
+
+function hasEntry([schemaKey, dataSourceKey]: MappingEntry, values: Values): string {
+  // A range, because PostgreSQL could turn an equality into a hash table of all entries.
+  return `EXISTS (
+    SELECT 1 FROM mapping_entry
+    WHERE mapping_entry.workspace_id = user_group.workspace_id AND mapping_entry.environment = user_group.environment
+      AND schema_key = ${values.add(schemaKey, 'text')} AND data_source_key = ${values.add(dataSourceKey, 'text')}
+      AND mapping_entry.team_id BETWEEN user_group.team_id AND user_group.team_id
+      AND mapping_entry.bucket = user_group.bucket
+  )`
 }
 
 function hasProperty({ path, value }: NonNullable<UserGroupFilter['property']>, values: Values): string {

@@ -41,9 +41,11 @@ export interface EntryRow extends Positioned {
   readonly name: string
 }
 
-// The first parameters are workspace, environment and bucket. On Citus, a statement serves one bucket, $3. Its plan then contains
-// the constant, and the statement goes to one shard. Otherwise $3 is null and each item has a bucket of its own.
-const isInBucket = (row: string) => `bucket = coalesce($3::smallint, ${row}.bucket)`
+// The first parameters are workspace, environment, shard bucket and the buckets of the items. On Citus, all items of a statement are
+// in one shard, and $3 is a bucket of it. The planner then sees a list of constant buckets, and sends the statement to that shard.
+// Otherwise $3 is null, and the condition is true.
+const isInBucket = (row: string) =>
+  `bucket = ${row}.bucket AND ($3::smallint IS NULL OR bucket = ANY ($4::smallint[]))`
 
 // Keys are looked up one by one. LIMIT keeps the subquery from becoming a join, for which PostgreSQL without statistics would
 // read all rows of a workspace.
@@ -173,7 +175,8 @@ export const selectPage: Statement<UserGroupRow> = prepared(
 
 export const selectById: Statement<UserGroupRow> = prepared(
   'user_group_select_by_id',
-  `SELECT ${columns} FROM user_group WHERE workspace_id = $1 AND environment = $2 AND team_id = $3`,
+  // The expression keeps PostgreSQL without statistics from the index of provided ids.
+  `SELECT ${columns} FROM user_group WHERE workspace_id = $1 AND environment || '' = $2 AND team_id = $3`,
 )
 
 export const selectDeleted: Statement<DeletedRow> = prepared(

@@ -9,7 +9,7 @@ import {
   type Transition,
   type UserGroupEvent,
 } from '../../domain/user-group/decisions.ts'
-import { bucketOf, locationOf, type UserGroupLocation } from '../../domain/user-group/location.ts'
+import { bucketOf, type UserGroupLocation } from '../../domain/user-group/location.ts'
 import type {
   ChangeStamp,
   RotateUserGroupToken,
@@ -216,7 +216,8 @@ function locationArrays(items: readonly UserGroupLocation[]): unknown[] {
 function creationArrays(items: readonly CreationItem[]): unknown[] {
   const groups = items.map(({ creation }) => creation.userGroup)
   return [
-    ...locationArrays(groups.map(locationOf)),
+    items.map(({ bucket }) => bucket),
+    groups.map(({ teamId }) => teamId),
     groups.map(({ providedId }) => providedId),
     groups.map(({ name }) => name),
     groups.map(({ mapping }) => mapping),

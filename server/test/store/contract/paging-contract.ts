@@ -11,7 +11,7 @@ import { origin } from './store-fixtures.ts'
 /** More user groups than one search of either store scans. */
 const groups = 22_000
 const rare = 1500
-const atOnce = 2000
+const atOnce = 500
 
 /** Tests searches and counts over more user groups than one operation scans. */
 export function describePaging(name: string, openFreshStore: () => Promise<Store>): void {

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
-import { readMigrations } from '../../../src/store/migrations.ts'
+import { isContract, readMigrations } from '../../../src/store/migrations.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { runUgs } from '../../support/service.ts'
 import { text } from './store-fixtures.ts'
@@ -26,7 +26,9 @@ export function describeProcesses(
   name: string,
   { dialect, freshUrl, placeOf, count }: ProcessesOptions,
 ): void {
-  const versions = readMigrations(dialect).length
+  const migrations = readMigrations(dialect)
+  const versions = migrations.length
+  const neededVersion = migrations.findLast((migration) => !isContract(migration))?.version
   const open = (url: string, migrate: 'auto' | 'check' = 'auto') =>
     openStore(parseDatabaseUrl(url), { ...defaults, migrate })
 
@@ -75,7 +77,7 @@ export function describeProcesses(
       const url = await freshUrl()
       await assert.rejects(open(url, 'check'), {
         name: 'StoreError',
-        message: `${placeOf(url)}: the database has schema version 0, and this release needs ${versions}: run \`ugs migrate\`, or set UGS_MIGRATE=auto`,
+        message: `${placeOf(url)}: the database has schema version 0, and this release needs ${neededVersion}: run \`ugs migrate\`, or set UGS_MIGRATE=auto`,
       })
       const { code, stdout, stderr } = await runUgs(['migrate'], { DATABASE_URL: url, UGS_MIGRATE: 'check' })
       assert.deepEqual([code, stdout, stderr], [0, '', 'The store is up to date.\n'])

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { Sealed } from '../../../src/domain/secret-key/keyring.ts'
 import type { RotateUserGroupToken } from '../../../src/domain/user-group/user-group-store.ts'
 import type { Store } from '../../../src/domain/store.ts'
+import { locationOf } from '../../../src/domain/user-group/location.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
@@ -162,7 +162,7 @@ export function describeSuspension(name: string, openFreshStore: () => Promise<S
       it('finds nothing for an unknown token, another workspace or environment, or a deleted user group', async () => {
         const group = await created()
         const current = await rotate(group.token)
-        assert.equal(await identify({ keyId: '', sealed: randomBytes(24) }), null)
+        assert.equal(await identify(mint(group, locationOf(group))), null)
         for (const token of [group.token, current]) {
           assert.equal(await identify(token, { ...own.tenantScope, environment: 'Testing' }), null)
           assert.equal(await identify(token, (await Registry.fresh(store)).tenantScope), null)

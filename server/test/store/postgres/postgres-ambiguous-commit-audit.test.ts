@@ -15,10 +15,11 @@ import { eachLoss, losing } from './losing-connections.ts'
 import { openPostgres, openProxied } from './postgres-support.ts'
 import { freshKey, newWorkspace } from '../contract/store-fixtures.ts'
 
+const singleStatement = '^WITH .*INSERT INTO audit_event|^SELECT (create|change|replace|end|delete|restore)_'
 /** Statement that commits a change: COMMIT, or a change in a single statement. */
-const finish = /^COMMIT|^WITH .*INSERT INTO audit_event/s
+const finish = new RegExp(`^COMMIT|${singleStatement}`, 's')
 /** First statement of the retry of a change. */
-const repetition = /^BEGIN|^WITH .*INSERT INTO audit_event/s
+const repetition = new RegExp(`^BEGIN|${singleStatement}`, 's')
 
 describe('PostgreSQL: the audit event of a change with an ambiguous commit', () => {
   for (const [what, prepare] of Object.entries(changes)) {

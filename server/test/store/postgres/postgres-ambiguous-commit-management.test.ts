@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
 import { deleteExpired } from '../../../src/domain/expiry.ts'
 import type { ExpectedUserGroup } from '../../../src/domain/user-group/user-group-store.ts'
+import { bucketOf, locationOf } from '../../../src/domain/user-group/location.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { openSession } from '../../support/session.ts'
 import { eachLoss, losing, type Lose } from './losing-connections.ts'
@@ -15,13 +16,13 @@ import {
   valueOf,
   waitingForLocks,
 } from './postgres-support.ts'
-import { count, deletion, hashOf, origin, plain } from '../contract/store-fixtures.ts'
+import { count, deletion, referenceOf, origin, plain } from '../contract/store-fixtures.ts'
 
 /** Returns revision and name of all stored versions. */
-async function versionsOf(store: Store, { workspaceId, teamId }: UserGroup) {
+async function versionsOf(store: Store, group: UserGroup) {
   const versions = await store.userGroupHistory.listVersions({
-    workspaceId,
-    teamId,
+    workspaceId: group.workspaceId,
+    ...locationOf(group),
     beforeRevision: null,
     limit: 9,
   })
@@ -240,7 +241,7 @@ describe('PostgreSQL: a restoration', () => {
     assert.deepEqual(plain('userGroup' in result && result.userGroup), plain(found))
     assert.deepEqual(await listDeleted(store), [])
     assert.equal(
-      (await store.userGroups.findByToken(1, 'Customer', hashOf(group.token), 1))?.userGroup.teamId,
+      (await store.userGroups.findByToken(1, 'Customer', referenceOf(group.token), 1))?.userGroup.teamId,
       teamId,
     )
   })
@@ -274,10 +275,10 @@ describe('PostgreSQL: a restoration', () => {
     const session = await openSession(t, url)
     await session.query('BEGIN')
     await session.query(
-      `INSERT INTO user_group (workspace_id, environment, provided_id, name, token_hash, token_key_id, token_sealed,
+      `INSERT INTO user_group (workspace_id, environment, provided_id, bucket, team_id, name, token_hash, token_key_id, token_sealed,
                                token_issued_at, created_at, updated_at)
-       VALUES (1, 'Customer', $1, 'A', sha256('other'), 'k', '\\x00', 1, 1, 1)`,
-      [group.providedId],
+       VALUES (1, 'Customer', $1, $2, 9000, 'A', sha256('other'), 'k', '\\x00', 1, 1, 1)`,
+      [group.providedId, bucketOf(group)],
     )
     const restoring = store.userGroups.restore({
       ...origin,

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import type { Environment } from '../../../src/domain/environment.ts'
 import type { DatabaseProxy } from '../../support/database-proxy.ts'
 import { created, creation, openPostgres, openProxied, rotation, statements } from './postgres-support.ts'
-import { count, freshKey, hashOf, newWorkspace, origin, plain } from '../contract/store-fixtures.ts'
+import { count, freshKey, referenceOf, newWorkspace, origin, plain } from '../contract/store-fixtures.ts'
 
 const many = Array.from({ length: 200 }, (_, i) => i)
 
@@ -55,7 +55,7 @@ describe('PostgreSQL: 200 operations at once', () => {
     })
     const owned = await statementsOf(proxy, async () => {
       const owners = await Promise.all(
-        groups.map(({ token }) => store.userGroups.findByToken(1, 'Customer', hashOf(token), 1999)),
+        groups.map(({ token }) => store.userGroups.findByToken(1, 'Customer', referenceOf(token), 1999)),
       )
       assert.deepEqual(
         owners.map((owner) => owner?.userGroup.teamId),

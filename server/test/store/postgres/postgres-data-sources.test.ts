@@ -18,7 +18,7 @@ import {
   waitingForLocks,
 } from './postgres-support.ts'
 import { Registry } from '../contract/registry.ts'
-import { deletion, freshKey, hashOf, origin } from '../contract/store-fixtures.ts'
+import { deletion, freshKey, referenceOf, origin } from '../contract/store-fixtures.ts'
 
 const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
 const mapping = '{"sales":"eu"}'
@@ -92,7 +92,7 @@ describe('PostgreSQL: a mapping that is written while its data source is deleted
 
 describe('PostgreSQL: resolving a mapping', () => {
   const find = (store: Store, { token }: UserGroup) =>
-    store.userGroups.findByToken(1, 'Customer', hashOf(token), 2000)
+    store.userGroups.findByToken(1, 'Customer', referenceOf(token), 2000)
   const resolve = /WITH ORDINALITY AS entry/
 
   it('returns current data sources, whichever process registers or deletes them', async (t) => {
@@ -259,13 +259,21 @@ describe('PostgreSQL: schemas and data sources, when the connection is lost', ()
     deleteSchema: /^DELETE FROM schema /,
     createDataSource: /^INSERT INTO data_source /,
     commit: statements.commit,
-    lock: /^LOCK TABLE/,
+    lock: /^SELECT pg_advisory_xact_lock/,
+    lockMappings: /^LOCK TABLE/,
   }
 
   eachLoss('a schema is registered once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const own = new Registry(store, tenantScope)
-    const made = await losing(proxy, change.createSchema, lose, () => own.createSchema({ providedId: 'a' }))
+    // The retry waits for the lock until the lost transaction ends.
+    const made = await losing(
+      proxy,
+      change.createSchema,
+      lose,
+      () => own.createSchema({ providedId: 'a' }),
+      change.lock,
+    )
     assert.deepEqual(await own.schemas(), [made])
     assert.equal(
       await store.dataSources.createSchema({
@@ -283,8 +291,12 @@ describe('PostgreSQL: schemas and data sources, when the connection is lost', ()
     const { store, proxy } = await openProxied(t)
     const own = new Registry(store, tenantScope)
     const schema = await own.createSchema({ providedId: 'a' })
-    const made = await losing(proxy, change.createDataSource, lose, () =>
-      own.createDataSource(schema, { providedId: 'a' }),
+    const made = await losing(
+      proxy,
+      change.createDataSource,
+      lose,
+      () => own.createDataSource(schema, { providedId: 'a' }),
+      change.lock,
     )
     assert.deepEqual(await own.dataSources(), [made])
   })
@@ -337,8 +349,13 @@ describe('PostgreSQL: schemas and data sources, when the connection is lost', ()
     const { store, proxy } = await openProxied(t)
     const own = new Registry(store, tenantScope)
     const { id } = await own.createSchema({ providedId: 'a' })
-    const outcome = await losing(proxy, change.deleteSchema, lose, () =>
-      store.dataSources.deleteSchema({ workspaceId: 1, environment: 'Customer', ...origin, id, now: 9000 }),
+    const outcome = await losing(
+      proxy,
+      change.deleteSchema,
+      lose,
+      () =>
+        store.dataSources.deleteSchema({ workspaceId: 1, environment: 'Customer', ...origin, id, now: 9000 }),
+      change.lock,
     )
     assert.equal(outcome, 'deleted')
     assert.equal(
@@ -357,7 +374,9 @@ describe('PostgreSQL: schemas and data sources, when the connection is lost', ()
     const { store, proxy } = await openProxied(t)
     const { own, dataSource } = await register(store)
     await created(store, { change: { name: 'A', mapping } })
-    const outcome = await losing(proxy, change.lock, runWithoutResult, () => own.deleteDataSource(dataSource))
+    const outcome = await losing(proxy, change.lockMappings, runWithoutResult, () =>
+      own.deleteDataSource(dataSource),
+    )
     assert.equal(outcome, 'in_use')
     assert.deepEqual(await own.dataSources(), [dataSource])
   })

@@ -5,6 +5,7 @@ import { setImmediate as eventLoopTick } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import { Fault } from '../../../src/domain/fault.ts'
+import { bucketOf } from '../../../src/domain/user-group/location.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { DatabaseProxy } from '../../support/database-proxy.ts'
@@ -134,13 +135,14 @@ describe('PostgreSQL: an operation that the server rolls back', () => {
     const { store, proxy } = await openProxied(t, longTimeouts, {}, url)
     const group = await created(store)
     const idempotency = { keyHash: randomBytes(32), fingerprint: randomBytes(32), expiresAt: 9000 }
-    const other = await created(store)
     const opener = await locking(t, url, group)
-    const opponent = await locking(t, url, other)
+    const opponent = await locking(t, url)
     await opponent.query("SET LOCAL deadlock_timeout = '1h'")
     await opponent.query(
-      `INSERT INTO idempotency_key VALUES (1, $1, 9000, 'Customer', $2, $2, 'of another', 'N', 'k', $2)`,
-      [other.teamId, idempotency.keyHash],
+      `INSERT INTO idempotency_key (workspace_id, environment, bucket, team_id, key_hash, fingerprint, provided_id, name,
+                                    token_key_id, token_sealed, expires_at)
+       VALUES (1, 'Customer', $1, $2, $3, $3, $4, 'N', 'k', $3, 9000)`,
+      [bucketOf(group), group.teamId, idempotency.keyHash, group.providedId],
     )
     const rotated = store.userGroups.rotate(rotation(group.token, { idempotency }))
     await waitingForLocks(opener)
@@ -331,7 +333,8 @@ describe('PostgreSQL: a server that accepts no more connections', () => {
     const limited = await freshRole(t, url, 'LOGIN CONNECTION LIMIT 2')
     await openPostgres(t, url)
     const session = await openSession(t, url)
-    await session.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${new URL(limited).username}`)
+    await session.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${new URL(limited).username};
+      GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${new URL(limited).username}`)
     const { store } = await openProxied(t, { migrate: 'check', deadlineMs: 20_000 }, {}, limited)
     const work = Array.from({ length: 40 }, async (_, i) => {
       await store.workspaces.create(newWorkspace(`w${i}`))

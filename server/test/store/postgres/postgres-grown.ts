@@ -17,39 +17,44 @@ export const fill = (rows: number) => `
   ALTER TABLE data_source SET (autovacuum_enabled = false);
   ALTER TABLE mapping_entry SET (autovacuum_enabled = false);
   ALTER TABLE audit_event SET (autovacuum_enabled = false);
-  INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, token_hash, token_key_id, token_sealed,
+  INSERT INTO user_group (workspace_id, environment, provided_id, bucket, team_id, name, mapping, token_hash, token_key_id, token_sealed,
                           token_issued_at, created_at, updated_at, suspended_at)
-    SELECT 1, 'Customer', 'customer ' || i, 'Customer', '{"s' || i || '":"d' || i || '","many":"d' || i || '"}',
+    SELECT 1, 'Customer', 'customer ' || i, user_group_bucket(1, 'Customer', 'customer ' || i), i, 'Customer',
+           '{"s' || i || '":"d' || i || '","many":"d' || i || '"}',
            sha256(i::text::bytea), 'k', '\\x00', 1, 1, 1, CASE WHEN i % 5000 = 0 THEN 1 END
     FROM generate_series(1, ${rows}) AS i;
-  INSERT INTO superseded_token
-    SELECT 1, team_id, 1, 1, 1, sha256('old'::bytea || token_hash) FROM user_group;
-  INSERT INTO idempotency_key
-    SELECT 1, team_id, 1, 'Customer', sha256('key'::bytea || token_hash), '\\x00', provided_id, 'Customer', 'k', '\\x00'
+  INSERT INTO superseded_token (workspace_id, bucket, team_id, issued_at, superseded_at, valid_until, token_hash)
+    SELECT 1, bucket, team_id, 1, 1, 1, sha256('old'::bytea || token_hash) FROM user_group;
+  INSERT INTO idempotency_key (workspace_id, environment, bucket, team_id, expires_at, key_hash, fingerprint, provided_id, name,
+                               token_key_id, token_sealed)
+    SELECT 1, 'Customer', bucket, team_id, 1, sha256('key'::bytea || token_hash), '\\x00', provided_id, 'Customer', 'k', '\\x00'
     FROM user_group;
-  INSERT INTO deleted_user_group (workspace_id, environment, team_id, provided_id, name, mapping, token_hash, token_key_id,
+  INSERT INTO deleted_user_group (workspace_id, environment, bucket, team_id, provided_id, name, mapping, token_hash, token_key_id,
                                   token_sealed, token_issued_at, created_at, updated_at, revision, deleted_at, deleted_by)
-    SELECT 1, 'Customer', 1000000 + i, 'deleted ' || i, 'Deleted', '{"many":"d1"}', sha256(('deleted ' || i)::bytea), 'k',
-           '\\x00', 1, 1, 1, 1, 1, 'cli:somebody'
+    SELECT 1, 'Customer', user_group_bucket(1, 'Customer', 'deleted ' || i), 1000000 + i, 'deleted ' || i, 'Deleted',
+           '{"many":"d1"}', sha256(('deleted ' || i)::bytea), 'k', '\\x00', 1, 1, 1, 1, 1, 'cli:somebody'
     FROM generate_series(1, ${rows}) AS i;
-  INSERT INTO user_group_version (workspace_id, team_id, revision, updated_at, name)
-    SELECT 1, team_id, revision - 1, 1, 'Earlier' FROM user_group;
-  INSERT INTO last_introspection SELECT 1, team_id, 60000 FROM user_group;
+  INSERT INTO user_group_version (workspace_id, bucket, team_id, revision, updated_at, name)
+    SELECT 1, bucket, team_id, revision - 1, 1, 'Earlier' FROM user_group;
+  INSERT INTO last_introspection (workspace_id, bucket, team_id, introspected_at) SELECT 1, bucket, team_id, 60000 FROM user_group;
   INSERT INTO schema (workspace_id, environment, provided_id, name, created_at)
     SELECT 1, 'Customer', 'many', 'Schema', 1 UNION ALL
     SELECT 1, 'Customer', 's' || i, 'Schema', 1 FROM generate_series(1, ${rows}) AS i;
   INSERT INTO data_source (workspace_id, schema_id, provided_id, name, created_at)
     SELECT 1, schema_id, 'd' || i, 'Data source', 1 FROM generate_series(1, ${rows}) AS i JOIN schema ON provided_id = 's' || i
     UNION ALL SELECT 1, schema_id, 'd' || i, 'Data source', 1 FROM generate_series(1, ${rows}) AS i, schema WHERE provided_id = 'many';
-  INSERT INTO mapping_entry (workspace_id, environment, schema_key, data_source_key, team_id)
-    SELECT 1, 'Customer', key, value, team_id FROM user_group, json_each_text(mapping::json);
-  INSERT INTO audit_event (workspace_id, environment, event_id, action, author, team_id, provided_id)
-    SELECT 1, 'Customer', ${eventId('1000 + i / 40')}, 'user_group.created', 'api_token:1', team_id, provided_id
-    FROM (SELECT row_number() OVER (ORDER BY team_id) AS i, * FROM user_group) AS numbered
-    UNION ALL SELECT 1, 'Customer', ${eventId('2000 + team_id')}, action, 'api_token:1', team_id, provided_id
+  INSERT INTO mapping_entry (workspace_id, environment, bucket, schema_key, data_source_key, team_id)
+    SELECT 1, 'Customer', bucket, key, value, team_id FROM user_group, json_each_text(mapping::json);
+  INSERT INTO audit_event (workspace_id, environment, event_id, action, author, team_id, provided_id, bucket)
+    SELECT 1, 'Customer', ${eventId('1000 + team_id / 40')}, 'user_group.created', 'api_token:1', team_id, provided_id, bucket
+    FROM user_group
+    UNION ALL SELECT 1, 'Customer', ${eventId('2000 + team_id')}, action, 'api_token:1', team_id, provided_id, bucket
     FROM user_group, unnest(ARRAY['user_group.updated', 'user_group.token_rotated']) WITH ORDINALITY AS told (action, i)
-    UNION ALL SELECT 1, 'Customer', ${eventId('2000 + i')}, 'console_session.created', 'api_token:1', null, null
-    FROM generate_series(1, ${rows}) AS i;`
+    UNION ALL SELECT 1, 'Customer', ${eventId('2000 + i')}, 'console_session.created', 'api_token:1', null, null, 0
+    FROM generate_series(1, ${rows}) AS i;
+  CREATE TABLE legacy_token (token_hash bytea PRIMARY KEY, team_id bigint NOT NULL, bucket smallint NOT NULL)
+    WITH (autovacuum_enabled = false);
+  INSERT INTO legacy_token SELECT token_hash, team_id, bucket FROM user_group;`
 
 export const many = 20_000
 
@@ -60,6 +65,11 @@ export const knowledge = {
   'with generic plans and statistics of all tables': 'ANALYZE',
 }
 
+export interface MeasuredDatabase {
+  readonly primary: Pick<PrimaryPool, 'query'>
+  readonly url: string
+}
+
 interface Plan {
   readonly 'Shared Hit Blocks': number
   readonly 'Shared Read Blocks': number
@@ -68,51 +78,79 @@ interface Plan {
   readonly Plans?: readonly Plan[]
 }
 
+interface LoggedPlan {
+  readonly 'Query Text': string
+  readonly Plan: Plan
+}
+
 /** Returns the number of pages that a statement reads with the plan of this connection. Rolls back its changes. */
-export async function pagesOf(...parts: Parameters<typeof planOf>): Promise<number> {
-  const plan = await planOf(...parts)
+export async function pagesOf(...parts: Parameters<typeof plansOf>): Promise<number> {
+  const [plan] = await plansOf(...parts)
   return plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
 }
 
 /** Returns the number of rows that a statement reads and discards. */
-export async function discardedRows(...parts: Parameters<typeof planOf>): Promise<number> {
+export async function discardedRows(...parts: Parameters<typeof plansOf>): Promise<number> {
   const discarded = (plan: Plan): number =>
     (plan['Rows Removed by Filter'] ?? 0) * plan['Actual Loops'] +
     (plan.Plans ?? []).reduce((sum, each) => sum + discarded(each), 0)
-  return discarded(await planOf(...parts))
+  return (await plansOf(...parts)).reduce((sum, plan) => sum + discarded(plan), 0)
 }
 
-async function planOf(
-  primary: PrimaryPool,
+/**
+ * Returns the plan of a statement, with the settings of the pool's connections, and then the plans of the statements of the function
+ * that it calls.
+ */
+async function plansOf(
+  database: MeasuredDatabase,
   statement: Statement<unknown> | string,
   values: readonly unknown[] = [],
-): Promise<Plan> {
+): Promise<readonly [Plan, ...Plan[]]> {
   const text = typeof statement === 'string' ? statement : statement.text
-  const work = primary.transaction(async (query) => {
-    await query(`PREPARE measured AS ${text}`)
-    const given = values.length === 0 ? '' : `(${values.map(literalOf).join()})`
-    const [row] = await query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+  const given = values.length === 0 ? '' : `(${values.map(literalOf).join()})`
+  const session = await measuringSession(database)
+  try {
+    await session.query(`PREPARE measured AS ${text}`)
+    // The first execution reads the catalog.
+    await execute(session, `EXECUTE measured ${given}`)
+    const nested: Plan[] = []
+    session.on('notice', ({ message }) => {
+      const plan = /^duration: .* plan:\s*(\{.*)/s.exec(message ?? '')?.[1]
+      const { 'Query Text': query, Plan: nestedPlan } = JSON.parse(plan ?? '{}') as Partial<LoggedPlan>
+      if (nestedPlan !== undefined && !query?.startsWith('PREPARE')) nested.push(nestedPlan)
+    })
+    const [row] = await execute<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+      session,
       `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE measured ${given}`,
     )
-    await query('DEALLOCATE measured')
-    throw new Measured(row?.['QUERY PLAN'][0].Plan)
-  })
-  const plan = await work.catch((error: unknown) => {
-    if (error instanceof Measured) return error.plan
-    throw error
-  })
-  if (plan === undefined) throw new Error('there is no plan')
-  return plan
+    if (row === undefined) throw new Error('there is no plan')
+    return [row['QUERY PLAN'][0].Plan, ...nested]
+  } finally {
+    await session.end()
+  }
 }
 
-/** Thrown to roll back the transaction. */
-class Measured extends Error {
-  readonly plan: Plan | undefined
-
-  constructor(plan: Plan | undefined) {
-    super()
-    this.plan = plan
+async function execute<Row>(session: pg.Client, statement: string): Promise<Row[]> {
+  await session.query('BEGIN')
+  try {
+    return (await session.query(statement)).rows as Row[]
+  } finally {
+    await session.query('ROLLBACK')
   }
+}
+
+/** Opens a session with the settings of the pool's connections that sends the plans of nested statements. */
+async function measuringSession({ primary, url }: MeasuredDatabase): Promise<pg.Client> {
+  const settings = await primary.query<{ name: string; setting: string }>(
+    "SELECT name, setting FROM pg_settings WHERE name LIKE 'enable_%' OR name IN ('plan_cache_mode', 'jit')",
+  )
+  const session = new pg.Client(url)
+  await session.connect()
+  for (const { name, setting } of settings) await session.query(`SET ${name} = '${setting}'`)
+  await session.query(`LOAD 'auto_explain';
+    SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on; SET auto_explain.log_analyze = on;
+    SET auto_explain.log_format = json; SET client_min_messages = log`)
+  return session
 }
 
 function literalOf(value: unknown): string {

@@ -22,10 +22,11 @@ import {
 import {
   deletion,
   freshKey,
-  hashOf,
+  mint,
   newSession,
   newWorkspace,
   origin,
+  referenceOf,
   text,
 } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
@@ -42,7 +43,7 @@ const apiToken = () => ({
 })
 
 const key = { ...freshKey(), providedId: 'there' }
-const token = { sealed: randomBytes(24), keyId: 'test' }
+const token = mint(key, { bucket: 0, teamId: 1 })
 
 const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
 const allEvents = { since: 0, beforeEventId: firstEventId(Infinity), limit: 9 }
@@ -53,8 +54,8 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   getOrCreateUserGroups: (store) => store.userGroups.getOrCreateMany([creation({ key }), creation()]),
   updateUserGroup: (store) => store.userGroups.update({ key, change: { name: 'B' }, ...origin, now: 1 }),
   rotateUserGroupToken: (store) => store.userGroups.rotate(rotation(token)),
-  findByToken: (store) => store.userGroups.findByToken(1, 'Customer', hashOf(token), 1),
-  isUnchanged: (store) => store.userGroups.isUnchanged(1, 'Customer', 1, '1/1'),
+  findByToken: (store) => store.userGroups.findByToken(1, 'Customer', referenceOf(token), 1),
+  isUnchanged: (store) => store.userGroups.isUnchanged(1, 'Customer', { bucket: 0, teamId: 1 }, '1/1'),
   findUserGroup: (store) => store.userGroups.find(key),
   listUserGroups: (store) =>
     store.userGroups.list({ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 5 }),
@@ -80,7 +81,7 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   listAuditEvents: (store) => store.audit.list({ ...tenantScope, teamId: 1, ...allEvents }),
   pruneAuditEvents: (store) => store.audit.prune({ ...tenantScope, ...origin, before: 1001, now: 9000 }),
   endGracePeriod: (store) =>
-    store.userGroups.endGracePeriod({ ...tenantScope, tokenHash: hashOf(token), ...origin, now: 1 }),
+    store.userGroups.endGracePeriod({ ...tenantScope, token: referenceOf(token), ...origin, now: 1 }),
   listSecretKeyChecks: (store) => store.secretKeys.listChecks(),
   addSecretKeyCheck: (store) => store.secretKeys.addCheck({ keyId: 'k1', sealed: randomBytes(3) }),
   retireSecretKey: (store) => store.secretKeys.retire('k2'),

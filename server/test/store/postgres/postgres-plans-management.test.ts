@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
+import { bucketOf } from '../../../src/domain/user-group/location.ts'
 import type { UserGroupFilter } from '../../../src/domain/user-group/user-group-search-store.ts'
 import { DataSources } from '../../../src/store/postgres/data-sources.ts'
+import { Distribution } from '../../../src/store/postgres/distribution.ts'
 import { Introspections } from '../../../src/store/postgres/introspections.ts'
 import { Mappings } from '../../../src/store/postgres/mappings.ts'
 import { PrimaryPool } from '../../../src/store/postgres/primary-pool.ts'
@@ -15,7 +17,7 @@ import { UserGroups } from '../../../src/store/postgres/user-groups.ts'
 import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { fill, knowledge, many, pagesOf } from './postgres-grown.ts'
-import { openPostgres, suiteScope } from './postgres-support.ts'
+import { suiteScope } from './postgres-support.ts'
 import { origin } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
@@ -23,11 +25,14 @@ import { defaults } from '../store-options.ts'
 class MeasuringPrimary extends PrimaryPool {
   readonly pages: number[] = []
 
-  constructor(...args: ConstructorParameters<typeof PrimaryPool>) {
-    super(...args)
+  constructor(url: string) {
+    const location = parseDatabaseUrl(url)
+    assert.ok(location.kind === 'postgres')
+    super(location.server, defaults)
     const run = this.query
+    const measured = { primary: { query: run }, url }
     this.query = async (statement, values, sent) => {
-      this.pages.push(await pagesOf(this, statement, values))
+      this.pages.push(await pagesOf(measured, statement, values))
       return run(statement, values, sent)
     }
   }
@@ -47,28 +52,29 @@ for (const [when, learn] of Object.entries(knowledge)) {
     const scope = suiteScope()
     before(async () => {
       const url = await migratedDatabase(scope)
-      await openPostgres(scope, url)
       const session = await openSession(scope, url)
       await session.query(fill(many))
       await session.query(learn)
-      const location = parseDatabaseUrl(url)
-      assert.ok(location.kind === 'postgres')
-      primary = new MeasuringPrimary(location.server, defaults)
+      primary = new MeasuringPrimary(url)
       const retry = new Retry(primary, defaults.deadlineMs)
-      const coalescers = new ScopedCoalescers(primary.poolSize, undefined)
+      const distribution = new Distribution()
+      const coalescers = new ScopedCoalescers(primary.poolSize, distribution, undefined)
       const mappings = new Mappings(primary, coalescers)
       const statements = new UserGroupStatements(primary, coalescers, mappings)
-      userGroups = new UserGroups(primary, retry, statements, mappings)
-      history = new UserGroupHistory(retry)
+      userGroups = new UserGroups(primary, retry, {
+        ...{ statements, mappings, distribution, hasLegacyTokens: false },
+      })
+      history = new UserGroupHistory(retry, distribution)
       search = new UserGroupSearch(retry)
       dataSources = new DataSources(primary, retry, mappings)
-      introspections = new Introspections(retry)
+      introspections = new Introspections(retry, distribution)
     })
     after(() => primary.close())
 
     const find = (filter: UserGroupFilter) => () =>
       search.search({ ...tenantScope, filter, position: null, limit: 10 })
     const teamId = 7007
+    const location = { bucket: bucketOf(key), teamId }
     const operations: Record<string, () => Promise<unknown>> = {
       'a lookup by id': () => userGroups.findById(1, 'Customer', teamId),
       'a suspension': () => userGroups.suspend({ ...origin, key, suspended: true, now: 2 }),
@@ -84,7 +90,7 @@ for (const [when, learn] of Object.entries(knowledge)) {
           ...{ ...origin, now: 3 },
         }),
       'listing versions': () =>
-        history.listVersions({ workspaceId: 1, teamId, beforeRevision: null, limit: 10 }),
+        history.listVersions({ workspaceId: 1, ...location, beforeRevision: null, limit: 10 }),
       'a deletion': () => userGroups.delete({ key, ...origin, now: 3 }),
       'a restoration': () =>
         userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
@@ -112,9 +118,9 @@ for (const [when, learn] of Object.entries(knowledge)) {
       'the last shared data sources': () => dataSources.listShared({ ...tenantScope, afterId: 39_995 }),
       'an introspection time': () =>
         introspections.record(
-          [7, 8, 50_000].map((id) => ({ workspaceId: 1, teamId: id, introspectedAt: 1 })),
+          [7, 8, 50_000].map((id) => ({ workspaceId: 1, bucket: 1, teamId: id, introspectedAt: 1 })),
         ),
-      'the last introspection time': () => introspections.findLast(1, 7),
+      'the last introspection time': () => introspections.findLast(1, location),
     }
     for (const [what, operate] of Object.entries(operations)) {
       it(`${what} reads a few pages`, async () => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import { PrimaryPool } from '../../../src/store/postgres/primary-pool.ts'
+import { bucketOf } from '../../../src/domain/user-group/location.ts'
 import { firstEventId } from '../../../src/domain/audit/audit-event.ts'
 import {
   deleteAuditEvents,
@@ -15,7 +17,7 @@ import * as sql from '../../../src/store/postgres/user-group-sql.ts'
 import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { fill, knowledge, many, pagesOf, discardedRows } from './postgres-grown.ts'
-import { openPostgres, suiteScope } from './postgres-support.ts'
+import { suiteScope } from './postgres-support.ts'
 import { defaults } from '../store-options.ts'
 
 const ofAuditLog = {
@@ -30,97 +32,95 @@ const statements = { ...sql, ...ofAuditLog }
 
 const tenantScope = [1, 'Customer']
 const deletedTeamId = 1_000_007
-const ids = [7, 1007]
-const providedIds = ids.map((id) => `customer ${id}`)
+const teamIds = [7, 1007]
+const providedIds = teamIds.map((id) => `customer ${id}`)
+const bucket = (providedId: string) => bucketOf({ workspaceId: 1, environment: 'Customer', providedId })
+const buckets = providedIds.map(bucket)
+/** Without Citus, statements name no bucket of a shard. */
+const noShard = null
+const scopeValues = [...tenantScope, noShard]
+const hashes = teamIds.map((id) => hash('sha256', String(id), 'buffer'))
 /** Returns an array with the same value for each item. */
-const each = <T>(value: T) => ids.map(() => value)
-const eventIds = ids.map((id) => `${firstEventId(5000).slice(0, -4)}${id.toString(16).padStart(4, '0')}`)
-const bytes = (prefix: string) => ids.map((id) => Buffer.from(`${prefix} ${id}`.padEnd(32)))
+const each = <T>(value: T) => teamIds.map(() => value)
+const eventIds = teamIds.map((id) => `${firstEventId(5000).slice(0, -4)}${id.toString(16).padStart(4, '0')}`)
+const bytes = (prefix: string) => teamIds.map((id) => Buffer.from(`${prefix} ${id}`.padEnd(32)))
+const mapping = '{"many":"20019","s7":"d7","9":"8"}'
 
 const eventsOf = (action: string) => [
   ...[eventIds, each(action), each('api_token:1'), each('request-1'), each(null)],
 ]
-const eventOf = (action: string) => [
-  ...[...tenantScope, eventIds[0], action, 'api_token:1', null, 7, 'customer 7', null],
-]
-
-interface Session {
-  readonly hashes: Buffer[]
-  readonly teamIds: number[]
-}
+const eventOf = (action: string) => [eventIds[0], action, 'api_token:1', null, null]
 
 /** Parameters of each statement, for two items or for one. */
-const values: Record<keyof typeof statements, (session: Session) => unknown[]> = {
-  select: () => [...tenantScope, providedIds],
-  selectView: () => [...tenantScope, providedIds],
-  selectUnchanged: ({ teamIds }) => [...tenantScope, teamIds, each('1/1')],
-  selectByToken: ({ hashes }) => [...tenantScope, hashes],
-  selectBySupersededToken: ({ hashes }) => [...tenantScope, hashes],
-  selectIdempotencyKey: ({ hashes }) => [...tenantScope, hashes],
-  resolveEntry: () => [...tenantScope, ['many', 's1007', '20'], ['d7', 'd1007', '19']],
-  insert: () => [
+const values: Record<keyof typeof statements, unknown[]> = {
+  select: [...scopeValues, buckets, providedIds],
+  selectView: [...scopeValues, buckets, providedIds],
+  selectUnchanged: [...scopeValues, buckets, teamIds, each('1/1')],
+  selectByToken: [...scopeValues, buckets, teamIds, bytes('token')],
+  selectIdempotencyKey: [...scopeValues, buckets, teamIds, hashes],
+  resolveEntry: [...tenantScope, ['many', 's1007', '20'], ['d7', 'd1007', '19']],
+  create: [
     ...[
+      noShard,
       ...tenantScope,
+      buckets,
+      [30_001, 30_002],
       ['new 1', 'new 2'],
       each('New'),
-      each('{"many":"20019","s7":"d7","9":"8"}'),
+      each(mapping),
       each(null),
     ],
-    ...[bytes('token'), each('k'), bytes('sealed'), each(1), each('1')],
-    ...[each('{"many":"20019","s7":"d7","9":"8"}'), ...eventsOf('user_group.created')],
+    ...[bytes('token'), each('k'), bytes('sealed'), each(1), each(null), each(mapping)],
+    ...eventsOf('user_group.created'),
   ],
-  update: ({ teamIds }) => [
-    ...[...tenantScope, teamIds, each(1), each(1), each('Changed'), each(true)],
-    ...[each('{"many":"20019","s7":"d7","9":"8"}'), each(false), each(null), each(2), each('api_token:1')],
-    ...[each(null), each(true), each('{"many":"20019","9":"8"}'), each('{"many":"d7"}')],
-    ...[...eventsOf('user_group.updated'), null],
+  change: [
+    ...[noShard, ...tenantScope, buckets, teamIds, providedIds, each(1), each(1), each('Changed')],
+    ...[each(true), each(mapping), each(false), each(null), each(2), each('api_token:1'), each(null)],
+    ...[each(1), each('api_token:1'), each('Customer'), each(null), each(null)],
+    ...[each(1), each('{"many":"20019","9":"8"}'), each('{"many":"d7"}'), null],
+    ...eventsOf('user_group.updated'),
   ],
-  deleteUserGroup: ({ teamIds }) => [
-    ...[1, teamIds[0], 1, 2, 'api_token:1', ['many', 's7'], ['d7', 'd7']],
+  deleteUserGroup: [
+    ...[buckets[0], ...tenantScope, 7, 1, 2, '{"many":"d7","s7":"d7"}', providedIds[0]],
     ...eventOf('user_group.deleted'),
   ],
-  selectDeleted: () => [...tenantScope, deletedTeamId],
-  restoreUserGroup: () => [
-    ...[1, deletedTeamId, 1, ['many', 's7'], ['d7', 'd7']],
+  selectDeleted: [...tenantScope, deletedTeamId],
+  restoreUserGroup: [
+    ...[bucket('deleted 7'), ...tenantScope, deletedTeamId, 1, '{"many":"d7","s7":"d7"}', 'deleted 7'],
     ...eventOf('user_group.restored'),
   ],
-  endGracePeriod: ({ hashes }) => [1, hashes[0], 2, ...eventOf('user_group.grace_period_ended')],
-  replaceToken: ({ teamIds, hashes }) => [
-    ...[...tenantScope, teamIds, hashes, bytes('token'), each('k'), bytes('sealed'), each(2), each(2)],
-    ...[bytes('key'), bytes('fingerprint'), each(3), 2, each(1), each(null)],
+  endGracePeriod: [
+    ...[buckets[0], ...tenantScope, 7, hashes[0], 0, providedIds[0]],
+    ...eventOf('user_group.grace_period_ended'),
+  ],
+  replaceToken: [
+    ...[noShard, ...tenantScope, buckets, teamIds, providedIds, each('Customer'), hashes, each(1), each(2)],
+    ...[each(null), bytes('token'), each('k'), bytes('sealed'), each(2)],
+    ...[bytes('key'), bytes('fingerprint'), each(3)],
     ...eventsOf('user_group.token_rotated'),
   ],
-  selectRetiredSecretKey: () => ['k'],
-  selectPage: () => [...tenantScope, 'customer 5', 10],
-  selectAuditEvents: () => [...tenantScope, firstEventId(2000), firstEventId(9000), 10],
-  selectAuditEventsOfUserGroup: ({ teamIds }) => [
-    ...[...tenantScope, firstEventId(0), firstEventId(2 ** 47), 10, teamIds[0]],
-  ],
-  selectCreatedAt: () => [1, deletedTeamId],
-  selectCreation: ({ teamIds }) => [...tenantScope, firstEventId(1000), firstEventId(1001), teamIds[0]],
-  selectEndOfBatch: () => [...tenantScope, firstEventId(9000), 10],
-  deleteAuditEvents: () => [...tenantScope, firstEventId(1001)],
+  selectRetiredSecretKey: ['k'],
+  selectPage: [...tenantScope, 'customer 5', 10],
+  selectById: [...tenantScope, 7],
+  selectLegacyToken: [hashes[0]],
+  selectAuditEvents: [...tenantScope, firstEventId(2000), firstEventId(9000), 10],
+  selectAuditEventsOfUserGroup: [...tenantScope, firstEventId(0), firstEventId(2 ** 47), 10, 7],
+  selectCreatedAt: [1, deletedTeamId],
+  selectCreation: [...tenantScope, firstEventId(1000), firstEventId(1001), 7],
+  selectEndOfBatch: [...tenantScope, firstEventId(9000), 10],
+  deleteAuditEvents: [...tenantScope, firstEventId(1001)],
 }
 
 /** Creates a database with this number of rows of each kind and then runs the statistics command. */
 function grown(rows: number, learn: string) {
   const scope = suiteScope()
-  const made = {} as { primary: PrimaryPool; known: Session }
+  const made = {} as { primary: PrimaryPool; url: string }
   before(async () => {
-    const url = await migratedDatabase(scope)
-    await openPostgres(scope, url)
-    const session = await openSession(scope, url)
+    made.url = await migratedDatabase(scope)
+    const session = await openSession(scope, made.url)
     await session.query(fill(rows))
     await session.query(learn)
-    const { rows: found } = await session.query<{ token_hash: Buffer; team_id: string }>(
-      'SELECT token_hash, team_id FROM user_group WHERE provided_id = ANY ($1)',
-      [providedIds],
-    )
-    made.known = {
-      hashes: found.map(({ token_hash }) => token_hash),
-      teamIds: found.map(({ team_id }) => Number(team_id)),
-    }
-    const location = parseDatabaseUrl(url)
+    const location = parseDatabaseUrl(made.url)
     assert.ok(location.kind === 'postgres')
     made.primary = new PrimaryPool(location.server, defaults)
   })
@@ -142,7 +142,7 @@ for (const [when, learn] of Object.entries(knowledge)) {
 
     for (const name of names) {
       it(`${name} reads a few pages`, async () => {
-        const pages = await pagesOf(made.primary, statements[name], values[name](made.known))
+        const pages = await pagesOf(made, statements[name], values[name])
         // The smallest table has about 200 pages.
         assert.ok(pages > 0 && pages < 150, `${pages} pages`)
       })
@@ -157,7 +157,7 @@ for (const learn of ['VACUUM user_group', 'VACUUM', 'ANALYZE user_group', 'ANALY
 
     for (const name of names) {
       it(`${name} discards few rows`, async () => {
-        const rows = await discardedRows(made.primary, statements[name], values[name](made.known))
+        const rows = await discardedRows(made, statements[name], values[name])
         assert.ok(rows < 50, `${rows} rows`)
       })
     }

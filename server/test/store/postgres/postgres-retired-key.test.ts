@@ -13,9 +13,10 @@ it('PostgreSQL: retiring a secret key waits for writes that started before', asy
   await writer.query('BEGIN')
   // Like a creation that has just checked the secret keys.
   await writer.query(
-    `INSERT INTO user_group (workspace_id, environment, provided_id, name, token_hash, token_key_id, token_sealed,
+    `INSERT INTO user_group (workspace_id, environment, provided_id, bucket, team_id, name, token_hash, token_key_id, token_sealed,
                              token_issued_at, created_at, updated_at, updated_by)
-     VALUES (1, 'Customer', 'late', 'Late', '\\x00', 'k1', '\\x00', 1, 1, 1, 'api_token:1')`,
+     VALUES (1, 'Customer', 'late', user_group_bucket(1, 'Customer', 'late'), 1, 'Late', '\\x00', 'k1', '\\x00', 1, 1, 1,
+             'api_token:1')`,
   )
   let isRetired = false
   const retiring = store.secretKeys.retire('k1').then(() => (isRetired = true))

@@ -27,17 +27,15 @@ export const briefToTheServer = { connectTimeoutMs: 1000, statementTimeoutMs: 50
 
 /** Patterns that identify the statements of the store. */
 export const statements = {
-  find: /^SELECT .* AS wanted \(provided_id, position\)/s,
-  findByToken:
-    /^SELECT .* AS wanted \(token_hash, position\)\s+CROSS JOIN LATERAL \(\s+SELECT \* FROM user_group/s,
-  findBySupersededToken: /^SELECT wanted\.position, superseded_token/,
+  find: /^SELECT .* AS wanted \(bucket, provided_id, position\)/s,
+  findByToken: /^SELECT .* AS wanted \(bucket, team_id, token_hash, position\)/s,
   findApiToken: /^SELECT .* AS wanted \(token_hash\) .*api_token/s,
-  createUserGroup: /^WITH new AS .*INSERT INTO user_group\b/s,
-  update: /UPDATE user_group\s+SET name/,
-  rotate: /UPDATE user_group\s+SET token_hash/,
-  suspend: /UPDATE user_group\s+SET name/,
-  deleteUserGroup: /^WITH deleted AS \(\s+DELETE FROM user_group\b/,
-  restoreUserGroup: /^WITH deleted AS \(\s+DELETE FROM deleted_user_group/,
+  createUserGroup: /^SELECT create_user_groups/,
+  update: /^SELECT change_user_groups/,
+  rotate: /^SELECT replace_user_group_tokens/,
+  suspend: /^SELECT change_user_groups/,
+  deleteUserGroup: /^SELECT delete_user_group/,
+  restoreUserGroup: /^SELECT restore_user_group/,
   createWorkspace: /^INSERT INTO workspace/,
   createApiToken: /^INSERT INTO api_token/,
   lockApiToken: /^SELECT \* FROM api_token .* FOR NO KEY UPDATE/,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
+import { locationOf } from '../../../src/domain/user-group/location.ts'
 import type { UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
@@ -28,7 +29,7 @@ describe('PostgreSQL: a user group that was read at a lost revision and has sinc
       const store = await openPostgres(t, url)
       const session = await openSession(t, url)
       const key = freshKey()
-      const { teamId } = madeBy(await getOrCreate(store, key))
+      const location = locationOf(madeBy(await getOrCreate(store, key)))
       const make = async (changes: Change[], now: number) => {
         for (const [i, change] of changes.entries()) await change(store, key, now + i)
       }
@@ -37,7 +38,7 @@ describe('PostgreSQL: a user group that was read at a lost revision and has sinc
       await session.query('CREATE TABLE kept_versions AS SELECT * FROM user_group_version')
       await make(lost, 2000)
       const { stamp } = (await getOrCreate(store, key, { change: {} })) as { stamp: string }
-      assert.equal(await store.userGroups.isUnchanged(1, 'Customer', teamId, stamp), true)
+      assert.equal(await store.userGroups.isUnchanged(1, 'Customer', location, stamp), true)
       const before = await store.userGroups.find(key)
       await session.query('DELETE FROM user_group_version')
       await session.query('DELETE FROM user_group')
@@ -45,7 +46,7 @@ describe('PostgreSQL: a user group that was read at a lost revision and has sinc
       await session.query('INSERT INTO user_group OVERRIDING SYSTEM VALUE SELECT * FROM kept')
       await make(later, 3000)
       assert.equal((await store.userGroups.find(key))?.revision, before?.revision)
-      assert.equal(await store.userGroups.isUnchanged(1, 'Customer', teamId, stamp), false)
+      assert.equal(await store.userGroups.isUnchanged(1, 'Customer', location, stamp), false)
     })
   }
 })
