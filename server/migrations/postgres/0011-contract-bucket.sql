@@ -1,16 +1,11 @@
 -- Removes what only releases before 0010 need. `ugs migrate --contract` applies this file; a new store has it from the start.
 -- Every key ends with the bucket. A key without it could not be unique in a partitioned or distributed table.
-DROP TRIGGER fill_bucket ON user_group;
-DROP TRIGGER fill_bucket ON superseded_token;
-DROP TRIGGER fill_bucket ON mapping_entry;
-DROP TRIGGER fill_bucket ON user_group_version;
-DROP TRIGGER fill_bucket ON deleted_user_group;
-DROP TRIGGER fill_bucket ON last_introspection;
-DROP TRIGGER fill_bucket ON idempotency_key;
-DROP TRIGGER fill_bucket ON audit_event;
-DROP TRIGGER note_legacy_token ON user_group;
-DROP FUNCTION fill_bucket();
-DROP FUNCTION note_legacy_token();
+LOCK TABLE user_group, superseded_token, mapping_entry, user_group_version, deleted_user_group, last_introspection,
+  idempotency_key, audit_event IN ACCESS EXCLUSIVE MODE;
+
+DROP FUNCTION fill_bucket(), look_up_bucket(), share_idempotency_key() CASCADE;
+
+-- note_legacy_token stays: processes that started before this file go on issuing tokens without a locator.
 
 -- No foreign keys to user_group: each rotation would pay for them. `delete_user_group` deletes the rows.
 ALTER TABLE superseded_token DROP CONSTRAINT superseded_token_workspace_id_team_id_fkey;

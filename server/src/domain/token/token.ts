@@ -8,7 +8,7 @@ import { locatorLength } from './locator.ts'
 const apiSecretLength = 32 // 32 × log2(62) = 190.5 bits
 const userGroupSecretLength = 22 // 130.9 bits
 const checksumLength = 6 // 62^6 > 2^32
-/** Length of the random part of tokens without a locator, as they were issued before locators. */
+/** Length of the random part of tokens without a locator: 190.5 bits. */
 const legacySecretLength = 32
 
 const prefixes = {
@@ -20,9 +20,11 @@ export function generateApiToken(environment: Environment): string {
   return withChecksum(prefixes.api[environment] + randomBase62(apiSecretLength))
 }
 
-/** @param locator tells where the row of the user group is (`LocatorCodec`) */
-export function generateUserGroupToken(environment: Environment, locator: string): string {
-  return withChecksum(prefixes.userGroup[environment] + locator + randomBase62(userGroupSecretLength))
+/** @param locator tells where the row of the user group is (`LocatorCodec`); null for a token in the form before locators */
+export function generateUserGroupToken(environment: Environment, locator: string | null): string {
+  const body =
+    locator === null ? randomBase62(legacySecretLength) : locator + randomBase62(userGroupSecretLength)
+  return withChecksum(prefixes.userGroup[environment] + body)
 }
 
 /**

@@ -344,7 +344,8 @@ export class UserGroupService {
   }
 
   readonly #issueToken: IssueToken = (key, location) => {
-    const token = generateUserGroupToken(key.environment, this.#locators.encode(location))
+    const locator = this.#store.issuesLocators ? this.#locators.encode(location) : null
+    const token = generateUserGroupToken(key.environment, locator)
     const { keyId, sealed } = this.#keyring.seal(token, encryptionContext(key))
     this.#issuedTokens.set(sealed, token)
     return { hash: hashToken(token), keyId, sealed }

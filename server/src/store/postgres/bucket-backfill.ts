@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeadlock, withBriefLocks } from './brief-locks.ts'
 import type { PrimaryPool, UnknownRow } from './primary-pool.ts'
 
 export interface MigrationProgress {
   readonly table: string
-  /** Rows that have a bucket, and all rows by PostgreSQL's estimate. */
+  /** Number of rows that have a bucket, and of all rows. */
   readonly done: number
   readonly total: number
 }
@@ -94,7 +96,10 @@ const bucketedTables: readonly BucketedTable[] = [
 ]
 
 /** Rows per transaction: few enough that a change of one of them waits for some tens of milliseconds. */
-const batchSize = 2000
+const batchSize = 1000
+
+/** Interval of checks for the end of another statement, in milliseconds. */
+const checkIntervalMs = 200
 
 /**
  * Fills the column `bucket` of rows from before migration 0009 in batches, records their tokens in `legacy_token`, and creates the
@@ -106,8 +111,10 @@ export async function fillBuckets(
   report: ((progress: MigrationProgress) => void) | undefined,
 ): Promise<void> {
   for (const table of bucketedTables) {
-    await fillTable(primary, table, report)
-    await requireBucket(primary, table.name)
+    if (!(await requiresBucket(primary, table.name))) {
+      await fillTable(primary, table, report)
+      await requireBucket(primary, table.name)
+    }
     await createKey(primary, table.name, table.index, table.newKey)
   }
   await createKey(primary, 'user_group', 'user_group_provided_id', [
@@ -122,51 +129,81 @@ async function fillTable(
   table: BucketedTable,
   report: ((progress: MigrationProgress) => void) | undefined,
 ): Promise<void> {
-  const [estimate] = await primary.queryUnlimited<{ total: number }>(
-    'SELECT greatest(reltuples, 0)::bigint AS total FROM pg_class WHERE oid = $1::regclass',
-    [table.name],
+  const [count] = await queryInTransaction<{ total: number }>(
+    primary,
+    `SELECT count(*) AS total FROM ${table.name}`,
   )
-  const total = estimate?.total ?? 0
+  const total = count?.total ?? 0
   let after: unknown[] | null = null
   for (let done = 0; ; done += batchSize) {
-    report?.({ table: table.name, done: Math.min(done, total), total })
-    const values: unknown[] = [batchSize, ...(after ?? [])]
-    const [last]: readonly UnknownRow[] = await primary.queryUnlimited(
-      fillBatch(table, after !== null),
-      values,
-    )
-    if (last === undefined) return
+    if (done < total) report?.({ table: table.name, done, total })
+    const last = await fillBatch(primary, table, after)
+    if (last === undefined) break
     after = table.key.map((column) => last[column])
   }
+  report?.({ table: table.name, done: total, total })
 }
 
 /** Fills the rows of the next batch that have no bucket, and returns the last key of the batch. */
-function fillBatch({ name, key, bucket, hasTokens }: BucketedTable, isContinued: boolean): string {
+async function fillBatch(
+  primary: PrimaryPool,
+  { name, key, bucket, hasTokens }: BucketedTable,
+  after: readonly unknown[] | null,
+): Promise<UnknownRow | undefined> {
   const columns = key.join(', ')
-  const start = isContinued ? `WHERE (${columns}) > (${key.map((_, i) => `$${i + 2}`).join(', ')})` : ''
+  const start = after === null ? '' : `WHERE (${columns}) > (${key.map((_, i) => `$${i + 2}`).join(', ')})`
   const legacy = hasTokens
     ? `, legacy AS (
          INSERT INTO legacy_token (token_hash, team_id, bucket) SELECT token_hash, team_id, bucket FROM filled ON CONFLICT DO NOTHING
        )`
     : ''
-  return `WITH batch AS MATERIALIZED (
-      SELECT * FROM ${name} ${start} ORDER BY ${columns} LIMIT $1
+  const statement = `WITH batch AS MATERIALIZED (
+      SELECT ${columns} FROM ${name} ${start} ORDER BY ${columns} LIMIT $1
     ), filled AS (
       UPDATE ${name} AS row SET bucket = ${bucket} FROM batch
       WHERE ${key.map((column) => `row.${column} = batch.${column}`).join(' AND ')} AND row.bucket IS NULL
       RETURNING row.*
     )${legacy}
     SELECT ${columns} FROM batch ORDER BY ${key.map((column) => `${column} DESC`).join(', ')} LIMIT 1`
+  for (;;) {
+    try {
+      const [last] = await queryInTransaction(primary, statement, [batchSize, ...(after ?? [])])
+      return last
+    } catch (error) {
+      // Requests lock the same rows.
+      if (!isDeadlock(error)) throw error
+    }
+  }
 }
 
-/** A valid check lets the contract set NOT NULL without reading the table. */
-async function requireBucket(primary: PrimaryPool, table: string): Promise<void> {
-  const name = `${table}_has_bucket`
-  await primary.queryUnlimited(`ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${name}`)
-  await primary.queryUnlimited(
-    `ALTER TABLE ${table} ADD CONSTRAINT ${name} CHECK (bucket IS NOT NULL) NOT VALID`,
+/** Runs a statement without time limit. */
+function queryInTransaction<Row = UnknownRow>(
+  primary: PrimaryPool,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  return primary.transaction((query) => query<Row>(statement, values), 'none')
+}
+
+const nameOfCheck = (table: string) => `${table}_has_bucket`
+
+/** Returns whether the table has a valid check that each row has a bucket. */
+async function requiresBucket(primary: PrimaryPool, table: string): Promise<boolean> {
+  const checks = await primary.query(
+    'SELECT 1 FROM pg_constraint WHERE conrelid = $1::regclass AND conname = $2 AND convalidated',
+    [table, nameOfCheck(table)],
   )
-  await primary.queryUnlimited(`ALTER TABLE ${table} VALIDATE CONSTRAINT ${name}`)
+  return checks.length > 0
+}
+
+/** Adds the check. It lets the contract set NOT NULL without reading the table. */
+async function requireBucket(primary: PrimaryPool, table: string): Promise<void> {
+  const name = nameOfCheck(table)
+  await withBriefLocks(primary, async (query) => {
+    await query(`ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${name}`)
+    await query(`ALTER TABLE ${table} ADD CONSTRAINT ${name} CHECK (bucket IS NOT NULL) NOT VALID`)
+  })
+  await queryInTransaction(primary, `ALTER TABLE ${table} VALIDATE CONSTRAINT ${name}`)
 }
 
 async function createKey(
@@ -175,7 +212,8 @@ async function createKey(
   index: string,
   key: readonly string[],
 ): Promise<void> {
-  const [existing] = await primary.queryUnlimited<{ valid: boolean }>(
+  await otherCreation(primary, table)
+  const [existing] = await primary.query<{ valid: boolean }>(
     'SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass($1)',
     [index],
   )
@@ -185,4 +223,19 @@ async function createKey(
   await primary.queryUnlimited(
     `CREATE UNIQUE INDEX CONCURRENTLY ${index} ON ${table} (${[...key, 'bucket'].join(', ')})`,
   )
+}
+
+/**
+ * Waits until the server has finished creating an index for a process that was killed. Polls, because a statement that waited for a
+ * lock on the table would hold a snapshot, for whose end the creation waits.
+ */
+async function otherCreation(primary: PrimaryPool, table: string): Promise<void> {
+  const isRunning = async () => {
+    const creations = await primary.query(
+      'SELECT 1 FROM pg_stat_progress_create_index WHERE relid = $1::regclass AND datname = current_database()',
+      [table],
+    )
+    return creations.length > 0
+  }
+  while (await isRunning()) await sleep(checkIntervalMs)
 }

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   checkKnown,
+  isContract,
   pendingMigrations,
   readMigrations,
   type AppliedMigration,
@@ -9,6 +11,7 @@ import {
 } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import { tables } from '../tables.ts'
+import { withBriefLocks } from './brief-locks.ts'
 import { fillBuckets, type MigrationProgress } from './bucket-backfill.ts'
 import { canDistribute, distributeLive, distributeNew } from './citus.ts'
 import { remediationFor, isPermanent, PostgresFailure } from './postgres-fault.ts'
@@ -31,48 +34,23 @@ export interface MigrationOptions {
 /** Version of the migration that needs a bucket in every row of a user group. */
 const bucketFilledVersion = 10
 
+/** Interval of attempts to take the advisory lock, in milliseconds. */
+const lockIntervalMs = 100
+
 /**
  * Applies pending migrations under an advisory lock. If several processes start at once, one does the work and the others find it
  * done. An up-to-date database is only read. A new store gets all migrations in one transaction. In an existing store each migration
  * is a transaction, so that services of the previous release can go on. Needs two connections.
  * @throws StoreError if the database belongs to a newer release or another program, or has pending migrations in mode `check`
  */
-export async function migrate(
-  primary: PrimaryPool,
-  { migrate: mode, distribute: distributeMode, onMigration: report }: MigrationOptions,
-): Promise<void> {
+export async function migrate(primary: PrimaryPool, options: MigrationOptions): Promise<void> {
+  const { migrate: mode, distribute: distributeMode } = options
   const migrations = readMigrations('postgres')
   const isUpToDate = pendingMigrations(migrations, await readApplied(primary.query), mode).length === 0
   const mayDistribute = distributeMode === 'existing' || distributeMode === 'required'
   if (isUpToDate && !mayDistribute) return
   try {
-    // Migrating a large table, or waiting for another process to do so, takes long.
-    await primary.transaction(async (query) => {
-      await query('SELECT pg_advisory_xact_lock($1)', [advisoryLock])
-      const applied = await readApplied(query)
-      const pending = pendingMigrations(migrations, applied, mode)
-      if (applied.length === 0) {
-        await claim(query)
-        for (const migration of pending) await apply(query, migration)
-        // A new store has no tokens from before locators.
-        await query('DROP TABLE legacy_token')
-      } else {
-        for (const migration of pending) {
-          if (migration.version === bucketFilledVersion) await fillBuckets(primary, report)
-          await primary.transaction((step) => apply(step, migration), 'none')
-        }
-      }
-      if (distributeMode === 'never' || (applied.length > 0 && !mayDistribute)) return
-      const mustDistribute = distributeMode === 'required'
-      if (!(await canDistribute(query, mustDistribute))) return
-      if (applied.length === 0) return distributeNew(query)
-      if (await isContracted(query)) return distributeLive(primary)
-      if (mustDistribute) {
-        throw new StoreError(
-          'the tables can be distributed once no process of the previous release uses them: stop those, then run `ugs migrate --contract`',
-        )
-      }
-    }, 'none')
+    while (!(await migrateLocked(primary, migrations, options))) await sleep(lockIntervalMs)
   } catch (error) {
     if (!(error instanceof PostgresFailure)) throw error
     if (error.code === '42P07') {
@@ -89,8 +67,76 @@ export async function migrate(
   }
 }
 
-/** Whether every key of the large tables has the bucket. */
-async function isContracted(query: Query): Promise<boolean> {
+/**
+ * Migrates if no other process does, and returns whether it did. Never waits for the advisory lock: a transaction that waited would
+ * hold a snapshot, for whose end the concurrent creation of an index waits.
+ */
+function migrateLocked(
+  primary: PrimaryPool,
+  migrations: readonly Migration[],
+  { migrate: mode, distribute: distributeMode, onMigration: report }: MigrationOptions,
+): Promise<boolean> {
+  const mayDistribute = distributeMode === 'existing' || distributeMode === 'required'
+  // Migrating a large table takes long.
+  return primary.transaction(async (query) => {
+    const [lock] = await query<{ taken: boolean }>(
+      `SELECT pg_try_advisory_xact_lock(${advisoryLock}) AS taken`,
+    )
+    if (!lock?.taken) return false
+    // A statement with values would keep its snapshot until the next one, and would block the creation of an index.
+    const applied = await readApplied(query)
+    const pending = pendingMigrations(migrations, applied, mode)
+    const isNew = applied.length === 0
+    if (isNew) {
+      await claim(query)
+      for (const migration of pending) await apply(query, migration)
+      await dropLegacyTokens(query)
+    } else {
+      for (const migration of pending) {
+        if (migration.version === bucketFilledVersion) await fillBuckets(primary, report)
+        await withBriefLocks(primary, (step) => apply(step, migration))
+      }
+    }
+    if (distributeMode === 'never' || (!isNew && !mayDistribute)) return true
+    const mustDistribute = distributeMode === 'required'
+    const obstacle = isNew ? null : await obstacleToDistribution(query, pending)
+    if (obstacle !== null && mustDistribute) throw new StoreError(obstacle)
+    if (obstacle !== null || !(await canDistribute(query, mustDistribute))) return true
+    if (isNew) await distributeNew(query)
+    else {
+      await withBriefLocks(primary, dropLegacyTriggers)
+      await distributeLive(primary)
+    }
+    return true
+  }, 'none')
+}
+
+/** A new store has no tokens from before locators. */
+async function dropLegacyTokens(query: Query): Promise<void> {
+  await dropLegacyTriggers(query)
+  await query('DROP TABLE legacy_token')
+}
+
+/** Citus distributes no table with triggers. */
+async function dropLegacyTriggers(query: Query): Promise<void> {
+  await query('DROP FUNCTION IF EXISTS note_legacy_token() CASCADE')
+}
+
+/** Returns the reason if a key of the tables lacks the bucket, or processes may still issue tokens without a locator. */
+async function obstacleToDistribution(
+  query: Query,
+  justApplied: readonly Migration[],
+): Promise<string | null> {
+  if (!(await isContracted(query))) {
+    return 'the tables can be distributed once no process of the previous release uses them: stop those, then run `ugs migrate --contract`'
+  }
+  return justApplied.some(isContract)
+    ? 'the tables can be distributed once every process that uses them was restarted: restart them, then run `ugs migrate` again'
+    : null
+}
+
+/** Returns whether the tables serve this release only, not the previous one. */
+export async function isContracted(query: Query): Promise<boolean> {
   return pendingMigrations(readMigrations('postgres'), await readApplied(query), 'contract').length === 0
 }
 
@@ -133,9 +179,19 @@ export async function checkRights(primary: PrimaryPool, rights: readonly string[
      WHERE NOT (SELECT bool_and(has_table_privilege(name, privilege)) FROM unnest($2::text[]) AS wanted (privilege))`,
     [tables.filter(({ isOptional }) => !isOptional).map(({ name }) => name), rights],
   )
-  if (lacking.length === 0) return
+  if (lacking.length === 0) return checkSequence(primary, rights)
   const names = lacking.map(({ name }) => name).join(', ')
   throw new StoreError(`the role lacks rights; grant it ${rights.join(', ')} on ${names} (42501)`)
+}
+
+/** @throws StoreError if the role may insert user groups, but not draw their ids */
+async function checkSequence(primary: PrimaryPool, rights: readonly string[]): Promise<void> {
+  if (!rights.includes('INSERT')) return
+  const [sequence] = await primary.query<{ allowed: boolean }>(
+    "SELECT has_sequence_privilege('user_group_team_id_seq', 'USAGE') AS allowed",
+  )
+  if (sequence?.allowed) return
+  throw new StoreError('the role lacks rights; grant it USAGE on SEQUENCE user_group_team_id_seq (42501)')
 }
 
 /** @throws StoreError if another program has a table of that name */

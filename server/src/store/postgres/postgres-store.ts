@@ -15,6 +15,7 @@ import {
   checkServer,
   hasTable,
   isBeingFilled,
+  isContracted,
   migrate,
   refuseNewer,
   type MigrationOptions,
@@ -142,6 +143,7 @@ async function storeOver(
     encryptedTokens: new EncryptedTokens(retry, distribution),
     audit: new AuditLog(primary, retry),
     locatorKey: locatorKey.key,
+    issuesLocators: await isContracted(primary.query),
     ping: () => new Retry(primary, pingDeadlineMs).run(() => workspaces.probe()),
     close: async () => {
       await retry.idle()

@@ -59,6 +59,7 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
   const workspaces = new Workspaces(database, apiTokens, audit)
   return {
     locatorKey: readLocatorKey(database),
+    issuesLocators: true,
     userGroups: {
       ...portOf<Omit<UserGroupStore, 'getOrCreateMany'>>(commit, userGroups),
       getOrCreateMany: (commands) =>

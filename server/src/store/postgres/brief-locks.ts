@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { PostgresFailure } from './postgres-fault.ts'
+import type { PrimaryPool, Query } from './primary-pool.ts'
+
+/** Maximum wait for a lock on a table, in milliseconds. Requests queue behind it, and fail after `UGS_LOCK_TIMEOUT_MS`. */
+const lockTimeoutMs = 500
+const retryAfterMs = 500
+
+const lockNotAvailable = '55P03'
+const deadlockDetected = '40P01'
+
+/**
+ * Runs `work`, which alters tables in use, as one transaction without time limit. If a table is locked for too long, lets the requests
+ * pass that wait for it, and retries.
+ */
+export async function withBriefLocks(
+  primary: PrimaryPool,
+  work: (query: Query) => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    try {
+      await primary.transaction(async (query) => {
+        await query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`)
+        await work(query)
+      }, 'none')
+      return
+    } catch (error) {
+      if (!isDeadlock(error) && !isOfState(error, lockNotAvailable)) throw error
+    }
+    await sleep(retryAfterMs)
+  }
+}
+
+export function isDeadlock(error: unknown): boolean {
+  return isOfState(error, deadlockDetected)
+}
+
+function isOfState(error: unknown, state: string): boolean {
+  return error instanceof PostgresFailure && error.code === state
+}

@@ -1,0 +1,25 @@
+import { describeAudit } from '../contract/audit-contract.ts'
+import { describeBatches } from '../contract/batches-contract.ts'
+import { describeEncryptedTokens } from '../contract/encrypted-tokens-contract.ts'
+import { describeManagement } from '../contract/management-contract.ts'
+import { describeMappings } from '../contract/mappings-contract.ts'
+import { describeRegisteredMappings } from '../contract/registered-contract.ts'
+import { previousDatabase } from './previous-release.ts'
+import { openPostgres, suiteScope } from './postgres-support.ts'
+
+const name = 'PostgreSQL, expanded'
+const scope = suiteScope()
+
+/** Opens a store on tables that still serve the previous release, as during a rolling upgrade. */
+async function openExpanded() {
+  const { url } = await previousDatabase(scope)
+  return openPostgres({ after: () => undefined }, url)
+}
+
+// Idempotency keys are left out: until the contract, two user groups cannot use the same one.
+describeAudit(name, openExpanded)
+describeBatches(name, openExpanded)
+describeEncryptedTokens(name, openExpanded)
+describeManagement(name, openExpanded)
+describeMappings(name, openExpanded)
+describeRegisteredMappings(name, openExpanded)
