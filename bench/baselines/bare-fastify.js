@@ -4,7 +4,7 @@
 import Fastify from 'fastify'
 import { GetOrCreateResponse, UserGroupBody } from '../../server/dist/contract/user/schemas.js'
 
-const token = 'ugt_testing_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy'
+const token = 'ugt_testing_2pFIDIsczoxQAYmZZ5jyInGdsK9wHC7ZbCAnfvESKYrX2VnNbX'
 
 // Without `additionalProperties` Fastify would serialize `properties` as an empty object.
 const { user_group } = GetOrCreateResponse.properties

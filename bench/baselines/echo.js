@@ -7,7 +7,7 @@ const body = JSON.stringify({
   new_user_group: false,
   user_group: {
     team_id: 1_000_000,
-    token: 'ugt_testing_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy',
+    token: 'ugt_testing_2pFIDIsczoxQAYmZZ5jyInGdsK9wHC7ZbCAnfvESKYrX2VnNbX',
     name: 'Example customer',
     provided_id: '1000000',
     properties: { region: 'EU', plan: 'gold', seats: 25, currency: 'EUR', features: ['export', 'alerts'] },

@@ -10,6 +10,7 @@ import { startWorker } from './worker.js'
  * @property {string} origin
  * @property {string} token
  * @property {string} [head] request line and authentication header, for a server with another API
+ * @property {string} [locatorKey] of the store, for operations that send tokens; hexadecimal
  * @property {Operation} [operation] default is `get`
  * @property {import('./bodies.js').BodySize} size
  * @property {import('./ids.js').Ids} ids of the user groups
@@ -57,16 +58,18 @@ let worker
 /**
  * Sends requests to a server for some seconds, from a separate process.
  * @param {import('./service.js').Server} server
- * @param {Omit<Load, 'origin' | 'token' | 'head'>} load
+ * @param {Omit<Load, 'origin' | 'token' | 'head' | 'locatorKey'>} load
  * @returns {Promise<Round>}
  * @throws {Error} if any request failed
  */
-export async function loadRound({ origin, pid, token, head }, load) {
+export async function loadRound({ origin, pid, token, head, readLocatorKey }, load) {
   worker ??= startWorker('load.js')
+  const sendsTokens = load.operation === 'rotate' || load.operation === 'introspect'
+  const locatorKey = sendsTokens ? await readLocatorKey?.() : undefined
   // With `--workers` the service has several processes.
   const before = cpuTimeOfFamily(pid)
   const { responses, failures, shed, seconds, p50, p95, p99, cpuMicroseconds } = /** @type {LoadResult} */ (
-    await worker.ask({ origin, token, head, ...load })
+    await worker.ask({ origin, token, head, locatorKey, ...load })
   )
   const cpu = cpuTimeOfFamily(pid) - before
   if (failures > 0 || responses === 0) {

@@ -1,5 +1,6 @@
 import { bodyOf, exampleName } from './bodies.js'
 import { idAt } from './ids.js'
+import { LocatorCodec } from '../../server/dist/domain/token/locator.js'
 import { seededToken } from './tokens.js'
 
 /**
@@ -9,12 +10,12 @@ import { seededToken } from './tokens.js'
 
 /**
  * Returns a function that builds the request for an index by overwriting the parts that differ in one shared buffer.
- * @param {Pick<import('./load.js').Load, 'origin' | 'token' | 'size' | 'operation' | 'head'>} load
+ * @param {Pick<import('./load.js').Load, 'origin' | 'token' | 'size' | 'operation' | 'head' | 'locatorKey'>} load
  * @param {import('./ids.js').Ids} ids
  * @returns {(index: number) => Buffer}
  */
-export function requestTemplate({ origin, token, size, operation = 'get', head }, ids) {
-  const { start, type, body, differences } = shapes[operation](size, ids)
+export function requestTemplate({ origin, token, size, operation = 'get', head, locatorKey = '' }, ids) {
+  const { start, type, body, differences } = shapes[operation](size, ids, locatorKey)
   const bytes = Buffer.from(
     `${head ?? `${start} HTTP/1.1\r\nAuthorization: Token ${token}`}\r\nHost: ${new URL(origin).host}\r\n` +
       `Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
@@ -28,7 +29,7 @@ export function requestTemplate({ origin, token, size, operation = 'get', head }
 
 /** @typedef {{ start: string, type: string, body: string, differences: Difference[] }} Shape */
 
-/** @type {Record<import('./load.js').Operation, (size: import('./bodies.js').BodySize, ids: import('./ids.js').Ids) => Shape>} */
+/** @type {Record<import('./load.js').Operation, (size: import('./bodies.js').BodySize, ids: import('./ids.js').Ids, locatorKey: string) => Shape>} */
 const shapes = {
   get: (size, ids) => ({
     start: 'GET /api/user',
@@ -37,38 +38,41 @@ const shapes = {
     differences: [{ first: idAt(ids, 0), next: (index) => idAt(ids, index) }],
   }),
   put: (size, ids) => {
-    const shape = shapes.get(size, ids)
+    const shape = shapes.get(size, ids, '')
     const name = { first: exampleName, next: anyName }
     return { ...shape, start: 'PUT /api/user', differences: [...shape.differences, name] }
   },
-  rotate: (_size, ids) => ({
-    start: 'POST /api/user',
-    type: 'application/json',
-    body: JSON.stringify({ current_token: tokenAt(ids, 0) }),
-    differences: [tokenOf(ids)],
-  }),
-  introspect: (_size, ids) => ({
-    start: 'POST /oauth2/introspect',
-    type: 'application/x-www-form-urlencoded',
-    body: `token=${tokenAt(ids, 0)}`,
-    differences: [tokenOf(ids)],
-  }),
+  rotate: (_size, ids, locatorKey) => {
+    const token = tokenOf(ids, locatorKey)
+    return {
+      start: 'POST /api/user',
+      type: 'application/json',
+      body: JSON.stringify({ current_token: token.first }),
+      differences: [token],
+    }
+  },
+  introspect: (_size, ids, locatorKey) => {
+    const token = tokenOf(ids, locatorKey)
+    return {
+      start: 'POST /oauth2/introspect',
+      type: 'application/x-www-form-urlencoded',
+      body: `token=${token.first}`,
+      differences: [token],
+    }
+  },
 }
 
 /**
  * @param {import('./ids.js').Ids} ids
+ * @param {string} locatorKey
  * @returns {Difference}
  */
-function tokenOf(ids) {
-  return { first: tokenAt(ids, 0), next: (index) => tokenAt(ids, index) }
-}
-
-/**
- * @param {import('./ids.js').Ids} ids
- * @param {number} index
- */
-function tokenAt({ first }, index) {
-  return seededToken(first + index)
+function tokenOf(ids, locatorKey) {
+  const locators = new LocatorCodec(Buffer.from(locatorKey, 'hex'))
+  /** @type {string[]} */
+  const tokens = []
+  const next = (/** @type {number} */ index) => (tokens[index] ??= seededToken(locators, ids, index))
+  return { first: next(0), next }
 }
 
 /** Returns a random name of the same length as `exampleName`. */

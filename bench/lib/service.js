@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { readLocatorKey } from './locator-key.js'
 import { Keyring, parseSecretKeys } from '../../server/dist/domain/secret-key/keyring.js'
 
 const ugs = fileURLToPath(new URL('../../server/bin/ugs.js', import.meta.url))
@@ -19,6 +20,7 @@ const ugsInModules = fileURLToPath(new URL('../../server/dist/main.js', import.m
  * @property {number} pid
  * @property {string} token API token of the requests
  * @property {string} [head] request line and authentication header, if the server has another API
+ * @property {() => Promise<string>} [readLocatorKey] reads the key of the store's locators, in hexadecimal
  * @property {() => Promise<void>} stop ends the process and removes its data
  */
 /**
@@ -66,6 +68,8 @@ export async function startService(databaseUrl, args = [], nodeArgs = [], enviro
         ? (/uga_testing_\w+/.exec(stdout)?.[0] ?? '')
         : await createToken(settings, 'write'),
     file: join(settings.UGS_DATA_DIR, 'ugs.db'),
+    readLocatorKey: async () =>
+      (await readLocatorKey(databaseUrl ?? join(settings.UGS_DATA_DIR, 'ugs.db'))).toString('hex'),
     createToken: (scope) => createToken(settings, scope),
     ugs: (...args) => runUgs(args, settings),
     stop: async () => {

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { isWellFormedToken } from '../../server/dist/domain/token/token.js'
-import { seededToken } from './tokens.js'
+import { LocatorCodec } from '../../server/dist/domain/token/locator.js'
+import { parseUserGroupToken } from '../../server/dist/domain/token/token.js'
+import { manyKnownIds, rotatedIds } from './ids.js'
+import { seededLocation, seededToken } from './tokens.js'
 
 test('the service accepts a seeded token', () => {
-  assert.ok(isWellFormedToken('userGroup', seededToken(0)))
-  assert.ok(isWellFormedToken('userGroup', seededToken(3_000_000)))
+  const locators = new LocatorCodec(randomBytes(16))
+  for (const ids of [manyKnownIds, rotatedIds]) {
+    for (const index of [0, ids.count - 1]) {
+      const { locator } = parseUserGroupToken(seededToken(locators, ids, index)) ?? {}
+      assert.deepEqual(locators.decode(locator ?? ''), seededLocation(ids, index))
+    }
+  }
 })

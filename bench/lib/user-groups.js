@@ -23,7 +23,7 @@ export const coalescedInsert = `INSERT INTO user_group (workspace_id, environmen
   RETURNING team_id, provided_id`
 
 /** Length of an encrypted token: nonce, token of the environment Testing, tag. */
-const sealedBytes = 12 + 50 + 16
+const sealedBytes = 12 + 62 + 16
 
 const typical = changeOf('typical')
 

@@ -36,7 +36,7 @@ export interface components {
     RotationBody: {
       /**
        * @description The current token of the user group.
-       * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+       * @example ugt_customer_7Fb7YEfVMHyEMPMxMFSy6vBoWokC2MjuGpkteoedYYY51LaXwY
        */
       current_token: string
       /**
@@ -65,7 +65,7 @@ export interface components {
         team_id: number
         /**
          * @description The user group token. Store it and use it to render embedded dashboards.
-         * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+         * @example ugt_customer_7Fb7YEfVMHyEMPMxMFSy6vBoWokC2MjuGpkteoedYYY51LaXwY
          */
         token: string
         /**
@@ -109,7 +109,7 @@ export interface components {
         team_id: number
         /**
          * @description The user group token. Store it and use it to render embedded dashboards.
-         * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+         * @example ugt_customer_7Fb7YEfVMHyEMPMxMFSy6vBoWokC2MjuGpkteoedYYY51LaXwY
          */
         token: string
         /**
@@ -154,7 +154,7 @@ export interface components {
         team_id: number
         /**
          * @description The user group token. Store it and use it to render embedded dashboards.
-         * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+         * @example ugt_customer_7Fb7YEfVMHyEMPMxMFSy6vBoWokC2MjuGpkteoedYYY51LaXwY
          */
         token: string
         /**
@@ -178,7 +178,7 @@ export interface components {
     IntrospectionBody: {
       /**
        * @description The user group token that a dashboard was opened with.
-       * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+       * @example ugt_customer_7Fb7YEfVMHyEMPMxMFSy6vBoWokC2MjuGpkteoedYYY51LaXwY
        */
       token: string
       /**
@@ -426,7 +426,7 @@ export interface components {
       success: 1
       /**
        * @description The user group token. Store it and use it to render embedded dashboards.
-       * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+       * @example ugt_customer_7Fb7YEfVMHyEMPMxMFSy6vBoWokC2MjuGpkteoedYYY51LaXwY
        */
       token: string
     }
@@ -922,7 +922,7 @@ export interface components {
     LeakedTokenBody: {
       /**
        * @description A user group token or an API token.
-       * @example ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy
+       * @example ugt_customer_7Fb7YEfVMHyEMPMxMFSy6vBoWokC2MjuGpkteoedYYY51LaXwY
        */
       token: string
       /**

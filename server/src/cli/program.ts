@@ -5,6 +5,7 @@ import { addAuditCommands } from './audit.ts'
 import { addBackupCommands } from './backup.ts'
 import { addBulkCommands } from './bulk.ts'
 import { addDataSourceCommands, addSchemaCommands } from './data-source.ts'
+import { addDoctorCommand } from './doctor.ts'
 import { addMigrateCommand } from './migrate.ts'
 import { addSecretKeyCommands } from './secret-key.ts'
 import { withoutSecrets } from './output.ts'
@@ -32,6 +33,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.`,
     )
   addServeCommand(program)
   addMigrateCommand(program)
+  addDoctorCommand(program)
   addStoreCommands(program)
   addBackupCommands(program)
   addSecretKeyCommands(program)

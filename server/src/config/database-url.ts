@@ -1,6 +1,5 @@
-import { BlockList, isIP } from 'node:net'
 import { resolve } from 'node:path'
-import type { PostgresHost, PostgresTls, StoreLocation } from '../store/location.ts'
+import { isLocal, type PostgresHost, type PostgresTls, type StoreLocation } from '../store/location.ts'
 
 /**
  * Supported modes of libpq. `require` verifies like `verify-full`. The modes that allow unencrypted connections are not
@@ -119,16 +118,6 @@ function tlsOf(
     certificate: values.sslcert,
     key: values.sslkey,
   }
-}
-
-const loopback = new BlockList()
-loopback.addSubnet('127.0.0.0', 8, 'ipv4')
-loopback.addAddress('::1', 'ipv6')
-
-function isLocal({ host }: PostgresHost): boolean {
-  if (host.startsWith('/') || host === 'localhost') return true
-  const version = isIP(host)
-  return version !== 0 && loopback.check(host, `ipv${version as 4 | 6}`)
 }
 
 function decode(text: string, part: string): string {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from './settings.ts'
 import { Fault } from '../domain/fault.ts'
 import { Keyring, DecryptionError, type SecretKey } from '../domain/secret-key/keyring.ts'
-import type { SecretKeyStore } from '../domain/secret-key/secret-key-store.ts'
+import type { SecretKeyCheck, SecretKeyStore } from '../domain/secret-key/secret-key-store.ts'
 import { createDataFolder } from './data-folder.ts'
 import { createSecretKeyFile, readSecretKeyFile } from './secret-key-file.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
@@ -16,6 +16,10 @@ export class SecretKeyError extends Error {
 
 interface SecretKeyChecks {
   readonly secretKeys: Pick<SecretKeyStore, 'listChecks' | 'addCheck' | 'listRetired'>
+}
+
+interface ReadableChecks {
+  readonly secretKeys: Pick<SecretKeyStore, 'listChecks' | 'listRetired'>
 }
 
 type Source = Pick<Config, 'UGS_SECRET_KEYS' | 'UGS_SECRET_KEYS_FILE' | 'secretKeyFile'>
@@ -127,36 +131,61 @@ async function checkSecretKeys(
   store: SecretKeyChecks,
   keys: readonly SecretKey[],
 ): Promise<void> {
-  const source = config.UGS_SECRET_KEYS ? 'UGS_SECRET_KEYS' : config.secretKeyFile
   const keyring = new Keyring(keys)
+  const checks = await verifySecretKeys(config, store, keyring)
+  // Only a key that encrypts is required from now on. A key in a later position can still be removed.
+  if (checks.some(({ keyId }) => keyId === keyring.sealingKeyId)) return
+  const check = keyring.seal(checkedText, contextOfCheck(keyring.sealingKeyId))
+  verifyCheck(config, keyring, await store.secretKeys.addCheck(check))
+}
+
+/** Verifies the keys against the checks in the store, and returns the checks. @throws SecretKeyError, Fault `unavailable` */
+async function verifySecretKeys(
+  config: Source,
+  store: ReadableChecks,
+  keyring: Keyring,
+): Promise<readonly SecretKeyCheck[]> {
   const checks = await store.secretKeys.listChecks()
   const missing = checks.filter(({ keyId }) => !keyring.keyIds.includes(keyId))
   if (missing.length > 0) {
     const ids = missing.map(({ keyId }) => `"${keyId}"`).join(', ')
     throw new SecretKeyError(
-      `${source}: ${ids} is missing, but encrypts tokens of this store; restore the key`,
+      `${sourceOf(config)}: ${ids} is missing, but encrypts tokens of this store; restore the key`,
     )
   }
   if ((await store.secretKeys.listRetired()).includes(keyring.sealingKeyId)) {
     throw new SecretKeyError(
-      `${source}: "${keyring.sealingKeyId}" is retired and cannot encrypt; put the first key of the other processes first`,
+      `${sourceOf(config)}: "${keyring.sealingKeyId}" is retired and cannot encrypt; put the first key of the other processes first`,
     )
   }
-  // Only a key that encrypts is required from now on. A key in a later position can still be removed.
-  if (!checks.some(({ keyId }) => keyId === keyring.sealingKeyId)) {
-    const check = keyring.seal(checkedText, contextOfCheck(keyring.sealingKeyId))
-    checks.push(await store.secretKeys.addCheck(check))
+  for (const check of checks) verifyCheck(config, keyring, check)
+  return checks
+}
+
+function verifyCheck(config: Source, keyring: Keyring, check: SecretKeyCheck): void {
+  try {
+    keyring.open(check, contextOfCheck(check.keyId))
+  } catch (error) {
+    if (!(error instanceof DecryptionError)) throw error
+    throw new SecretKeyError(
+      `${sourceOf(config)}: the key "${check.keyId}" is not the key with which this store is encrypted; restore that key, or give the new key another id`,
+    )
   }
-  for (const check of checks) {
-    try {
-      keyring.open(check, contextOfCheck(check.keyId))
-    } catch (error) {
-      if (!(error instanceof DecryptionError)) throw error
-      throw new SecretKeyError(
-        `${source}: the key "${check.keyId}" is not the key with which this store is encrypted; restore that key, or give the new key another id`,
-      )
-    }
-  }
+}
+
+function sourceOf({ UGS_SECRET_KEYS, secretKeyFile }: Source): string {
+  return UGS_SECRET_KEYS ? 'UGS_SECRET_KEYS' : secretKeyFile
+}
+
+/**
+ * Verifies that this process has the keys that the store needs. Creates and changes nothing. A store that never encrypted needs none.
+ * @throws SecretKeyError, Fault `unavailable`
+ */
+export async function examineSecretKeys(config: Source, store: ReadableChecks): Promise<void> {
+  const keys = readSecretKeys(config)
+  if (keys !== null) await verifySecretKeys(config, store, new Keyring(keys))
+  else if (config.UGS_SECRET_KEYS_FILE !== undefined || (await store.secretKeys.listChecks()).length > 0)
+    refuseMissing(config)
 }
 
 async function createSecretKeys(config: Source, store: SecretKeyChecks): Promise<readonly SecretKey[]> {

@@ -1,3 +1,5 @@
+import { BlockList, isIP } from 'node:net'
+
 /** Location of a store. */
 export type StoreLocation =
   | { readonly kind: 'sqlite'; readonly path: string }
@@ -27,4 +29,15 @@ export interface PostgresTls {
   /** Files of the client certificate and its key. */
   readonly certificate: string | undefined
   readonly key: string | undefined
+}
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+/** Whether the host is this machine. */
+export function isLocal({ host }: PostgresHost): boolean {
+  if (host.startsWith('/') || host === 'localhost') return true
+  const version = isIP(host)
+  return version !== 0 && loopback.check(host, `ipv${version as 4 | 6}`)
 }

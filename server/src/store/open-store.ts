@@ -1,7 +1,10 @@
 import type { Store } from '../domain/store.ts'
+import type { StoreExamination } from './doctor.ts'
 import type { StoreLocation } from './location.ts'
+import type { PostgresExaminationOptions } from './postgres/doctor-check.ts'
 import type { PostgresOptions } from './postgres/postgres-store.ts'
 import type { BackupProgress } from './sqlite/backup.ts'
+import type { SqliteExaminationOptions } from './sqlite/doctor.ts'
 import type { SqliteOptions } from './sqlite/sqlite-store.ts'
 import { StoreError } from './store-error.ts'
 import type { TableReader, TableWriter } from './tables.ts'
@@ -30,6 +33,16 @@ export async function copyStoreFile(
   report: (progress: BackupProgress) => void,
 ): Promise<number> {
   return (await import('./sqlite/backup.ts')).copyDatabase(from, to, report)
+}
+
+/** Returns the checks of `ugs doctor`. They change nothing, and report a store that cannot be opened. */
+export async function examineStore(
+  location: StoreLocation,
+  options: SqliteExaminationOptions & PostgresExaminationOptions,
+): Promise<StoreExamination> {
+  return location.kind === 'sqlite'
+    ? (await import('./sqlite/doctor.ts')).examineSqlite(location.path, options)
+    : (await import('./postgres/doctor.ts')).examinePostgres(location.server, options)
 }
 
 /** @throws StoreError */

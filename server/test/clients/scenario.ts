@@ -73,7 +73,7 @@ export async function assertClientWorks(t: TestContext, client: Client): Promise
     })
     assert.equal(status, 200, JSON.stringify(answer))
     const { user_group } = answer as UserResponse
-    assert.match(user_group.token, /^ugt_testing_[0-9A-Za-z]{38}$/)
+    assert.match(user_group.token, /^ugt_testing_[0-9A-Za-z]{50}$/)
     if (!tokens.includes(user_group.token)) tokens.push(user_group.token)
     const token = `token ${tokens.indexOf(user_group.token) + 1}`
     responses.push({ status, body: { ...(answer as UserResponse), user_group: { ...user_group, token } } })

@@ -5,9 +5,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { environments } from '../../src/domain/environment.ts'
-import { generateToken } from '../../src/domain/token/token.ts'
+import { generateApiToken } from '../../src/domain/token/token.ts'
 import { startService, temporaryFolder, ugsFile } from '../support/service.ts'
 import { findTool } from '../support/tool.ts'
+import { legacyToken, unknownToken } from '../support/tokens.ts'
 import { readPage } from './support.ts'
 
 const page = readPage('docs/management.md')
@@ -51,8 +52,8 @@ test('the commands of docs/management.md run in order and return the documented 
 test('the script of docs/management.md finds tokens of every kind, and nothing similar', async (t) => {
   const file = join(temporaryFolder(t), 'find-tokens.mjs')
   writeFileSync(file, /^```js\n([^]*?)^```/m.exec(page)?.[1] ?? '')
-  const tokens = (['userGroup', 'api'] as const).flatMap((kind) =>
-    environments.map((environment) => generateToken(kind, environment)),
+  const tokens = [unknownToken, legacyToken, generateApiToken].flatMap((generate) =>
+    environments.map((environment) => generate(environment)),
   )
   const altered = tokens.map((token) => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'))
   const input = [...tokens, ...altered]

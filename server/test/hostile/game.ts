@@ -3,6 +3,7 @@ import { createApiToken, runCommand } from '../support/command.ts'
 import type { HttpResponse } from '../support/http.ts'
 import { RawConnection } from '../support/raw-connection.ts'
 import type { RunningService } from '../support/service.ts'
+import { unknownToken } from '../support/tokens.ts'
 import { judge } from './judge.ts'
 import {
   copyOf,
@@ -132,7 +133,7 @@ export class Game {
     const player = this.players[draft.caller] as Player
     const own = made.filter((group) => player.caller !== null && isSameRealm(group, player.caller))
     const foreign = made.find((group) => !own.includes(group))
-    const none = 'ugt_testing_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy'
+    const none = unknownToken('Testing')
     const fill = (text: string) =>
       text
         .replaceAll(nonceMark, nonce)

@@ -65,8 +65,8 @@ function groupAnswered(
     assert.match(
       token,
       responded.environment === 'Customer'
-        ? /^ugt_customer_[0-9A-Za-z]{38}$/
-        : /^ugt_testing_[0-9A-Za-z]{38}$/,
+        ? /^ugt_customer_[0-9A-Za-z]{50}$/
+        : /^ugt_testing_[0-9A-Za-z]{50}$/,
     )
     assert.ok(!state.owners.has(token), 'a token that there was')
   }

@@ -42,7 +42,7 @@ export interface State {
   readonly groups: Map<string, Group>
   /** Keys of the user groups, by each token in a response. */
   readonly owners: Map<string, string>
-  /** Rotations by idempotency key: the body and the user group in the response. */
+  /** Rotations by user group and idempotency key: the body and the user group in the response. */
   readonly rotations: Map<string, { readonly meaning: string; readonly answered: Group }>
   readonly teamIds: Set<number>
 }
@@ -213,16 +213,17 @@ function rotated(
     hasProperties: false,
     hasEnvironment: true,
   }
-  const earlier = key === undefined ? undefined : state.rotations.get(keyOf(caller, key))
+  const owner = state.owners.get(token) ?? ''
+  const group = state.groups.get(owner)
+  // A token of another tenant scope is treated as unknown.
+  if (group === undefined || owner !== keyOf(caller, group.id)) return refusal('token_not_found')
+  const rotation = JSON.stringify([owner, key])
+  const earlier = key === undefined ? undefined : state.rotations.get(rotation)
   if (earlier !== undefined) {
     return earlier.meaning === meaning
       ? { ...response, isNewToken: false, group: () => earlier.answered, happened: () => undefined }
       : refusal('idempotency_key_reused')
   }
-  const owner = state.owners.get(token) ?? ''
-  const group = state.groups.get(owner)
-  // A token of another tenant scope is treated as unknown.
-  if (group === undefined || owner !== keyOf(caller, group.id)) return refusal('token_not_found')
   if (group.token !== token) return refusal('token_superseded')
   return {
     ...response,
@@ -231,7 +232,7 @@ function rotated(
     happened: (answered) => {
       state.groups.set(owner, answered)
       state.owners.set(answered.token, owner)
-      if (key !== undefined) state.rotations.set(keyOf(caller, key), { meaning, answered })
+      if (key !== undefined) state.rotations.set(rotation, { meaning, answered })
     },
   }
 }

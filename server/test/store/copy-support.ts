@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import type { Client } from 'pg'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
+import { locationOf } from '../../src/domain/user-group/location.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Scope } from '../support/scope.ts'
@@ -21,7 +23,22 @@ export async function sourceFile(t: Scope, userGroups = 2): Promise<SourceFile> 
   const path = join(temporaryFolder(t), 'ugs.db')
   const source = { path, url: `sqlite:${path}` }
   await changing(source, (store) => fill(store, userGroups))
+  addLegacyTokens(path)
   return source
+}
+
+/** Makes the store one that has tokens from before locators. */
+function addLegacyTokens(path: string): void {
+  const database = new BetterSqlite3(path)
+  database.exec(
+    `CREATE TABLE legacy_token (
+       token_hash BLOB    NOT NULL PRIMARY KEY,
+       team_id    INTEGER NOT NULL,
+       bucket     INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID;
+     INSERT INTO legacy_token VALUES (randomblob(32), 1, 0), (randomblob(32), 1, 1023)`,
+  )
+  database.close()
 }
 
 /** Opens the store, runs `work` and closes the store. */
@@ -90,7 +107,8 @@ async function fill(store: Store, userGroups: number): Promise<void> {
   await store.userGroups.rotate(rotation(second.token, { idempotency: again, oldTokenValidUntil: 5000 }))
   await store.userGroups.update({ key: second, change: { properties: '{"a":2}' }, ...origin, now: 3000 })
   await store.userGroups.suspend({ ...origin, key: second, suspended: true, now: 4000 })
-  await store.introspections.record([{ workspaceId: 1, teamId: second.teamId, introspectedAt: 60_000 }])
+  const introspection = { workspaceId: 1, ...locationOf(second), introspectedAt: 60_000 }
+  await store.introspections.record([introspection])
   const deleted = await created(store, {
     change: { name: 'C', mapping: '{"40":"214"}', properties: '{"a":1}' },
   })
@@ -113,8 +131,10 @@ export function rowsOfSource(userGroups: number): Record<string, number> {
     mapping_entry: 1,
     superseded_token: 2,
     idempotency_key: 2,
+    legacy_token: 2,
     console_session: 1,
     audit_event: userGroups + 18,
+    locator_key: 1,
     retired_secret_key: 1,
     secret_key_check: 2,
   }

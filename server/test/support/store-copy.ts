@@ -3,6 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import BetterSqlite3 from 'better-sqlite3'
 import type { Client } from 'pg'
+import type { Environment } from '../../src/domain/environment.ts'
+import { bucketOf } from '../../src/domain/user-group/location.ts'
 import type { Scope } from './scope.ts'
 import { runUgs, ugsFile, type CommandResult } from './service.ts'
 import { openSession } from './session.ts'
@@ -54,18 +56,23 @@ export function assertCopyFails({ code, stdout, stderr }: CommandResult, expecte
   assert.doesNotMatch(stderr, /internal error|Failure|SqliteError|\bat .*:\d+:\d+|node:internal|Copied/)
 }
 
-type Rows = Record<string, string[]>
+type Row = Record<string, unknown>
+type Rows = readonly (readonly [table: string, rows: readonly Row[]])[]
 
 /** Asserts that both stores hold the same rows in every table and column, independently of the copy's report. */
 export async function assertSameRows(t: Scope, path: string, databaseUrl: string): Promise<void> {
   const session = await openSession(t, databaseUrl)
-  const [source, target] = [rowsOfFile(path), await rowsOfDatabase(session)]
+  const rows = await rowsOfDatabase(session)
   await session.end()
+  assertBuckets(rows)
+  const source = textsOf(rowsOfFile(path))
+  const target = textsOf(
+    rows.map(([name, ofTable]) => [name, ofTable.map((row) => storedBySqlite(name, row))]),
+  )
   assert.deepEqual(Object.keys(target).sort(), Object.keys(source).sort())
   for (const [table, rows] of Object.entries(source)) assert.deepEqual(target[table], rows, table)
 }
 
-/** Returns the rows of each table as sorted texts. */
 function rowsOfFile(path: string): Rows {
   const database = new BetterSqlite3(path, { readonly: true })
   const names = database
@@ -74,27 +81,56 @@ function rowsOfFile(path: string): Rows {
     )
     .pluck()
     .all()
-  const rows = names.map((name) => {
-    const ofTable = database.prepare<[], Record<string, unknown>>(`SELECT * FROM ${name}`).all()
-    return [name, ofTable.map(textOf).sort()] as const
-  })
+  const rows = names.map((name) => [name, database.prepare<[], Row>(`SELECT * FROM ${name}`).all()] as const)
   database.close()
-  return Object.fromEntries(rows)
+  return rows
 }
 
 async function rowsOfDatabase(session: Client): Promise<Rows> {
   const { rows: tables } = await session.query<{ name: string }>(
     "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_migration'",
   )
-  const rows: Rows = {}
-  for (const { name } of tables) {
-    const { rows: ofTable } = await session.query<Record<string, unknown>>(`SELECT * FROM ${name}`)
-    rows[name] = ofTable.map(textOf).sort()
-  }
+  const rows: [string, Row[]][] = []
+  for (const { name } of tables) rows.push([name, (await session.query<Row>(`SELECT * FROM ${name}`)).rows])
   return rows
 }
 
-function textOf(row: Record<string, unknown>): string {
+/** Asserts that each row has the bucket of its user group. */
+function assertBuckets(rows: Rows): void {
+  const bucketIn = ({ workspace_id, environment, provided_id }: Row) =>
+    bucketOf({
+      workspaceId: Number(workspace_id),
+      environment: environment as Environment,
+      providedId: String(provided_id),
+    })
+  const buckets = new Map<number | null, number>([[null, 0]])
+  for (const [name, ofTable] of rows) {
+    if (name !== 'user_group' && name !== 'deleted_user_group') continue
+    for (const row of ofTable) buckets.set(Number(row.team_id), bucketIn(row))
+  }
+  for (const [name, ofTable] of rows) {
+    if (name === 'legacy_token') continue
+    for (const row of ofTable.filter((candidate) => 'bucket' in candidate)) {
+      const teamId = row.team_id === null ? null : Number(row.team_id)
+      // The user group of an audit event may have been deleted for good.
+      const bucket = buckets.get(teamId) ?? bucketIn(row)
+      assert.equal(Number(row.bucket), bucket, `${name} of ${teamId}`)
+    }
+  }
+}
+
+/** Returns the cells that SQLite stores too. It computes all buckets but those of legacy tokens. */
+function storedBySqlite(table: string, row: Row): Row {
+  const { bucket, ...stored } = row
+  return table === 'legacy_token' ? { ...stored, bucket } : stored
+}
+
+/** Returns the rows of each table as sorted texts. */
+function textsOf(rows: Rows): Record<string, string[]> {
+  return Object.fromEntries(rows.map(([name, ofTable]) => [name, ofTable.map(textOf).sort()]))
+}
+
+function textOf(row: Row): string {
   const cells = Object.entries(row).map(([column, cell]) => {
     if (Buffer.isBuffer(cell)) return [column, { hex: cell.toString('hex') }]
     // One driver reads bigint as text, the other as a number.

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Environment } from '../../src/domain/environment.ts'
 import { LocatorCodec } from '../../src/domain/token/locator.ts'
-import { generateUserGroupToken } from '../../src/domain/token/token.ts'
+import { generateUserGroupToken, parseUserGroupToken } from '../../src/domain/token/token.ts'
 
 /** Returns a well-formed user group token that no store has issued. */
 export function unknownToken(environment: Environment): string {
@@ -10,6 +10,12 @@ export function unknownToken(environment: Environment): string {
     environment,
     new LocatorCodec(randomBytes(16)).encode({ bucket: 0, teamId: 1 }),
   )
+}
+
+/** Returns a token with the locator of another one and its own secret. */
+export function forged(token: string): string {
+  const environment = token.startsWith('ugt_testing_') ? 'Testing' : 'Customer'
+  return generateUserGroupToken(environment, parseUserGroupToken(token)?.locator ?? '')
 }
 
 /** Returns a user group token in the form without a locator, as stores issued it before there were locators. */

@@ -1,6 +1,6 @@
 import type { EnvironmentTag } from '../../api/wire.ts'
 
-const pattern = /\bug[at]_(customer|testing)_[0-9A-Za-z]{38}\b/
+const pattern = /\bug[at]_(customer|testing)_(?:[0-9A-Za-z]{38}|[0-9A-Za-z]{50})\b/
 
 /** Extracts the token from pasted text, such as a log line. */
 export function tokenIn(text: string): string {

@@ -67,7 +67,7 @@ export const UserGroupBody = Type.Object(
 export type UserGroupBody = Static<typeof UserGroupBody>
 
 /** Has a wrong checksum, so that secret scanners do not report it. */
-export const tokenExample = 'ugt_customer_3mJr7AoUXx2Wqd9tYv5KLpZ8nGcBhE4s0PQRfy'
+export const tokenExample = 'ugt_customer_7Fb7YEfVMHyEMPMxMFSy6vBoWokC2MjuGpkteoedYYY51LaXwY'
 
 export const RotationBody = Type.Object(
   {

@@ -295,6 +295,14 @@ export function decideRestoration(
   }
 }
 
+/**
+ * Decides whether a token is valid for viewing at `now`: its user group is not suspended, and a superseded token is in its grace
+ * period.
+ */
+export function isTokenActive({ userGroup, validUntil }: IdentifiedToken, now: number): boolean {
+  return !isSuspended(userGroup) && (validUntil === null || now < validUntil)
+}
+
 export function isSuspended({ suspendedAt }: Pick<UserGroup, 'suspendedAt'>): boolean {
   return suspendedAt !== null
 }

@@ -10,6 +10,7 @@ import {
 import { Fault } from '../fault.ts'
 import { jsonDiff, type JsonDifference } from '../json/json-diff.ts'
 import type { JsonText } from '../json/json-text.ts'
+import { isTokenActive } from './decisions.ts'
 import { locationOf } from './location.ts'
 import type { EntryCounts, UserGroupFilter } from './user-group-search-store.ts'
 import type { ExpectedUserGroup } from './user-group-store.ts'
@@ -331,7 +332,7 @@ export class UserGroupManagement {
     const issued = await this.#store.userGroups.identifyToken(workspaceId, environment, reference)
     if (issued === null) return { kind: 'unknown' }
     const { userGroup, validUntil } = issued
-    const works = userGroup.suspendedAt === null && (validUntil === null || now < validUntil)
+    const works = isTokenActive(issued, now)
     const result = { kind: 'user_group_token', works, userGroup, validUntil, rotated: false } as const
     if (!rotate) return result
     const { providedId, teamId, revision } = userGroup

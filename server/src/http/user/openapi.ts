@@ -78,7 +78,7 @@ function rotateOperation(): object {
         name: 'Idempotency-Key',
         in: 'header',
         description:
-          'A retry with the same key and body within 24 hours gets the first response again and rotates nothing.',
+          'A retry with the same key and body within 24 hours gets the first response again and rotates nothing. Keys are scoped to the user group whose token is sent.',
         schema: { type: 'string', pattern: '^[!-~]+$', maxLength: limits.idempotencyKeyLength },
         example: '5f1d7a52-6a0e-4a63-9a57-0a6a3d1f8c11',
       },

@@ -1,8 +1,8 @@
 import { StoreError } from '../store-error.ts'
-import type { Query } from './primary-pool.ts'
+import type { PrimaryPool, Query } from './primary-pool.ts'
 
 /** Large tables, distributed by bucket. The others are placed with the first. */
-const distributedTables = [
+export const distributedTables = [
   'user_group',
   'superseded_token',
   'idempotency_key',
@@ -17,10 +17,10 @@ const distributedTables = [
  * Small tables that statements on user groups read, so every node has a copy. All other tables stay on the coordinator, where no
  * write needs a two-phase commit.
  */
-const referenceTables = ['schema', 'data_source', 'registry', 'retired_secret_key'] as const
+export const referenceTables = ['schema', 'data_source', 'registry', 'retired_secret_key'] as const
 
 /** Functions that a call runs on the node of its bucket. */
-const distributedFunctions = [
+export const distributedFunctions = [
   'create_user_groups',
   'change_user_groups',
   'replace_user_group_tokens',
@@ -37,7 +37,7 @@ export async function hasCitus(query: Query): Promise<boolean> {
   return row?.exists === true
 }
 
-/** Whether the tables are distributed by Citus. */
+/** Whether Citus distributes the user groups. Other tables may still be waiting. */
 export async function isDistributed(query: Query): Promise<boolean> {
   if (!(await hasCitus(query))) return false
   const tables = await query("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'user_group'::regclass")
@@ -64,18 +64,57 @@ async function problemOf(query: Query): Promise<string | null> {
 }
 
 /**
- * Distributes the tables over the nodes of a Citus cluster. Moves the rows of tables that have any, and blocks writes meanwhile.
- * @param query runs statements in one transaction
+ * Distributes the tables of a new store.
+ * @param query runs statements in the transaction that created the tables
  */
-export async function distribute(query: Query): Promise<void> {
-  for (const table of referenceTables) await query(`SELECT create_reference_table('${table}')`)
-  const [first, ...others] = distributedTables
-  await query(`SELECT create_distributed_table('${first}', 'bucket')`)
-  for (const table of others)
-    await query(`SELECT create_distributed_table('${table}', 'bucket', colocate_with => '${first}')`)
-  await query(
-    `SELECT create_distributed_function(oid::regprocedure, '_bucket', colocate_with => '${first}')
-     FROM pg_proc WHERE proname = ANY ($1) AND pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = '${first}'::regclass)`,
-    [distributedFunctions],
+export async function distributeNew(query: Query): Promise<void> {
+  // Citus cannot use several connections to a node for tables that this transaction created.
+  await query("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
+  for (const table of [...referenceTables, ...distributedTables]) await query(distributeTableStatement(table))
+  for (const name of distributedFunctions) await query(distributeFunctionStatement(name))
+}
+
+/**
+ * Distributes the tables of an existing store, one after the other, while services read and write. Can be repeated after an
+ * interruption.
+ * @throws StoreError if the server cannot do it without blocking writes
+ */
+export async function distributeLive(primary: PrimaryPool): Promise<void> {
+  const rows = await primary.query<{ name: string }>(
+    'SELECT logicalrelid::regclass::text AS name FROM pg_dist_partition',
+  )
+  const done = new Set(rows.map(({ name }) => name))
+  const rest = [...referenceTables, ...distributedTables].filter((table) => !done.has(table))
+  const [setting] = await primary.query<{ wal_level: string }>('SHOW wal_level')
+  if (rest.length > 0 && setting?.wal_level !== 'logical') {
+    throw new StoreError(
+      'Citus moves rows by logical replication; set wal_level = logical on all nodes, restart them, and run `ugs migrate` again',
+    )
+  }
+  for (const table of rest)
+    await primary.queryUnlimited(distributeTableStatement(table, 'create_distributed_table_concurrently'))
+  for (const name of distributedFunctions) await primary.query(distributeFunctionStatement(name))
+}
+
+export function distributeTableStatement(
+  table: (typeof referenceTables | typeof distributedTables)[number],
+  distribute:
+    'create_distributed_table' | 'create_distributed_table_concurrently' = 'create_distributed_table',
+): string {
+  if (isReference(table)) return `SELECT create_reference_table('${table}')`
+  const place = table === firstTable ? '' : `, colocate_with => '${firstTable}'`
+  return `SELECT ${distribute}('${table}', 'bucket'${place})`
+}
+
+const [firstTable] = distributedTables
+
+function isReference(table: string): table is (typeof referenceTables)[number] {
+  return (referenceTables as readonly string[]).includes(table)
+}
+
+export function distributeFunctionStatement(name: string): string {
+  return (
+    `SELECT create_distributed_function(oid::regprocedure, '_bucket', colocate_with => '${firstTable}') FROM pg_proc ` +
+    `WHERE proname = '${name}' AND pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = '${firstTable}'::regclass)`
   )
 }

@@ -10,7 +10,7 @@ import {
 import { StoreError } from '../store-error.ts'
 import { tables } from '../tables.ts'
 import { fillBuckets, type MigrationProgress } from './bucket-backfill.ts'
-import { canDistribute, distribute, isDistributed } from './citus.ts'
+import { canDistribute, distributeLive, distributeNew } from './citus.ts'
 import { remediationFor, isPermanent, PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 
@@ -61,12 +61,16 @@ export async function migrate(
           if (migration.version === bucketFilledVersion) await fillBuckets(primary, report)
           await primary.transaction((step) => apply(step, migration), 'none')
         }
-        if (!mayDistribute || (await isDistributed(query))) return
       }
+      if (distributeMode === 'never' || (applied.length > 0 && !mayDistribute)) return
       const mustDistribute = distributeMode === 'required'
-      if (distributeMode !== 'never' && (await canDistribute(query, mustDistribute))) {
-        await refuseUncontracted(query)
-        await distribute(query)
+      if (!(await canDistribute(query, mustDistribute))) return
+      if (applied.length === 0) return distributeNew(query)
+      if (await isContracted(query)) return distributeLive(primary)
+      if (mustDistribute) {
+        throw new StoreError(
+          'the tables can be distributed once no process of the previous release uses them: stop those, then run `ugs migrate --contract`',
+        )
       }
     }, 'none')
   } catch (error) {
@@ -85,12 +89,9 @@ export async function migrate(
   }
 }
 
-/** @throws StoreError if a key of the tables lacks the bucket */
-async function refuseUncontracted(query: Query): Promise<void> {
-  if (pendingMigrations(readMigrations('postgres'), await readApplied(query), 'contract').length === 0) return
-  throw new StoreError(
-    'the tables can be distributed once no process of the release before uses them: stop those, then run `ugs migrate --contract`',
-  )
+/** Whether every key of the large tables has the bucket. */
+async function isContracted(query: Query): Promise<boolean> {
+  return pendingMigrations(readMigrations('postgres'), await readApplied(query), 'contract').length === 0
 }
 
 /** @throws StoreError if a newer release has added anything to the database */
@@ -138,7 +139,7 @@ export async function checkRights(primary: PrimaryPool, rights: readonly string[
 }
 
 /** @throws StoreError if another program has a table of that name */
-async function readApplied(query: Query): Promise<AppliedMigration[]> {
+export async function readApplied(query: Query): Promise<AppliedMigration[]> {
   const owner = await readMark(query)
   if (owner === undefined) return []
   if (owner !== mark && owner !== markOfFilling) {

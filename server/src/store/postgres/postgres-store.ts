@@ -30,6 +30,7 @@ import { ScopedCoalescers } from './scoped-coalescer.ts'
 import { UserGroupHistory } from './user-group-history.ts'
 import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroupStatements } from './user-group-statements.ts'
+import { UserGroupTokens } from './user-group-tokens.ts'
 import { UserGroups } from './user-groups.ts'
 import { Workspaces } from './workspaces.ts'
 
@@ -126,9 +127,10 @@ async function storeOver(
   const coalescers = new ScopedCoalescers(primary.poolSize, distribution, observer)
   const mappings = new Mappings(primary, coalescers)
   const statements = new UserGroupStatements(primary, coalescers, mappings)
+  const tokens = new UserGroupTokens(retry, { statements, distribution, hasLegacyTokens })
   const workspaces = new Workspaces(primary, retry)
   return {
-    userGroups: new UserGroups(primary, retry, { statements, mappings, distribution, hasLegacyTokens }),
+    userGroups: new UserGroups(primary, retry, { statements, mappings, tokens }),
     userGroupSearch: new UserGroupSearch(retry),
     userGroupHistory: new UserGroupHistory(retry, distribution),
     introspections: new Introspections(retry, distribution),

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import { newEventId, type Actor } from '../../domain/audit/audit-event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
@@ -12,6 +11,7 @@ import {
   decideRotation,
   decideSuspension,
   isSuspended,
+  isTokenActive,
   mappingToCheck,
   rotatedUserGroupOf,
   type RotationTarget,
@@ -43,16 +43,15 @@ import type {
 import { bucketOf, locationOf, type UserGroupLocation } from '../../domain/user-group/location.ts'
 import { changesNothing, type UserGroup, type UserGroupKey } from '../../domain/user-group/user-group.ts'
 import { auditedChangeOf } from '../audit-row.ts'
-import { idempotencyRecordOf, tokenlessUserGroupOf, userGroupOf, viewOf } from '../user-group-row.ts'
-import type { Distribution } from './distribution.ts'
+import { tokenlessUserGroupOf, userGroupOf, viewOf } from '../user-group-row.ts'
 import type { Mappings } from './mappings.ts'
-import type { PrimaryPool, Statement } from './primary-pool.ts'
+import type { PrimaryPool } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
 import type { Located } from './scoped-coalescer.ts'
 import { TeamIds } from './team-ids.ts'
 import * as sql from './user-group-sql.ts'
-import type { TokenRow } from './user-group-sql.ts'
 import { entriesText, located, type UserGroupStatements } from './user-group-statements.ts'
+import type { UserGroupTokens } from './user-group-tokens.ts'
 
 /**
  * The operations on user groups and their tokens. Each one loads rows, decides, and applies the decision in one statement
@@ -64,8 +63,7 @@ export class UserGroups implements UserGroupStore {
   readonly #retry: Retry
   readonly #statements: UserGroupStatements
   readonly #mappings: Mappings
-  readonly #distribution: Distribution
-  readonly #hasLegacyTokens: boolean
+  readonly #tokens: UserGroupTokens
   readonly #teamIds: TeamIds
 
   constructor(
@@ -74,16 +72,14 @@ export class UserGroups implements UserGroupStore {
     parts: {
       readonly statements: UserGroupStatements
       readonly mappings: Mappings
-      readonly distribution: Distribution
-      readonly hasLegacyTokens: boolean
+      readonly tokens: UserGroupTokens
     },
   ) {
     this.#primary = primary
     this.#retry = retry
     this.#statements = parts.statements
     this.#mappings = parts.mappings
-    this.#distribution = parts.distribution
-    this.#hasLegacyTokens = parts.hasLegacyTokens
+    this.#tokens = parts.tokens
     this.#teamIds = new TeamIds(primary)
   }
 
@@ -219,14 +215,15 @@ export class UserGroups implements UserGroupStore {
         const location = target && locationOf(target.userGroup)
         // Reads in this order: an earlier attempt may commit after the target was read.
         if (attempt.isAmbiguous && token !== undefined && location !== null) {
-          const own = await this.#selectOwner(command, { ...location, hash: token.hash }, attempt)
+          const own = await this.#tokens.find(command, { ...location, hash: token.hash }, attempt)
           if (own !== null) {
             const userGroup = rotatedUserGroupOf(tokenlessUserGroupOf(command, own), token)
             return { outcome: 'rotated', userGroup }
           }
         }
         // Another rotation with the same idempotency key may commit after the target was read.
-        const record = location && (await this.#findRecord(command, location, attempt))
+        const record =
+          location && (await this.#tokens.findRecord(command, location, command.idempotency, attempt))
         const issue: IssueToken = (key, at) => (token ??= command.issueToken(key, at))
         const decision = decideRotation(target, record, command, issue)
         if (decision.outcome !== 'rotated' || location === null) return decision
@@ -249,7 +246,7 @@ export class UserGroups implements UserGroupStore {
     const { token, now, workspaceId, environment } = command
     const { bucket, teamId, hash } = token
     return this.#retry.run(async (attempt) => {
-      const row = await this.#selectOwner(command, token, attempt)
+      const row = await this.#tokens.find(command, token, attempt)
       const userGroup = row && tokenlessUserGroupOf(command, row)
       const event = decideEndOfGracePeriod(
         row && userGroup && { userGroup, validUntil: row.valid_until },
@@ -273,13 +270,14 @@ export class UserGroups implements UserGroupStore {
     const scope = { workspaceId, environment }
     return this.#retry.run(async (attempt) => {
       for (;;) {
-        const row = await this.#selectOwner(scope, token, attempt)
-        if (row?.suspended_at !== null || (row.valid_until !== null && row.valid_until <= now)) return null
+        const row = await this.#tokens.find(scope, token, attempt)
+        if (row === null) return null
+        const { valid_until: validUntil, stamp } = row
+        const userGroup = tokenlessUserGroupOf(scope, row)
+        if (!isTokenActive({ userGroup, validUntil }, now)) return null
         const dataSources = await this.#mappings.findRegistered(scope, row, attempt)
         if (dataSources === null) continue
-        const userGroup = tokenlessUserGroupOf(scope, row)
-        const issuedAt = row.issued_at ?? row.token_issued_at
-        return { userGroup, issuedAt, validUntil: row.valid_until, dataSources, stamp: row.stamp }
+        return { userGroup, issuedAt: row.issued_at ?? row.token_issued_at, validUntil, dataSources, stamp }
       }
     })
   }
@@ -291,15 +289,13 @@ export class UserGroups implements UserGroupStore {
   ): Promise<IdentifiedToken | null> {
     const scope = { workspaceId, environment }
     return this.#retry.run(async (attempt) => {
-      const row = await this.#selectOwner(scope, token, attempt)
+      const row = await this.#tokens.find(scope, token, attempt)
       return row && { userGroup: tokenlessUserGroupOf(scope, row), validUntil: row.valid_until }
     })
   }
 
-  async locateLegacyToken(hash: Uint8Array): Promise<UserGroupLocation | null> {
-    if (!this.#hasLegacyTokens) return null
-    const [row] = await this.#retry.query(sql.selectLegacyToken, [hash])
-    return row === undefined ? null : { bucket: row.bucket, teamId: row.team_id }
+  locateLegacyToken(hash: Uint8Array): Promise<UserGroupLocation | null> {
+    return this.#tokens.locateLegacy(hash)
   }
 
   isUnchanged(
@@ -330,22 +326,8 @@ export class UserGroups implements UserGroupStore {
     return rows.map((row) => userGroupOf(query, row))
   }
 
-  async deleteExpiredIdempotencyKeys(now: number): Promise<number> {
-    // In batches, to keep statements short.
-    for (let total = 0; ;) {
-      const expired = await this.#retry.query(selectExpiredIdempotencyKeys, [now, batchSize])
-      const deleted = await this.#distribution.forEachShard(expired, (bucket, rows) => {
-        const keys = [
-          rows.map((row) => row.bucket),
-          rows.map((row) => row.workspace_id),
-          rows.map((row) => row.team_id),
-          rows.map((row) => row.key_hash),
-        ]
-        return this.#retry.query(deleteExpiredIdempotencyKeys, [now, bucket, ...keys])
-      })
-      total += deleted.flat().length
-      if (expired.length < batchSize) return total
-    }
+  deleteExpiredIdempotencyKeys(now: number): Promise<number> {
+    return this.#tokens.deleteExpiredRecords(now)
   }
 
   /** Draws a team id and issues the token for it. */
@@ -400,7 +382,7 @@ export class UserGroups implements UserGroupStore {
   async #findTarget(command: RotateUserGroupToken, attempt: Attempt): Promise<RotationTarget | null> {
     const { target, workspaceId, environment } = command
     if ('token' in target) {
-      const row = await this.#selectOwner(command, target.token, attempt)
+      const row = await this.#tokens.find(command, target.token, attempt)
       if (row === null) return null
       const userGroup = tokenlessUserGroupOf(command, row)
       return { userGroup, tokenHash: target.token.hash, isSuperseded: row.valid_until !== null }
@@ -409,21 +391,6 @@ export class UserGroups implements UserGroupStore {
     const row = await this.#statements.select.add(key, attempt)
     if (row === null) return null
     return { userGroup: tokenlessUserGroupOf(command, row), tokenHash: row.token_hash, isSuperseded: false }
-  }
-
-  async #findRecord(command: RotateUserGroupToken, location: UserGroupLocation, attempt: Attempt) {
-    if (command.idempotency === undefined) return null
-    const item = { ...scopeOf(command), ...location, hash: command.idempotency.keyHash }
-    const row = await this.#statements.selectIdempotencyKey.add(item, attempt)
-    return row && idempotencyRecordOf(command, row)
-  }
-
-  /** Returns the user group whose current or superseded token this is. */
-  async #selectOwner(scope: TenantScope, token: TokenReference, attempt: Attempt): Promise<TokenRow | null> {
-    const { bucket, teamId, hash } = token
-    const row = await this.#statements.selectByToken.add({ ...scopeOf(scope), bucket, teamId, hash }, attempt)
-    const isOwner = row !== null && (timingSafeEqual(row.token_hash, hash) || row.valid_until !== null)
-    return isOwner ? row : null
   }
 
   async #selectById({ workspaceId, environment }: TenantScope, teamId: number): Promise<UserGroup | null> {
@@ -439,28 +406,6 @@ interface IssuedToken {
 
 const uniqueViolation = '23505'
 
-const batchSize = 1000
-
-const selectExpiredIdempotencyKeys: Statement<{
-  readonly bucket: number
-  readonly workspace_id: number
-  readonly team_id: number
-  readonly key_hash: Uint8Array
-}> = {
-  text: `SELECT bucket, workspace_id, team_id, key_hash FROM idempotency_key
-         WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2`,
-}
-
-const deleteExpiredIdempotencyKeys: Statement<unknown> = {
-  text: `DELETE FROM idempotency_key
-         USING unnest($3::smallint[], $4::bigint[], $5::bigint[], $6::bytea[]) AS expired (bucket, workspace_id, team_id, key_hash)
-         WHERE idempotency_key.workspace_id = expired.workspace_id AND idempotency_key.team_id = expired.team_id
-           AND idempotency_key.key_hash = expired.key_hash AND idempotency_key.bucket = expired.bucket
-           AND ($2::smallint IS NULL OR idempotency_key.bucket = ANY ($3::smallint[]))
-           AND expires_at <= $1
-         RETURNING 1`,
-}
-
 /** The last parameters of the functions: id, action, author, request id and details of an audit event. */
 function eventValues(
   { author, requestId, now }: Actor & { readonly now: number },
@@ -474,8 +419,4 @@ async function untilApplied<Outcome>(operate: () => Promise<Outcome | null>): Pr
     const outcome = await operate()
     if (outcome !== null) return outcome
   }
-}
-
-function scopeOf({ workspaceId, environment }: TenantScope): TenantScope {
-  return { workspaceId, environment }
 }

@@ -72,7 +72,7 @@ export function refuseNewer(database: Database): void {
   checkKnown(readMigrations('sqlite'), readApplied(database))
 }
 
-function readApplied(database: Database): AppliedMigration[] {
+export function readApplied(database: Database): AppliedMigration[] {
   if (!isOurs(database)) return []
   return database.prepare<[], AppliedMigration>('SELECT version, name FROM schema_migration').all()
 }

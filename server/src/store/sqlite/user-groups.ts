@@ -11,6 +11,7 @@ import {
   decideRestoration,
   decideRotation,
   decideSuspension,
+  isTokenActive,
   mappingToCheck,
   revisionsKept,
   type Rotation,
@@ -50,7 +51,6 @@ import {
   viewColumns,
   viewOf,
   type DeletedRow,
-  type TokenlessRow,
   type UserGroupRow,
   type ViewRow,
 } from '../user-group-row.ts'
@@ -197,9 +197,12 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     const found = this.#tokens.find(scope, token)
     if (found === null) return null
     const { row, superseded } = found
-    if (superseded === null) return this.#tokenOwnerOf(scope, row, row.token_issued_at, null)
-    const { issued_at, valid_until } = superseded
-    return valid_until <= now ? null : this.#tokenOwnerOf(scope, row, issued_at, valid_until)
+    const userGroup = tokenlessUserGroupOf(scope, row)
+    const validUntil = superseded?.valid_until ?? null
+    if (!isTokenActive({ userGroup, validUntil }, now)) return null
+    const dataSources = this.#mappings.findRegistered(scope, row.mapping)
+    const issuedAt = superseded?.issued_at ?? row.token_issued_at
+    return { userGroup, issuedAt, validUntil, dataSources, stamp: this.#changeTracker.current }
   }
 
   identifyToken(
@@ -308,18 +311,6 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
   #checkSecretKey({ keyId }: NewToken): SecretKeyRetired | null {
     const isRetired = this.#statements.selectRetiredSecretKey.get(keyId) !== undefined
     return isRetired ? { outcome: 'secret_key_retired', keyId } : null
-  }
-
-  #tokenOwnerOf(
-    scope: TenantScope,
-    row: TokenlessRow,
-    issuedAt: number,
-    validUntil: number | null,
-  ): TokenOwner | null {
-    if (row.suspended_at !== null) return null
-    const userGroup = tokenlessUserGroupOf(scope, row)
-    const dataSources = this.#mappings.findRegistered(scope, row.mapping)
-    return { userGroup, issuedAt, validUntil, dataSources, stamp: this.#changeTracker.current }
   }
 }
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { answerTo, requestText } from '../../support/raw-connection.ts'
+import type { HttpResponse } from '../../support/http.ts'
 import { startService } from '../../support/service.ts'
+import { unknownToken } from '../../support/tokens.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, userGroupIn } from '../../support/user-api.ts'
 
 const service = await startService({ after })
@@ -44,14 +46,30 @@ test('the same key with another body is refused and rotates nothing', async () =
   const others = [
     { current_token: rotated },
     { current_token: token, grace_period_seconds: 60 },
-    { current_token: await newToken('reused-elsewhere') },
-    { current_token: 'malformed' },
+    { current_token: token, grace_period_seconds: 0 },
   ]
   for (const body of others) {
     assertFault(await api.post(body, withKey('reused')), 'idempotency_key_reused')
   }
   assert.equal(await currentToken('reused'), rotated)
-  assert.equal(await currentToken('reused-elsewhere'), others[2]?.current_token)
+})
+
+test('the same key for another user group is another rotation', async () => {
+  const bodies = [
+    { current_token: await newToken('key-of-one') },
+    { current_token: await newToken('key-of-two') },
+  ]
+  const first = await Promise.all(bodies.map((body) => api.post(body, withKey('shared'))))
+  assert.notEqual(tokenIn(first[0] as HttpResponse), tokenIn(first[1] as HttpResponse))
+  for (const [i, body] of bodies.entries())
+    assert.equal((await api.post(body, withKey('shared'))).text, first[i]?.text)
+})
+
+test('a key with a token that was never issued changes nothing, and stays unused', async () => {
+  const token = await newToken('unused-key')
+  for (const current_token of ['malformed', unknownToken('Testing')])
+    assertFault(await api.post({ current_token }, withKey('unused')), 'token_not_found')
+  assertSuccess(await api.post({ current_token: token }, withKey('unused')))
 })
 
 test('a retry without the key is another rotation', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startService } from '../../support/service.ts'
+import { forged, legacyToken, unknownToken } from '../../support/tokens.ts'
 import {
   assertFault,
   assertSuccess,
@@ -95,6 +96,9 @@ test('unknown and malformed tokens get the same 404', async () => {
     token.toUpperCase(),
     token.replace('testing', 'customer'),
     'ugt_testing_',
+    unknownToken('Testing'),
+    legacyToken('Testing'),
+    forged(token),
     'x'.repeat(100_000),
     '\u0000',
     '😀',
