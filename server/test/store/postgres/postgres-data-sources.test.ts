@@ -315,7 +315,7 @@ describe('PostgreSQL: schemas and data sources, when the connection is lost', ()
       caught.drop()
     }
     const dataSource = { schemaId: schema.id, providedId: 'a', name: 'A', createdAt: 1 }
-    const taken = await losing(proxy, change.createDataSource, dropped, () =>
+    const taken = await losing(proxy, change.lock, dropped, () =>
       store.dataSources.create({ workspaceId: 1, environment: 'Customer', ...actor, ...dataSource }),
     )
     assert.equal(taken, 'provided_id_taken')
@@ -323,7 +323,7 @@ describe('PostgreSQL: schemas and data sources, when the connection is lost', ()
       await other.createSchema({ providedId: 'c', createdAt: 7 })
       caught.drop()
     }
-    const result = await losing(proxy, change.createSchema, taking, () =>
+    const result = await losing(proxy, change.lock, taking, () =>
       store.dataSources.createSchema({ ...actor, ...tenantScope, providedId: 'c', name: 'A', createdAt: 1 }),
     )
     assert.equal(result, 'provided_id_taken')

@@ -131,11 +131,11 @@ describe('PostgreSQL: an operation that the server rolls back', () => {
 
   it('is retried after a deadlock over an idempotency key', async (t) => {
     const url = await freshDatabase(t)
-    await setForDatabase(t, url, "deadlock_timeout = '10ms'")
+    await setForDatabase(t, url, "deadlock_timeout = '2s'")
     const { store, proxy } = await openProxied(t, longTimeouts, {}, url)
     const group = await created(store)
     const idempotency = { keyHash: randomBytes(32), fingerprint: randomBytes(32), expiresAt: 9000 }
-    const opener = await locking(t, url, group)
+    const session = await openSession(t, url)
     const opponent = await locking(t, url)
     await opponent.query("SET LOCAL deadlock_timeout = '1h'")
     await opponent.query(
@@ -145,11 +145,9 @@ describe('PostgreSQL: an operation that the server rolls back', () => {
       [bucketOf(group), group.teamId, idempotency.keyHash, group.providedId],
     )
     const rotated = store.userGroups.rotate(rotation(group.token, { idempotency }))
-    await waitingForLocks(opener)
-    const locked = lock(opponent, group)
-    await waitingForLocks(opener, { count: 2 })
-    await opener.query('COMMIT')
-    await locked
+    // The store has locked the user group and waits for the key. The opponent completes the deadlock before the store checks for one.
+    await waitingForLocks(session)
+    await lock(opponent, group)
     await opponent.query('ROLLBACK')
     assert.equal((await rotated).outcome, 'rotated')
     assert.equal(proxy.count(statements.rotate), 2)

@@ -40,7 +40,8 @@ describe('PostgreSQL: a user group that was read at a lost revision and has sinc
       const { stamp } = (await getOrCreate(store, key, { change: {} })) as { stamp: string }
       assert.equal(await store.userGroups.isUnchanged(1, 'Customer', location, stamp), true)
       const before = await store.userGroups.find(key)
-      await session.query('DELETE FROM user_group_version')
+      for (const table of ['user_group_version', 'superseded_token'])
+        await session.query(`DELETE FROM ${table}`)
       await session.query('DELETE FROM user_group')
       await session.query('INSERT INTO user_group_version SELECT * FROM kept_versions')
       await session.query('INSERT INTO user_group OVERRIDING SYSTEM VALUE SELECT * FROM kept')
