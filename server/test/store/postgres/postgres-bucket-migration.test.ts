@@ -11,7 +11,7 @@ import { DatabaseProxy } from '../../support/database-proxy.ts'
 import { freshRole } from '../../support/role.ts'
 import type { Scope } from '../../support/scope.ts'
 import { openSession } from '../../support/session.ts'
-import { origin } from '../contract/store-fixtures.ts'
+import { actor } from '../contract/store-fixtures.ts'
 import { previousDatabase, PreviousRelease, type PreviousUserGroup } from './previous-release.ts'
 import { assertPlaceRefused, created, openPostgres, rotation, valueOf } from './postgres-support.ts'
 
@@ -55,7 +55,7 @@ async function foundBy(store: Store, tokens: readonly Buffer[]): Promise<(number
 }
 
 const restoration = (teamId: number) => ({
-  ...{ ...origin, workspaceId: 1, environment: 'Customer' as const, teamId, deletedAfter: 0, now: 9000 },
+  ...{ ...actor, workspaceId: 1, environment: 'Customer' as const, teamId, deletedAfter: 0, now: 9000 },
 })
 
 /** Adds this number of user groups. */
