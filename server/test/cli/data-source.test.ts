@@ -342,7 +342,7 @@ describe('ugs schema and ugs data-source, wrong usage', () => {
     ['data-source', 'list', ...inTesting, '--schema'],
     ['data-source', 'create', ...inTesting, '--schema', '1', '--name', 'A'],
     ['data-source', 'delete', ...inTesting],
-    ...['0', '-1', '1.5', '1e2', '01', ' 1', '9999999999', 'x'].map((id) => [
+    ...['0', '-1', '1.5', '1e2', '01', ' 1', '9007199254740992', 'x'].map((id) => [
       'data-source',
       'delete',
       id,
