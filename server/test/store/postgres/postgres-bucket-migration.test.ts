@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
+import { generateSecretKey, Keyring } from '../../../src/domain/secret-key/keyring.ts'
 import type { Store } from '../../../src/domain/store.ts'
+import { hashToken, parseUserGroupToken } from '../../../src/domain/token/token.ts'
+import { UserGroupService } from '../../../src/domain/user-group/user-group-service.ts'
 import type { StoreOptions } from '../../../src/store/open-store.ts'
 import type { MigrationProgress } from '../../../src/store/postgres/bucket-backfill.ts'
 import { migratedDatabase } from '../../support/database.ts'
@@ -13,7 +15,15 @@ import type { Scope } from '../../support/scope.ts'
 import { openSession } from '../../support/session.ts'
 import { actor } from '../contract/store-fixtures.ts'
 import { previousDatabase, PreviousRelease, type PreviousUserGroup } from './previous-release.ts'
-import { assertPlaceRefused, created, openPostgres, rotation, valueOf } from './postgres-support.ts'
+import {
+  assertPlaceRefused,
+  caughtInTurn,
+  created,
+  openPostgres,
+  rotation,
+  statements,
+  valueOf,
+} from './postgres-support.ts'
 
 const bucketed = [
   'user_group',
@@ -74,7 +84,7 @@ async function migrated(url: string, over: Partial<StoreOptions> = {}): Promise<
   await store.close()
 }
 
-const statements = {
+const steps = {
   fill: /^WITH batch AS MATERIALIZED/,
   createKey: /^CREATE UNIQUE INDEX CONCURRENTLY/,
 }
@@ -88,7 +98,7 @@ describe('PostgreSQL: the migration to buckets', () => {
     const [first, second, third] = groups as [PreviousUserGroup, PreviousUserGroup, PreviousUserGroup]
     await release.delete(first)
     const proxy = await DatabaseProxy.start(t, url)
-    const filling = proxy.next(statements.fill)
+    const filling = proxy.next(steps.fill)
     const opening = openPostgres(t, proxy.url)
     const caught = await filling
     // The tables are expanded and not filled.
@@ -127,7 +137,7 @@ describe('PostgreSQL: the migration to buckets', () => {
     assert.deepEqual(new Set(reports.map(({ table }) => table)), new Set(bucketed))
   })
 
-  for (const [name, statement] of Object.entries(statements)) {
+  for (const [name, statement] of Object.entries(steps)) {
     it(`continues after an interruption in "${name}"`, async (t) => {
       const { url, release } = await previousDatabase(t)
       await addMany(release.session, 2500)
@@ -148,7 +158,7 @@ describe('PostgreSQL: the migration to buckets', () => {
     const { url, release } = await previousDatabase(t)
     await release.populate()
     const proxy = await DatabaseProxy.start(t, url)
-    const next = proxy.next(statements.createKey)
+    const next = proxy.next(steps.createKey)
     const opening = openPostgres(t, proxy.url)
     const caught = await next
     await release.session.query(
@@ -167,12 +177,14 @@ describe('PostgreSQL: the migration to buckets', () => {
     await addMany(release.session, 2500)
     await release.populate()
     const proxy = await DatabaseProxy.start(t, url)
-    const next = proxy.next(statements.createKey)
+    const next = proxy.next(steps.createKey)
     const first = openPostgres(t, proxy.url, { poolSize: 2 })
     const caught = await next
-    const others = [1, 2].map(() => openPostgres(t, url, { poolSize: 2 }))
-    // They have attempted to take the lock, and hold nothing that the creation of the key waits for.
-    await sleep(300)
+    const waiting = await DatabaseProxy.start(t, url)
+    const attempts = caughtInTurn(waiting, statements.lockMigrations, 4)
+    const others = [1, 2].map(() => openPostgres(t, waiting.url, { poolSize: 2 }))
+    // They wait, and hold nothing that the creation of the key waits for.
+    await attempts
     caught.pass()
     for (const store of await Promise.all([first, ...others])) await created(store)
     assert.equal(await valueOf(release.session, 'SELECT max(version) FROM schema_migration'), 10)
@@ -215,6 +227,11 @@ describe('PostgreSQL: the migration to buckets', () => {
   })
 })
 
+function serviceOf(store: Store): UserGroupService {
+  const keyring = new Keyring([generateSecretKey('k1')])
+  return new UserGroupService({ store, keyring, clock: { now: () => 1000 }, mappingMode: 'free' })
+}
+
 /** Opens a store of this release on expanded tables, which the previous release uses too. */
 async function expanded(t: Scope) {
   const { url, release } = await previousDatabase(t)
@@ -244,18 +261,39 @@ describe('PostgreSQL: expanded tables', () => {
     assert.equal(new Set([group.teamId, deleted.teamId, own.teamId]).size, 3)
   })
 
-  it('record the tokens that this release issues without a locator', async (t) => {
-    const { release, store } = await expanded(t)
-    assert.equal(store.issuesLocators, false)
-    const recorded = async (bytes: number) => {
-      const sealed = randomBytes(bytes)
-      const hash = randomBytes(32)
-      await created(store, { issueToken: () => ({ hash, keyId: 'test', sealed }) })
-      return valueOf(release.session, 'SELECT count(*)::int FROM legacy_token WHERE token_hash = $1', [hash])
+  it('get tokens without a locator, which the previous release accepts, until the contract', async (t) => {
+    const { url, release, store } = await expanded(t)
+    const issue = async (issuer: Store, environment: 'Customer' | 'Testing') => {
+      const service = serviceOf(issuer)
+      const caller = { workspaceId: 1, environment, ...origin }
+      const { userGroup } = await service.getOrCreate(
+        caller,
+        randomBytes(8).toString('hex'),
+        { name: 'A' },
+        true,
+      )
+      const rotation = { target: { currentToken: userGroup.token }, gracePeriodSeconds: 60 }
+      const { token } = await service.rotate(caller, rotation)
+      for (const text of [userGroup.token, token]) {
+        assert.equal((await service.introspect(caller, text))?.userGroup.teamId, userGroup.teamId)
+      }
+      const recorded = await valueOf(
+        release.session,
+        'SELECT count(*)::int FROM legacy_token WHERE token_hash = ANY ($1)',
+        [[userGroup.token, token].map(hashToken)],
+      )
+      return { hasLocator: parseUserGroupToken(token)?.locator !== null, recorded }
     }
-    // The lengths of encrypted tokens of both environments.
-    assert.deepEqual([await recorded(78), await recorded(79)], [1, 1])
-    assert.deepEqual([await recorded(90), await recorded(91)], [0, 0])
+    for (const environment of ['Customer', 'Testing'] as const) {
+      assert.deepEqual(await issue(store, environment), { hasLocator: false, recorded: 2 })
+    }
+    await migrated(url, { migrate: 'contract' })
+    // A process that started before the contract does not notice it.
+    assert.deepEqual(await issue(store, 'Customer'), { hasLocator: false, recorded: 2 })
+    const restarted = await openPostgres(t, url, { migrate: 'check' })
+    for (const environment of ['Customer', 'Testing'] as const) {
+      assert.deepEqual(await issue(restarted, environment), { hasLocator: true, recorded: 0 })
+    }
   })
 
   it('keep the bucket of an expired idempotency key that the previous release reuses', async (t) => {
@@ -311,12 +349,8 @@ describe('PostgreSQL: the contract of the migration to buckets', () => {
     await migrated(url, { migrate: 'contract' })
     const fresh = await openSession(t, await migratedDatabase(t))
     assert.deepEqual(await shapeOf(release.session), await shapeOf(fresh))
-    // A process that started before the contract issues tokens without a locator.
-    const [hash, sealed] = [randomBytes(32), randomBytes(79)]
-    const own = await created(store, { issueToken: () => ({ hash, keyId: 'test', sealed }) })
-    const reopened = await openPostgres(t, url, { migrate: 'check' })
-    assert.equal(reopened.issuesLocators, true)
-    assert.deepEqual(await foundBy(reopened, [hash, old.hash]), [own.teamId, old.teamId])
+    assert.deepEqual(await foundBy(store, [old.hash]), [old.teamId])
+    await created(store)
     assert.deepEqual(await wrongBuckets(release.session), [])
   })
 

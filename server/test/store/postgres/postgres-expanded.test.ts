@@ -1,9 +1,12 @@
 import { describeAudit } from '../contract/audit-contract.ts'
 import { describeBatches } from '../contract/batches-contract.ts'
 import { describeEncryptedTokens } from '../contract/encrypted-tokens-contract.ts'
-import { describeManagement } from '../contract/management-contract.ts'
-import { describeMappings } from '../contract/mappings-contract.ts'
+import { describeDeleted } from '../contract/deleted-contract.ts'
+import { describeEntries } from '../contract/entries-contract.ts'
 import { describeRegisteredMappings } from '../contract/registered-contract.ts'
+import { describeRevisions } from '../contract/revisions-contract.ts'
+import { describeSuspension } from '../contract/suspension-contract.ts'
+import { describeVersions } from '../contract/versions-contract.ts'
 import { previousDatabase } from './previous-release.ts'
 import { openPostgres, suiteScope } from './postgres-support.ts'
 
@@ -16,10 +19,13 @@ async function openExpanded() {
   return openPostgres({ after: () => undefined }, url)
 }
 
-// Idempotency keys are left out: until the contract, two user groups cannot use the same one.
+// The operations that write. Idempotency keys are left out: until the contract, two user groups cannot use the same one.
 describeAudit(name, openExpanded)
 describeBatches(name, openExpanded)
 describeEncryptedTokens(name, openExpanded)
-describeManagement(name, openExpanded)
-describeMappings(name, openExpanded)
+describeDeleted(name, openExpanded)
+describeEntries(name, openExpanded)
 describeRegisteredMappings(name, openExpanded)
+describeRevisions(name, openExpanded)
+describeSuspension(name, openExpanded)
+describeVersions(name, openExpanded)

@@ -10,13 +10,13 @@ import { openSession } from '../../support/session.ts'
 import {
   assertPlaceRefused,
   brief,
+  caughtInTurn,
   created,
   openPostgres,
   rowsOf,
   setForDatabase,
   statements,
   valueOf,
-  waitingForLocks,
 } from './postgres-support.ts'
 
 const versions = readMigrations('postgres').length
@@ -65,14 +65,16 @@ describe('PostgreSQL: the tables', () => {
   }
 
   it('are awaited while another process migrates them, beyond all timeouts', async (t) => {
-    const { url, session } = await emptyDatabase(t)
+    const { url } = await emptyDatabase(t)
     const proxy = await DatabaseProxy.start(t, url)
     const next = proxy.next(statements.commit)
     const first = openPostgres(t, proxy.url)
     const caught = await next
-    const second = openPostgres(t, url, { ...brief, lockTimeoutMs: 1, statementTimeoutMs: 500 })
-    // Longer than each of these timeouts.
-    await waitingForLocks(session, { count: 1, longerThanMs: 1500 })
+    const waiting = await DatabaseProxy.start(t, url)
+    const attempts = caughtInTurn(waiting, statements.lockMigrations, 16)
+    const second = openPostgres(t, waiting.url, { ...brief, lockTimeoutMs: 1, statementTimeoutMs: 500 })
+    // There is one attempt every 100 ms, so the wait is longer than each of these timeouts.
+    await attempts
     caught.pass()
     await Promise.all([created(await first), created(await second)])
     assert.equal(await rowsOf(url, 'schema_migration'), versions)
@@ -233,9 +235,16 @@ describe('PostgreSQL: a database', () => {
     )
     const name = new URL(role).username
     const page = await readFile(new URL('../../../../docs/postgresql.md', import.meta.url), 'utf8')
-    const [grant = ''] = /^GRANT .* ON ALL TABLES .*;$/m.exec(page) ?? []
-    await session.query(grant.replace('ugs_service', name))
+    const grants = page.match(/^GRANT .*;$/gm) ?? []
+    assert.equal(grants.length, 2)
+    for (const grant of grants) await session.query(grant.replace('ugs_service', name))
     await created(await openPostgres(t, role))
+    await session.query(`REVOKE USAGE ON SEQUENCE user_group_team_id_seq FROM ${name}`)
+    await assertPlaceRefused(
+      openPostgres(t, role),
+      url,
+      'the role lacks rights; grant it USAGE on SEQUENCE user_group_team_id_seq (42501)',
+    )
     await session.query(`REVOKE DELETE ON data_source, superseded_token FROM ${name}`)
     await assertPlaceRefused(
       openPostgres(t, role),

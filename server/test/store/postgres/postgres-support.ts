@@ -46,6 +46,7 @@ export const statements = {
   createConsoleSession: /^WITH created AS .*INSERT INTO console_session/s,
   touchConsoleSession: /^UPDATE console_session/,
   deleteConsoleSession: /^DELETE FROM console_session WHERE session_hash/,
+  lockMigrations: /^SELECT pg_try_advisory_xact_lock/,
   commit: /^COMMIT/,
 } as const
 
@@ -88,6 +89,11 @@ export async function openProxied(
   const url = databaseUrl ?? (await migratedDatabase(t))
   const proxy = await DatabaseProxy.start(t, url, options)
   return { store: await openPostgres(t, proxy.url, over), proxy, url }
+}
+
+/** Forwards this number of matching statements, one after the other. */
+export async function caughtInTurn(proxy: DatabaseProxy, pattern: RegExp, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) (await proxy.next(pattern)).pass()
 }
 
 export function creation(over: Partial<GetOrCreateUserGroup> = {}): GetOrCreateUserGroup {
