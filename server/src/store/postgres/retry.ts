@@ -53,12 +53,15 @@ export class Attempt {
 export class Retry {
   readonly #primary: PrimaryPool
   readonly #deadlineMs: number
+  readonly #beforeRetry: ((code: string) => Promise<void>) | undefined
   #running = 0
   #whenIdle: (() => void) | undefined
 
-  constructor(primary: PrimaryPool, deadlineMs: number) {
+  /** @param beforeRetry runs before each retry with the error code of the failure. Its own failures are ignored */
+  constructor(primary: PrimaryPool, deadlineMs: number, beforeRetry?: (code: string) => Promise<void>) {
     this.#primary = primary
     this.#deadlineMs = deadlineMs
+    this.#beforeRetry = beforeRetry
   }
 
   /** Runs one statement that only reads, or that may run twice. @throws Fault `unavailable`, no later than the deadline */
@@ -107,6 +110,7 @@ export class Retry {
       } catch (error) {
         if (attempt.isOver || !(error instanceof PostgresFailure) || !error.isRetryable) throw faultOf(error)
         attempt.reason = error.code
+        await this.#beforeRetry?.(error.code).catch(() => undefined)
       }
       // Jitter, so that operations that failed together do not retry together.
       await sleep(pause * (0.5 + Math.random() / 2))
