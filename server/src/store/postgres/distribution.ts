@@ -1,5 +1,5 @@
 import { bucketCount } from '../../domain/user-group/location.ts'
-import { isDistributed } from './citus.ts'
+import { hasCitus, isDistributed } from './citus.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 
 /** Number of connections that maintenance takes at once. */
@@ -7,6 +7,7 @@ const maxAtOnce = 4
 
 /** Feature not supported, and an internal error: a plan without the values of its parameters. */
 const refusals = new Set(['0A000', 'XX000'])
+const undefinedTable = '42P01'
 
 /** How Citus distributes the tables. */
 export class Distribution {
@@ -15,6 +16,7 @@ export class Distribution {
 
   readonly #primary: PrimaryPool
   #detecting: Promise<void> | undefined
+  #hasCitus = false
 
   constructor(primary: PrimaryPool) {
     this.#primary = primary
@@ -28,7 +30,8 @@ export class Distribution {
 
   async #detect(): Promise<void> {
     const { query } = this.#primary
-    const isNowDistributed = await isDistributed(query)
+    this.#hasCitus = await hasCitus(query)
+    const isNowDistributed = this.#hasCitus && (await isDistributed(query))
     // Citus needs the values of the parameters to find the shard.
     this.#primary.setKeepsPlans(!isNowDistributed)
     this.#shards = isNowDistributed ? await readShards(query) : null
@@ -36,11 +39,13 @@ export class Distribution {
 
   /**
    * Detects again after a statement failed in a way in which Citus refuses statements: the tables may have been distributed, or
-   * their shards split.
+   * their shards split. Returns whether to retry the statement although its error code is final otherwise.
    * @throws PostgresFailure
    */
-  async noticeFailure(code: string): Promise<void> {
+  async noticeFailure(code: string): Promise<boolean> {
     if (refusals.has(code)) await this.detect()
+    // While Citus prepares a table, a node may not have it yet.
+    return code === undefinedTable && this.#hasCitus && !this.isDistributed
   }
 
   get isDistributed(): boolean {

@@ -53,15 +53,15 @@ export class Attempt {
 export class Retry {
   readonly #primary: PrimaryPool
   readonly #deadlineMs: number
-  readonly #beforeRetry: ((code: string) => Promise<void>) | undefined
+  readonly #noticeFailure: ((code: string) => Promise<boolean>) | undefined
   #running = 0
   #whenIdle: (() => void) | undefined
 
-  /** @param beforeRetry runs before each retry with the error code of the failure. Its own failures are ignored */
-  constructor(primary: PrimaryPool, deadlineMs: number, beforeRetry?: (code: string) => Promise<void>) {
+  /** @param noticeFailure returns whether to retry after an error code that is final otherwise. Its own failures are ignored */
+  constructor(primary: PrimaryPool, deadlineMs: number, noticeFailure?: (code: string) => Promise<boolean>) {
     this.#primary = primary
     this.#deadlineMs = deadlineMs
-    this.#beforeRetry = beforeRetry
+    this.#noticeFailure = noticeFailure
   }
 
   /** Runs one statement that only reads, or that may run twice. @throws Fault `unavailable`, no later than the deadline */
@@ -108,9 +108,10 @@ export class Retry {
       try {
         return await operation(attempt)
       } catch (error) {
-        if (attempt.isOver || !(error instanceof PostgresFailure) || !error.isRetryable) throw faultOf(error)
+        if (attempt.isOver || !(error instanceof PostgresFailure)) throw faultOf(error)
+        const mayRetry = await this.#noticeFailure?.(error.code).catch(() => false)
+        if (!error.isRetryable && mayRetry !== true) throw faultOf(error)
         attempt.reason = error.code
-        await this.#beforeRetry?.(error.code).catch(() => undefined)
       }
       // Jitter, so that operations that failed together do not retry together.
       await sleep(pause * (0.5 + Math.random() / 2))
