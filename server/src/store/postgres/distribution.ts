@@ -1,18 +1,51 @@
 import { bucketCount } from '../../domain/user-group/location.ts'
-import { isDistributed } from './citus.ts'
-import type { Query } from './primary-pool.ts'
+import { hasCitus, isDistributed } from './citus.ts'
+import type { PrimaryPool, Query } from './primary-pool.ts'
 
 /** Number of connections that maintenance takes at once. */
 const maxAtOnce = 4
+
+/** Feature not supported, and an internal error: a plan without the values of its parameters. */
+const refusals = new Set(['0A000', 'XX000'])
+const undefinedTable = '42P01'
 
 /** How Citus distributes the tables. */
 export class Distribution {
   /** The shard of each bucket; null if the tables are not distributed. */
   #shards: readonly number[] | null = null
 
+  readonly #primary: PrimaryPool
+  #detecting: Promise<void> | undefined
+  #hasCitus = false
+
+  constructor(primary: PrimaryPool) {
+    this.#primary = primary
+  }
+
   /** @throws PostgresFailure */
-  async detect(query: Query): Promise<void> {
-    this.#shards = (await isDistributed(query)) ? await readShards(query) : null
+  detect(): Promise<void> {
+    this.#detecting ??= this.#detect().finally(() => (this.#detecting = undefined))
+    return this.#detecting
+  }
+
+  async #detect(): Promise<void> {
+    const { query } = this.#primary
+    this.#hasCitus = await hasCitus(query)
+    const isNowDistributed = this.#hasCitus && (await isDistributed(query))
+    // Citus needs the values of the parameters to find the shard.
+    this.#primary.setKeepsPlans(!isNowDistributed)
+    this.#shards = isNowDistributed ? await readShards(query) : null
+  }
+
+  /**
+   * Detects again after a statement failed in a way in which Citus refuses statements: the tables may have been distributed, or
+   * their shards split. Returns whether to retry the statement although its error code is final otherwise.
+   * @throws PostgresFailure
+   */
+  async noticeFailure(code: string): Promise<boolean> {
+    if (refusals.has(code)) await this.detect()
+    // While Citus prepares a table, a node may not have it yet.
+    return code === undefinedTable && this.#hasCitus && !this.isDistributed
   }
 
   get isDistributed(): boolean {

@@ -58,8 +58,8 @@ export function examinePostgres(
       run: () => run(examined).catch(async (failure: unknown) => [await findingOfFailure(examined, failure)]),
     })),
     secretKeys: {
-      listChecks: () => new SecretKeys(primary(), retry(), new Distribution()).listChecks(),
-      listRetired: () => new SecretKeys(primary(), retry(), new Distribution()).listRetired(),
+      listChecks: () => new SecretKeys(primary(), retry(), new Distribution(primary())).listChecks(),
+      listRetired: () => new SecretKeys(primary(), retry(), new Distribution(primary())).listRetired(),
     },
     close: async () => {
       await pool?.close()

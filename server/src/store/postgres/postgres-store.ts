@@ -48,11 +48,11 @@ const pingDeadlineMs = 1000
 
 /** @throws StoreError */
 export async function openPostgresStore(server: PostgresServer, options: PostgresOptions): Promise<Store> {
-  return openWith(server, options, async (primary, retry) => {
+  return openWith(server, options, async (primary) => {
     await refuseUnfinished(primary)
     await checkRights(primary, ['SELECT', 'INSERT', 'UPDATE', 'DELETE'])
     options.watchPool?.(() => primary.poolState)
-    return storeOver(primary, retry, options.observer)
+    return storeOver(primary, options)
   })
 }
 
@@ -85,14 +85,13 @@ async function refuseUnfinished(primary: PrimaryPool): Promise<void> {
 async function openWith<T>(
   server: PostgresServer,
   options: PostgresOptions,
-  open: (primary: PrimaryPool, retry: Retry) => Promise<T>,
+  open: (primary: PrimaryPool) => Promise<T>,
 ): Promise<T> {
   const primary = new PrimaryPool(server, options)
-  const retry = new Retry(primary, options.deadlineMs)
   try {
-    await retry.run(() => checkServer(primary))
+    await new Retry(primary, options.deadlineMs).run(() => checkServer(primary))
     await migrate(primary, options)
-    return await open(primary, retry)
+    return await open(primary)
   } catch (error) {
     await primary.close()
     throw storeErrorOf(server, error)
@@ -115,13 +114,14 @@ function authorityOf({ host, port }: PostgresHost): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-async function storeOver(
+/** Returns a store that uses these connections. */
+export async function storeOver(
   primary: PrimaryPool,
-  retry: Retry,
-  observer: BatchObserver | undefined,
+  { deadlineMs, observer }: Pick<PostgresOptions, 'deadlineMs' | 'observer'>,
 ): Promise<Store> {
-  const distribution = new Distribution()
-  await distribution.detect(primary.query)
+  const distribution = new Distribution(primary)
+  await distribution.detect()
+  const retry = new Retry(primary, deadlineMs, (code) => distribution.noticeFailure(code))
   const [locatorKey] = await primary.query<{ key: Uint8Array }>('SELECT key FROM locator_key')
   if (locatorKey === undefined) throw new StoreError('the table locator_key is empty; restore a backup')
   const hasLegacyTokens = await hasTable(primary.query, 'legacy_token')

@@ -93,6 +93,7 @@ export class PrimaryPool {
   #prepares = true
   /** False behind a PgBouncer that refuses startup parameters. */
   #setsParameters = true
+  #mayKeepPlans = true
   #keepsPlans = false
   #lookForStatisticsAt = 0
   readonly #keepingPlans = new WeakSet<pg.PoolClient>()
@@ -176,6 +177,11 @@ export class PrimaryPool {
     }, 'none')
   }
 
+  /** Sets whether connections reuse plans once there are statistics. They do by default. */
+  setKeepsPlans(keepsPlans: boolean): void {
+    this.#mayKeepPlans = keepsPlans
+  }
+
   /** Waits for queries in flight, then closes all connections. */
   async close(): Promise<void> {
     this.#closed = true
@@ -213,6 +219,10 @@ export class PrimaryPool {
    * arrays have fewer than the ten elements that it assumes, which at low load is always.
    */
   async #settlePlans(client: pg.PoolClient): Promise<void> {
+    if (!this.#mayKeepPlans) {
+      if (this.#keepingPlans.delete(client)) await client.query("SET plan_cache_mode = 'force_custom_plan'")
+      return
+    }
     const now = performance.now()
     if (!this.#keepsPlans && now >= this.#lookForStatisticsAt) {
       this.#lookForStatisticsAt = now + lookForStatisticsMs

@@ -53,12 +53,15 @@ export class Attempt {
 export class Retry {
   readonly #primary: PrimaryPool
   readonly #deadlineMs: number
+  readonly #noticeFailure: ((code: string) => Promise<boolean>) | undefined
   #running = 0
   #whenIdle: (() => void) | undefined
 
-  constructor(primary: PrimaryPool, deadlineMs: number) {
+  /** @param noticeFailure returns whether to retry after an error code that is final otherwise. Its own failures are ignored */
+  constructor(primary: PrimaryPool, deadlineMs: number, noticeFailure?: (code: string) => Promise<boolean>) {
     this.#primary = primary
     this.#deadlineMs = deadlineMs
+    this.#noticeFailure = noticeFailure
   }
 
   /** Runs one statement that only reads, or that may run twice. @throws Fault `unavailable`, no later than the deadline */
@@ -105,7 +108,9 @@ export class Retry {
       try {
         return await operation(attempt)
       } catch (error) {
-        if (attempt.isOver || !(error instanceof PostgresFailure) || !error.isRetryable) throw faultOf(error)
+        if (attempt.isOver || !(error instanceof PostgresFailure)) throw faultOf(error)
+        const mayRetry = await this.#noticeFailure?.(error.code).catch(() => false)
+        if (!error.isRetryable && mayRetry !== true) throw faultOf(error)
         attempt.reason = error.code
       }
       // Jitter, so that operations that failed together do not retry together.

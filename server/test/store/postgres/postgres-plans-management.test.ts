@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
+import type { Store } from '../../../src/domain/store.ts'
 import { bucketOf } from '../../../src/domain/user-group/location.ts'
 import type { UserGroupFilter } from '../../../src/domain/user-group/user-group-search-store.ts'
-import { DataSources } from '../../../src/store/postgres/data-sources.ts'
-import { Distribution } from '../../../src/store/postgres/distribution.ts'
-import { Introspections } from '../../../src/store/postgres/introspections.ts'
-import { Mappings } from '../../../src/store/postgres/mappings.ts'
+import { storeOver } from '../../../src/store/postgres/postgres-store.ts'
 import { PrimaryPool } from '../../../src/store/postgres/primary-pool.ts'
-import { Retry } from '../../../src/store/postgres/retry.ts'
-import { ScopedCoalescers } from '../../../src/store/postgres/scoped-coalescer.ts'
-import { UserGroupHistory } from '../../../src/store/postgres/user-group-history.ts'
-import { UserGroupSearch } from '../../../src/store/postgres/user-group-search.ts'
-import { UserGroupStatements } from '../../../src/store/postgres/user-group-statements.ts'
-import { UserGroupTokens } from '../../../src/store/postgres/user-group-tokens.ts'
-import { UserGroups } from '../../../src/store/postgres/user-groups.ts'
 import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { fill, knowledge, many, pagesOf } from './postgres-grown.ts'
@@ -45,11 +36,7 @@ const key = { ...tenantScope, providedId: 'customer 7007' }
 for (const [when, statistics] of Object.entries(knowledge)) {
   describe(`PostgreSQL: ${when}, in management operations`, () => {
     let primary: MeasuringPrimary
-    let userGroups: UserGroups
-    let history: UserGroupHistory
-    let search: UserGroupSearch
-    let dataSources: DataSources
-    let introspections: Introspections
+    let store: Store
     const scope = suiteScope()
     before(async () => {
       const url = await migratedDatabase(scope)
@@ -57,48 +44,43 @@ for (const [when, statistics] of Object.entries(knowledge)) {
       await session.query(fill(many))
       await session.query(statistics)
       primary = new MeasuringPrimary(url)
-      const retry = new Retry(primary, defaults.deadlineMs)
-      const distribution = new Distribution()
-      const coalescers = new ScopedCoalescers(primary.poolSize, distribution, undefined)
-      const mappings = new Mappings(primary, coalescers)
-      const statements = new UserGroupStatements(primary, coalescers, mappings)
-      const tokens = new UserGroupTokens(retry, { statements, distribution, hasLegacyTokens: false })
-      userGroups = new UserGroups(primary, retry, { statements, mappings, tokens })
-      history = new UserGroupHistory(retry, distribution)
-      search = new UserGroupSearch(retry)
-      dataSources = new DataSources(primary, retry, mappings)
-      introspections = new Introspections(retry, distribution)
+      store = await storeOver(primary, defaults)
     })
-    after(() => primary.close())
+    after(() => store.close())
 
     const find = (filter: UserGroupFilter) => () =>
-      search.search({ ...tenantScope, filter, position: null, limit: 10 })
+      store.userGroupSearch.search({ ...tenantScope, filter, position: null, limit: 10 })
     const teamId = 7007
     const location = { bucket: bucketOf(key), teamId }
     const operations: Record<string, () => Promise<unknown>> = {
-      'a lookup by id': () => userGroups.findById(1, 'Customer', teamId),
-      'a suspension': () => userGroups.suspend({ ...actor, key, suspended: true, now: 2 }),
+      'a lookup by id': () => store.userGroups.findById(1, 'Customer', teamId),
+      'a suspension': () => store.userGroups.suspend({ ...origin, key, suspended: true, now: 2 }),
       'a rotation by id': () =>
-        userGroups.rotate({
-          ...actor,
+        store.userGroups.rotate({
+          ...origin,
           ...{ ...tenantScope, target: { providedId: key.providedId }, oldTokenValidUntil: 2, now: 2 },
           issueToken: () => ({ hash: Buffer.alloc(32, 7), keyId: 'k', sealed: Buffer.alloc(1) }),
         }),
       'an update with a revision': () =>
-        userGroups.update({
+        store.userGroups.update({
           ...{ key, expected: { teamId, revision: 3 }, change: { mapping: '{"many":"d9"}' } },
           ...{ ...actor, now: 3 },
         }),
       'listing versions': () =>
-        history.listVersions({ workspaceId: 1, ...location, beforeRevision: null, limit: 10 }),
-      'a deletion': () => userGroups.delete({ key, ...actor, now: 3 }),
+        store.userGroupHistory.listVersions({ workspaceId: 1, ...location, beforeRevision: null, limit: 10 }),
+      'a deletion': () => store.userGroups.delete({ key, ...origin, now: 3 }),
       'a restoration': () =>
-        userGroups.restore({ ...actor, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
+        store.userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
       'a restoration of an unknown user group': () =>
-        userGroups.restore({ ...actor, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
+        store.userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
       'a page of deleted user groups': () =>
-        history.listDeleted({ ...tenantScope, deletedAfter: 0, afterTeamId: 1_019_990, limit: 10 }),
-      'deleting no expired user groups': () => history.deleteExpired(0),
+        store.userGroupHistory.listDeleted({
+          ...tenantScope,
+          deletedAfter: 0,
+          afterTeamId: 1_019_990,
+          limit: 10,
+        }),
+      'deleting no expired user groups': () => store.userGroupHistory.deleteExpired(0),
       'a search for an id': find({ providedIdPrefix: 'customer 7007' }),
       'a search by id prefix and name': find({ providedIdPrefix: 'customer 70', namePart: 'customer' }),
       'a search for mapped user groups': find({ mappedTo: [['many', 'd7']] }),
@@ -114,13 +96,13 @@ for (const [when, statistics] of Object.entries(knowledge)) {
       }),
       'a search for suspended user groups': find({ suspended: true }),
       'the count of the last entries': () =>
-        search.countEntries({ ...tenantScope, after: ['s9999', 'd9998'] }),
-      'the last shared data sources': () => dataSources.listShared({ ...tenantScope, afterId: 39_995 }),
+        store.userGroupSearch.countEntries({ ...tenantScope, after: ['s9999', 'd9998'] }),
+      'the last shared data sources': () => store.dataSources.listShared({ ...tenantScope, afterId: 39_995 }),
       'an introspection time': () =>
-        introspections.record(
+        store.introspections.record(
           [7, 8, 50_000].map((id) => ({ workspaceId: 1, bucket: 1, teamId: id, introspectedAt: 1 })),
         ),
-      'the last introspection time': () => introspections.findLast(1, location),
+      'the last introspection time': () => store.introspections.findLast(1, location),
     }
     for (const [what, operate] of Object.entries(operations)) {
       it(`${what} reads a few pages`, async () => {
@@ -134,7 +116,12 @@ for (const [when, statistics] of Object.entries(knowledge)) {
 
     it('a search reads the rows of its slice by key', async () => {
       primary.pages.length = 0
-      await search.search({ ...tenantScope, filter: { namePart: 'nobody' }, position: '19000', limit: 10 })
+      await store.userGroupSearch.search({
+        ...tenantScope,
+        filter: { namePart: 'nobody' },
+        position: '19000',
+        limit: 10,
+      })
       // It reads the 1,000 remaining rows, not all rows.
       assert.ok(Math.max(...primary.pages) < 10_000, `${primary.pages.join()} pages`)
     })

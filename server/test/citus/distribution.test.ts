@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { parseDatabaseUrl } from '../../src/config/database-url.ts'
+import type { Store } from '../../src/domain/store.ts'
+import type { UserGroup } from '../../src/domain/user-group/user-group.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { freshDatabase } from '../support/database.ts'
+import { openSession } from '../support/session.ts'
+import { fill } from '../store/postgres/postgres-grown.ts'
+import { created, creation, openPostgres, rotation, valueOf } from '../store/postgres/postgres-support.ts'
+import { deletion, freshKey, origin, referenceOf } from '../store/contract/store-fixtures.ts'
+import { defaults } from '../store/store-options.ts'
+
+const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
+
+/** Runs each kind of statement on user groups. */
+async function useAll(store: Store, group: UserGroup): Promise<UserGroup> {
+  const { teamId } = group
+  const { userGroups } = store
+  const key = { ...tenantScope, providedId: group.providedId }
+  assert.equal((await userGroups.getOrCreate(creation({ key, change: {} }))).outcome, 'unchanged')
+  assert.equal((await userGroups.getOrCreate(creation({ key: freshKey() }))).outcome, 'created')
+  const owner = await userGroups.findByToken(1, 'Customer', referenceOf(group.token), 1)
+  assert.equal(owner?.userGroup.teamId, teamId)
+  const name = `${group.name}.`
+  assert.equal((await userGroups.update({ key, change: { name }, ...origin, now: 2000 })).outcome, 'updated')
+  const rotated = await userGroups.rotate(rotation(group.token))
+  assert.ok(rotated.outcome === 'rotated')
+  await store.introspections.record([{ workspaceId: 1, ...referenceOf(group.token), introspectedAt: 60_000 }])
+  assert.equal(await userGroups.delete(deletion(group)), 'deleted')
+  const restored = await userGroups.restore({ ...origin, ...tenantScope, teamId, deletedAfter: 0, now: 9000 })
+  assert.equal(restored.outcome, 'restored')
+  return { ...group, name, token: rotated.userGroup.token }
+}
+
+const countShards = "SELECT count(*)::int FROM pg_dist_shard WHERE logicalrelid = 'user_group'::regclass"
+
+describe('Citus: a store that is open while its tables are distributed', () => {
+  // Longer than a change of the distribution blocks statements.
+  const timeouts = { lockTimeoutMs: 30_000, statementTimeoutMs: 30_000, deadlineMs: 60_000 }
+
+  it('serves all operations meanwhile and goes on without a restart, also after a shard was split', async (t) => {
+    const url = await freshDatabase(t)
+    await (await openStore(parseDatabaseUrl(url), { ...defaults, distribute: 'never' })).close()
+    const session = await openSession(t, url)
+    // With statistics, connections keep generic plans, which Citus refuses.
+    await session.query(`${fill(1100)}; ANALYZE; SELECT setval('user_group_team_id_seq', 10000)`)
+    const store = await openPostgres(t, url, timeouts)
+    const group = await created(store)
+    let current = await useAll(store, group)
+    let isDone = false
+    const distributing = openPostgres(t, url, { ...timeouts, distribute: 'required' }).finally(
+      () => (isDone = true),
+    )
+    while (!isDone) current = await useAll(store, current)
+    await distributing
+    const shards = (await valueOf(session, countShards)) as number
+    assert.ok(shards > 1)
+    current = await useAll(store, current)
+
+    const { bucket } = referenceOf(group.token)
+    await session.query(
+      `SELECT citus_split_shard_by_split_points(
+         shardid, ARRAY[((shardminvalue::bigint + shardmaxvalue::bigint) / 2)::text],
+         ARRAY[nodeid, nodeid]::integer[], 'block_writes')
+       FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid)
+       WHERE shardid = get_shard_id_for_distribution_column('user_group', $1::smallint) AND noderole = 'primary'`,
+      [bucket],
+    )
+    assert.equal(await valueOf(session, countShards), shards + 1)
+    const groups = await Promise.all(Array.from({ length: 20 }, () => created(store)))
+    await Promise.all(groups.map((one) => useAll(store, one)))
+    current = await useAll(store, current)
+    assert.equal((await store.userGroups.find(group))?.name, current.name)
+  })
+})

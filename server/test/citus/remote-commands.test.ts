@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import pg from 'pg'
+import { parseDatabaseUrl } from '../../src/config/database-url.ts'
+import type { Store } from '../../src/domain/store.ts'
+import type { UserGroup } from '../../src/domain/user-group/user-group.ts'
+import { storeOver } from '../../src/store/postgres/postgres-store.ts'
+import { PrimaryPool } from '../../src/store/postgres/primary-pool.ts'
+import { migratedDatabase } from '../support/database.ts'
+import { created, creation, rotation, suiteScope } from '../store/postgres/postgres-support.ts'
+import { Registry } from '../store/contract/registry.ts'
+import { deletion, freshKey, origin, referenceOf } from '../store/contract/store-fixtures.ts'
+import { defaults } from '../store/store-options.ts'
+
+interface RemoteCommand {
+  readonly text: string
+  /** User, host and port of a worker. */
+  readonly server: string
+}
+
+/** Pool that runs statements over one connection and records the commands that the coordinator sends for them. */
+class RecordingPrimary extends PrimaryPool {
+  commands: RemoteCommand[] = []
+  readonly #client: pg.Client
+  readonly #queryPool = this.query
+
+  constructor(url: string) {
+    const location = parseDatabaseUrl(url)
+    assert.ok(location.kind === 'postgres')
+    super(location.server, defaults)
+    const types = new pg.TypeOverrides()
+    types.setTypeParser(pg.types.builtins.INT8, Number)
+    this.#client = new pg.Client({ connectionString: url, types })
+    this.#client.on('notice', ({ message, detail }) => {
+      const text = /^issuing (.*)/s.exec(message ?? '')?.[1]
+      const server = /^on server (\S+)/.exec(detail ?? '')?.[1]
+      if (text !== undefined && server !== undefined) this.commands.push({ text, server })
+    })
+    this.query = async (statement, values, sent) => {
+      sent?.()
+      const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : statement
+      return (await this.#client.query({ name, text, values: values && [...values] })).rows
+    }
+  }
+
+  async record(): Promise<void> {
+    await this.#client.connect()
+    // The settings of the pool's connections matter for the plans.
+    const settings = await this.#queryPool<{ name: string; setting: string }>(
+      "SELECT name, setting FROM pg_settings WHERE name LIKE 'enable_%' OR name = 'plan_cache_mode'",
+    )
+    for (const { name, setting } of settings) await this.#client.query(`SET ${name} = '${setting}'`)
+    await this.#client.query('SET citus.log_remote_commands = on; SET client_min_messages = log')
+  }
+
+  override async close(): Promise<void> {
+    await this.#client.end()
+    await super.close()
+  }
+}
+
+const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
+const mapping = '{"sales":"eu"}'
+
+describe('Citus: the commands to the nodes', () => {
+  let primary: RecordingPrimary
+  let store: Store
+  before(async () => {
+    primary = new RecordingPrimary(await migratedDatabase(scope))
+    await primary.record()
+    store = await storeOver(primary, defaults)
+    const registry = new Registry(store, tenantScope)
+    await registry.createDataSource(await registry.createSchema({ providedId: 'sales' }), {
+      providedId: 'eu',
+    })
+    // Draws team ids.
+    await created(store)
+  })
+  after(() => store.close())
+  const scope = suiteScope()
+
+  const make = () => created(store, { change: { name: 'A', mapping } })
+  const commandsOf = async (work: () => Promise<unknown>) => {
+    primary.commands = []
+    await work()
+    return primary.commands
+  }
+
+  interface Operation {
+    readonly run: (group: UserGroup) => Promise<unknown>
+    readonly maxCommands: number
+  }
+  const operations: Record<string, Operation> = {
+    get: {
+      run: ({ workspaceId, environment, providedId }) =>
+        store.userGroups.getOrCreate(
+          creation({ key: { workspaceId, environment, providedId }, change: { name: 'A', mapping } }),
+        ),
+      maxCommands: 1,
+    },
+    'confirming that a user group is unchanged': {
+      run: async (group) => {
+        const found = await store.userGroups.getOrCreate(creation({ key: group, change: {} }))
+        assert.ok(found.outcome === 'unchanged')
+        primary.commands = []
+        const location = referenceOf(group.token)
+        assert.equal(await store.userGroups.isUnchanged(1, 'Customer', location, found.stamp), true)
+      },
+      maxCommands: 1,
+    },
+    'an introspection': {
+      run: async ({ token }) => {
+        const owner = await store.userGroups.findByToken(1, 'Customer', referenceOf(token), 1)
+        assert.equal(owner?.dataSources.length, 1)
+      },
+      maxCommands: 1,
+    },
+    'a creation': {
+      run: () => store.userGroups.getOrCreate(creation({ key: freshKey(), change: { name: 'A', mapping } })),
+      maxCommands: 2,
+    },
+    'a change by get or create': {
+      run: (group) => store.userGroups.getOrCreate(creation({ key: group, change: { name: 'B' } })),
+      maxCommands: 3,
+    },
+    'a change': {
+      run: (key) =>
+        store.userGroups.update({ key, change: { mapping: '{"sales":"us"}' }, ...origin, now: 2000 }),
+      maxCommands: 2,
+    },
+    'a rotation': {
+      run: ({ token }) => store.userGroups.rotate(rotation(token)),
+      maxCommands: 2,
+    },
+    'a suspension': {
+      run: (key) => store.userGroups.suspend({ ...origin, key, suspended: true, now: 2000 }),
+      maxCommands: 2,
+    },
+    'the end of a grace period': {
+      run: async ({ token }) => {
+        await store.userGroups.rotate(rotation(token, { oldTokenValidUntil: 9000 }))
+        primary.commands = []
+        await store.userGroups.endGracePeriod({
+          ...{ ...tenantScope, token: referenceOf(token) },
+          ...{ ...origin, now: 3000 },
+        })
+      },
+      maxCommands: 2,
+    },
+    'a deletion': { run: (group) => store.userGroups.delete(deletion(group)), maxCommands: 2 },
+  }
+  for (const [what, { run, maxCommands }] of Object.entries(operations)) {
+    it(`${what} sends at most ${maxCommands} to one node, and prepares no transaction`, async () => {
+      // Twice, because Citus and PostgreSQL plan the first executions of a statement differently.
+      for (const group of [await make(), await make()]) {
+        const commands = await commandsOf(() => run(group))
+        const texts = commands.map(({ text }) => text).join('\n')
+        assert.ok(commands.length > 0 && commands.length <= maxCommands, texts)
+        assert.equal(new Set(commands.map(({ server }) => server)).size, 1, texts)
+        assert.doesNotMatch(texts, /PREPARE TRANSACTION/)
+      }
+    })
+  }
+
+  it('a restoration finds the user group on any node, and writes with one command', async () => {
+    const group = await make()
+    await store.userGroups.delete(deletion(group))
+    const { teamId } = group
+    const commands = await commandsOf(() =>
+      store.userGroups.restore({ ...origin, ...tenantScope, teamId, deletedAfter: 0, now: 9000 }),
+    )
+    const texts = commands.map(({ text }) => text)
+    assert.equal(texts.filter((text) => text.includes('restore_user_group')).length, 1)
+    const writes = /^(BEGIN|COMMIT|PREPARE|INSERT|UPDATE|DELETE|COPY)/
+    assert.deepEqual(
+      texts.filter((text) => writes.test(text)),
+      [],
+    )
+  })
+
+  it('a lookup by the number alone goes to all nodes, so that this test notices such a statement', async () => {
+    const { teamId } = await make()
+    const commands = await commandsOf(() => store.userGroups.findById(1, 'Customer', teamId))
+    assert.ok(new Set(commands.map(({ server }) => server)).size > 1)
+    assert.ok(commands.length > 2)
+  })
+})
