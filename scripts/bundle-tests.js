@@ -15,6 +15,25 @@ const outsideUnitTests = [
   /^server\/test\/support\/(build-output|database)\.ts$/,
 ]
 
+/** Packages that are not compiled into the tests: native modules, packages that read their own files, and those of few tests. */
+const externalPackages = [
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+  '@opentelemetry/*',
+  '@user-group-service/*',
+  'axe-core',
+  'axios',
+  'better-sqlite3',
+  'eslint',
+  'pg-native',
+  'playwright-core',
+  'typescript-eslint',
+]
+
+/** CommonJS packages load modules of Node.js with `require`. A test may declare the names itself. */
+const globalRequire =
+  "import { createRequire as createGlobalRequire } from 'node:module'; globalThis.require ??= createGlobalRequire(import.meta.url);"
+
 /**
  * @typedef {object} TestFile
  * @property {string} source path of the test file, relative to the repository
@@ -42,11 +61,12 @@ export async function bundleTests(sources, store) {
         outbase: root,
         bundle: true,
         splitting: true,
-        packages: 'external',
+        external: externalPackages,
         format: 'esm',
         platform: 'node',
         target: 'node20.19',
         define: { 'process.env.UGS_TEST_STORE': JSON.stringify(store) },
+        banner: { js: globalRequire },
         sourcemap: true,
         metafile: true,
         plugins: [sourceUrls],
@@ -84,7 +104,7 @@ function isUnit(entryPoint, inputs) {
   for (const file of reached) {
     if (outsideUnitTests.some((module) => module.test(file))) return false
     // Sources of the service may import anything; a unit test does not run those parts.
-    if (/^\w+\/src\//.test(file)) continue
+    if (/^\w+\/src\/|node_modules\//.test(file)) continue
     for (const { path, kind } of inputs[file]?.imports ?? []) {
       if (kind !== 'dynamic-import') reached.add(path)
     }
