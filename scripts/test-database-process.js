@@ -10,6 +10,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  statfsSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -19,10 +20,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { installPackages } from './install-packages.js'
 
+const memory = '/dev/shm'
+const neededBytes = 4 * 1024 ** 3
+
 // A signal to all processes also ends the parent, and with it standard input.
 process.on('SIGTERM', () => undefined)
 const inputEnded = once(process.stdin.resume(), 'end')
-const folder = mkdtempSync(join(tmpdir(), 'ugs-postgres-'))
+const folder = mkdtempSync(join(isMemoryUsable() ? memory : tmpdir(), 'ugs-postgres-'))
 try {
   const port = await freePort()
   const password = randomUUID()
@@ -44,6 +48,7 @@ try {
     unix_socket_directories: '',
     max_connections: 300,
     fsync: 'off',
+    full_page_writes: 'off',
   }
   run(
     'initdb',
@@ -67,6 +72,17 @@ try {
   }
 } finally {
   rmSync(folder, { recursive: true })
+}
+
+/**
+ * Returns true if the server can be in memory, where cloning a database takes a tenth of the CPU time. Containers have a small
+ * file system in memory by default, which cannot hold programs.
+ */
+function isMemoryUsable() {
+  if (!existsSync(memory) || !existsSync('/proc/mounts')) return false
+  const { bavail, bsize } = statfsSync(memory)
+  const options = /^\S+ \/dev\/shm \S+ (\S+)/m.exec(readFileSync('/proc/mounts', 'utf8'))?.[1]
+  return bavail * bsize >= neededBytes && options !== undefined && !options.split(',').includes('noexec')
 }
 
 /**
