@@ -1,0 +1,3 @@
+import { buildIfStale } from './current-build.js'
+
+buildIfStale()
