@@ -29,6 +29,10 @@ const externalPackages = [
   'typescript-eslint',
 ]
 
+/** CommonJS packages load modules of Node.js with `require`. A test may declare the names itself. */
+const globalRequire =
+  "import { createRequire as createGlobalRequire } from 'node:module'; globalThis.require ??= createGlobalRequire(import.meta.url);"
+
 /**
  * @typedef {object} TestFile
  * @property {string} source path of the test file, relative to the repository
@@ -61,10 +65,7 @@ export async function bundleTests(sources, store) {
         platform: 'node',
         target: 'node20.19',
         define: { 'process.env.UGS_TEST_STORE': JSON.stringify(store) },
-        // CommonJS packages load modules of Node.js with it.
-        banner: {
-          js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-        },
+        banner: { js: globalRequire },
         sourcemap: true,
         metafile: true,
         plugins: [sourceUrls],

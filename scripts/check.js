@@ -3,9 +3,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { buildIfStale } from './current-build.js'
+import { installPackages } from './install-packages.js'
 
 const others = ['format', 'types', 'cycles', 'dead-code', 'dependencies', 'openapi', 'client-types']
 
+// The linter and the compiler read types of the build and of this package.
+buildIfStale()
+installPackages('tools/browser')
 const passed = await Promise.all([runAll(['check:lint']), runAll(others.map((name) => `check:${name}`))])
 if (passed.includes(false)) process.exitCode = 1
 else process.exitCode = await run(['test'])
