@@ -8,7 +8,7 @@ import { freshDatabase } from '../support/database.ts'
 import { openSession } from '../support/session.ts'
 import { fill } from '../store/postgres/postgres-grown.ts'
 import { created, creation, openPostgres, rotation, valueOf } from '../store/postgres/postgres-support.ts'
-import { deletion, freshKey, origin, referenceOf } from '../store/contract/store-fixtures.ts'
+import { deletion, freshKey, actor, referenceOf } from '../store/contract/store-fixtures.ts'
 import { defaults } from '../store/store-options.ts'
 
 const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
@@ -23,12 +23,12 @@ async function useAll(store: Store, group: UserGroup): Promise<UserGroup> {
   const owner = await userGroups.findByToken(1, 'Customer', referenceOf(group.token), 1)
   assert.equal(owner?.userGroup.teamId, teamId)
   const name = `${group.name}.`
-  assert.equal((await userGroups.update({ key, change: { name }, ...origin, now: 2000 })).outcome, 'updated')
+  assert.equal((await userGroups.update({ key, change: { name }, ...actor, now: 2000 })).outcome, 'updated')
   const rotated = await userGroups.rotate(rotation(group.token))
   assert.ok(rotated.outcome === 'rotated')
   await store.introspections.record([{ workspaceId: 1, ...referenceOf(group.token), introspectedAt: 60_000 }])
   assert.equal(await userGroups.delete(deletion(group)), 'deleted')
-  const restored = await userGroups.restore({ ...origin, ...tenantScope, teamId, deletedAfter: 0, now: 9000 })
+  const restored = await userGroups.restore({ ...actor, ...tenantScope, teamId, deletedAfter: 0, now: 9000 })
   assert.equal(restored.outcome, 'restored')
   return { ...group, name, token: rotated.userGroup.token }
 }

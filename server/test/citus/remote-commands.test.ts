@@ -9,7 +9,7 @@ import { PrimaryPool } from '../../src/store/postgres/primary-pool.ts'
 import { migratedDatabase } from '../support/database.ts'
 import { created, creation, rotation, suiteScope } from '../store/postgres/postgres-support.ts'
 import { Registry } from '../store/contract/registry.ts'
-import { deletion, freshKey, origin, referenceOf } from '../store/contract/store-fixtures.ts'
+import { deletion, freshKey, actor, referenceOf } from '../store/contract/store-fixtures.ts'
 import { defaults } from '../store/store-options.ts'
 
 interface RemoteCommand {
@@ -125,7 +125,7 @@ describe('Citus: the commands to the nodes', () => {
     },
     'a change': {
       run: (key) =>
-        store.userGroups.update({ key, change: { mapping: '{"sales":"us"}' }, ...origin, now: 2000 }),
+        store.userGroups.update({ key, change: { mapping: '{"sales":"us"}' }, ...actor, now: 2000 }),
       maxCommands: 2,
     },
     'a rotation': {
@@ -133,7 +133,7 @@ describe('Citus: the commands to the nodes', () => {
       maxCommands: 2,
     },
     'a suspension': {
-      run: (key) => store.userGroups.suspend({ ...origin, key, suspended: true, now: 2000 }),
+      run: (key) => store.userGroups.suspend({ ...actor, key, suspended: true, now: 2000 }),
       maxCommands: 2,
     },
     'the end of a grace period': {
@@ -142,7 +142,7 @@ describe('Citus: the commands to the nodes', () => {
         primary.commands = []
         await store.userGroups.endGracePeriod({
           ...{ ...tenantScope, token: referenceOf(token) },
-          ...{ ...origin, now: 3000 },
+          ...{ ...actor, now: 3000 },
         })
       },
       maxCommands: 2,
@@ -167,7 +167,7 @@ describe('Citus: the commands to the nodes', () => {
     await store.userGroups.delete(deletion(group))
     const { teamId } = group
     const commands = await commandsOf(() =>
-      store.userGroups.restore({ ...origin, ...tenantScope, teamId, deletedAfter: 0, now: 9000 }),
+      store.userGroups.restore({ ...actor, ...tenantScope, teamId, deletedAfter: 0, now: 9000 }),
     )
     const texts = commands.map(({ text }) => text)
     assert.equal(texts.filter((text) => text.includes('restore_user_group')).length, 1)
