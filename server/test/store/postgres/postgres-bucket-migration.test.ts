@@ -265,7 +265,7 @@ describe('PostgreSQL: expanded tables', () => {
     const { url, release, store } = await expanded(t)
     const issue = async (issuer: Store, environment: 'Customer' | 'Testing') => {
       const service = serviceOf(issuer)
-      const caller = { workspaceId: 1, environment, ...origin }
+      const caller = { workspaceId: 1, environment, ...actor }
       const { userGroup } = await service.getOrCreate(
         caller,
         randomBytes(8).toString('hex'),

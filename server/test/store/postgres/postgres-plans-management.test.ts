@@ -54,10 +54,10 @@ for (const [when, statistics] of Object.entries(knowledge)) {
     const location = { bucket: bucketOf(key), teamId }
     const operations: Record<string, () => Promise<unknown>> = {
       'a lookup by id': () => store.userGroups.findById(1, 'Customer', teamId),
-      'a suspension': () => store.userGroups.suspend({ ...origin, key, suspended: true, now: 2 }),
+      'a suspension': () => store.userGroups.suspend({ ...actor, key, suspended: true, now: 2 }),
       'a rotation by id': () =>
         store.userGroups.rotate({
-          ...origin,
+          ...actor,
           ...{ ...tenantScope, target: { providedId: key.providedId }, oldTokenValidUntil: 2, now: 2 },
           issueToken: () => ({ hash: Buffer.alloc(32, 7), keyId: 'k', sealed: Buffer.alloc(1) }),
         }),
@@ -68,11 +68,11 @@ for (const [when, statistics] of Object.entries(knowledge)) {
         }),
       'listing versions': () =>
         store.userGroupHistory.listVersions({ workspaceId: 1, ...location, beforeRevision: null, limit: 10 }),
-      'a deletion': () => store.userGroups.delete({ key, ...origin, now: 3 }),
+      'a deletion': () => store.userGroups.delete({ key, ...actor, now: 3 }),
       'a restoration': () =>
-        store.userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
+        store.userGroups.restore({ ...actor, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
       'a restoration of an unknown user group': () =>
-        store.userGroups.restore({ ...origin, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
+        store.userGroups.restore({ ...actor, now: 9000, ...tenantScope, teamId, deletedAfter: 0 }),
       'a page of deleted user groups': () =>
         store.userGroupHistory.listDeleted({
           ...tenantScope,
