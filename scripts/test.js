@@ -29,8 +29,15 @@ const storeIndependent = [
   /^server\/test\/http\/user\/(body-size|introspection-input|media-type|method-override|methods|strict-json)\.test\.ts$/,
 ]
 
-/** Files that run on a Citus cluster: the store contract, all that depends on the store, and what only a cluster can show. */
-const onCitus = /^server\/test\/(citus|http|replicas|store\/audit-atomic|store\/postgres\/postgres\.)/
+/** Files that run on a Citus cluster: what only a cluster can show, the store contract, and features with statements of all kinds. */
+const onCitus = [
+  /^server\/test\/(citus|replicas)\//,
+  /^server\/test\/store\/(audit-atomic|postgres\/postgres)\.test\.ts$/,
+  /^server\/test\/http\/(isolation|rate-limit|secrets)\.test\.ts$/,
+  /^server\/test\/http\/console\/console-session\.test\.ts$/,
+  /^server\/test\/http\/admin\/(admin-(findings|flows|if-match|promotion|search|user-groups)|audit|audit-list|export)\.test\.ts$/,
+  /^server\/test\/http\/user\/(get-or-create|idempotency|introspection|races|registered-mapping|response-cache|rotate|update)\.test\.ts$/,
+]
 
 const { values: options, positionals } = parseArgs({
   options: { unit: { type: 'boolean', default: false }, citus: { type: 'boolean', default: false } },
@@ -97,7 +104,7 @@ function dependsOnStore(source) {
 
 /** @param {string} source */
 function isOnCitus(source) {
-  return onCitus.test(source) && dependsOnStore(source)
+  return onCitus.some((subject) => subject.test(source)) && dependsOnStore(source)
 }
 
 /** @param {string[]} files */

@@ -5,7 +5,7 @@ import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import type { Store } from '../../src/domain/store.ts'
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts'
 import { storeOver } from '../../src/store/postgres/postgres-store.ts'
-import { PrimaryPool } from '../../src/store/postgres/primary-pool.ts'
+import { PrimaryPool, type Statement } from '../../src/store/postgres/primary-pool.ts'
 import { migratedDatabase } from '../support/database.ts'
 import { created, creation, rotation, suiteScope } from '../store/postgres/postgres-support.ts'
 import { Registry } from '../store/contract/registry.ts'
@@ -31,20 +31,16 @@ class RecordingPrimary extends PrimaryPool {
     const types = new pg.TypeOverrides()
     types.setTypeParser(pg.types.builtins.INT8, Number)
     this.#client = new pg.Client({ connectionString: url, types })
+    // The database may be dropped before the connection ends.
+    this.#client.on('error', () => undefined)
     this.#client.on('notice', ({ message, detail }) => {
       const text = /^issuing (.*)/s.exec(message ?? '')?.[1]
       const server = /^on server (\S+)/.exec(detail ?? '')?.[1]
       if (text !== undefined && server !== undefined) this.commands.push({ text, server })
     })
-    this.query = async (statement, values, sent) => {
-      sent?.()
-      const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : statement
-      const config = {
-        text,
-        ...(name !== undefined && { name }),
-        ...(values !== undefined && { values: [...values] }),
-      }
-      return (await this.#client.query<object>(config)).rows as never[]
+    this.query = async <Row>(statement: Statement<Row> | string, values: readonly unknown[] = []) => {
+      const config = typeof statement === 'string' ? { text: statement } : statement
+      return (await this.#client.query({ ...config, values: [...values] })).rows as Row[]
     }
   }
 

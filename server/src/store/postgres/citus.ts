@@ -75,9 +75,9 @@ export async function distributeNew(query: Query): Promise<void> {
 }
 
 /**
- * Distributes the tables of an existing store, one after the other, while services read and write. Can be repeated after an
- * interruption.
- * @throws StoreError if the server cannot do it without blocking writes
+ * Distributes the tables of an existing store, one after the other, while services run. Statements on a table wait while Citus copies
+ * its rows. Can be repeated after an interruption. `create_distributed_table_concurrently` would block writes for a moment only,
+ * but Citus 13.2 then loses writes: a transaction that waits for that moment deletes from the table that Citus no longer uses.
  */
 export async function distributeLive(primary: PrimaryPool): Promise<void> {
   const rows = await primary.query<{ name: string }>(
@@ -85,25 +85,16 @@ export async function distributeLive(primary: PrimaryPool): Promise<void> {
   )
   const done = new Set(rows.map(({ name }) => name))
   const rest = [...referenceTables, ...distributedTables].filter((table) => !done.has(table))
-  const [setting] = await primary.query<{ wal_level: string }>('SHOW wal_level')
-  if (rest.length > 0 && setting?.wal_level !== 'logical') {
-    throw new StoreError(
-      'Citus moves rows by logical replication; set wal_level = logical on all nodes, restart them, and run `ugs migrate` again',
-    )
-  }
-  for (const table of rest)
-    await primary.queryUnlimited(distributeTableStatement(table, 'create_distributed_table_concurrently'))
+  for (const table of rest) await primary.queryUnlimited(distributeTableStatement(table))
   for (const name of distributedFunctions) await primary.query(distributeFunctionStatement(name))
 }
 
 export function distributeTableStatement(
   table: (typeof referenceTables | typeof distributedTables)[number],
-  distribute:
-    'create_distributed_table' | 'create_distributed_table_concurrently' = 'create_distributed_table',
 ): string {
   if (isReference(table)) return `SELECT create_reference_table('${table}')`
   const place = table === firstTable ? '' : `, colocate_with => '${firstTable}'`
-  return `SELECT ${distribute}('${table}', 'bucket'${place})`
+  return `SELECT create_distributed_table('${table}', 'bucket'${place})`
 }
 
 const [firstTable] = distributedTables
