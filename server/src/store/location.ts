@@ -35,7 +35,7 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-/** Whether the host is this machine. */
+/** Returns whether the host is this machine. */
 export function isLocal({ host }: PostgresHost): boolean {
   if (host.startsWith('/') || host === 'localhost') return true
   const version = isIP(host)

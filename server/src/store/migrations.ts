@@ -9,8 +9,8 @@ import { StoreError } from './store-error.ts'
 export type MigrateMode = 'auto' | 'check' | 'contract'
 
 /**
- * Whether to distribute the tables if the database is a Citus cluster: those of a `new` store only, those of an `existing` store too,
- * or `never`. `required` fails if they cannot be distributed.
+ * The stores whose tables are distributed if the database is a Citus cluster: a `new` one only, an `existing` one too, or `never`.
+ * `required` fails if they cannot be distributed.
  */
 export type DistributeMode = 'new' | 'existing' | 'required' | 'never'
 

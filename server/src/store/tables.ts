@@ -14,7 +14,7 @@ export interface Table {
   readonly longColumns?: readonly string[]
   /** Column numbered by a counter that never repeats. */
   readonly counter?: string
-  /** Whether a store may lack the table. It then has no rows. */
+  /** True if a store may lack the table. It then has no rows. */
   readonly isOptional?: boolean
 }
 

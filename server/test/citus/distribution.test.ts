@@ -52,7 +52,8 @@ describe('Citus: a store that is open while its tables are distributed', () => {
     const distributing = openPostgres(t, url, { ...timeouts, distribute: 'required' }).finally(
       () => (isDone = true),
     )
-    while (!isDone) current = await useAll(store, current)
+    const isRunning = () => !isDone
+    while (isRunning()) current = await useAll(store, current)
     await distributing
     const shards = (await valueOf(session, countShards)) as number
     assert.ok(shards > 1)

@@ -122,7 +122,7 @@ async function tables(url: string): Promise<[name: string, bytes: Buffer][]> {
       // Writing a row changes both, even if its values stay the same. On Citus, each shard has rows with the same ctid.
       const query = `SELECT ctid::text, xmin::text, t.* FROM ${name} t`
       const { rows } = await client.query<unknown[]>({ text: query, rowMode: 'array' })
-      const sorted = rows.map((row) => Buffer.concat(row.map(bytesOf))).sort(Buffer.compare)
+      const sorted = rows.map((row) => Buffer.concat(row.map(bytesOf))).sort((a, b) => Buffer.compare(a, b))
       tables.push([name, Buffer.concat(sorted)])
     }
     return tables

@@ -7,7 +7,7 @@ import type { UserGroupKey } from './user-group.ts'
  */
 export const bucketCount = 1024
 
-/** Where the rows of a user group are. */
+/** The place of the rows of a user group. */
 export interface UserGroupLocation {
   /** From 0 to 1023. */
   readonly bucket: number

@@ -10,7 +10,7 @@ export type CachedOperation = Extract<Operation, 'getOrCreate' | 'introspect'>
 
 export interface CacheableResponse {
   readonly json: string
-  /** Where the user group that the response describes is; null if none. */
+  /** Location of the user group that the response describes; null if none. */
   readonly location: UserGroupLocation | null
   /** Stamp of that state. Without one, the response is not cached. */
   readonly stamp?: ChangeStamp | undefined

@@ -29,7 +29,7 @@ export const distributedFunctions = [
   'restore_user_group',
 ]
 
-/** Whether the database has the extension Citus. */
+/** Returns whether the database has the extension Citus. */
 export async function hasCitus(query: Query): Promise<boolean> {
   const [row] = await query<{ exists: boolean }>(
     "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') AS exists",
@@ -37,7 +37,7 @@ export async function hasCitus(query: Query): Promise<boolean> {
   return row?.exists === true
 }
 
-/** Whether Citus distributes the user groups. Other tables may still be waiting. */
+/** Returns whether Citus distributes the user groups. Other tables may still be waiting. */
 export async function isDistributed(query: Query): Promise<boolean> {
   if (!(await hasCitus(query))) return false
   const tables = await query("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'user_group'::regclass")
@@ -45,7 +45,7 @@ export async function isDistributed(query: Query): Promise<boolean> {
 }
 
 /**
- * Whether the tables can be distributed now.
+ * Returns whether the tables can be distributed now.
  * @throws StoreError if they cannot, and must
  */
 export async function canDistribute(query: Query, mustDistribute: boolean): Promise<boolean> {

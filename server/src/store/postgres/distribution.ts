@@ -9,7 +9,7 @@ const maxAtOnce = 4
 const refusals = new Set(['0A000', 'XX000'])
 const undefinedTable = '42P01'
 
-/** How Citus distributes the tables. */
+/** The distribution of the tables by Citus. */
 export class Distribution {
   /** The shard of each bucket; null if the tables are not distributed. */
   #shards: readonly number[] | null = null

@@ -34,7 +34,7 @@ export async function onEveryNode<Row>(query: Query, statement: string): Promise
   ]
 }
 
-/** Whether the server belongs to a Citus cluster of several nodes. */
+/** Returns whether the server belongs to a Citus cluster of several nodes. */
 export async function hasOtherNodes(query: Query): Promise<boolean> {
   if (!(await hasCitus(query))) return false
   const [row] = await query<{ exists: boolean }>(

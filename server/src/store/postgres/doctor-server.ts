@@ -129,7 +129,7 @@ async function findDurabilityProblems(query: Query): Promise<Finding[]> {
 interface Replication {
   readonly names: string
   readonly commit: string
-  /** Whether the role may see which standbys are synchronous. */
+  /** True if the role may see which standbys are synchronous. */
   readonly sees: boolean
   readonly standbys: number
   readonly synchronous: number

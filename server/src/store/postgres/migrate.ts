@@ -221,7 +221,7 @@ async function readMark(query: Query): Promise<string | null | undefined> {
   return table?.mark
 }
 
-/** Whether the database has this table. */
+/** Returns whether the database has this table. */
 export async function hasTable(query: Query, name: string): Promise<boolean> {
   const [row] = await query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [name])
   return row?.exists === true

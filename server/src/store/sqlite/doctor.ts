@@ -23,7 +23,7 @@ import { refuseLostLog } from './store-files.ts'
 
 export interface SqliteExaminationOptions {
   readonly lockTimeoutMs: number
-  /** Whether to read the whole file. */
+  /** True to read the whole file. */
   readonly deep: boolean
 }
 
