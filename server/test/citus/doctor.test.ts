@@ -19,7 +19,7 @@ async function storeOnCitus(t: TestContext, ...migrateOptions: string[]) {
   const runRemedy = async (command: string, node = 0) => {
     for (const statement of command.split('; ')) await database.query(statement, node)
   }
-  /** True if the node may hold shards. */
+  /** Sets whether the node may hold shards. */
   const setShards = (node: number, should: boolean) => {
     const { hostname, port } = new URL(database.urls[node] ?? '')
     return database.query(

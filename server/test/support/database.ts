@@ -39,7 +39,7 @@ export async function serverUrl(): Promise<string> {
 }
 
 /** Returns the URLs of a superuser of each node of a Citus cluster, the coordinator first, or of the only server. */
-export async function nodeUrls(): Promise<[string, ...string[]]> {
+async function nodeUrls(): Promise<[string, ...string[]]> {
   return (await ask<{ urls: [string, ...string[]] }>('/server')).urls
 }
 

@@ -65,7 +65,7 @@ export const knowledge = {
   'with generic plans and statistics of all tables': 'ANALYZE',
 }
 
-export interface MeasuredDatabase {
+interface MeasuredDatabase {
   readonly primary: Pick<PrimaryPool, 'query'>
   readonly url: string
 }
