@@ -44,6 +44,7 @@ interface Run {
 /** All commands except `serve`, in an order in which they succeed. */
 const commands: Record<string, Run> = {
   migrate: { args: [] },
+  doctor: { args: ['--json', '--skip', service.databaseUrl ? 'durability,disk' : 'disk'] },
   'store copy': { args: ['--from', 'sqlite:nowhere', '--to', `postgres://u:${password}@[/x`], code: 2 },
   backup: { args: [join(folder, 'backup.db')], ...(service.databaseUrl && { code: 2 }) },
   restore: { args: [join(folder, 'backup.db')], code: service.databaseUrl ? 2 : 1 },
