@@ -45,6 +45,8 @@ function linesOf({ stderr }: Pick<RunningService, 'stderr'>): Line[] {
   return stderr()
     .trim()
     .split('\n')
+    // Node.js writes its own warnings to the same stream.
+    .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Line & { msg: string })
     .filter(({ msg }) => msg === 'request')
 }
