@@ -29,15 +29,8 @@ const storeIndependent = [
   /^server\/test\/http\/user\/(body-size|introspection-input|media-type|method-override|methods|strict-json)\.test\.ts$/,
 ]
 
-/** Files that run on a Citus cluster: what only a cluster can show, the store contract, and features with statements of all kinds. */
-const onCitus = [
-  /^server\/test\/(citus|replicas)\//,
-  /^server\/test\/store\/(audit-atomic|postgres\/postgres)\.test\.ts$/,
-  /^server\/test\/http\/(isolation|rate-limit|secrets)\.test\.ts$/,
-  /^server\/test\/http\/console\/console-session\.test\.ts$/,
-  /^server\/test\/http\/admin\/(admin-(findings|flows|if-match|promotion|search|user-groups)|audit|audit-list|export)\.test\.ts$/,
-  /^server\/test\/http\/user\/(get-or-create|idempotency|introspection|races|registered-mapping|response-cache|rotate|update)\.test\.ts$/,
-]
+/** Files that run on a Citus cluster: what only a cluster can show, and the contract of the store. */
+const onCitus = [/^server\/test\/citus\//, /^server\/test\/store\/postgres\/postgres\.test\.ts$/]
 
 const { values: options, positionals } = parseArgs({
   options: { unit: { type: 'boolean', default: false }, citus: { type: 'boolean', default: false } },
