@@ -42,13 +42,15 @@ const api = userApi(service.origin, Testing)
 const testingId = Number(/^(\d+) .*Testing/m.exec(await runCommand(service, 'api-token', 'list'))?.[1])
 
 function linesOf({ stderr }: Pick<RunningService, 'stderr'>): Line[] {
-  return stderr()
-    .trim()
-    .split('\n')
-    // Node.js writes its own warnings to the same stream.
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as Line & { msg: string })
-    .filter(({ msg }) => msg === 'request')
+  return (
+    stderr()
+      .trim()
+      .split('\n')
+      // Node.js writes its own warnings to the same stream.
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Line & { msg: string })
+      .filter(({ msg }) => msg === 'request')
+  )
 }
 
 /** Returns the only log line of the request with this response. */
