@@ -7,7 +7,7 @@ export function entryIn(mapping: string, key: string): string {
   return `(${replaced}::json ->> ${key})`
 }
 
-const idOf = (text: string) => `CASE WHEN ${text} ~ '^[1-9][0-9]{0,14}$' THEN ${text}::bigint END`
+const idOf = (text: string) => `CASE WHEN ${text} ~ '^[1-9][0-9]{0,15}$' THEN ${text}::bigint END`
 
 /**
  * Joins rows `entry` (`key`, `value`) with the `schema` and `data_source` that they name, or null. $1 is the workspace, $2
