@@ -1,6 +1,11 @@
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const base = alphabet.length
 const wordValues = 2 ** 32
+/** The digit of each character code; undefined for all other characters. */
+const digitOfCode: readonly (number | undefined)[] = Array.from({ length: 128 }, (_, code) => {
+  const digit = alphabet.indexOf(String.fromCharCode(code))
+  return digit < 0 ? undefined : digit
+})
 
 export const base62Pattern = /^[0-9A-Za-z]+$/
 
@@ -29,17 +34,17 @@ export function toBase62(bytes: Buffer, length: number): string {
 /** Reads 16 bytes that `toBase62` wrote. Returns null if the text has another character, or a number of more than 16 bytes. */
 export function fromBase62(digits: string): Buffer | null {
   const words = [0, 0, 0, 0]
-  for (const digit of digits) {
-    let carry = alphabet.indexOf(digit)
-    if (carry < 0) return null
+  for (let i = 0; i < digits.length; i++) {
+    let carry = digitOfCode[digits.charCodeAt(i)]
+    if (carry === undefined) return null
     for (let w = words.length - 1; w >= 0; w--) {
       const value = (words[w] as number) * base + carry
-      words[w] = value % wordValues
       carry = Math.floor(value / wordValues)
+      words[w] = value - carry * wordValues
     }
     if (carry > 0) return null
   }
   const bytes = Buffer.alloc(16)
-  words.forEach((word, w) => bytes.writeUInt32BE(word, 4 * w))
+  for (let w = 0; w < words.length; w++) bytes.writeUInt32BE(words[w] as number, 4 * w)
   return bytes
 }

