@@ -23,7 +23,7 @@ export function rotationResponse(userGroup: RotationResult): string {
 }
 
 /** Returns an introspection response (RFC 7662, section 2.2). An inactive token has no other members. Times are in seconds. */
-export function introspectionResponse(owner: Omit<TokenOwner, 'stamp'> | null): string {
+export function introspectionResponse(owner: Omit<TokenOwner, 'state'> | null): string {
   if (owner === null) return '{"active":false}'
   const { userGroup, issuedAt, validUntil, dataSources } = owner
   const { providedId, teamId, name, environment, mapping, properties } = userGroup

@@ -23,8 +23,9 @@ export function toBase62(bytes: Buffer, length: number): string {
     let remainder = 0
     for (let w = 0; w < words.length; w++) {
       const value = remainder * wordValues + (words[w] as number)
-      words[w] = Math.floor(value / base)
-      remainder = value % base
+      const quotient = Math.floor(value / base)
+      words[w] = quotient
+      remainder = value - quotient * base
     }
     digits = alphabet.charAt(remainder) + digits
   }

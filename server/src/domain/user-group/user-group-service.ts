@@ -12,7 +12,6 @@ import { shownPointer } from '../json/json-pointer.ts'
 import type { JsonText } from '../json/json-text.ts'
 import { DecryptionError, type Keyring } from '../secret-key/keyring.ts'
 import type {
-  ChangeStamp,
   ExpectedUserGroup,
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
@@ -23,6 +22,7 @@ import type {
   SecretKeyRetired,
   TokenOwner,
   TokenReference,
+  UserGroupState,
 } from './user-group-store.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
@@ -96,7 +96,7 @@ export class UserGroupService {
   }
 
   /**
-   * Returns the user group, created or changed where the request differs from it. `stamp` is set if it is unchanged.
+   * Returns the user group, created or changed where the request differs from it. `state` is null unless it is unchanged.
    * @throws Fault `name_required`, `validation_failed` (an unregistered mapping), `forbidden` (a creation or change without
    * `mayWrite`), `unavailable`
    */
@@ -105,12 +105,12 @@ export class UserGroupService {
     providedId: string,
     change: UserGroupChange,
     mayWrite: boolean,
-  ): Promise<{ created: boolean; userGroup: WithToken<UserGroupView>; stamp: ChangeStamp | undefined }> {
+  ): Promise<{ created: boolean; userGroup: WithToken<UserGroupView>; state: UserGroupState | null }> {
     const upserted = await this.upsert(caller, providedId, change, mayWrite)
     return {
       created: upserted.outcome === 'created',
       userGroup: this.#open(upserted.userGroup),
-      stamp: upserted.outcome === 'unchanged' ? upserted.stamp : undefined,
+      state: upserted.outcome === 'unchanged' ? upserted.state : null,
     }
   }
 

@@ -74,15 +74,10 @@ export interface UserGroupStore {
   locateLegacyToken(hash: Uint8Array): Promise<UserGroupLocation | null>
 
   /**
-   * Returns true only if the user group and its resolved mapping are as they were when they were read with this stamp.
+   * Returns true only if the user group and its resolved mapping are as they were when this state was read.
    * May return false although nothing changed. Never reads a cache.
    */
-  isUnchanged(
-    workspaceId: number,
-    environment: Environment,
-    location: UserGroupLocation,
-    stamp: ChangeStamp,
-  ): Promise<boolean>
+  isUnchanged(workspaceId: number, environment: Environment, state: UserGroupState): Promise<boolean>
 
   /** Deletes the idempotency keys that expire at `now` or earlier, in batches, and returns how many. */
   deleteExpiredIdempotencyKeys(now: number): Promise<number>
@@ -118,7 +113,7 @@ export interface GetOrCreateUserGroup extends Actor {
 export type GetOrCreateOutcome =
   | { readonly outcome: 'created' | 'updated'; readonly userGroup: UserGroup }
   // Nearly all requests end here, so the store reads only the columns of the response.
-  | { readonly outcome: 'unchanged'; readonly userGroup: UserGroupView; readonly stamp: ChangeStamp }
+  | { readonly outcome: 'unchanged'; readonly userGroup: UserGroupView; readonly state: UserGroupState }
   | { readonly outcome: 'name_required' | 'write_required' }
   | UnregisteredMapping
   | SecretKeyRetired
@@ -238,15 +233,21 @@ export interface ListUserGroups extends TenantScope {
  */
 export type ChangeStamp = string
 
+/** State of a user group that was read, for `isUnchanged`. */
+export interface UserGroupState {
+  readonly location: UserGroupLocation
+  readonly stamp: ChangeStamp
+}
+
 /** A token's user group, as it is now. */
 export interface TokenOwner {
   readonly userGroup: TokenlessUserGroup
+  readonly state: UserGroupState
   readonly issuedAt: number
   /** End of a superseded token's validity; null for the current token. */
   readonly validUntil: number | null
   /** Entries of the mapping that name a registered data source. */
   readonly dataSources: readonly RegisteredEntry[]
-  readonly stamp: ChangeStamp
 }
 
 /** The user group that a token belongs or belonged to, whether or not the token is valid. */

@@ -1,10 +1,8 @@
 import { introspectionResponse } from '../../contract/user/responses.ts'
 import { validationFailed } from '../../domain/fault.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
-import type { ChangeStamp, TokenOwner } from '../../domain/user-group/user-group-store.ts'
 import type { LastUsedRecorder } from '../../domain/api-token/last-used-tracker.ts'
 import type { IntrospectedUserGroup } from '../../domain/user-group/introspection-store.ts'
-import { locationOf } from '../../domain/user-group/location.ts'
 import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
 import { checkBodyHeaders, withBody } from '../request-body.ts'
@@ -46,25 +44,24 @@ export function introspectionRoute({
       )
       authorize(context, context, { apiToken, operation: 'introspect' }, rateLimiter)
       checkBodyHeaders(raw, formType, bodyLimit)
-      const { json, location } = await withBody(context, bodyLimit, (body) =>
+      const { json, state } = await withBody(context, bodyLimit, (body) =>
         responses.get('introspect', apiToken, body, async () => {
           const owner = await userGroups.introspect(apiToken, tokenOf(body))
           return {
             json: introspectionResponse(owner),
-            location: owner && locationOf(owner.userGroup),
-            stamp: stampOf(owner),
+            state: owner?.state ?? null,
+            // A grace period ends without a change of the user group.
+            mayCache: owner?.validUntil === null,
           }
         }),
       )
-      if (location !== null) introspections.note({ workspaceId: apiToken.workspaceId, ...location })
+      if (state !== null) {
+        const { bucket, teamId } = state.location
+        introspections.note({ workspaceId: apiToken.workspaceId, bucket, teamId })
+      }
       return json
     },
   }
-}
-
-/** Returns no stamp for a token in its grace period, which ends without a change of the user group. */
-function stampOf(owner: TokenOwner | null): ChangeStamp | undefined {
-  return owner?.validUntil === null ? owner.stamp : undefined
 }
 
 /**

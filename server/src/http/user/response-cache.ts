@@ -2,23 +2,21 @@ import { crc32 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import type { Store } from '../../domain/store.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
-import type { ChangeStamp } from '../../domain/user-group/user-group-store.ts'
-import type { UserGroupLocation } from '../../domain/user-group/location.ts'
+import type { UserGroupState } from '../../domain/user-group/user-group-store.ts'
 import type { Operation } from '../operations.ts'
 
 export type CachedOperation = Extract<Operation, 'getOrCreate' | 'introspect'>
 
 export interface CacheableResponse {
   readonly json: string
-  /** Location of the user group that the response describes; null if none. */
-  readonly location: UserGroupLocation | null
-  /** Stamp of that state. Without one, the response is not cached. */
-  readonly stamp?: ChangeStamp | undefined
+  /** State of the user group that the response describes; null if there is none, or if it was not read. */
+  readonly state: UserGroupState | null
+  /** True if the response is valid as long as the user group is unchanged. */
+  readonly mayCache: boolean
 }
 
 interface Entry extends CacheableResponse {
-  readonly location: UserGroupLocation
-  readonly stamp: ChangeStamp
+  readonly state: UserGroupState
 }
 
 /** Maximum size of an entry, so that a few large ones do not evict all others. */
@@ -63,16 +61,18 @@ export class ResponseCache {
     const key = `${operation}/${workspaceId}/${environment}/${body.toString('latin1')}`
     const cached = this.#responses.get(key)
     if (cached !== undefined) {
-      const { location, stamp } = cached
-      if (await this.#store.userGroups.isUnchanged(workspaceId, environment, location, stamp)) return cached
+      if (await this.#store.userGroups.isUnchanged(workspaceId, environment, cached.state)) return cached
     }
     const response = await respond()
-    const { location, stamp } = response
-    if (location !== null && stamp !== undefined && this.#isRepeated(key)) {
+    const { state, mayCache } = response
+    if (mayCache && state !== null && this.#isRepeated(key)) {
+      const { bucket, teamId } = state.location
       // A text built by concatenation is a tree, which V8 would flatten for each response.
       const json = Buffer.from(response.json).toString()
       const size = sizeOf(key) + sizeOf(json) + entryOverheadBytes
-      this.#responses.set(key, { json, location, stamp }, { size })
+      // A copy, because a location may be part of a larger object.
+      const kept = { location: { bucket, teamId }, stamp: state.stamp }
+      this.#responses.set(key, { json, state: kept, mayCache }, { size })
     }
     return response
   }

@@ -5,7 +5,6 @@ import { limits } from '../../contract/limits.ts'
 import type { ApiToken } from '../../domain/api-token/api-token.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
-import { locationOf } from '../../domain/user-group/location.ts'
 import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
 import { checkBodyHeaders, withBody } from '../request-body.ts'
@@ -41,13 +40,13 @@ export function userRoute({
       const { json } = await responses.get('getOrCreate', apiToken, body, async () => {
         const { providedId, change } = readUserGroupBody(body)
         const mayWrite = apiToken.scopes.includes('write')
-        const { created, userGroup, stamp } = await userGroups.getOrCreate(
+        const { created, userGroup, state } = await userGroups.getOrCreate(
           callerOf(context),
           providedId,
           change,
           mayWrite,
         )
-        return { json: getOrCreateResponse(created, userGroup), location: locationOf(userGroup), stamp }
+        return { json: getOrCreateResponse(created, userGroup), state, mayCache: true }
       })
       return json
     },

@@ -18,7 +18,6 @@ import {
   type UserGroupEvent,
 } from '../../domain/user-group/decisions.ts'
 import type {
-  ChangeStamp,
   DeleteUserGroup,
   EndGracePeriod,
   GetOrCreateOutcome,
@@ -38,6 +37,7 @@ import type {
   TokenReference,
   UpdateOutcome,
   UpdateUserGroup,
+  UserGroupState,
   UserGroupStore,
 } from '../../domain/user-group/user-group-store.ts'
 import { bucketOf, locationOf, type UserGroupLocation } from '../../domain/user-group/location.ts'
@@ -100,7 +100,11 @@ export class UserGroups implements UserGroupStore {
         switch (decision) {
           case 'unchanged': {
             if (row === null) continue
-            if (!isOurs) return { outcome: 'unchanged', userGroup: viewOf(key, row), stamp: row.stamp }
+            if (!isOurs) {
+              const location = { bucket: key.bucket, teamId: row.team_id }
+              const state = { location, stamp: row.stamp }
+              return { outcome: 'unchanged', userGroup: viewOf(key, row), state }
+            }
             const created = await this.#statements.select.add(key, attempt)
             if (created !== null) return { outcome: 'created', userGroup: userGroupOf(key, created) }
             continue
@@ -277,7 +281,8 @@ export class UserGroups implements UserGroupStore {
         if (!isTokenActive({ userGroup, validUntil }, now)) return null
         const dataSources = await this.#mappings.findRegistered(scope, row, attempt)
         if (dataSources === null) continue
-        return { userGroup, issuedAt: row.issued_at ?? row.token_issued_at, validUntil, dataSources, stamp }
+        const issuedAt = row.issued_at ?? row.token_issued_at
+        return { userGroup, state: { location: token, stamp }, issuedAt, validUntil, dataSources }
       }
     })
   }
@@ -301,8 +306,7 @@ export class UserGroups implements UserGroupStore {
   isUnchanged(
     workspaceId: number,
     environment: Environment,
-    { bucket, teamId }: UserGroupLocation,
-    stamp: ChangeStamp,
+    { location: { bucket, teamId }, stamp }: UserGroupState,
   ): Promise<boolean> {
     const item = { workspaceId, environment, bucket, teamId, stamp }
     return this.#retry.run((attempt) => this.#statements.isUnchanged.add(item, attempt))

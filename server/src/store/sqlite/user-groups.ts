@@ -19,7 +19,6 @@ import {
   type Transition,
 } from '../../domain/user-group/decisions.ts'
 import type {
-  ChangeStamp,
   DeleteUserGroup,
   EndGracePeriod,
   GetOrCreateOutcome,
@@ -38,9 +37,10 @@ import type {
   TokenReference,
   UpdateOutcome,
   UpdateUserGroup,
+  UserGroupState,
   UserGroupStore,
 } from '../../domain/user-group/user-group-store.ts'
-import { bucketOf, type UserGroupLocation } from '../../domain/user-group/location.ts'
+import { bucketOf, locationOf, type UserGroupLocation } from '../../domain/user-group/location.ts'
 import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group.ts'
 import { auditedChangeOf } from '../audit-row.ts'
 import {
@@ -95,8 +95,10 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     const values = this.#statements.selectView.get(key.workspaceId, key.environment, key.providedId)
     const view = values === undefined ? null : viewOf(key, viewRowOf(values))
     const decision = decideGetOrCreate(view, command)
-    if (view !== null && decision === 'unchanged')
-      return { outcome: 'unchanged', userGroup: view, stamp: this.#changeTracker.current }
+    if (view !== null && decision === 'unchanged') {
+      const state = { location: locationOf(view), stamp: this.#changeTracker.current }
+      return { outcome: 'unchanged', userGroup: view, state }
+    }
     if (decision === 'write_required' || decision === 'name_required') return { outcome: decision }
     if (decision === 'change') return this.update(command) as GetOrCreateOutcome
     const refusal = this.#mappings.check(key, mappingToCheck(command))
@@ -202,7 +204,8 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     if (!isTokenActive({ userGroup, validUntil }, now)) return null
     const dataSources = this.#mappings.findRegistered(scope, row.mapping)
     const issuedAt = superseded?.issued_at ?? row.token_issued_at
-    return { userGroup, issuedAt, validUntil, dataSources, stamp: this.#changeTracker.current }
+    const state = { location: token, stamp: this.#changeTracker.current }
+    return { userGroup, state, issuedAt, validUntil, dataSources }
   }
 
   identifyToken(
@@ -224,13 +227,8 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     return this.#tokens.locateLegacy(hash)
   }
 
-  isUnchanged(
-    _workspaceId: number,
-    _environment: Environment,
-    { teamId }: UserGroupLocation,
-    stamp: ChangeStamp,
-  ): boolean {
-    return this.#changeTracker.isUnchanged(teamId, stamp)
+  isUnchanged(_workspaceId: number, _environment: Environment, { location, stamp }: UserGroupState): boolean {
+    return this.#changeTracker.isUnchanged(location.teamId, stamp)
   }
 
   deleteExpiredIdempotencyKeys(now: number): number {

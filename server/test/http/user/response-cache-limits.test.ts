@@ -37,11 +37,11 @@ async function startCache({
   const respond = async (): Promise<CacheableResponse> => {
     const found = await getOrCreate(store, key, { change: {} })
     assert.ok(found.outcome === 'unchanged')
-    return { json: `{"response":${++count}}`, location, stamp: found.stamp, ...over }
+    return { json: `{"response":${++count}}`, state: found.state, mayCache: true, ...over }
   }
   const get = async ({ operation = 'getOrCreate', tenantScope = {}, body = '{}' }: Request = {}) => {
     const response = await responses.get(operation, { ...key, ...tenantScope }, Buffer.from(body), respond)
-    assert.deepEqual(response.location, location)
+    assert.deepEqual(response.state?.location, location)
     return Number(/\d+/.exec(response.json)?.[0])
   }
   return {
@@ -80,15 +80,15 @@ describe('the response cache', () => {
       for (const [place, request] of requests.entries()) assert.equal(await get(request), first + place)
   })
 
-  it('does not keep a response without a stamp', async () => {
-    const { repeat } = await startCache({ stamp: undefined })
+  it('does not keep a response that ends without a change of the user group', async () => {
+    const { repeat } = await startCache({ mayCache: false })
     assert.deepEqual(await repeat(3), [1, 2, 3])
   })
 
   it('does not keep a response about no user group', async () => {
     const responses = new ResponseCache(store, 1_000_000)
     let count = 0
-    const respond = () => Promise.resolve({ json: `${++count}`, location: null })
+    const respond = () => Promise.resolve({ json: `${++count}`, state: null, mayCache: true })
     for (let i = 1; i <= 3; i++)
       assert.equal((await responses.get('introspect', freshKey(), Buffer.from('x'), respond)).json, `${i}`)
   })

@@ -17,11 +17,11 @@ export function unchanged(userGroup: UserGroup): unknown {
   return { outcome: 'unchanged', userGroup: view }
 }
 
-/** Removes the change stamp, which differs between stores and processes. */
-export function unstamped<Result extends object>(result: Result): Omit<Result, 'stamp'> {
-  return Object.fromEntries(Object.entries(result).filter(([name]) => name !== 'stamp')) as Omit<
+/** Removes the state for `isUnchanged`, which differs between stores and processes. */
+export function withoutState<Result extends object>(result: Result): Omit<Result, 'state'> {
+  return Object.fromEntries(Object.entries(result).filter(([name]) => name !== 'state')) as Omit<
     Result,
-    'stamp'
+    'state'
   >
 }
 

@@ -7,7 +7,7 @@ import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn, mapped, type Mapping } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
 import { referenceOf, mint, actor, plain, tokenless } from './store-fixtures.ts'
-import { userGroupOf, unstamped } from './created-user-group.ts'
+import { userGroupOf, withoutState } from './created-user-group.ts'
 
 /** Tests how a store resolves the mapping of a user group to data sources. */
 export function describeMappings(name: string, openFreshStore: () => Promise<Store>): void {
@@ -240,7 +240,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       const assertFound = async (token: UserGroup['token'], now: number, expected: unknown) => {
         const found = await find(token, now)
         assert.ok(found)
-        assert.deepEqual(plain(unstamped(found)), plain(expected))
+        assert.deepEqual(plain(withoutState(found)), plain(expected))
       }
       const expect = async (dataSource: DataSource) => {
         const found = await store.userGroups.find(group)

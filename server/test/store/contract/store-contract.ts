@@ -29,7 +29,7 @@ import {
   tokenless,
   unknownTokenOf,
 } from './store-fixtures.ts'
-import { userGroupOf, unstamped } from './created-user-group.ts'
+import { userGroupOf, withoutState } from './created-user-group.ts'
 
 /** Tests the contract of a store. One test file per database runs it. */
 export function describeStore(name: string, openFreshStore: () => Promise<Store>): void {
@@ -77,7 +77,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         assert.equal(first.outcome, 'created')
         const { teamId, token, ...rest } = first.userGroup
         const second = await create(key, change, 5000)
-        assert.deepEqual(plain(unstamped(second)), {
+        assert.deepEqual(plain(withoutState(second)), {
           outcome: 'unchanged',
           userGroup: plain({ ...key, ...change, teamId, token }),
         })
@@ -283,7 +283,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
         const owner = { userGroup: tokenless(group), issuedAt: 1000, validUntil: null, dataSources: [] }
         const found = await find(token, 1)
         assert.ok(found)
-        assert.deepEqual(plain(unstamped(found)), plain(owner))
+        assert.deepEqual(plain(withoutState(found)), plain(owner))
         assert.equal(await find(token, 1, 'Testing'), null)
         assert.equal(await find(token, 1, 'Customer', 2), null)
         assert.equal(await find(unknownTokenOf(group), 1), null)

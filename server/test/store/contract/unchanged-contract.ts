@@ -39,7 +39,7 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
     const stampOfRead = async (group: UserGroup): Promise<ChangeStamp> => {
       const outcome = await getOrCreate(store, group, { change: content })
       assert.equal(outcome.outcome, 'unchanged')
-      return outcome.stamp
+      return outcome.state.stamp
     }
     const stampOfIntrospection = async ({
       workspaceId,
@@ -48,10 +48,13 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
     }: UserGroup): Promise<ChangeStamp> => {
       const owner = await store.userGroups.findByToken(workspaceId, environment, referenceOf(token), 9000)
       assert.ok(owner)
-      return owner.stamp
+      return owner.state.stamp
     }
     const isUnchanged = (group: UserGroup, stamp: ChangeStamp) =>
-      store.userGroups.isUnchanged(group.workspaceId, group.environment, locationOf(group), stamp)
+      store.userGroups.isUnchanged(group.workspaceId, group.environment, {
+        location: locationOf(group),
+        stamp,
+      })
     const rotate = (by: Store, { workspaceId, environment, token }: UserGroup) =>
       by.userGroups.rotate({
         ...{ ...actor, workspaceId, environment, target: { token: referenceOf(token) } },

@@ -18,7 +18,7 @@ import {
   valueOf,
   waitingForLocks,
 } from './postgres-support.ts'
-import { userGroupOf, unchanged, unstamped } from '../contract/created-user-group.ts'
+import { userGroupOf, unchanged, withoutState } from '../contract/created-user-group.ts'
 import { count, referenceOf, actor, plain, text } from '../contract/store-fixtures.ts'
 
 function tokenOf(outcome: RotateOutcome): string {
@@ -238,7 +238,7 @@ describe('PostgreSQL: a creation', () => {
     const others: unknown[] = []
     const lose: Lose = async (caught) => {
       await caught.run()
-      others.push(unstamped(await other.userGroups.getOrCreate(command)))
+      others.push(withoutState(await other.userGroups.getOrCreate(command)))
       caught.cutOff()
     }
     const result = await losing(proxy, statements.createUserGroup, lose, () =>
@@ -261,7 +261,7 @@ describe('PostgreSQL: a creation', () => {
       store.userGroups.getOrCreate(command),
     )
     assert.deepEqual(
-      plain([unstamped(result)]),
+      plain([withoutState(result)]),
       plain(others.map((created) => unchanged(userGroupOf(created)))),
     )
   })

@@ -55,7 +55,8 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   updateUserGroup: (store) => store.userGroups.update({ key, change: { name: 'B' }, ...actor, now: 1 }),
   rotateUserGroupToken: (store) => store.userGroups.rotate(rotation(token)),
   findByToken: (store) => store.userGroups.findByToken(1, 'Customer', referenceOf(token), 1),
-  isUnchanged: (store) => store.userGroups.isUnchanged(1, 'Customer', { bucket: 0, teamId: 1 }, '1/1'),
+  isUnchanged: (store) =>
+    store.userGroups.isUnchanged(1, 'Customer', { location: { bucket: 0, teamId: 1 }, stamp: '1/1' }),
   findUserGroup: (store) => store.userGroups.find(key),
   listUserGroups: (store) =>
     store.userGroups.list({ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 5 }),

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
-import { locationOf } from '../../../src/domain/user-group/location.ts'
 import type { UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { getOrCreate } from '../contract/mapped-user-groups.ts'
-import { userGroupOf } from '../contract/created-user-group.ts'
+
 import { openPostgres } from './postgres-support.ts'
 import { freshKey, mint, actor } from '../contract/store-fixtures.ts'
 
@@ -29,7 +28,7 @@ describe('PostgreSQL: a user group that was read at a lost revision and has sinc
       const store = await openPostgres(t, url)
       const session = await openSession(t, url)
       const key = freshKey()
-      const location = locationOf(userGroupOf(await getOrCreate(store, key)))
+      await getOrCreate(store, key)
       const apply = async (changes: Change[], now: number) => {
         for (const [i, change] of changes.entries()) await change(store, key, now + i)
       }
@@ -37,8 +36,9 @@ describe('PostgreSQL: a user group that was read at a lost revision and has sinc
       await session.query('CREATE TABLE kept AS SELECT * FROM user_group')
       await session.query('CREATE TABLE kept_versions AS SELECT * FROM user_group_version')
       await apply(lost, 2000)
-      const { stamp } = (await getOrCreate(store, key, { change: {} })) as { stamp: string }
-      assert.equal(await store.userGroups.isUnchanged(1, 'Customer', location, stamp), true)
+      const found = await getOrCreate(store, key, { change: {} })
+      assert.ok(found.outcome === 'unchanged')
+      assert.equal(await store.userGroups.isUnchanged(1, 'Customer', found.state), true)
       const before = await store.userGroups.find(key)
       for (const table of ['user_group_version', 'superseded_token'])
         await session.query(`DELETE FROM ${table}`)
@@ -47,7 +47,7 @@ describe('PostgreSQL: a user group that was read at a lost revision and has sinc
       await session.query('INSERT INTO user_group OVERRIDING SYSTEM VALUE SELECT * FROM kept')
       await apply(later, 3000)
       assert.equal((await store.userGroups.find(key))?.revision, before?.revision)
-      assert.equal(await store.userGroups.isUnchanged(1, 'Customer', location, stamp), false)
+      assert.equal(await store.userGroups.isUnchanged(1, 'Customer', found.state), false)
     })
   }
 })

@@ -12,7 +12,7 @@ import { StoreError } from '../../../src/store/store-error.ts'
 import { temporaryFolder } from '../../support/service.ts'
 import { describeStore } from '../contract/store-contract.ts'
 import { describeMappingEntries } from '../contract/mapping-entries-contract.ts'
-import { userGroupOf, unchanged, unstamped } from '../contract/created-user-group.ts'
+import { userGroupOf, unchanged, withoutState } from '../contract/created-user-group.ts'
 import { describeProcesses } from '../contract/store-processes.ts'
 import { describeUnchanged } from '../contract/unchanged-contract.ts'
 import { mint, actor } from '../contract/store-fixtures.ts'
@@ -84,7 +84,7 @@ describe('SQLite: the file', () => {
     const second = await open(path)
     const found = await second.userGroups.getOrCreate(create('a'))
     await second.close()
-    assert.deepEqual(unstamped(found), unchanged(userGroupOf(created)))
+    assert.deepEqual(withoutState(found), unchanged(userGroupOf(created)))
   })
 
   it('is created once when two threads open it at the same time', async () => {
