@@ -5,7 +5,6 @@ import type { UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { getOrCreate } from '../contract/mapped-user-groups.ts'
-
 import { openPostgres } from './postgres-support.ts'
 import { freshKey, mint, actor } from '../contract/store-fixtures.ts'
 
