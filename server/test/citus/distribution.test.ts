@@ -1,37 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
-import type { Store } from '../../src/domain/store.ts'
-import type { UserGroup } from '../../src/domain/user-group/user-group.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openSession } from '../support/session.ts'
 import { fill } from '../store/postgres/postgres-grown.ts'
-import { created, creation, openPostgres, rotation, valueOf } from '../store/postgres/postgres-support.ts'
-import { deletion, freshKey, actor, referenceOf } from '../store/contract/store-fixtures.ts'
+import { created, openPostgres, useAll, valueOf } from '../store/postgres/postgres-support.ts'
+import { referenceOf } from '../store/contract/store-fixtures.ts'
 import { defaults } from '../store/store-options.ts'
-
-const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
-
-/** Runs each kind of statement on user groups. */
-async function useAll(store: Store, group: UserGroup): Promise<UserGroup> {
-  const { teamId } = group
-  const { userGroups } = store
-  const key = { ...tenantScope, providedId: group.providedId }
-  assert.equal((await userGroups.getOrCreate(creation({ key, change: {} }))).outcome, 'unchanged')
-  assert.equal((await userGroups.getOrCreate(creation({ key: freshKey() }))).outcome, 'created')
-  const owner = await userGroups.findByToken(1, 'Customer', referenceOf(group.token), 1)
-  assert.equal(owner?.userGroup.teamId, teamId)
-  const name = `${group.name}.`
-  assert.equal((await userGroups.update({ key, change: { name }, ...actor, now: 2000 })).outcome, 'updated')
-  const rotated = await userGroups.rotate(rotation(group.token))
-  assert.ok(rotated.outcome === 'rotated')
-  await store.introspections.record([{ workspaceId: 1, ...referenceOf(group.token), introspectedAt: 60_000 }])
-  assert.equal(await userGroups.delete(deletion(group)), 'deleted')
-  const restored = await userGroups.restore({ ...actor, ...tenantScope, teamId, deletedAfter: 0, now: 9000 })
-  assert.equal(restored.outcome, 'restored')
-  return { ...group, name, token: rotated.userGroup.token }
-}
 
 const countShards = "SELECT count(*)::int FROM pg_dist_shard WHERE logicalrelid = 'user_group'::regclass"
 

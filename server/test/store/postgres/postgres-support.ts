@@ -17,7 +17,7 @@ import { DatabaseProxy, type ProxyOptions } from '../../support/database-proxy.t
 import { migratedDatabase } from '../../support/database.ts'
 import type { Scope } from '../../support/scope.ts'
 import { openSession } from '../../support/session.ts'
-import { freshKey, mint, actor, referenceOf } from '../contract/store-fixtures.ts'
+import { deletion, freshKey, mint, actor, referenceOf } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 import { userGroupOf } from '../contract/created-user-group.ts'
 
@@ -223,4 +223,25 @@ export async function assertPlaceRefused(
     else assert.match(message, expected)
     return true
   })
+}
+
+/** Runs each kind of statement on user groups, and returns the user group as it is afterwards. */
+export async function useAll(store: Store, group: UserGroup): Promise<UserGroup> {
+  const { teamId } = group
+  const { userGroups } = store
+  const tenantScope = { workspaceId: 1, environment: 'Customer' } as const
+  const key = { ...tenantScope, providedId: group.providedId }
+  assert.equal((await userGroups.getOrCreate(creation({ key, change: {} }))).outcome, 'unchanged')
+  assert.equal((await userGroups.getOrCreate(creation({ key: freshKey() }))).outcome, 'created')
+  const owner = await userGroups.findByToken(1, 'Customer', referenceOf(group.token), 1)
+  assert.equal(owner?.userGroup.teamId, teamId)
+  const name = `${group.name}.`
+  assert.equal((await userGroups.update({ key, change: { name }, ...actor, now: 2000 })).outcome, 'updated')
+  const rotated = await userGroups.rotate(rotation(group.token))
+  assert.ok(rotated.outcome === 'rotated')
+  await store.introspections.record([{ workspaceId: 1, ...referenceOf(group.token), introspectedAt: 60_000 }])
+  assert.equal(await userGroups.delete(deletion(group)), 'deleted')
+  const restored = await userGroups.restore({ ...actor, ...tenantScope, teamId, deletedAfter: 0, now: 9000 })
+  assert.equal(restored.outcome, 'restored')
+  return { ...group, name, token: rotated.userGroup.token }
 }
