@@ -10,7 +10,11 @@ import { startWorker } from '../lib/worker.js'
 
 /** @type {readonly StoreOperation[]} */
 const operations = ['read', 'introspect', 'create', 'change', 'rotate']
-const callers = 32
+const loads = [
+  { workspaces: 1, callers: 32 },
+  { workspaces: 1, callers: 256 },
+  { workspaces: 1000, callers: 256 },
+]
 /** Number of user groups that are read, changed and rotated. */
 const userGroups = 10_000
 
@@ -31,8 +35,8 @@ export async function citus() {
       "SELECT 1 FROM pg_dist_shard WHERE logicalrelid = 'user_group'::regclass",
     )
     const rows = []
-    for (const workspaces of [1, 1000]) rows.push(...(await measure(plain.url, coordinator, workspaces)))
-    const title = `The store on Citus with ${shards.length} shards and on PostgreSQL ${plain.version}, ${callers} callers`
+    for (const load of loads) rows.push(...(await measure(plain.url, coordinator, load)))
+    const title = `The store on Citus with ${shards.length} shards and on PostgreSQL ${plain.version}`
     return { title, rows }
   } finally {
     await cluster.end()
@@ -43,9 +47,9 @@ export async function citus() {
 /**
  * @param {string} plainUrl
  * @param {string} clusterUrl
- * @param {number} workspaces
+ * @param {{ workspaces: number, callers: number }} size
  */
-async function measure(plainUrl, clusterUrl, workspaces) {
+async function measure(plainUrl, clusterUrl, { workspaces, callers }) {
   // Separate processes, so that one contestant's optimizations do not affect another.
   const stores = [
     { store: 'PostgreSQL', url: plainUrl, worker: startWorker('store-load.js') },
@@ -56,7 +60,8 @@ async function measure(plainUrl, clusterUrl, workspaces) {
     for (const { url, worker } of stores) await worker.ask({ ...load, url, operation: 'prepare' })
     const rows = []
     for (const operation of operations) {
-      const nameOf = (/** @type {string} */ store) => `${operation}, ${workspaces} workspaces, ${store}`
+      const nameOf = (/** @type {string} */ store) =>
+        `${operation}, ${callers} callers, ${workspaces} workspaces, ${store}`
       const compared = await compare(
         stores.map(({ store, url, worker }) => ({
           name: nameOf(store),

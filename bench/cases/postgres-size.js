@@ -15,14 +15,14 @@ export async function postgresSize() {
   try {
     await insertUserGroups(client, { prefix: 'customer-', first: 10_000_000, count }, { order: 'random' })
     await client.query(
-      `INSERT INTO superseded_token (workspace_id, token_hash, team_id, issued_at, superseded_at, valid_until)
-       SELECT workspace_id, sha256(token_hash), team_id, token_issued_at, token_issued_at, token_issued_at
+      `INSERT INTO superseded_token (bucket, workspace_id, token_hash, team_id, issued_at, superseded_at, valid_until)
+       SELECT bucket, workspace_id, sha256(token_hash), team_id, token_issued_at, token_issued_at, token_issued_at
        FROM user_group ORDER BY token_hash`,
     )
     // One event per millisecond, of random user groups.
     await client.query(
-      `INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id, team_id, provided_id, details)
-       SELECT workspace_id, environment,
+      `INSERT INTO audit_event (bucket, workspace_id, environment, event_id, action, author, request_id, team_id, provided_id, details)
+       SELECT bucket, workspace_id, environment,
               (lpad(to_hex(token_issued_at + row_number() OVER (ORDER BY token_hash)), 12, '0') || '7000'
                || left(md5(provided_id), 16))::uuid,
               'user_group.updated', 'api_token:1', 'k3Jf81Qz-2s', team_id, provided_id,

@@ -19,7 +19,7 @@ export const coalescedInsert = `INSERT INTO user_group (workspace_id, environmen
   FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::bytea[], $10::bigint[])
     AS new (provided_id, name, mapping, properties, token_hash, token_key_id, token_sealed, now)
   ORDER BY new.provided_id COLLATE "C"
-  ON CONFLICT (workspace_id, environment, provided_id) DO NOTHING
+  ON CONFLICT (workspace_id, environment, provided_id, bucket) DO NOTHING
   RETURNING team_id, provided_id`
 
 /** Length of an encrypted token: nonce, token of the environment Testing, tag. */
@@ -38,7 +38,8 @@ export const typicalRow = {
 }
 
 /**
- * Inserts user groups whose tokens cannot be decrypted.
+ * Inserts user groups whose tokens cannot be decrypted, all in one bucket. Statements that insert more of them need no bucket and
+ * no team id.
  * @param {import('pg').Client} client
  * @param {import('./ids.js').Ids} ids
  * @param {{ table?: string, order?: 'counted' | 'random' }} [options] ordered rows fill indexes best
@@ -46,6 +47,9 @@ export const typicalRow = {
 export async function insertUserGroups(client, { prefix, first, count }, options = {}) {
   const { table = 'user_group', order = 'counted' } = options
   const { name, mapping, properties, keyId, sealed } = typicalRow
+  await client.query(
+    `ALTER TABLE ${table} ALTER bucket SET DEFAULT 0, ALTER team_id SET DEFAULT nextval('user_group_team_id_seq')`,
+  )
   await client.query(
     `INSERT INTO ${table} (workspace_id, environment, ${writtenColumns})
      SELECT 1, 'Testing', $1::text || n, $4, $5, $6, sha256(int8send(n)), $7, $8::bytea, $9, $9, $9
