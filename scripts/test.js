@@ -23,7 +23,7 @@ const storeIndependent = [
   /^server\/test\/clients\//,
   /^server\/test\/hostile\/(bodies|delivery|framing|messages)\.test\.ts$/,
   /^server\/test\/http\/(responses|scopes)\.test\.ts$/,
-  /^server\/test\/http\/admin\/(admin-input|import-connections)\.test\.ts$/,
+  /^server\/test\/http\/admin\/(admin-input|import-connections|import-memory)\.test\.ts$/,
   /^server\/test\/http\/console\/console-pages\.test\.ts$/,
   /^server\/test\/http\/server\/(overload|protocol-errors|timeouts)\.test\.ts$/,
   /^server\/test\/http\/user\/(body-size|introspection-input|media-type|method-override|methods|strict-json)\.test\.ts$/,

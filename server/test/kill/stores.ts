@@ -1,11 +1,8 @@
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
-import { Client } from 'pg'
 import type { Belongings } from '../failover/belongings.ts'
 import { PostgresServer } from '../failover/postgres-server.ts'
 import type { Query } from '../failover/verify.ts'
-import { freshDatabase } from '../support/database.ts'
-import type { Scope } from '../support/scope.ts'
 
 /** The store of services that are killed. */
 export interface KilledStore {
@@ -38,21 +35,6 @@ export function sqliteStore(folder: string): KilledStore {
       ...(await query('PRAGMA foreign_key_check')).map((row) => `a row of ${row.table} refers to nothing`),
     ],
   }
-}
-
-/** A database of the server that all tests share. The server is not killed. */
-export async function sharedPostgresStore(t: Scope): Promise<KilledStore> {
-  const databaseUrl = await freshDatabase(t)
-  const query = async (sql: string) => {
-    const client = new Client(databaseUrl)
-    await client.connect()
-    try {
-      return (await client.query(sql)).rows
-    } finally {
-      await client.end()
-    }
-  }
-  return { databaseUrl, query, findFaults: () => findFaultsOfPostgres(query) }
 }
 
 /** A separate server, which may be killed. */

@@ -146,3 +146,7 @@ export async function markUnfinished(session: Client): Promise<void> {
     "COMMENT ON TABLE schema_migration IS 'User Group Service, being filled by ugs store copy'",
   )
 }
+
+export async function markFinished(session: Client): Promise<void> {
+  await session.query("COMMENT ON TABLE schema_migration IS 'User Group Service'")
+}
