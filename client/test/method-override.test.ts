@@ -12,8 +12,8 @@ describe('proxy that', () => {
   const service = sharedService()
   const behind = (proxy: HttpProxy, options: Partial<UserGroupClientOptions> = {}) =>
     new UserGroupClient({ origin: proxy.origin, apiToken: service().tokens.Testing, ...options })
-  const onGet = (what: 'drop body' | number): ProxyBehavior => ({
-    on: (method) => (method === 'GET' ? what : undefined),
+  const onGet = (behavior: 'drop body' | number): ProxyBehavior => ({
+    on: (method) => (method === 'GET' ? behavior : undefined),
   })
 
   it('passes everything: the methods stay', async (t) => {

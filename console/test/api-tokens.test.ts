@@ -235,11 +235,11 @@ describe('API tokens page', () => {
         await page.getByRole('button', { name: 'Create an API token' }).click()
         await page.getByRole('dialog').waitFor()
       },
-      ...(['Rotate', 'Revoke'] as const).map((what) => async (page: Page) => {
+      ...(['Rotate', 'Revoke'] as const).map((title) => async (page: Page) => {
         await page.getByRole('button', { name: 'Cancel' }).click()
         await page.getByRole('dialog').waitFor({ state: 'detached' })
         await page
-          .getByRole('button', { name: new RegExp(`^${what} `) })
+          .getByRole('button', { name: new RegExp(`^${title} `) })
           .first()
           .click()
         await page.getByRole('dialog').waitFor()

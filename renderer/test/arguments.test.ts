@@ -20,8 +20,8 @@ describe('an invalid argument is a TypeError with a remedy', () => {
     ['a user group without properties', { providedId: 'a', name: 'b' }],
     ['a list of properties', { ...example, properties: [] }],
   ]
-  for (const [what, userGroup] of odd) {
-    it(`${what} as the user group`, () => {
+  for (const [title, userGroup] of odd) {
+    it(`${title} as the user group`, () => {
       const error = {
         name: 'TypeError',
         message: /^userGroup must have .*: pass what IntrospectionClient.introspect returned, /,

@@ -82,15 +82,15 @@ describe('introspect retries', () => {
     ['504', status(504, { 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' }), 'unavailable'],
     ['503 that says nonsense about when', status(503, { 'retry-after': 'soon' }), 'unavailable'],
   ] // prettier-ignore
-  for (const [what, responder, code] of passing) {
-    it(`after ${what}`, async (t) => {
+  for (const [title, responder, code] of passing) {
+    it(`after ${title}`, async (t) => {
       const { url, received } = await serve(t, responder, json(active))
       assert.equal((await client(url).introspect(token))?.providedId, 'customer-42')
       assert.equal(received.length, 2)
       assert.equal(new Set(received.map(({ body }) => body)).size, 1)
     })
 
-    it(`up to three times after ${what}, then fails`, async (t) => {
+    it(`up to three times after ${title}, then fails`, async (t) => {
       const { url, received } = await serve(t, responder)
       assert.equal((await failure(client(url, { deadlineMs: 10_000 }).introspect(token))).code, code)
       assert.equal(received.length, 4)
@@ -214,8 +214,8 @@ describe('introspect fails at once', () => {
     ['what is not UTF-8', text(Buffer.from(JSON.stringify({ ...active, name: '\u00e9' }), 'latin1'))],
     ['half a response', text(JSON.stringify(active).slice(0, -1))],
   ]
-  for (const [what, responder] of strange) {
-    it(`after ${what}`, async (t) => {
+  for (const [title, responder] of strange) {
+    it(`after ${title}`, async (t) => {
       const { url, received } = await serve(t, responder)
       assert.equal((await failure(client(url).introspect(token))).code, 'bad_answer')
       assert.equal(received.length, 1)

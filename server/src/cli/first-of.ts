@@ -1,4 +1,4 @@
-import type { Page } from '../domain/user-group/user-group-management.ts'
+import type { Page } from '../domain/util/page.ts'
 
 /** Returns the first `count` items of a paged list. A page before the last may be short or empty. */
 export async function firstOf<Item>(

@@ -149,8 +149,8 @@ describe('Citus: the commands to the nodes', () => {
     },
     'a deletion': { run: (group) => store.userGroups.delete(deletion(group)), maxCommands: 2 },
   }
-  for (const [what, { run, maxCommands }] of Object.entries(operations)) {
-    it(`${what} sends at most ${maxCommands} to one node, and prepares no transaction`, async () => {
+  for (const [title, { run, maxCommands }] of Object.entries(operations)) {
+    it(`${title} sends at most ${maxCommands} to one node, and prepares no transaction`, async () => {
       // Twice, because Citus and PostgreSQL plan the first executions of a statement differently.
       for (const group of [await make(), await make()]) {
         const commands = await commandsOf(() => run(group))

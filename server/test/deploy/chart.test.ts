@@ -88,8 +88,8 @@ test('the validation finds fields that Kubernetes refuses', async (t) => {
   await assert.rejects(assertValid(t, [{ ...account, automountToken: false }]), /automountToken/)
 })
 
-for (const [what, values] of Object.entries(allValues)) {
-  test(`the chart ${what} passes the linter and renders valid manifests`, async (t) => {
+for (const [title, values] of Object.entries(allValues)) {
+  test(`the chart ${title} passes the linter and renders valid manifests`, async (t) => {
     const command = findTool(t, helm)
     if (command === undefined) return
     const linted = run(t, command, ['lint', '--strict'], values)
@@ -180,8 +180,8 @@ const wrongValues: Record<string, [values: object, message: RegExp]> = {
     /ingress\.tlsSecret: set it; API tokens must not/,
   ],
 }
-for (const [what, [values, message]] of Object.entries(wrongValues)) {
-  test(`the chart refuses ${what}`, (t) => {
+for (const [title, [values, message]] of Object.entries(wrongValues)) {
+  test(`the chart refuses ${title}`, (t) => {
     const command = findTool(t, helm)
     if (command === undefined) return
     const { status, stderr } = run(t, command, ['template', 'release'], values)

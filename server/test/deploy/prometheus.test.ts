@@ -78,13 +78,13 @@ test('the dashboard and the alerts use only existing metrics', () => {
   const known = listed.flatMap(({ name, type }) =>
     type === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`) : [name],
   )
-  for (const [what, text] of Object.entries({ alerts, dashboard: expressions.join('\n') })) {
+  for (const [title, text] of Object.entries({ alerts, dashboard: expressions.join('\n') })) {
     const named = [...text.matchAll(/\b(?:ugs|process|nodejs)_\w+/g)].map(([name]) => name)
-    assert.ok(named.length > 0, what)
+    assert.ok(named.length > 0, title)
     assert.deepEqual(
       named.filter((name) => !known.includes(name)),
       [],
-      what,
+      title,
     )
   }
 })

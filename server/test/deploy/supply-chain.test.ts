@@ -121,8 +121,8 @@ describe('the check of the dependencies', () => {
       /^package.json: eslint is not pinned to one version \(\^10.0.0\)/,
     ],
   }
-  for (const [what, [change, message]] of Object.entries(wrong)) {
-    it(`fails where one ${what}`, (t) => {
+  for (const [title, [change, message]] of Object.entries(wrong)) {
+    it(`fails where one ${title}`, (t) => {
       const { status, stderr } = check(t, change)
       assert.equal(status, 1)
       assert.match(stderr, message)

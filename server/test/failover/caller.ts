@@ -114,8 +114,8 @@ export class Caller {
     return this.#violation(sent, `responded ${status} ${text}`)
   }
 
-  #violation({ kind, id }: Sent, what: string): { outcome: Outcome } {
-    this.ledger.violations.push(`${kind} of ${id}: ${what}`)
+  #violation({ kind, id }: Sent, title: string): { outcome: Outcome } {
+    this.ledger.violations.push(`${kind} of ${id}: ${title}`)
     return { outcome: 'in doubt' }
   }
 }

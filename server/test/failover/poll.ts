@@ -7,7 +7,7 @@ const pauseMs = 20
  * @throws Error that names the expected state
  */
 export async function poll<T>(
-  what: string,
+  title: string,
   boundMs: number,
   ask: () => T | undefined | Promise<T | undefined>,
 ): Promise<T> {
@@ -23,5 +23,5 @@ export async function poll<T>(
     }
     await sleep(pauseMs)
   }
-  throw new Error(`${what}: not within ${boundMs} ms`, { cause: failure })
+  throw new Error(`${title}: not within ${boundMs} ms`, { cause: failure })
 }

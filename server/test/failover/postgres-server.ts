@@ -193,17 +193,20 @@ export class PostgresServer {
     return runProgram(this.#programs, this.#folder, program, args)
   }
 
-  async #whileItRuns<T extends object | number>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+  async #whileItRuns<T extends object | number>(
+    title: string,
+    ask: () => Promise<T | undefined>,
+  ): Promise<T> {
     const child = this.#child as ChildProcess
     try {
-      const response = await poll<T | 'ended'>(what, startBoundMs, async () =>
+      const response = await poll<T | 'ended'>(title, startBoundMs, async () =>
         child.exitCode === null ? await ask() : 'ended',
       )
       if (response !== 'ended') return response
       throw new Error(`${this.name} ended with ${child.exitCode}`)
     } catch (error) {
       const log = readFileSync(join(this.#folder, 'log'), 'utf8').split('\n').slice(-20).join('\n')
-      throw new Error(`${what}: in vain; ${this.name} says:\n${log}`, { cause: error })
+      throw new Error(`${title}: in vain; ${this.name} says:\n${log}`, { cause: error })
     }
   }
 }

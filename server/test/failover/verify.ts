@@ -15,7 +15,7 @@ export async function verify(caller: Caller, query: Query, prefix: string): Prom
   const kept = await readKept(query, prefix)
   const violations = await compareReads(caller, kept)
   for (const [id, requests] of caller.ledger.byId()) {
-    violations.push(...checkUserGroup(requests, kept.get(id)).map((what) => `${id}: ${what}`))
+    violations.push(...checkUserGroup(requests, kept.get(id)).map((title) => `${id}: ${title}`))
   }
   return [...caller.ledger.violations, ...violations]
 }

@@ -31,25 +31,25 @@ const start = '{"user_group_id":"costly","name":"Name",'
 type Case = readonly [body: string | Buffer, code: ErrorCode, ...paths: string[]]
 const nested = [10_000, 50_000].flatMap((levels) =>
   [arrays, objects].flatMap((nest): [string, Case][] => {
-    const what = `${levels} ${nest.name}`
+    const title = `${levels} ${nest.name}`
     return [
       [
-        `${what} as the body`,
+        `${title} as the body`,
         nest === arrays
           ? [nest(levels), 'validation_failed', '']
           : [nest(levels), 'validation_failed', '/a', '/user_group_id'],
       ],
-      [`${what} as a field that there is not`, [`${start}"a":${nest(levels)}}`, 'validation_failed', '/a']],
-      [`${what} as the name`, [inName(nest(levels)), 'validation_failed', '/name']],
+      [`${title} as a field that there is not`, [`${start}"a":${nest(levels)}}`, 'validation_failed', '/a']],
+      [`${title} as the name`, [inName(nest(levels)), 'validation_failed', '/name']],
       [
-        `${what} as the mapping`,
+        `${title} as the mapping`,
         [inMapping(nest(levels)), 'validation_failed', nest === arrays ? '/mapping' : '/mapping/a'],
       ],
       [
-        `${what} in the properties`,
+        `${title} in the properties`,
         [inProperties(`{"a":${nest(levels)}}`), 'validation_failed', '/properties'],
       ],
-      [`${what} that do not close`, [inProperties(nest(levels).slice(0, -1)), 'malformed_json']],
+      [`${title} that do not close`, [inProperties(nest(levels).slice(0, -1)), 'malformed_json']],
     ]
   }),
 )
@@ -143,8 +143,8 @@ for (const [encoding, bytes] of Object.entries({
   cases[encoding] = [bytes, 'malformed_json']
 }
 
-for (const [what, [body, code, ...paths]] of Object.entries(cases)) {
-  test(`${what}: ${code}, and nothing is done`, async () => {
+for (const [title, [body, code, ...paths]] of Object.entries(cases)) {
+  test(`${title}: ${code}, and nothing is done`, async () => {
     for (const operation of [api.get, api.put]) {
       const response = await operation(body)
       const reported = (response.body as { error: { fields?: { path: string }[] } }).error.fields ?? []

@@ -19,17 +19,17 @@ const inChunks = (body: string, ...headers: string[]) =>
 const assertNothingOf = async (id: string) =>
   assertFault(await api.put({ user_group_id: id }), 'user_group_not_found')
 
-for (const [what, requestOf] of Object.entries({ 'with a length': withLength, 'in chunks': inChunks })) {
-  test(`a request ${what}, byte by byte, gets the usual response`, async () => {
+for (const [title, requestOf] of Object.entries({ 'with a length': withLength, 'in chunks': inChunks })) {
+  test(`a request ${title}, byte by byte, gets the usual response`, async () => {
     const connection = await RawConnection.open(service.origin)
-    for (const id of [`slow one ${what}`, `slow two ${what}`]) {
+    for (const id of [`slow one ${title}`, `slow two ${title}`]) {
       await connection.sendPieces(...[...requestOf(bodyOf(id))].map((byte) => Buffer.of(byte)))
       assert.equal(assertSuccess(await connection.response()).user_group.provided_id, id)
     }
     connection.close()
   })
 
-  test(`two requests ${what}, split anywhere into two pieces, get responses`, async () => {
+  test(`two requests ${title}, split anywhere into two pieces, get responses`, async () => {
     const two = Buffer.concat([requestOf(bodyOf('first')), requestOf(bodyOf('second'))])
     const connection = await RawConnection.open(service.origin)
     for (let at = 1; at < two.length; at += 3) {
@@ -40,15 +40,15 @@ for (const [what, requestOf] of Object.entries({ 'with a length': withLength, 'i
     connection.close()
   })
 
-  test(`a request ${what} that ends anywhere before its end is 400, and does nothing`, async () => {
-    const whole = requestOf(bodyOf(`cut ${what}`))
+  test(`a request ${title} that ends anywhere before its end is 400, and does nothing`, async () => {
+    const whole = requestOf(bodyOf(`cut ${title}`))
     for (let length = 0; length < whole.length; length++) {
       const connection = await RawConnection.open(service.origin)
       const responses = await connection.send(whole.subarray(0, length)).finish().responsesUntilClosed()
       assert.equal(responses.length, length === 0 ? 0 : 1)
       for (const response of responses) assertFault(response, 'malformed_request')
     }
-    await assertNothingOf(`cut ${what}`)
+    await assertNothingOf(`cut ${title}`)
     const connection = await RawConnection.open(service.origin)
     assertSuccess(await connection.send(whole).response())
     connection.close()
@@ -80,15 +80,15 @@ const refusals: Record<string, { request: Buffer; code: ErrorCode }> = {
 }
 describe('hundreds of requests in one packet', () => {
   const count = 300
-  const ids = (what: string) => Array.from({ length: count }, (_, i) => `${what} ${i}`)
+  const ids = (title: string) => Array.from({ length: count }, (_, i) => `${title} ${i}`)
 
-  for (const [what, { request, code }] of Object.entries(refusals)) {
-    test(`get responses in their order, with one ${what} in the middle of them`, async () => {
-      const requests = ids(what).map((id, i) => (i % 2 ? inChunks(bodyOf(id)) : withLength(bodyOf(id))))
+  for (const [title, { request, code }] of Object.entries(refusals)) {
+    test(`get responses in their order, with one ${title} in the middle of them`, async () => {
+      const requests = ids(title).map((id, i) => (i % 2 ? inChunks(bodyOf(id)) : withLength(bodyOf(id))))
       requests.splice(count / 2, 0, request)
       const connection = await RawConnection.open(service.origin)
       connection.send(Buffer.concat(requests))
-      for (const [i, id] of ids(what).entries()) {
+      for (const [i, id] of ids(title).entries()) {
         if (i === count / 2) {
           const { message } = assertFault(
             await connection.response(),

@@ -69,8 +69,8 @@ testRawCases(service, {
   'the coding after a tab': taken(inChunks('Transfer-Encoding:\tchunked')),
   'the coding and a space': taken(inChunks('Transfer-Encoding: chunked ')),
   ...Object.fromEntries(
-    Object.entries(codings).map(([what, headers]): [string, RawCase] => [
-      what,
+    Object.entries(codings).map(([title, headers]): [string, RawCase] => [
+      title,
       refused(inChunks(...headers), 'not_implemented'),
     ]),
   ),

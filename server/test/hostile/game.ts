@@ -174,8 +174,8 @@ export class Game {
       this.#connections[connectionNumber] = undefined
     }
     const code = (response.body as { error?: { code: string } }).error?.code ?? ''
-    const what = `${response.status} ${code}`.trim()
-    this.counts.set(what, (this.counts.get(what) ?? 0) + 1)
+    const outcome = `${response.status} ${code}`.trim()
+    this.counts.set(outcome, (this.counts.get(outcome) ?? 0) + 1)
     return { request, response }
   }
 }

@@ -186,8 +186,8 @@ const offers: Record<string, string[]> = {
 }
 testRawCases(service, {
   ...Object.fromEntries(
-    Object.entries(offers).map(([what, lines]): [string, RawCase] => [
-      `an offer of ${what}, with others at once`,
+    Object.entries(offers).map(([title, lines]): [string, RawCase] => [
+      `an offer of ${title}, with others at once`,
       {
         sent: Buffer.concat([withHeaders(), withHeaders(...lines), withHeaders(...lines), withHeaders()]),
         responses: ['success', 'success', 'success', 'success'],

@@ -62,13 +62,13 @@ export function testRawCases(
 ): void {
   const token = service.tokens.Testing
   const api = userApi(service.origin, token)
-  for (const [what, { sent, responses: expected, then }] of Object.entries(cases)) {
+  for (const [title, { sent, responses: expected, then }] of Object.entries(cases)) {
     const nextId = `behind ${count++}`
     const next = rawRequest(
       [...linesOf(token), `Content-Length: ${Buffer.byteLength(bodyOf(nextId))}`],
       bodyOf(nextId),
     )
-    test(`${what}: ${expected.join(', ')}; ${then}`, async () => {
+    test(`${title}: ${expected.join(', ')}; ${then}`, async () => {
       const connection = await RawConnection.open(service.origin)
       connection.send(Buffer.concat([Buffer.from(sent), next]))
       if (then === 'closed') {

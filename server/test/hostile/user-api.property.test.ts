@@ -49,15 +49,15 @@ test('sequential requests get the responses of the model', async (t) => {
   )
   const counts = new Map<string, number>()
   for (const game of games) {
-    for (const [what, count] of game.counts) counts.set(what, (counts.get(what) ?? 0) + count)
+    for (const [title, count] of game.counts) counts.set(title, (counts.get(title) ?? 0) + count)
   }
   t.diagnostic(
-    Array.from(counts, ([what, count]) => `${what}: ${count}`)
+    Array.from(counts, ([title, count]) => `${title}: ${count}`)
       .sort()
       .join(', '),
   )
   // A response that rarely occurs is not tested.
-  for (const what of [
+  for (const title of [
     '200',
     '400 malformed_json',
     '400 validation_failed',
@@ -69,7 +69,7 @@ test('sequential requests get the responses of the model', async (t) => {
     '409 token_superseded',
     '415 unsupported_media_type',
   ]) {
-    assert.ok((counts.get(what) ?? 0) > cases / 500, what)
+    assert.ok((counts.get(title) ?? 0) > cases / 500, title)
   }
 })
 

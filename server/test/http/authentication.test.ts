@@ -52,8 +52,8 @@ const refused: Record<string, string> = {
   'something else': 'Token secret',
   'something long': `Token ${'x'.repeat(8000)}`,
 }
-for (const [what, authorization] of Object.entries(refused)) {
-  test(`Authorization with ${what} is 401, the same for all, and does nothing`, async () => {
+for (const [title, authorization] of Object.entries(refused)) {
+  test(`Authorization with ${title} is 401, the same for all, and does nothing`, async () => {
     const stranger = userApi(service.origin)
     const body = { user_group_id: 'strangers', name: 'Name' }
     const responses = [

@@ -99,7 +99,7 @@ const unknownTokens = {
 }
 const unauthenticated: Record<string, Headers> = {
   'no API token': {},
-  ...Object.fromEntries(Object.entries(unknownTokens).map(([what, token]) => [what, byToken(token)])),
+  ...Object.fromEntries(Object.entries(unknownTokens).map(([title, token]) => [title, byToken(token)])),
   'a session that was signed out of': await sessionThatWasLeft(),
   'the session of an API token that was revoked': await sessionOfRevoked(),
 }
@@ -130,8 +130,8 @@ test('every route is in these tests or is public', async (t) => {
 })
 
 describe('an unauthenticated request', () => {
-  for (const [what, headers] of Object.entries(unauthenticated)) {
-    test(`with ${what} gets 401 from every operation, for any target, and changes nothing`, async () => {
+  for (const [title, headers] of Object.entries(unauthenticated)) {
+    test(`with ${title} gets 401 from every operation, for any target, and changes nothing`, async () => {
       await writingNothing(service, async () => {
         for (const [id, operation] of all) {
           const refusal = await operation.send(origin, headers, owned)

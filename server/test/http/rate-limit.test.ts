@@ -80,8 +80,8 @@ describe('the rate limit counts requests', () => {
     'that are not valid': ['write', (token) => userApi(app.origin, token).get({ user_group_id: 5 })],
     'that the API token lacks the scope for': ['introspect', (token) => userApi(app.origin, token).get(body)],
   }
-  for (const [what, [scope, work]] of Object.entries(kinds)) {
-    it(what, async () => {
+  for (const [title, [scope, work]] of Object.entries(kinds)) {
+    it(title, async () => {
       const token = await app.createApiToken(undefined, [scope])
       const responses = await times(6, () => work(token))
       assert.deepEqual(

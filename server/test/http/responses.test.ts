@@ -91,8 +91,8 @@ const successes: Record<string, { send: () => Promise<HttpResponse>; keys: strin
       groupKeys: ['api_environment_tag', 'name', 'provided_id', 'team_id', 'token'],
     },
   }
-for (const [what, { send, keys, groupKeys }] of Object.entries(successes)) {
-  test(`${what} returns exactly its keys, and success as the number 1`, async () => {
+for (const [title, { send, keys, groupKeys }] of Object.entries(successes)) {
+  test(`${title} returns exactly its keys, and success as the number 1`, async () => {
     const response = await send()
     const { user_group, ...rest } = assertSuccess(response)
     assert.deepEqual(Object.keys({ ...rest, user_group }).sort(), keys)

@@ -63,8 +63,8 @@ const misplaced: Record<string, (secret: string) => Promise<{ text: string; head
   'as the API token of a forbidden request': (secret) =>
     userApi(service.origin, reader).post({ current_token: secret }),
 }
-for (const [what, send] of Object.entries(misplaced)) {
-  test(`a token sent ${what} is in no part of the response`, async () => {
+for (const [title, send] of Object.entries(misplaced)) {
+  test(`a token sent ${title} is in no part of the response`, async () => {
     // The prefix is the longest part of a token that is not secret.
     for (const secret of [Testing, reader, withKey, current]) {
       const { text, headers } = await send(secret)

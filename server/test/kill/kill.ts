@@ -42,7 +42,7 @@ try {
     console.log(
       `round ${round + 1}: kill -9 of ${victim}; ${requests} requests, ${changes} changes acknowledged, ${inDoubt} in doubt, ${refused} × 503; ${violations.length} lost or wrong, ${faults.length} faults of the files`,
     )
-    for (const what of [...violations, ...faults].slice(0, 10)) console.log(`  ${what}`)
+    for (const title of [...violations, ...faults].slice(0, 10)) console.log(`  ${title}`)
   }
 } finally {
   await belongings.end()

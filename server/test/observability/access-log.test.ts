@@ -138,8 +138,8 @@ const loggedRequests: Record<string, [send: () => Promise<HttpResponse>, logged:
     ['GET', null, null, 'malformed_request', null],
   ],
 }
-for (const [what, [send, expected]] of Object.entries(loggedRequests)) {
-  test(`logs one line for ${what}`, async () => assert.deepEqual(await loggedFields(await send()), expected))
+for (const [title, [send, expected]] of Object.entries(loggedRequests)) {
+  test(`logs one line for ${title}`, async () => assert.deepEqual(await loggedFields(await send()), expected))
 }
 
 const refused: Record<string, [sent: string, logged: unknown[]]> = {
@@ -165,8 +165,8 @@ const refused: Record<string, [sent: string, logged: unknown[]]> = {
     ['GET', '/api/user', 'getOrCreate', 'request_timeout', testingId],
   ],
 }
-for (const [what, [sent, expected]] of Object.entries(refused)) {
-  test(`logs one line for ${what}, refused before its body was read`, async () => {
+for (const [title, [sent, expected]] of Object.entries(refused)) {
+  test(`logs one line for ${title}, refused before its body was read`, async () => {
     const [response] = await responsesTo(service.origin, sent)
     assert.ok(response !== undefined)
     assert.deepEqual(await loggedFields(response), expected)

@@ -149,9 +149,9 @@ test('the durations and batches match the requests', async (t) => {
   const operations = operationsIn('ugs_store_batch_size_sum')
   assert.ok(isOnPostgres ? operations === 50 : operations > 50, `${operations} operations`)
   assert.ok(operationsIn('ugs_store_batch_size_count') < operations)
-  for (const what of ['duration', 'wait'])
+  for (const title of ['duration', 'wait'])
     assert.equal(
-      operationsIn(`ugs_store_batch_${what}_seconds_count`),
+      operationsIn(`ugs_store_batch_${title}_seconds_count`),
       operationsIn('ugs_store_batch_size_count'),
     )
   assert.ok(operationsIn('ugs_store_batch_duration_seconds_sum') > 0)
@@ -174,7 +174,7 @@ test('docs/operations.md lists all metrics with their labels', async (t) => {
     'one process': [[], isOnPostgres ? /^ugs_worker/ : /^ugs_(worker|postgres)/],
     workers: [['--workers', '2'], isOnPostgres ? /^$/ : /^ugs_postgres/],
   }
-  for (const [what, [args, absent]] of Object.entries(arranged)) {
+  for (const [title, [args, absent]] of Object.entries(arranged)) {
     const service = await startService(t, measured, args)
     await userApi(service.origin, service.tokens.Testing).get({ user_group_id: 1 })
     const leaving = await RawConnection.open(service.origin)
@@ -195,7 +195,7 @@ test('docs/operations.md lists all metrics with their labels', async (t) => {
     assert.deepEqual(
       found.toSorted(byName),
       listed.filter(({ name }) => !absent.test(name)).toSorted(byName),
-      what,
+      title,
     )
   }
 })

@@ -77,8 +77,8 @@ const dialects: Record<string, Dialect> = {
 
 for (const [name, { open, removeFailure, ...failures }] of Object.entries(dialects)) {
   describe(`${name}: a change and its audit events`, () => {
-    for (const [what, prepare] of Object.entries(changes)) {
-      it(`are committed together or not at all: ${what}`, async (t) => {
+    for (const [title, prepare] of Object.entries(changes)) {
+      it(`are committed together or not at all: ${title}`, async (t) => {
         const { store, run, rowsOf } = await open(t)
         const { change, events } = await prepare(store)
         const allRows = () =>

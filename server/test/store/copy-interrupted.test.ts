@@ -224,8 +224,8 @@ describe('ugs store copy, when the source changes during the copy', () => {
       message: /^ugs: user_group: the source has 1 rows \(\w+\), the target 2 \(/,
     },
   }
-  for (const [what, { statement, message }] of Object.entries(changes)) {
-    it(`detects that a row ${what}`, async (t) => {
+  for (const [title, { statement, message }] of Object.entries(changes)) {
+    it(`detects that a row ${title}`, async (t) => {
       const changed = await sourceFile(t)
       const url = await freshDatabase(t)
       const proxy = await DatabaseProxy.start(t, url)

@@ -42,8 +42,8 @@ describe('ugs store copy: a target', async () => {
     'the check of a secret key': (store) =>
       store.secretKeys.addCheck({ keyId: 'a', sealed: Buffer.alloc(40) }),
   }
-  for (const [what, add] of Object.entries(contents)) {
-    it(`is refused and left unchanged when it contains ${what}`, async (t) => {
+  for (const [title, add] of Object.entries(contents)) {
+    it(`is refused and left unchanged when it contains ${title}`, async (t) => {
       const url = await freshDatabase(t)
       await changing({ url }, add)
       await isRefused(t, url, isNotEmpty)
@@ -79,8 +79,8 @@ describe('ugs store copy: a target', async () => {
       message: /: the database belongs to another program; use another database/,
     },
   }
-  for (const [what, { statement, message }] of Object.entries(others)) {
-    it(`is refused and left unchanged when it contains ${what}`, async (t) => {
+  for (const [title, { statement, message }] of Object.entries(others)) {
+    it(`is refused and left unchanged when it contains ${title}`, async (t) => {
       const url = await freshDatabase(t)
       await (await openSession(t, url)).query(statement)
       await isRefused(t, url, message)
@@ -118,8 +118,8 @@ describe('ugs store copy: a target', async () => {
       await markUnfinished(session)
       return [url, session]
     }
-    for (const [what, { table, statement }] of Object.entries(tamperings)) {
-      it(`is refused and left unchanged when ${what} in it`, async (t) => {
+    for (const [title, { table, statement }] of Object.entries(tamperings)) {
+      it(`is refused and left unchanged when ${title} in it`, async (t) => {
         const [url, session] = await unfinished(t, source)
         assert.equal((await session.query(statement)).rowCount, 1)
         await isRefused(t, url, notOfSource(table))
@@ -155,11 +155,11 @@ describe('ugs store copy: a target', async () => {
     })
   })
 
-  for (const [what, parameters] of Object.entries({
+  for (const [title, parameters] of Object.entries({
     '': '',
     ' under another URL': '?application_name=other',
   })) {
-    it(`is refused and left unchanged when it is the source${what}`, async (t) => {
+    it(`is refused and left unchanged when it is the source${title}`, async (t) => {
       const url = await freshDatabase(t)
       await changing({ url }, () => Promise.resolve())
       const before = await stateOf(t, url)
@@ -202,8 +202,8 @@ describe('ugs store copy: a source', () => {
       message: /ugs\.db: the database belongs to another program/,
     },
   }
-  for (const [what, { create, message }] of Object.entries(files)) {
-    it(`is refused and left unchanged when the file ${what}`, async (t) => {
+  for (const [title, { create, message }] of Object.entries(files)) {
+    it(`is refused and left unchanged when the file ${title}`, async (t) => {
       const folder = temporaryFolder(t)
       const path = join(folder, 'ugs.db')
       create(path)
@@ -225,8 +225,8 @@ describe('ugs store copy: a source', () => {
       message: /: the database has schema version 0, and this release needs \d+: run `ugs migrate`/,
     },
   }
-  for (const [what, { statement, message }] of Object.entries(versions)) {
-    it(`is refused and left unchanged when it is a file of ${what}`, async (t) => {
+  for (const [title, { statement, message }] of Object.entries(versions)) {
+    it(`is refused and left unchanged when it is a file of ${title}`, async (t) => {
       const { path, url } = await sourceFile(t)
       const database = new BetterSqlite3(path)
       database.exec(statement)
@@ -234,7 +234,7 @@ describe('ugs store copy: a source', () => {
       await isRefused(t, join(path, '..'), url, message)
     })
 
-    it(`is refused and left unchanged when it is a PostgreSQL database of ${what}`, async (t) => {
+    it(`is refused and left unchanged when it is a PostgreSQL database of ${title}`, async (t) => {
       const url = await freshDatabase(t)
       await changing({ url }, () => Promise.resolve())
       await (await openSession(t, url)).query(statement)

@@ -93,7 +93,7 @@ describe('copying a store', () => {
     const ofDeleted = { ...allOf({ workspaceId: 1, environment: 'Customer' }), teamId: teamId ?? 0 }
     assert.deepEqual(
       (await target.audit.list(ofDeleted)).map(({ action }) => action),
-      ['deleted', 'suspended', 'created'].map((what) => `user_group.${what}`),
+      ['deleted', 'suspended', 'created'].map((title) => `user_group.${title}`),
     )
   })
 
@@ -168,8 +168,8 @@ describe('copying a store, with a changed target:', async () => {
   }
 
   /** Tests that a change is detected in a finished copy, and in an unfinished one with the name of the table. */
-  function testDetection(what: string, table: string, change: string): void {
-    it(`detects ${what}`, async () => {
+  function testDetection(title: string, table: string, change: string): void {
+    it(`detects ${title}`, async () => {
       const { rowCount } = await session.query(change)
       assert.equal(rowCount, 1)
       for (const message of [

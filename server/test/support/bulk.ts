@@ -68,7 +68,7 @@ export function outcomesOf(results: readonly ImportLine[]): (readonly [number, s
 
 /** Every kind of invalid row in NDJSON with its error code, one line per row. */
 export const badRows: readonly (readonly [
-  what: string,
+  title: string,
   row: string | Buffer,
   code: string,
   message: RegExp,

@@ -2,7 +2,7 @@ import { firstEventId, type AuditAction, type AuditEvent } from './audit-event.t
 import type { Clock } from '../util/clock.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
-import { searchBudgetMs, type Page } from '../user-group/user-group-management.ts'
+import { searchBudgetMs, type Page } from '../util/page.ts'
 
 /** Conditions that must all hold. */
 export interface AuditFilter {

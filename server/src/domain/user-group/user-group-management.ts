@@ -26,6 +26,7 @@ import {
   type UserGroupContent,
   type UserGroupVersion,
 } from './user-group.ts'
+import { searchBudgetMs, type Page } from '../util/page.ts'
 import {
   actorOf,
   revisionMismatch,
@@ -33,15 +34,6 @@ import {
   type Caller,
   type UserGroupService,
 } from './user-group-service.ts'
-
-/** Time after which a search returns an incomplete page, in milliseconds. */
-export const searchBudgetMs = 100
-
-export interface Page<Item> {
-  readonly items: readonly Item[]
-  /** The position of the next page; null on the last page. */
-  readonly position: string | null
-}
 
 /** A user group with its resolved mapping, last introspection and latest versions. */
 export interface UserGroupDetails {

@@ -27,7 +27,7 @@ const within = 'has a quote within a field; enclose the field in quotes and doub
 const unclosed = 'has a quote that is not closed'
 
 describe('CSV', () => {
-  for (const [what, text, records] of [
+  for (const [title, text, records] of [
     ['nothing', '', []],
     ['one field', 'a', [[1, ['a']]]],
     [
@@ -193,7 +193,7 @@ describe('CSV', () => {
       ],
     ],
   ] as const) {
-    it(`reads ${what}, as a whole and byte by byte`, async () => {
+    it(`reads ${title}, as a whole and byte by byte`, async () => {
       assert.deepEqual(await readWhole(text), records)
       // The reader looks for a byte order mark in the first chunk only.
       if (!text.startsWith('\ufeff')) assert.deepEqual(await read(bytewise(text)), records)

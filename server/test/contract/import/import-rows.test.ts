@@ -32,11 +32,11 @@ describe('NDJSON', () => {
       for (const [i, [line, id, content]] of rows.entries()) {
         if (i % 2 === 0) assert.deepEqual([line, id, content], good(i + 1))
         else {
-          const [what, , code, message] = badRows[(i - 1) / 2] as (typeof badRows)[number]
-          assert.ok(Array.isArray(content), what)
-          assert.equal(content[0], code, `${what}: ${content[1]}`)
-          assert.match(String(content[1]), new RegExp(message.source.replace('LINE', String(line))), what)
-          assert.ok(id === null || id === 'bad' || what === 'an id that is too long', `${what}: ${id}`)
+          const [title, , code, message] = badRows[(i - 1) / 2] as (typeof badRows)[number]
+          assert.ok(Array.isArray(content), title)
+          assert.equal(content[0], code, `${title}: ${content[1]}`)
+          assert.match(String(content[1]), new RegExp(message.source.replace('LINE', String(line))), title)
+          assert.ok(id === null || id === 'bad' || title === 'an id that is too long', `${title}: ${id}`)
           assert.equal(line, i + 1)
         }
       }
@@ -74,7 +74,7 @@ describe('NDJSON', () => {
 
 /** Rows of CSV that are refused under the columns `user_group_id,name,mapping,properties`. */
 const badRecords: readonly (readonly [
-  what: string,
+  title: string,
   record: string | Buffer,
   code: string,
   message: RegExp,
@@ -144,10 +144,10 @@ describe('CSV rows', () => {
         assert.equal(line, i + 2)
         if (i % 2 === 0) assert.deepEqual([line, id, content], good(i + 2))
         else {
-          const [what, , code, message] = badRecords[(i - 1) / 2] as (typeof badRecords)[number]
-          assert.ok(Array.isArray(content), what)
-          assert.equal(content[0], code, `${what}: ${content[1]}`)
-          assert.match(String(content[1]), new RegExp(message.source.replace('LINE', String(line))), what)
+          const [title, , code, message] = badRecords[(i - 1) / 2] as (typeof badRecords)[number]
+          assert.ok(Array.isArray(content), title)
+          assert.equal(content[0], code, `${title}: ${content[1]}`)
+          assert.match(String(content[1]), new RegExp(message.source.replace('LINE', String(line))), title)
         }
       }
     })
@@ -187,7 +187,7 @@ describe('CSV rows', () => {
       )
   })
 
-  for (const [what, line, message] of [
+  for (const [title, line, message] of [
     ['an unknown column', 'user_group_id,Name', /it has "Name"$/],
     ['white space in a column', 'user_group_id, name', /it has " name"$/],
     ['a column twice', 'user_group_id,name,name', /it names a column twice$/],
@@ -198,9 +198,9 @@ describe('CSV rows', () => {
     ['a control character, which is shown escaped', 'user_group_id,\u001b[31m', /it has "\\u001b\[31m"$/],
     ['nothing but blank lines', '\n\n', /properties\)$/],
   ] as const) {
-    it(`need a first line that names the columns: ${what}`, async () => {
+    it(`need a first line that names the columns: ${title}`, async () => {
       await assert.rejects(
-        readRows('csv', what.startsWith('nothing') ? line : [line, '\na,A\n']),
+        readRows('csv', title.startsWith('nothing') ? line : [line, '\na,A\n']),
         (error) => {
           assert.equal((error as { code?: string }).code, 'validation_failed')
           assert.match(

@@ -38,8 +38,8 @@ const texts: Record<string, string> = {
 }
 
 describe('the search for quotes and backslashes', () => {
-  for (const [what, text] of Object.entries(texts)) {
-    it(`passes each character a few times at most: ${what}`, () => {
+  for (const [title, text] of Object.entries(texts)) {
+    it(`passes each character a few times at most: ${title}`, () => {
       const count = charactersSearched(() => readStrictJson(Buffer.from(text)))
       assert.ok(count <= 4 * text.length, `${count} of ${text.length}`)
     })

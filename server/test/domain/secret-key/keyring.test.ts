@@ -127,8 +127,8 @@ describe('secret keys as text', () => {
     'hexadecimal digits': Buffer.from('9f86d081884c7d659a2feaa0c55ad015'),
     'a text of two lines': Buffer.from('not at all\nrandom but all there\n'),
   }
-  for (const [what, key] of Object.entries(guessable)) {
-    it(`are refused as the first key, but accepted later, if the key is ${what}`, () => {
+  for (const [title, key] of Object.entries(guessable)) {
+    it(`are refused as the first key, but accepted later, if the key is ${title}`, () => {
       const weak = { id: 'weak', key }
       assert.throws(
         () => parseSecretKeys(formatSecretKey(weak)),

@@ -78,8 +78,8 @@ const failed: Record<string, (teamId: number) => string> = {
 }
 
 for (const id of conditional) {
-  for (const [what, ifMatch] of Object.entries(fulfilled)) {
-    test(`${id} with ${what} succeeds`, async () => {
+  for (const [title, ifMatch] of Object.entries(fulfilled)) {
+    test(`${id} with ${title} succeeds`, async () => {
       const created = await prepare(id)
       assertSucceeded(await admin[id](inputOf(id, created, ifMatch(created.team_id))), id)
     })
@@ -88,9 +88,9 @@ for (const id of conditional) {
   test(`${id} with any other If-Match is 412 and changes nothing`, async () => {
     const created = await prepare(id)
     const before = await stateOf(created)
-    for (const [what, ifMatch] of Object.entries(failed)) {
+    for (const [title, ifMatch] of Object.entries(failed)) {
       const response = await admin[id](inputOf(id, created, ifMatch(created.team_id)))
-      assert.equal(response.status, 412, what)
+      assert.equal(response.status, 412, title)
       assertRefused(response, id, 'revision_mismatch')
     }
     assert.deepEqual(await stateOf(created), before)

@@ -291,8 +291,8 @@ describe('an import is refused as a whole and changes nothing', () => {
     ],
     'as CSV with blank lines alone': [{ body: '\r\n\n', headers: csv }, 'validation_failed'],
   }
-  for (const [what, [input, code, ...fields]] of Object.entries(refusals)) {
-    test(what, async () => {
+  for (const [title, [input, code, ...fields]] of Object.entries(refusals)) {
+    test(title, async () => {
       const response = await writingNothing(service, () => admin.importUserGroups(input))
       assertRefused(response, 'importUserGroups', code, fields)
     })

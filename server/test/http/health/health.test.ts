@@ -129,8 +129,8 @@ describe('invalid requests to the documentation and health checks are client err
     },
     'a condition that does not hold': { path: '/docs/static/swagger-ui.css', headers: { 'if-match': '"x"' } },
   }
-  for (const [what, request] of Object.entries(odd)) {
-    test(what, async () => {
+  for (const [title, request] of Object.entries(odd)) {
+    test(title, async () => {
       const response = await sendRequest(service.origin, request)
       assert.ok(response.status >= 400 && response.status < 500, response.text)
       assert.equal(response.body.success, 0)

@@ -90,8 +90,8 @@ const waiting: Record<string, WaitingRequest> = {
   },
 }
 
-for (const [what, { table, scopes, request }] of Object.entries(waiting)) {
-  test(`if the database does not respond, at most a thousand requests wait: ${what}`, async (t) => {
+for (const [title, { table, scopes, request }] of Object.entries(waiting)) {
+  test(`if the database does not respond, at most a thousand requests wait: ${title}`, async (t) => {
     const DATABASE_URL = await migratedDatabase(t)
     const service = await startService(t, {
       ...{ DATABASE_URL, UGS_METRICS_PORT: '0' },

@@ -52,8 +52,8 @@ const broken: Record<string, string | Buffer> = {
     body: '1\r\n{}\r\n0\r\n\r\n',
   }),
 }
-for (const [what, bytes] of Object.entries(broken)) {
-  test(`${what}: one response, 400 in the format of all errors, and the connection closes`, async () => {
+for (const [title, bytes] of Object.entries(broken)) {
+  test(`${title}: one response, 400 in the format of all errors, and the connection closes`, async () => {
     const responses = await responsesTo(service.origin, bytes)
     assert.equal(responses.length, 1)
     assertClosing(responses[0], 'malformed_request')
@@ -73,8 +73,8 @@ const oversized: Record<string, string> = {
   'a long path': requestText({ path: `/api/user?${'x'.repeat(20_000)}`, token, body: bodyOf('oversized') }),
   'a long header name': requestOf('oversized', `${'x'.repeat(20_000)}: value`),
 }
-for (const [what, request] of Object.entries(oversized)) {
-  test(`${what}: one response, 431, and the connection closes`, async () => {
+for (const [title, request] of Object.entries(oversized)) {
+  test(`${title}: one response, 431, and the connection closes`, async () => {
     const responses = await responsesTo(service.origin, request)
     assert.equal(responses.length, 1)
     assertClosing(responses[0], 'headers_too_large')
@@ -123,13 +123,13 @@ test('pipelined requests get complete responses in order', async () => {
 })
 
 for (const count of [1, 2, 5]) {
-  for (const [what, last, code] of [
+  for (const [title, last, code] of [
     ['broken', brokenLine, 'malformed_request'],
     ['oversized', healthz(`X-Header: ${'x'.repeat(20_000)}`), 'headers_too_large'],
     ['a CONNECT', 'CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\n\r\n', 'method_not_allowed'],
   ] as const) {
-    test(`the last of ${count + 1} pipelined requests is ${what}: the others get their responses first`, async () => {
-      const ids = Array.from({ length: count }, (_, i) => `${what} after ${count}, ${i}`)
+    test(`the last of ${count + 1} pipelined requests is ${title}: the others get their responses first`, async () => {
+      const ids = Array.from({ length: count }, (_, i) => `${title} after ${count}, ${i}`)
       const responses = await responsesTo(service.origin, ids.map((id) => requestOf(id)).join('') + last)
       assert.deepEqual(
         responses.slice(0, -1).map((response) => assertSuccess(response).user_group.provided_id),

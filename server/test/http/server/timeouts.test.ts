@@ -23,7 +23,7 @@ function assertLate([response, ...more]: readonly HttpResponse[]): void {
 }
 
 describe('a late request gets 408', { concurrency: true }, () => {
-  for (const [what, sent] of Object.entries({
+  for (const [title, sent] of Object.entries({
     nothing: '',
     'a part of the request line': 'GET /api/us',
     'a part of the headers': request.slice(0, 40),
@@ -37,7 +37,7 @@ describe('a late request gets 408', { concurrency: true }, () => {
       body: '5\r\n{"use',
     }),
   })) {
-    test(`after ${what}, and the connection closes`, async () => {
+    test(`after ${title}, and the connection closes`, async () => {
       const connection = await RawConnection.open(service.origin)
       const responses = await connection.send(sent).responsesUntilClosed()
       assert.equal(responses.length, 1)

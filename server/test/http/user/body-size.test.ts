@@ -47,11 +47,11 @@ test('a body with too large a Content-Length is 413 before it is sent', async ()
   }
 })
 
-for (const [what, request] of Object.entries({
+for (const [title, request] of Object.entries({
   'by its length': requestText({ token, body: padded(limit + 1) }),
   'by its chunks': requestText({ token, headers: chunkedHeader, body: inChunks(padded(limit + 1)) }),
 })) {
-  test(`after too large a body ${what}, the connection is usable or closed, and no part of the body is read as a request`, async () => {
+  test(`after too large a body ${title}, the connection is usable or closed, and no part of the body is read as a request`, async () => {
     const connection = await RawConnection.open(service.origin)
     connection.send(request)
     assertFault(await connection.response(), 'body_too_large')

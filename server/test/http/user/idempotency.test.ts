@@ -98,20 +98,20 @@ test('a retry gets the first response after a restart of the service', async (t)
   assert.deepEqual(userGroupIn(again), userGroupIn(response))
 })
 
-for (const [what, key] of Object.entries({
+for (const [title, key] of Object.entries({
   'one character': '!',
   '255 characters': 'k'.repeat(255),
   'every visible ASCII character': Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)).join(''),
 })) {
-  test(`a key of ${what} is accepted`, async () => {
-    const body = { current_token: await newToken(what) }
+  test(`a key of ${title} is accepted`, async () => {
+    const body = { current_token: await newToken(title) }
     const first = await api.post(body, withKey(key))
     assertSuccess(first)
     assert.equal((await api.post(body, withKey(key))).text, first.text)
   })
 }
 
-for (const [what, lines] of Object.entries({
+for (const [title, lines] of Object.entries({
   'an empty key': ['Idempotency-Key:'],
   'a key of white space': ['Idempotency-Key:   '],
   'a key of 256 characters': [`Idempotency-Key: ${'k'.repeat(256)}`],
@@ -120,7 +120,7 @@ for (const [what, lines] of Object.entries({
   'a key that is not ASCII': ['Idempotency-Key: clé'],
   'two keys': ['Idempotency-Key: one', 'Idempotency-Key: two'],
 })) {
-  test(`${what} is refused and rotates nothing`, async () => {
+  test(`${title} is refused and rotates nothing`, async () => {
     const token = await newToken('invalid-key')
     const request = requestText({
       method: 'POST',

@@ -106,8 +106,8 @@ const refused: Record<string, string> = {
   'a Basic of nothing': basic('', ''),
   'a Basic that is cut off': basic('renderer', apiToken).slice(0, -8),
 }
-for (const [what, authorization] of Object.entries(refused)) {
-  test(`Authorization with ${what} is 401, the same for all`, async () => {
+for (const [title, authorization] of Object.entries(refused)) {
+  test(`Authorization with ${title} is 401, the same for all`, async () => {
     const response = await ask(authorization)
     assertUnauthenticated(response)
     assert.equal(withoutRequestId(response), refusal)

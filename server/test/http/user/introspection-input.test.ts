@@ -43,8 +43,8 @@ const active: Record<string, string> = {
   'with other names that are like it': `Token=x&TOKEN=x&token%20=x& token=x&tokens=x&token[]=x&token=${token}`,
   'next to bytes that are not UTF-8': `a=\xff&token=${token}&b=%ff`,
 }
-for (const [what, body] of Object.entries(active)) {
-  test(`a token is read ${what}`, async () => {
+for (const [title, body] of Object.entries(active)) {
+  test(`a token is read ${title}`, async () => {
     assert.equal(assertActive(await send(Buffer.from(body, 'latin1'))).sub, 'known')
   })
 }
@@ -58,8 +58,8 @@ const inactive: Record<string, string> = {
   'with a semicolon, which divides nothing': `token=${token};token_type_hint=access_token`,
   'with a percent sign alone': `token=${token}%`,
 }
-for (const [what, body] of Object.entries(inactive)) {
-  test(`a token sent ${what} is a different token`, async () => {
+for (const [title, body] of Object.entries(inactive)) {
+  test(`a token sent ${title} is a different token`, async () => {
     assertInactive(await send(body))
   })
 }
@@ -80,8 +80,8 @@ const refused: Record<string, { body: string; paths: string[] }> = {
   },
   'a JSON text': { body: JSON.stringify({ token }), paths: ['/token'] },
 }
-for (const [what, { body, paths }] of Object.entries(refused)) {
-  test(`a form with ${what} is 400 and names the problem`, async () => {
+for (const [title, { body, paths }] of Object.entries(refused)) {
+  test(`a form with ${title} is 400 and names the problem`, async () => {
     const response = await send(body)
     assertFault(response, 'validation_failed', paths)
     assert.ok(!response.text.includes(token))
@@ -153,14 +153,14 @@ for (const coding of ['gzip', 'deflate', 'br', 'identity']) {
   })
 }
 
-for (const [what, lines] of Object.entries({
+for (const [title, lines] of Object.entries({
   'nothing at all': [],
   'Content-Type alone': [`Content-Type: ${formType}`],
   'Content-Length 0': ['Content-Length: 0', `Content-Type: ${formType}`],
   'no chunk': ['Transfer-Encoding: chunked', `Content-Type: ${formType}`],
 })) {
-  test(`a request without a body (${what}) gets body_required`, async () => {
-    const body = what === 'no chunk' ? chunked() : ''
+  test(`a request without a body (${title}) gets body_required`, async () => {
+    const body = title === 'no chunk' ? chunked() : ''
     const { message } = assertFault(await bare(lines, body), 'body_required')
     assert.doesNotMatch(message, /GET/)
   })

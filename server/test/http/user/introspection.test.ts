@@ -61,15 +61,15 @@ test('the environment comes from the API token', async () => {
   assert.deepEqual([claims.api_environment_tag, claims.sub, claims.name], ['Customer', 'whole', 'B'])
 })
 
-for (const [what, text] of Object.entries({
+for (const [title, text] of Object.entries({
   'numbers as they were written': '{"a":1.0,"b":1e2,"c":-0,"d":0.10,"e":123e45}',
   escapes: '{"\\u00e9":"\\u0041\\/\\u2028\\n","b":[]}',
   'the order of keys': '{"10":1,"9":2,"b":3,"a":4}',
   'keys that objects have already': '{"__proto__":{"a":1},"constructor":null,"toString":"x"}',
   'what could end a script': '{"a":"</script><!--","b":"\u2028😀"}',
 })) {
-  test(`properties are returned byte for byte, ${what}`, async () => {
-    const body = `{"user_group_id":"properties ${what}","name":"A","properties":${text}}`
+  test(`properties are returned byte for byte, ${title}`, async () => {
+    const body = `{"user_group_id":"properties ${title}","name":"A","properties":${text}}`
     const token = tokenIn(await api.get(body))
     const response = await introspect(token)
     assertActive(response)
@@ -77,15 +77,15 @@ for (const [what, text] of Object.entries({
   })
 }
 
-for (const [what, text] of Object.entries({
+for (const [title, text] of Object.entries({
   escapes: '{"\\u00e9":"\\u0041\\/\\u2028\\n","b":"2"}',
   'the order of keys': '{"10":"1","9":"2","b":"3","a":"4"}',
   'keys that objects have already': '{"__proto__":"1","constructor":"2"}',
   'U+0000': '{"a\\u0000":"\\u0000"}',
   backslashes: '{"\\\\u0000":"\\\\\\\\"}',
 })) {
-  test(`the mapping is returned byte for byte, ${what}`, async () => {
-    const body = `{"user_group_id":"mapping ${what}","name":"A","mapping":${text}}`
+  test(`the mapping is returned byte for byte, ${title}`, async () => {
+    const body = `{"user_group_id":"mapping ${title}","name":"A","mapping":${text}}`
     const token = tokenIn(await api.get(body))
     const response = await introspect(token)
     assertActive(response)
@@ -221,8 +221,8 @@ const unknown: Record<string, string> = {
   'something long': 'x'.repeat(100_000),
   SQL: "' OR '1'='1",
 }
-for (const [what, token] of Object.entries(unknown)) {
-  test(`${what} is inactive, with the same response for all`, async () => {
+for (const [title, token] of Object.entries(unknown)) {
+  test(`${title} is inactive, with the same response for all`, async () => {
     assertInactive(await introspect(token))
     assertActive(await introspect(known))
   })

@@ -117,18 +117,18 @@ const noBody: Record<string, string> = {
   'Content-Length 0 and Content-Type': 'Content-Length: 0\r\nContent-Type: application/json\r\n',
   'no chunk': 'Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n',
 }
-for (const [what, lines] of Object.entries(noBody)) {
+for (const [title, lines] of Object.entries(noBody)) {
   const head = (method: string) =>
     `${method} /api/user HTTP/1.1\r\nHost: localhost\r\nAuthorization: Token ${token}\r\n${lines}\r\n` +
     (lines.startsWith('Transfer') ? chunked() : '')
 
-  test(`a GET without a body (${what}) gets an error that explains the likely cause and the remedy`, async () => {
+  test(`a GET without a body (${title}) gets an error that explains the likely cause and the remedy`, async () => {
     const { message } = assertFault(await responseTo(service.origin, head('GET')), 'body_required')
     assert.match(message, /proxy/i)
     assert.match(message, /X-HTTP-Method-Override/)
   })
 
-  test(`a POST or PUT without a body (${what}) gets body_required`, async () => {
+  test(`a POST or PUT without a body (${title}) gets body_required`, async () => {
     for (const method of ['POST', 'PUT']) {
       assertFault(await responseTo(service.origin, head(method)), 'body_required')
     }

@@ -18,12 +18,12 @@ interface Registered {
 
 async function register(
   { ugs }: Pick<RunningService, 'ugs'>,
-  what: 'schema' | 'data-source',
+  kind: 'schema' | 'data-source',
   providedId: string,
   ...options: string[]
 ): Promise<Registered> {
   const args = ['--environment', 'Testing', '--provided-id', providedId, '--name', `Name of ${providedId}`]
-  const json = await runCommand({ ugs }, what, 'create', ...args, ...options, '--json')
+  const json = await runCommand({ ugs }, kind, 'create', ...args, ...options, '--json')
   const { id, provided_id, name } = JSON.parse(json) as Registered
   return { id, provided_id, name }
 }
@@ -97,10 +97,10 @@ const unregistered: Record<string, { mapping: Record<string, string>; faults: Re
   },
 }
 
-for (const [what, { mapping, faults }] of Object.entries(unregistered)) {
+for (const [title, { mapping, faults }] of Object.entries(unregistered)) {
   for (const [way, send] of Object.entries(ways)) {
-    test(`${what} is 400 with ${way}, names each entry, and writes nothing`, async () => {
-      const id = `refused ${what}, ${way}`
+    test(`${title} is 400 with ${way}, names each entry, and writes nothing`, async () => {
+      const id = `refused ${title}, ${way}`
       assertSuccess(await api.get({ user_group_id: id, name: 'Name', mapping: { sales: 'eu' } }))
       const before = await showUserGroup(service, id)
       const response = await send({ user_group_id: id, name: 'New', mapping, properties: { a: 1 } })
@@ -111,8 +111,8 @@ for (const [what, { mapping, faults }] of Object.entries(unregistered)) {
     })
   }
 
-  test(`${what} is 400 for a new user group, and creates nothing`, async () => {
-    const body = { user_group_id: `created ${what}`, name: 'Name', mapping }
+  test(`${title} is 400 for a new user group, and creates nothing`, async () => {
+    const body = { user_group_id: `created ${title}`, name: 'Name', mapping }
     for (const response of [await api.get(body), await api.post(body, asGet)]) {
       assertFault(response, 'validation_failed', Object.keys(faults))
     }

@@ -111,13 +111,13 @@ test('unknown and malformed tokens get the same 404', async () => {
   }
 })
 
-for (const [what, body] of Object.entries({
+for (const [title, body] of Object.entries({
   'a missing current_token': {},
   'a current_token that is a number': { current_token: 1 },
   'a current_token that is null': { current_token: null },
   'a current_token in an array': { current_token: ['ugt_testing_x'] },
 })) {
-  test(`${what} is a validation error`, async () => {
+  test(`${title} is a validation error`, async () => {
     assertFault(await api.post(body), 'validation_failed', ['/current_token'])
   })
 }

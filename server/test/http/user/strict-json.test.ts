@@ -170,7 +170,7 @@ const bytes = (...parts: (string | number[])[]) =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string)))
 const inName = (...name: number[]) => bytes('{"user_group_id":"refused","name":"', name, '"}')
 
-for (const [what, body] of Object.entries({
+for (const [title, body] of Object.entries({
   'Latin-1': inName(0xe9),
   'a continuation byte alone': inName(0x80),
   'an overlong form': inName(0xc0, 0xaf),
@@ -181,7 +181,7 @@ for (const [what, body] of Object.entries({
   'a sequence cut short': bytes('{"user_group_id":"refused","name":"', [0xf0, 0x9f, 0x98]),
   'UTF-16 with a byte order mark': Buffer.from('\ufeff{"user_group_id":"refused","name":"Name"}', 'utf16le'),
 })) {
-  test(`invalid UTF-8 is refused: ${what}`, async () => {
+  test(`invalid UTF-8 is refused: ${title}`, async () => {
     assert.match(assertFault(await api.get(body), 'malformed_json').message, /UTF-8/)
     await assertNothingCreated()
   })

@@ -26,14 +26,14 @@ const validMappings: Record<string, Record<string, string> | null> = {
   nothing: {},
   null: null,
 }
-for (const [what, mapping] of Object.entries(validMappings)) {
-  test(`a mapping may have ${what}, and is stored as sent`, async () => {
-    assertSuccess(await api.get({ user_group_id: what, name: 'Name', mapping }))
+for (const [title, mapping] of Object.entries(validMappings)) {
+  test(`a mapping may have ${title}, and is stored as sent`, async () => {
+    assertSuccess(await api.get({ user_group_id: title, name: 'Name', mapping }))
     const kept = mapping === null || Object.keys(mapping).length === 0 ? null : mapping
-    assert.deepEqual((await showUserGroup(service, what)).mapping, kept)
-    assertSuccess(await api.put({ user_group_id: what, mapping: { other: '1' } }))
-    assertSuccess(await api.put({ user_group_id: what, mapping }))
-    assert.deepEqual((await showUserGroup(service, what)).mapping, kept)
+    assert.deepEqual((await showUserGroup(service, title)).mapping, kept)
+    assertSuccess(await api.put({ user_group_id: title, mapping: { other: '1' } }))
+    assertSuccess(await api.put({ user_group_id: title, mapping }))
+    assert.deepEqual((await showUserGroup(service, title)).mapping, kept)
   })
 }
 
@@ -64,8 +64,8 @@ const invalidMappings: Record<string, { mapping: unknown; paths: string[] }> = {
   },
   'has several faults': { mapping: { a: 1, b: '2', c: '' }, paths: ['/mapping/a', '/mapping/c'] },
 }
-for (const [what, { mapping, paths }] of Object.entries(invalidMappings)) {
-  test(`a mapping that ${what} is refused with its place`, async () => {
+for (const [title, { mapping, paths }] of Object.entries(invalidMappings)) {
+  test(`a mapping that ${title} is refused with its place`, async () => {
     const body = { user_group_id: 'refused', name: 'Name', mapping }
     assertFault(await api.get(body), 'validation_failed', paths)
     assertFault(await api.put(body), 'validation_failed', paths)

@@ -39,12 +39,12 @@ const validProperties: Record<string, string> = {
     Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`k${i}`, i])),
   ),
 }
-for (const [what, properties] of Object.entries(validProperties)) {
-  test(`properties may be or have ${what}, and are returned as sent`, async () => {
+for (const [title, properties] of Object.entries(validProperties)) {
+  test(`properties may be or have ${title}, and are returned as sent`, async () => {
     for (const response of [
-      await api.get(body(what, properties)),
-      await api.get({ user_group_id: what }),
-      await api.put(body(what, properties)),
+      await api.get(body(title, properties)),
+      await api.get({ user_group_id: title }),
+      await api.put(body(title, properties)),
     ]) {
       userGroupIn(response)
       assert.ok(response.text.includes(`"properties":${properties}`), response.text.slice(0, 300))
@@ -67,8 +67,8 @@ const invalidProperties: Record<string, string> = {
   'have U+0000 in a key': '{"a\\u0000b":1}',
   'have U+0000 deep within': '{"a":[{"b":["c\\u0000"]}]}',
 }
-for (const [what, properties] of Object.entries(invalidProperties)) {
-  test(`properties that ${what} are refused`, async () => {
+for (const [title, properties] of Object.entries(invalidProperties)) {
+  test(`properties that ${title} are refused`, async () => {
     assertFault(await api.get(body('refused', properties)), 'validation_failed', ['/properties'])
     assertFault(await api.put(body('refused', properties)), 'validation_failed', ['/properties'])
     assertFault(await api.put({ user_group_id: 'refused' }), 'user_group_not_found')

@@ -31,8 +31,8 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
     })
     after(() => store.close())
 
-    for (const [what, prepare] of Object.entries(changes)) {
-      it(`${what} is recorded once, and an operation without effect is not`, async () => {
+    for (const [title, prepare] of Object.entries(changes)) {
+      it(`${title} is recorded once, and an operation without effect is not`, async () => {
         const { change, events, nothing } = await prepare(store)
         const left = await recordedEvents(store, change)
         assert.deepEqual(left.events, await events())
@@ -42,7 +42,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
         }
       })
 
-      it(`${what} is recorded once when several requests do it at once`, async () => {
+      it(`${title} is recorded once when several requests do it at once`, async () => {
         const { change, events } = await prepare(store)
         // Requests may fail, but only one of them may succeed.
         const { events: left } = await recordedEvents(store, () =>

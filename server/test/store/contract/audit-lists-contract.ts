@@ -136,7 +136,7 @@ export function describeAuditLists(name: string, openFreshStore: () => Promise<S
       return group
     }
     const allActions = ['resumed', 'suspended', 'token_rotated', 'updated', 'created'].map(
-      (what) => `user_group.${what}`,
+      (title) => `user_group.${title}`,
     )
 
     it('of a user group contains all its events, including its creation, and no others', async () => {

@@ -132,8 +132,8 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       'a trailing U+0000': (id) => `${id}\0`,
       '2 to the power of 64 added': (id) => String(2n ** 64n + BigInt(id)),
     }
-    for (const [what, spell] of Object.entries(spellings)) {
-      it(`are not found by an id with ${what}`, async () => {
+    for (const [title, spell] of Object.entries(spellings)) {
+      it(`are not found by an id with ${title}`, async () => {
         const own = await Registry.fresh(store)
         const schema = await own.createSchema({ providedId: 'sales' })
         const dataSource = await own.createDataSource(schema, { providedId: 'eu' })
@@ -164,8 +164,8 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       'a line separator': '\u2028',
       'the wildcards of SQL': '%_?$1:a',
     }
-    for (const [what, text] of Object.entries(odd)) {
-      it(`may have provided ids with ${what}`, async () => {
+    for (const [title, text] of Object.entries(odd)) {
+      it(`may have provided ids with ${title}`, async () => {
         const own = await Registry.fresh(store)
         const schema = await own.createSchema({ providedId: text })
         const dataSource = await own.createDataSource(schema, { providedId: text })

@@ -121,8 +121,8 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
       'a few in the order of ids': byId({ providedIdPrefix: '', suspended: true }, isRare, 4),
       'all in the order of ids': byId({ providedIdPrefix: '' }, () => true, 900),
     }
-    for (const [what, { filter, limit, expected, isCutShort }] of Object.entries(searches)) {
-      it(`are searched for ${what}, and each is found once, in order`, async () => {
+    for (const [title, { filter, limit, expected, isCutShort }] of Object.entries(searches)) {
+      it(`are searched for ${title}, and each is found once, in order`, async () => {
         const found: string[] = []
         let wasCutShort = false
         let calls = 0

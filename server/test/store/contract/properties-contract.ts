@@ -167,8 +167,8 @@ export function describeProperties(name: string, openFreshStore: () => Promise<S
     })
     after(() => store.close())
 
-    for (const [what, cases] of Object.entries(questions)) {
-      it(`finds ${what}`, async () => {
+    for (const [title, cases] of Object.entries(questions)) {
+      it(`finds ${title}`, async () => {
         for (const { path, value, has } of cases) {
           const found = await searchAll(store, own, { property: { path, value } }, 10)
           assert.deepEqual(

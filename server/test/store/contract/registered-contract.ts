@@ -110,8 +110,8 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
     }
 
     for (const [way, write] of Object.entries(ways)) {
-      for (const [what, mapping] of Object.entries(registered)) {
-        it(`${way} accepts ${what}`, async () => {
+      for (const [title, mapping] of Object.entries(registered)) {
+        it(`${way} accepts ${title}`, async () => {
           const sent = mapping()
           const text = typeof sent === 'object' && sent !== null ? JSON.stringify(sent) : sent
           const { key, before, result } = await write(text)
@@ -120,8 +120,8 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
         })
       }
 
-      for (const [what, { mapping, hasSchema }] of Object.entries(unregistered)) {
-        it(`${way} with ${what} is refused with all such entries, and nothing is written`, async () => {
+      for (const [title, { mapping, hasSchema }] of Object.entries(unregistered)) {
+        it(`${way} with ${title} is refused with all such entries, and nothing is written`, async () => {
           const sent = mapping()
           const { key, before, result } = await write(typeof sent === 'string' ? sent : JSON.stringify(sent))
           assert.ok(result.outcome === 'mapping_unregistered', result.outcome)

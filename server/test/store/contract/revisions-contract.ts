@@ -70,8 +70,8 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
           })
         },
       }
-      for (const [what, change] of Object.entries(changes)) {
-        it(what, async () => {
+      for (const [title, change] of Object.entries(changes)) {
+        it(title, async () => {
           const group = await created()
           assert.equal(group.revision, 1)
           await change(group)
@@ -79,7 +79,7 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
           assert.equal(changed?.revision, 2)
           assert.notDeepEqual(
             plain({ ...changed, revision: 1 }),
-            what.includes('restored') ? null : plain(group),
+            title.includes('restored') ? null : plain(group),
           )
         })
       }
@@ -122,10 +122,10 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         await store.userGroups.suspend({ ...actor, key, suspended: true, now: 2000 })
         const before = await store.userGroups.find(key)
         assert.equal(before?.revision, 3)
-        for (const [what, attempt] of Object.entries(noChanges)) {
+        for (const [title, attempt] of Object.entries(noChanges)) {
           const { outcome } = await attempt(group)
-          assert.ok(['unchanged', 'replayed', 'superseded'].includes(outcome), `${what}: ${outcome}`)
-          assert.deepEqual(plain(await store.userGroups.find(key)), plain(before), what)
+          assert.ok(['unchanged', 'replayed', 'superseded'].includes(outcome), `${title}: ${outcome}`)
+          assert.deepEqual(plain(await store.userGroups.find(key)), plain(before), title)
         }
       })
 
@@ -228,8 +228,8 @@ export function describeRevisions(name: string, openFreshStore: () => Promise<St
         late: 'not_found',
       },
     }
-    for (const [what, { run, done, late }] of Object.entries(operations)) {
-      describe(`${what} that expects a user group`, () => {
+    for (const [title, { run, done, late }] of Object.entries(operations)) {
+      describe(`${title} that expects a user group`, () => {
         /** Asserts that the operation is refused and changes nothing. */
         const isRefused = async (
           group: UserGroup,

@@ -92,9 +92,9 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
         assert.notEqual((await by.userGroups.update(update)).outcome, 'updated')
       },
     }
-    for (const [what, write] of Object.entries(others)) {
+    for (const [title, write] of Object.entries(others)) {
       for (const who of ['this process', 'another process'] as const) {
-        it(`is true after ${who} wrote ${what}`, async () => {
+        it(`is true after ${who} wrote ${title}`, async () => {
           const group = await create()
           const stamps = [await stampOfRead(group), await stampOfIntrospection(group)]
           await write(who === 'another process' ? other : store, group)
@@ -134,9 +134,9 @@ export function describeUnchanged(name: string, freshUrl: () => string | Promise
         await getOrCreate(by, group, { change: content })
       },
     }
-    for (const [what, change] of Object.entries(changes)) {
+    for (const [title, change] of Object.entries(changes)) {
       for (const who of ['this process', 'another process'] as const) {
-        it(`is false after ${what}, by ${who}`, async () => {
+        it(`is false after ${title}, by ${who}`, async () => {
           const group = await create()
           const stamps = [await stampOfRead(group), await stampOfIntrospection(group)]
           await change(who === 'another process' ? other : store, group)

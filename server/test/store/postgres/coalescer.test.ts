@@ -276,8 +276,8 @@ describe('the coalescer', () => {
     'a locked row': '55P03',
     'a timeout': '57014',
   }
-  for (const [what, code] of Object.entries(ofStatement)) {
-    it(`retries each item in a separate statement when a statement fails because of ${what}`, async () => {
+  for (const [title, code] of Object.entries(ofStatement)) {
+    it(`retries each item in a separate statement when a statement fails because of ${title}`, async () => {
       const { add, keys, statement } = coalescing({ sameKey: 'wait', maxInFlight: 1 })
       const reason = new PostgresFailure(code, 'querying')
       const settled = Promise.allSettled(['a', 'b', 'c'].map((key) => add(item(key))))
@@ -310,8 +310,8 @@ describe('the coalescer', () => {
   })
 
   const ofServer = { 'a deadlock': '40P01', 'a lost connection': 'ECONNRESET' }
-  for (const [what, code] of Object.entries(ofServer)) {
-    it(`fails all items, so that they are retried together, when a statement fails because of ${what}`, async () => {
+  for (const [title, code] of Object.entries(ofServer)) {
+    it(`fails all items, so that they are retried together, when a statement fails because of ${title}`, async () => {
       const { add, keys, statement } = coalescing({ sameKey: 'wait', maxInFlight: 1 })
       const reason = new PostgresFailure(code, 'querying')
       const settled = Promise.allSettled(['a', 'b', 'c'].map((key) => add(item(key))))

@@ -22,8 +22,8 @@ const finish = new RegExp(`^COMMIT|${singleStatement}`, 's')
 const repetition = new RegExp(`^BEGIN|${singleStatement}`, 's')
 
 describe('PostgreSQL: the audit event of a change with an ambiguous commit', () => {
-  for (const [what, prepare] of Object.entries(changes)) {
-    eachLoss(`is recorded once: ${what}`, async (t, lose) => {
+  for (const [title, prepare] of Object.entries(changes)) {
+    eachLoss(`is recorded once: ${title}`, async (t, lose) => {
       const { store, proxy } = await openProxied(t)
       const { change, events, nothing } = await prepare(store)
       const { events: left } = await recordedEvents(store, () =>
@@ -118,8 +118,8 @@ function alternating(...stores: readonly [Store, Store]): Store {
 }
 
 describe('PostgreSQL: two processes at once', () => {
-  for (const [what, prepare] of Object.entries(changes)) {
-    it(`record ${what} once`, async (t) => {
+  for (const [title, prepare] of Object.entries(changes)) {
+    it(`record ${title} once`, async (t) => {
       const { store, url } = await openProxied(t)
       const { change, events } = await prepare(alternating(store, await openPostgres(t, url)))
       const { events: left } = await recordedEvents(store, () =>

@@ -34,12 +34,12 @@ const listDeleted = (store: Store) =>
   store.userGroupHistory.listDeleted({ ...tenantScope, deletedAfter: 0, afterTeamId: null, limit: 9 })
 
 describe('PostgreSQL: an update that expects a revision', () => {
-  for (const [what, expectation] of Object.entries({
+  for (const [title, expectation] of Object.entries({
     'a revision': ({ teamId, revision }: UserGroup) => ({ expected: { teamId, revision } }),
     'a user group': ({ teamId }: UserGroup) => ({ expected: { teamId } }),
     nothing: () => ({}),
   })) {
-    eachLoss(`is applied once when it expects ${what}`, async (t, lose) => {
+    eachLoss(`is applied once when it expects ${title}`, async (t, lose) => {
       const { store, proxy } = await openProxied(t)
       const group = await created(store)
       const command = { key: group, ...expectation(group), change: { name: 'B' }, ...actor, now: 3000 }

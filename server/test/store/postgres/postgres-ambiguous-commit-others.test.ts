@@ -133,12 +133,12 @@ describe('PostgreSQL: other changes of the store', () => {
     assert.equal((await store.apiTokens.revoke({ id, ...actor, now: 3000 }))?.revokedAt, 2000)
   })
 
-  for (const [what, oldTokenValidUntil] of [
+  for (const [title, oldTokenValidUntil] of [
     ['which stays valid', 9000],
     // The old token has expired when the retry runs.
     ['which expires at once', 2000],
   ] as const) {
-    eachLoss(`rotates an API token once, ${what}`, async (t, lose) => {
+    eachLoss(`rotates an API token once, ${title}`, async (t, lose) => {
       const { store, proxy } = await openProxied(t)
       const old = await store.apiTokens.create(apiToken())
       const { tokenHash } = apiToken()

@@ -78,8 +78,8 @@ describe('PostgreSQL: several hosts', () => {
     'closes all connections': (first) => first.refuse(),
     'no longer responds': (first) => first.swallow(),
   }
-  for (const [what, fail] of Object.entries(failures)) {
-    it(`fail no operation when the first ${what} and the second takes over`, async (t) => {
+  for (const [title, fail] of Object.entries(failures)) {
+    it(`fail no operation when the first ${title} and the second takes over`, async (t) => {
       const { first, second, both } = await twoHosts(t)
       await second.becomeReadOnly()
       const store = await openPostgres(t, both, {

@@ -141,8 +141,8 @@ describe('PostgreSQL: the tables', () => {
         'the database has tables of another program with the same names; use a database, or a role with a search_path, of its own',
     },
   }
-  for (const [what, { sql, message }] of Object.entries(others)) {
-    it(`of another program, ${what}, are refused with a remedy and left unchanged`, async (t) => {
+  for (const [title, { sql, message }] of Object.entries(others)) {
+    it(`of another program, ${title}, are refused with a remedy and left unchanged`, async (t) => {
       const { url, session } = await emptyDatabase(t)
       await session.query(sql)
       const before = await tablesOf(session)

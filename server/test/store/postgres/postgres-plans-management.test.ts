@@ -104,8 +104,8 @@ for (const [when, statistics] of Object.entries(knowledge)) {
         ),
       'the last introspection time': () => store.introspections.findLast(1, location),
     }
-    for (const [what, operate] of Object.entries(operations)) {
-      it(`${what} reads a few pages`, async () => {
+    for (const [title, operate] of Object.entries(operations)) {
+      it(`${title} reads a few pages`, async () => {
         primary.pages.length = 0
         await operate()
         const pages = Math.max(...primary.pages)

@@ -185,17 +185,17 @@ const messages = {
 export async function assertUnavailable(
   result: Promise<unknown> | undefined,
   expected: { reason?: string; isAmbiguous?: boolean } = {},
-  what?: string,
+  title?: string,
 ): Promise<void> {
   await assert.rejects(result ?? Promise.resolve(), (error) => {
-    assert.ok(error instanceof Fault, `${what}: ${String(error)}`)
+    assert.ok(error instanceof Fault, `${title}: ${String(error)}`)
     const { code, message, reason } = error
-    assert.equal(code, 'unavailable', what)
-    assert.match(reason ?? '', /^[A-Z0-9_]+$/, what)
-    if (expected.reason !== undefined) assert.equal(reason, expected.reason, what)
+    assert.equal(code, 'unavailable', title)
+    assert.match(reason ?? '', /^[A-Z0-9_]+$/, title)
+    if (expected.reason !== undefined) assert.equal(reason, expected.reason, title)
     const isAmbiguous = message === messages.inDoubt
-    assert.equal(message, isAmbiguous ? messages.inDoubt : messages.plain, what)
-    if (expected.isAmbiguous !== undefined) assert.equal(isAmbiguous, expected.isAmbiguous, what)
+    assert.equal(message, isAmbiguous ? messages.inDoubt : messages.plain, title)
+    if (expected.isAmbiguous !== undefined) assert.equal(isAmbiguous, expected.isAmbiguous, title)
     return true
   })
 }

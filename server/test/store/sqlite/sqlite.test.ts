@@ -284,8 +284,8 @@ describe('SQLite: the file', () => {
       message: /not a SQLite database.*SQLITE_NOTADB/,
     },
   }
-  for (const [what, { prepare, message }] of Object.entries(refused)) {
-    it(`is refused with an error that names the file when it ${what}`, async () => {
+  for (const [title, { prepare, message }] of Object.entries(refused)) {
+    it(`is refused with an error that names the file when it ${title}`, async () => {
       const path = freshPath()
       await prepare(path)
       await assert.rejects(open(path), (error) => {
