@@ -35,6 +35,23 @@ async function register(store: Store): Promise<Registered> {
   return { own, schema, dataSource: await own.createDataSource(schema, { providedId: 'eu' }) }
 }
 
+it('PostgreSQL: a mapping may name ids of 16 digits', async (t) => {
+  const url = await migratedDatabase(t)
+  const session = await openSession(t, url)
+  const first = Number.MAX_SAFE_INTEGER - 1
+  for (const [table, column] of Object.entries({ schema: 'schema_id', data_source: 'data_source_id' }))
+    await session.query(`ALTER TABLE ${table} ALTER ${column} RESTART WITH ${first}`)
+  const store = await openPostgres(t, url)
+  const { schema, dataSource } = await register(store)
+  assert.deepEqual([schema.id, dataSource.id], [first, first])
+  const group = await created(store, { change: { name: 'A', mapping: `{"${first}":"${first}"}` } })
+  const owner = await store.userGroups.findByToken(1, 'Customer', referenceOf(group.token), 1)
+  assert.deepEqual(
+    owner?.dataSources.map((entry) => [entry.schemaKey, entry.dataSource.id]),
+    [[String(first), first]],
+  )
+})
+
 describe('PostgreSQL: a mapping that is written while its data source is deleted', () => {
   const update = (store: Store, key: UserGroupKey) =>
     store.userGroups.update({ key, change: { mapping }, mappingMode: 'registered', ...actor, now: 2000 })
