@@ -27,7 +27,7 @@ export function TokenSection({ viewed: { user_group: userGroup, token } }: { rea
     >
       <Stack gap="sm">
         <Text size="sm">
-          Made <Time value={token.issued_at} as="age" />.{' '}
+          Issued <Time value={token.issued_at} as="age" />.{' '}
           {!token.active && 'The renderer does not accept it while the user group is suspended.'}
         </Text>
         <Secret key={token.issued_at} teamId={userGroup.team_id} />
