@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { generateApiToken } from '../../src/domain/token/token.ts'
+import { Belongings } from '../failover/belongings.ts'
+import type { PostgresServer } from '../failover/postgres-server.ts'
+import { readiness, type Services } from '../failover/services.ts'
+import { createApiToken } from '../support/command.ts'
+import type { HttpResponse } from '../support/http.ts'
+import { introspector, type Introspect } from '../support/introspection.ts'
+import type { RunningService } from '../support/service.ts'
+import { assertFault, tokenIn, userApi } from '../support/user-api.ts'
+import { CitusCluster } from './citus-cluster.ts'
+import { isRefused, underLoad, until } from './under-load.ts'
+
+/** Maximum time until the services notice a fault or recover from it, in milliseconds. */
+const boundMs = 30_000
+
+/** Functions that each send one request. */
+type Operations = Readonly<Record<string, () => Promise<HttpResponse>>>
+
+function sendAll(operations: Operations): Promise<[name: string, response: HttpResponse][]> {
+  return Promise.all(
+    Object.entries(operations).map(async ([name, send]) => [name, await send()] as [string, HttpResponse]),
+  )
+}
+
+async function assertServed(operations: Operations): Promise<void> {
+  for (const [name, { status, text }] of await sendAll(operations))
+    assert.equal(status, 200, `${name}: ${text}`)
+}
+
+describe('Citus: nodes that fail', () => {
+  const belongings = new Belongings()
+  let cluster: CitusCluster
+  let services: Services
+  let origin: string
+  let introspect: Introspect
+  before(async () => {
+    cluster = await CitusCluster.start(belongings, 2)
+    services = await cluster.startServices()
+    const [service] = services.running as [RunningService]
+    origin = service.origin
+    introspect = introspector(origin, await createApiToken(service, 'Testing', '--scopes', 'introspect'))
+  })
+  after(() => belongings.end())
+
+  /** Creates a user group on a node, and returns functions that each send one operation on a bucket of that node. */
+  async function operationsOn({ port }: PostgresServer): Promise<Operations> {
+    const newId = async (): Promise<string> => {
+      const id = randomUUID()
+      return (await cluster.portOf(id)) === port ? id : newId()
+    }
+    const { get, put, post } = userApi(origin, services.apiToken)
+    const id = await newId()
+    let token = tokenIn(await get({ user_group_id: id, name: id }))
+    return {
+      get: () => get({ user_group_id: id }),
+      create: async () => get({ user_group_id: await newId(), name: 'new' }),
+      change: () => put({ user_group_id: id, name: randomUUID() }),
+      introspect: () => introspect(token),
+      rotate: async () => {
+        const response = await post({ current_token: token })
+        if (response.status === 200) token = tokenIn(response)
+        return response
+      },
+    }
+  }
+
+  it('serves the user groups of the other worker while one is down, and all once it is back', async () => {
+    const [dead, living] = cluster.workers as [PostgresServer, PostgresServer]
+    // More than a service has connections.
+    const onDead = await Promise.all(Array.from({ length: 12 }, () => operationsOn(dead)))
+    const onLiving = await operationsOn(living)
+    await dead.kill()
+
+    const refusals = Promise.all(onDead.map(sendAll))
+    await assertServed(onLiving)
+    await readiness(services, 200, boundMs)
+    const stranger = userApi(origin, generateApiToken('Testing'))
+    assertFault(await stranger.get({ user_group_id: 'a', name: 'a' }), 'unauthenticated')
+    for (const [name, response] of (await refusals).flat()) {
+      assertFault(response, 'unavailable')
+      assert.equal(response.headers['retry-after'], '1', name)
+    }
+
+    await dead.start()
+    await dead.writable()
+    for (const operations of onDead) await assertServed(operations)
+  })
+
+  it('loses nothing acknowledged when the coordinator is killed under load', async () => {
+    const { coordinator } = cluster
+    await underLoad(cluster, services, 'coordinator-', async (ledger) => {
+      await coordinator.kill()
+      await until(ledger, 'a 503', isRefused)
+      await readiness(services, 503, boundMs)
+      await coordinator.start()
+      await coordinator.writable()
+      await readiness(services, 200, boundMs)
+    })
+  })
+})
