@@ -4,7 +4,9 @@ import { after, before, describe, it } from 'node:test'
 import { generateApiToken } from '../../src/domain/token/token.ts'
 import { Belongings } from '../failover/belongings.ts'
 import type { PostgresServer } from '../failover/postgres-server.ts'
-import { readiness, type Services } from '../failover/services.ts'
+import { poll } from '../failover/poll.ts'
+import { database, readiness, type Services } from '../failover/services.ts'
+import { adminApi, type AdminApi } from '../support/admin-api.ts'
 import { createApiToken } from '../support/command.ts'
 import type { HttpResponse } from '../support/http.ts'
 import { introspector, type Introspect } from '../support/introspection.ts'
@@ -28,6 +30,39 @@ function sendAll(operations: Operations): Promise<[name: string, response: HttpR
 async function assertServed(operations: Operations): Promise<void> {
   for (const [name, { status, text }] of await sendAll(operations))
     assert.equal(status, 200, `${name}: ${text}`)
+}
+
+/** A client that creates schemas one after the other. */
+class RegistryClient {
+  readonly #acknowledged: string[] = []
+  readonly #running: Promise<void>
+  #isStopped = false
+
+  constructor(origin: string, apiToken: string) {
+    this.#running = this.#run(adminApi(origin, apiToken))
+  }
+
+  /** Resolves when one more schema is acknowledged. */
+  async created(): Promise<void> {
+    const count = this.#acknowledged.length
+    await poll('a new schema', boundMs, () => this.#acknowledged.length > count || undefined)
+  }
+
+  /** Resolves with the ids of the acknowledged schemas. */
+  async stop(): Promise<readonly string[]> {
+    this.#isStopped = true
+    await this.#running
+    return this.#acknowledged
+  }
+
+  async #run({ createSchema }: AdminApi): Promise<void> {
+    while (!this.#isStopped) {
+      const id = randomUUID()
+      const response = await createSchema({ body: { provided_id: id, name: id } })
+      if (response.status === 201) this.#acknowledged.push(id)
+      else assertFault(response, 'unavailable')
+    }
+  }
 }
 
 describe('Citus: nodes that fail', () => {
@@ -99,5 +134,40 @@ describe('Citus: nodes that fail', () => {
       await coordinator.writable()
       await readiness(services, 200, boundMs)
     })
+  })
+
+  it('loses nothing acknowledged when workers are killed under load, and leaves no prepared transaction', async () => {
+    const [service] = services.running as [RunningService]
+    const registry = new RegistryClient(origin, await createApiToken(service, 'Testing', '--scopes', 'admin'))
+    await underLoad(cluster, services, 'worker-', async (ledger) => {
+      for (const worker of [...cluster.workers, ...cluster.workers]) {
+        await registry.created()
+        await worker.kill()
+        await worker.start()
+        await worker.writable()
+        await until(ledger, 'a rotation', ({ kind, outcome }) => kind === 'rotate' && outcome === 'done')
+      }
+      const [worker] = cluster.workers as [PostgresServer]
+      await worker.kill()
+      await until(ledger, 'a 503', isRefused)
+      await worker.start()
+      await worker.writable()
+    })
+    const acknowledged = await registry.stop()
+
+    // A change of a schema is a two-phase commit over all nodes.
+    const { stdout } = await service.ugs('doctor', '--json')
+    for (const name of await cluster.preparedTransactions()) assert.match(stdout, new RegExp(name))
+    await cluster.query('SELECT recover_prepared_transactions()')
+    assert.deepEqual(await cluster.preparedTransactions(), [])
+    for (const node of [cluster.coordinator, ...cluster.workers]) {
+      const rows = await node.query('SELECT provided_id FROM schema', [], database)
+      const kept = new Set(rows.map(({ provided_id: id }) => id))
+      assert.deepEqual(
+        acknowledged.filter((id) => !kept.has(id)),
+        [],
+        node.name,
+      )
+    }
   })
 })

@@ -5,10 +5,14 @@ import { Load } from '../failover/load.ts'
 import { acknowledges } from '../failover/round.ts'
 import { assertLive, type Services } from '../failover/services.ts'
 import { verify } from '../failover/verify.ts'
+import { createApiToken } from '../support/command.ts'
+import { assertInactive, introspector } from '../support/introspection.ts'
+import type { RunningService } from '../support/service.ts'
 import type { CitusCluster } from './citus-cluster.ts'
 
 /** Maximum time until the services are affected by a fault or recover from it, in milliseconds. */
 const boundMs = 30_000
+const introspectionsAtOnce = 16
 
 /**
  * Disturbs the cluster while clients create, change and rotate without a pause. Then compares all responses with the store: nothing
@@ -37,7 +41,27 @@ export async function underLoad(
   const violations = await verify(caller, cluster.query, prefix)
   await caller.close()
   assert.deepEqual(violations.slice(0, 10), [], `${violations.length} violations`)
+  await assertReplacedTokensInactive(services, ledger)
   return ledger
+}
+
+/** Introspects each token that was replaced without a grace period. */
+async function assertReplacedTokensInactive(
+  { running, origins }: Services,
+  { requests }: Ledger,
+): Promise<void> {
+  const [service] = running as [RunningService]
+  const introspect = introspector(
+    origins[0] as string,
+    await createApiToken(service, 'Testing', '--scopes', 'introspect'),
+  )
+  const replaced = requests.filter(({ outcome, graceSeconds }) => outcome === 'done' && graceSeconds === 0)
+  assert.ok(replaced.length > 0)
+  const rest = replaced.values()
+  const introspectOnes = async () => {
+    for (const { from } of rest) assertInactive(await introspect(from as string))
+  }
+  await Promise.all(Array.from({ length: introspectionsAtOnce }, introspectOnes))
 }
 
 /** Resolves when a request sent from now on meets the condition. */
