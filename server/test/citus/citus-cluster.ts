@@ -32,7 +32,7 @@ export class CitusCluster {
     this.coordinator = coordinator
   }
 
-  /** Starts a cluster with the programs of the cluster in TEST_CITUS_URLS. */
+  /** Starts a cluster with the programs of the one in TEST_CITUS_URLS. */
   static async start(belongings: Belongings, workerCount: number): Promise<CitusCluster> {
     const options = await readOptions()
     const coordinator = await startNode(belongings, 'coordinator', options)
@@ -89,7 +89,23 @@ export class CitusCluster {
   }
 }
 
-/** @throws Error if the cluster in TEST_CITUS_URLS runs on another machine */
+/**
+ * Returns why tests cannot start a cluster on this machine, after a message, or false if they can.
+ * @throws Error with that reason on CI
+ */
+export async function reasonToSkip(): Promise<string | false> {
+  try {
+    await readOptions()
+    return false
+  } catch (error) {
+    if (process.env.CI === 'true') throw error
+    const { message } = error as Error
+    console.error(`SKIPPED the tests with a Citus cluster of their own: ${message}`)
+    return message
+  }
+}
+
+/** @throws Error if there is no cluster, or its programs are not on this machine */
 async function readOptions(): Promise<ServerOptions> {
   const [url] = (process.env.TEST_CITUS_URLS ?? '').split(' ')
   if (!url) throw new Error('TEST_CITUS_URLS does not name a Citus cluster')
@@ -107,11 +123,12 @@ async function readOptions(): Promise<ServerOptions> {
     fsync: 'off',
     max_connections: 300,
     max_prepared_transactions: 300,
-    // For moves of shards.
+    // Shards move by logical replication.
     wal_level: 'logical',
     max_worker_processes: 64,
     max_replication_slots: 32,
     max_wal_senders: 32,
+    // Since 15.20, PostgreSQL loads only these.
     ...(listsPlugins && { output_plugin_libraries: 'pgoutput,test_decoding,citus' }),
     'citus.max_client_connections': -1,
     'citus.node_conninfo': 'sslmode=disable',

@@ -12,7 +12,7 @@ import type { HttpResponse } from '../support/http.ts'
 import { introspector, type Introspect } from '../support/introspection.ts'
 import type { RunningService } from '../support/service.ts'
 import { assertFault, tokenIn, userApi } from '../support/user-api.ts'
-import { CitusCluster } from './citus-cluster.ts'
+import { CitusCluster, reasonToSkip } from './citus-cluster.ts'
 import { isRefused, underLoad, until } from './under-load.ts'
 
 /** Maximum time until the services notice a fault or recover from it, in milliseconds. */
@@ -65,7 +65,9 @@ class RegistryClient {
   }
 }
 
-describe('Citus: nodes that fail', () => {
+const skip = await reasonToSkip()
+
+describe('Citus: nodes that fail', { skip }, () => {
   const belongings = new Belongings()
   let cluster: CitusCluster
   let services: Services

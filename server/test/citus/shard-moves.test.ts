@@ -4,13 +4,15 @@ import { Belongings } from '../failover/belongings.ts'
 import { poll } from '../failover/poll.ts'
 import type { PostgresServer } from '../failover/postgres-server.ts'
 import type { Services } from '../failover/services.ts'
-import { CitusCluster, type Shard } from './citus-cluster.ts'
+import { CitusCluster, reasonToSkip, type Shard } from './citus-cluster.ts'
 import { underLoad } from './under-load.ts'
 
 /** Maximum time of a rebalance, in milliseconds. */
 const boundMs = 120_000
 
-describe('Citus: shards that move under load', () => {
+const skip = await reasonToSkip()
+
+describe('Citus: shards that move under load', { skip }, () => {
   const belongings = new Belongings()
   let cluster: CitusCluster
   let services: Services
