@@ -52,10 +52,10 @@ export class CitusCluster {
   }
 
   /** Starts two services on the store. The second one reaches the coordinator through a slower network. */
-  startServices(): Promise<Services> {
+  startServices(settings?: Readonly<Record<string, string>>): Promise<Services> {
     const { credentials, host, remoteHost } = this.coordinator
     const urlOf = (address: string) => `postgres://${credentials}@${address}/${database}`
-    return startServicesOn(this.#belongings, [urlOf(host), urlOf(remoteHost)])
+    return startServicesOn(this.#belongings, [urlOf(host), urlOf(remoteHost)], settings)
   }
 
   get databaseUrl(): string {

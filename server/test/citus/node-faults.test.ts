@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { generateApiToken } from '../../src/domain/token/token.ts'
 import { Belongings } from '../failover/belongings.ts'
 import type { PostgresServer } from '../failover/postgres-server.ts'
@@ -18,8 +19,12 @@ import { isRefused, underLoad, until } from './under-load.ts'
 /** Maximum time until the services notice a fault or recover from it, in milliseconds. */
 const boundMs = 30_000
 
+const shortTimeouts = { UGS_POSTGRES_DEADLINE_MS: '2000', UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '2000' }
+
 /** Functions that each send one request. */
-type Operations = Readonly<Record<string, () => Promise<HttpResponse>>>
+type Operations = Readonly<
+  Record<'get' | 'create' | 'change' | 'introspect' | 'rotate', () => Promise<HttpResponse>>
+>
 
 function sendAll(operations: Operations): Promise<[name: string, response: HttpResponse][]> {
   return Promise.all(
@@ -75,7 +80,7 @@ describe('Citus: nodes that fail', { skip }, () => {
   let introspect: Introspect
   before(async () => {
     cluster = await CitusCluster.start(belongings, 2)
-    services = await cluster.startServices()
+    services = await cluster.startServices(shortTimeouts)
     const [service] = services.running as [RunningService]
     origin = service.origin
     introspect = introspector(origin, await createApiToken(service, 'Testing', '--scopes', 'introspect'))
@@ -104,27 +109,56 @@ describe('Citus: nodes that fail', { skip }, () => {
     }
   }
 
-  it('serves the user groups of the other worker while one is down, and all once it is back', async () => {
-    const [dead, living] = cluster.workers as [PostgresServer, PostgresServer]
-    // More than a service has connections.
-    const onDead = await Promise.all(Array.from({ length: 12 }, () => operationsOn(dead)))
-    const onLiving = await operationsOn(living)
-    await dead.kill()
+  interface Fault {
+    readonly begin: (worker: PostgresServer) => Promise<void>
+    readonly end: (worker: PostgresServer) => Promise<unknown>
+  }
+  const faults: Record<string, Fault> = {
+    'refuses connections': {
+      begin: (worker) => worker.kill(),
+      end: (worker) => worker.start(),
+    },
+    'does not respond': {
+      begin: (worker) => worker.freeze(),
+      end: (worker) => worker.thaw(),
+    },
+  }
+  for (const [what, { begin, end }] of Object.entries(faults)) {
+    it(`serves the user groups of one worker while the other ${what}, and all of them afterwards`, async () => {
+      const [dead, living] = cluster.workers as [PostgresServer, PostgresServer]
+      // More than a service has connections.
+      const onDead = await Promise.all(Array.from({ length: 12 }, () => operationsOn(dead)))
+      const onLiving = await operationsOn(living)
+      await begin(dead)
 
-    const refusals = Promise.all(onDead.map(sendAll))
-    await assertServed(onLiving)
-    await readiness(services, 200, boundMs)
-    const stranger = userApi(origin, generateApiToken('Testing'))
-    assertFault(await stranger.get({ user_group_id: 'a', name: 'a' }), 'unauthenticated')
-    for (const [name, response] of (await refusals).flat()) {
-      assertFault(response, 'unavailable')
-      assert.equal(response.headers['retry-after'], '1', name)
-    }
+      /** Resolves with the statuses for the other worker, with requests for the dead one in flight. */
+      const statusesOfLiving = async () => {
+        const refusals = Promise.all(onDead.map(sendAll))
+        const responses = await sendAll(onLiving)
+        for (const [name, response] of (await refusals).flat()) {
+          assertFault(response, 'unavailable')
+          assert.equal(response.headers['retry-after'], '1', name)
+        }
+        return responses.map(([name, { status }]) => `${name}: ${status}`)
+      }
+      const served = Object.keys(onLiving).map((name) => `${name}: 200`)
+      // Until the service knows that the worker is down, its statements may occupy all connections.
+      await poll(
+        'service',
+        boundMs,
+        async () => isDeepStrictEqual(await statusesOfLiving(), served) || undefined,
+      )
+      for (let i = 0; i < 3; i++) assert.deepEqual(await statusesOfLiving(), served)
+      await readiness(services, 200, boundMs)
+      const stranger = userApi(origin, generateApiToken('Testing'))
+      assertFault(await stranger.get({ user_group_id: 'a', name: 'a' }), 'unauthenticated')
 
-    await dead.start()
-    await dead.writable()
-    for (const operations of onDead) await assertServed(operations)
-  })
+      await end(dead)
+      const [first] = onDead as [Operations]
+      await poll('recovery', boundMs, async () => (await first.get()).status === 200 || undefined)
+      for (const operations of onDead) await assertServed(operations)
+    })
+  }
 
   it('loses nothing acknowledged when the coordinator is killed under load', async () => {
     const { coordinator } = cluster

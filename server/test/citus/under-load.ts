@@ -12,6 +12,8 @@ import type { CitusCluster } from './citus-cluster.ts'
 
 /** Maximum time until the services are affected by a fault or recover from it, in milliseconds. */
 const boundMs = 30_000
+/** What `Retry-After` says: the service refuses requests at once while a node is down. */
+const retryAfterMs = 1000
 const introspectionsAtOnce = 16
 
 /**
@@ -26,7 +28,7 @@ export async function underLoad(
 ): Promise<Ledger> {
   const caller = new Caller(services.origins, services.apiToken, new Ledger())
   const { ledger } = caller
-  const load = new Load(caller, prefix)
+  const load = new Load(caller, prefix, retryAfterMs)
   try {
     await acknowledges(ledger, 300)
     await disturb(ledger)

@@ -154,6 +154,18 @@ export class PostgresServer {
     )
   }
 
+  /** Stops all of its processes where they are, as on a machine that no longer responds. */
+  async freeze(): Promise<void> {
+    const pid = (this.#child as ChildProcess).pid as number
+    process.kill(pid, 'SIGSTOP')
+    for (const each of await childrenOf(pid)) process.kill(each, 'SIGSTOP')
+  }
+
+  async thaw(): Promise<void> {
+    const pid = (this.#child as ChildProcess).pid as number
+    for (const each of [...(await childrenOf(pid)), pid]) process.kill(each, 'SIGCONT')
+  }
+
   /** Resolves with the time at which a direct connection could write. */
   async writable(): Promise<number> {
     return this.#whileItRuns(`a write on ${this.name}`, async () => {

@@ -38,6 +38,7 @@ export async function startServices(
 export async function startServicesOn(
   belongings: Belongings,
   databaseUrls: readonly [string, ...string[]],
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Services> {
   const secretKeys = `failover:${randomBytes(32).toString('base64')}`
   const dataFolder = belongings.folder()
@@ -49,6 +50,7 @@ export async function startServicesOn(
         DATABASE_URL: databaseUrl,
         UGS_SECRET_KEYS: secretKeys,
         UGS_DATA_DIR: dataFolder,
+        ...settings,
       },
     )
     belongings.process(service.pid, 'SIGKILL')
