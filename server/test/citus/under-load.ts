@@ -12,7 +12,7 @@ import type { CitusCluster } from './citus-cluster.ts'
 
 /** Maximum time until the services are affected by a fault or recover from it, in milliseconds. */
 const boundMs = 30_000
-/** What `Retry-After` says: the service refuses requests at once while a node is down. */
+/** Same as `Retry-After`, because the service refuses requests at once while a node is down. */
 const retryAfterMs = 1000
 const introspectionsAtOnce = 16
 

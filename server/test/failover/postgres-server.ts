@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { chownSync, closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { freePort } from '../support/port.ts'
+import { freeServerPort } from '../support/port.ts'
 import type { Belongings } from './belongings.ts'
 import { Network } from './network.ts'
 import { poll } from './poll.ts'
@@ -62,7 +62,7 @@ export class PostgresServer {
     options: ServerOptions = {},
   ): Promise<PostgresServer> {
     const { walFolder, trusts } = options
-    const server = new PostgresServer(belongings, name, await freePort(), randomUUID(), options)
+    const server = new PostgresServer(belongings, name, await freeServerPort(), randomUUID(), options)
     const passwordFile = join(server.#folder, 'password')
     writeFileSync(passwordFile, server.#password)
     await server.#run(
@@ -82,7 +82,7 @@ export class PostgresServer {
     name: string,
     primary: PostgresServer,
   ): Promise<PostgresServer> {
-    const server = new PostgresServer(belongings, name, await freePort(), primary.#password)
+    const server = new PostgresServer(belongings, name, await freeServerPort(), primary.#password)
     await server.follow(primary)
     return server
   }
