@@ -4,7 +4,7 @@ import type { RecordedRequest, RecordedResponse, Ledger, Outcome } from './ledge
 /** Time limit of a request, in milliseconds. A response in time takes much less. */
 const hangMs = 20_000
 
-type Sent = Pick<RecordedRequest, 'kind' | 'id' | 'from' | 'key' | 'revision'>
+type Sent = Pick<RecordedRequest, 'kind' | 'id' | 'from' | 'graceSeconds' | 'key' | 'revision'>
 
 /**
  * Resolves when a killed service is running again; returns undefined for a service that was not killed. Without this function, a
@@ -53,9 +53,15 @@ export class Caller {
     return this.#send(service, 'PUT', { kind: 'update', id, revision }, body)
   }
 
-  rotate(service: number, id: string, from: string, grace: number, key?: string): Promise<RecordedRequest> {
-    const body = { current_token: from, grace_period_seconds: grace }
-    return this.#send(service, 'POST', { kind: 'rotate', id, from, key }, body)
+  rotate(
+    service: number,
+    id: string,
+    from: string,
+    graceSeconds: number,
+    key?: string,
+  ): Promise<RecordedRequest> {
+    const body = { current_token: from, grace_period_seconds: graceSeconds }
+    return this.#send(service, 'POST', { kind: 'rotate', id, from, graceSeconds, key }, body)
   }
 
   async #send(service: number, method: string, sent: Sent, body: object): Promise<RecordedRequest> {

@@ -8,8 +8,9 @@ export interface RecordedRequest {
   readonly id: string
   /** Index of the service. */
   readonly service: number
-  /** Rotations only: the token to replace, and the Idempotency-Key. */
+  /** Rotations only: the token to replace, its grace period, and the Idempotency-Key. */
   readonly from?: string | undefined
+  readonly graceSeconds?: number | undefined
   readonly key?: string | undefined
   /** Creations and updates only: the number in the properties. */
   readonly revision?: number | undefined

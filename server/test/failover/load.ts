@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from './caller.ts'
 import type { RecordedRequest } from './ledger.ts'
 
@@ -22,13 +23,16 @@ interface Group {
 export class Load {
   readonly #caller: Caller
   readonly #prefix: string
+  readonly #pauseMs: number
   readonly #clients: Promise<void>[]
   #isStopped = false
   #isAbandoned = false
   #created = 0
 
-  constructor(caller: Caller, prefix: string) {
+  /** @param pauseMs pause before a client retries after a 503 */
+  constructor(caller: Caller, prefix: string, pauseMs = 0) {
     this.#caller = caller
+    this.#pauseMs = pauseMs
     this.#prefix = prefix
     this.#clients = [
       ...Array.from({ length: soloClients }, () => this.#runSolo()),
@@ -122,6 +126,7 @@ export class Load {
         this.#caller.ledger.violations.push(`${request.kind} of ${id}: 503, ${maxAttempts} times`)
         return request
       }
+      if (this.#pauseMs > 0) await sleep(this.#pauseMs)
     }
   }
 

@@ -4,52 +4,72 @@ import { once } from 'node:events'
 import { chownSync, closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { freePort } from '../support/port.ts'
+import { freeServerPort } from '../support/port.ts'
 import type { Belongings } from './belongings.ts'
 import { Network } from './network.ts'
 import { poll } from './poll.ts'
 import type { Query } from './verify.ts'
-import { childrenOf, findPrograms, isAnyRunning, runProgram } from './programs.ts'
+import { childrenOf, findPrograms, isAnyRunning, runProgram, type Programs } from './programs.ts'
 
 /** Maximum time of a start or a promotion, in milliseconds. */
 const startBoundMs = 30_000
 
-/** A PostgreSQL server with default settings on a free local port. */
+export interface ServerOptions {
+  /** Folder of the write-ahead log, by default within the data folder. */
+  readonly walFolder?: string
+  /** Programs of the server, by default those that `findPrograms` returns. */
+  readonly programs?: Programs
+  readonly settings?: Readonly<Record<string, string | number>>
+  /** True if clients need no password, as between the nodes of a cluster. */
+  readonly trusts?: boolean
+}
+
+/** A PostgreSQL server on a free local port, by default with default settings. */
 export class PostgresServer {
   /** Its name for the other servers. */
   readonly name: string
   readonly port: number
   readonly #belongings: Belongings
-  readonly #programs = findPrograms()
+  readonly #programs: Programs
+  readonly #settings: ServerOptions['settings']
   readonly #folder: string
   readonly #network: Network
   readonly #password: string
   #child: ChildProcess | undefined
 
-  private constructor(belongings: Belongings, name: string, port: number, password: string) {
+  private constructor(
+    belongings: Belongings,
+    name: string,
+    port: number,
+    password: string,
+    { programs, settings }: ServerOptions = {},
+  ) {
     this.name = name
     this.port = port
     this.#belongings = belongings
     this.#password = password
+    this.#programs = programs ?? findPrograms()
+    this.#settings = settings
     this.#folder = belongings.folder()
     this.#network = new Network(port)
     const { uid, gid } = this.#programs.user
     if (uid !== undefined && gid !== undefined) chownSync(this.#folder, uid, gid)
   }
 
-  /** @param walFolder folder of the write-ahead log, by default within the data folder */
   static async startPrimary(
     belongings: Belongings,
     name: string,
-    walFolder?: string,
+    options: ServerOptions = {},
   ): Promise<PostgresServer> {
-    const server = new PostgresServer(belongings, name, await freePort(), randomUUID())
+    const { walFolder, trusts } = options
+    const server = new PostgresServer(belongings, name, await freeServerPort(), randomUUID(), options)
     const passwordFile = join(server.#folder, 'password')
     writeFileSync(passwordFile, server.#password)
     await server.#run(
       'initdb',
       ...['--pgdata=data', '--no-sync', '--encoding=UTF8', '--locale=C'],
-      ...['--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256'],
+      ...['--username=postgres', `--pwfile=${passwordFile}`],
+      `--auth=${trusts === true ? 'trust' : 'scram-sha-256'}`,
       ...(walFolder === undefined ? [] : [`--waldir=${walFolder}`, '--wal-segsize=1']),
     )
     await server.start()
@@ -62,7 +82,7 @@ export class PostgresServer {
     name: string,
     primary: PostgresServer,
   ): Promise<PostgresServer> {
-    const server = new PostgresServer(belongings, name, await freePort(), primary.#password)
+    const server = new PostgresServer(belongings, name, await freeServerPort(), primary.#password)
     await server.follow(primary)
     return server
   }
@@ -88,6 +108,7 @@ export class PostgresServer {
       listen_addresses: '127.0.0.1',
       unix_socket_directories: '',
       cluster_name: this.name,
+      ...this.#settings,
     }
     const child = spawn(
       join(this.#programs.folder, 'postgres'),
@@ -131,6 +152,18 @@ export class PostgresServer {
     await poll(`the end of ${this.name}`, 5000, async () =>
       (await isAnyRunning(children)) ? undefined : true,
     )
+  }
+
+  /** Stops all of its processes where they are, as on a machine that no longer responds. */
+  async freeze(): Promise<void> {
+    const pid = (this.#child as ChildProcess).pid as number
+    process.kill(pid, 'SIGSTOP')
+    for (const each of await childrenOf(pid)) process.kill(each, 'SIGSTOP')
+  }
+
+  async thaw(): Promise<void> {
+    const pid = (this.#child as ChildProcess).pid as number
+    for (const each of [...(await childrenOf(pid)), pid]) process.kill(each, 'SIGCONT')
   }
 
   /** Resolves with the time at which a direct connection could write. */

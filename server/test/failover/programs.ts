@@ -32,6 +32,10 @@ export function findPrograms(): Programs {
       `initdb, postgres and pg_basebackup are neither on the PATH nor under ${debianFolder}: install the Debian package postgresql`,
     )
   }
+  return programsIn(folder)
+}
+
+export function programsIn(folder: string): Programs {
   return { folder, user: process.getuid?.() === 0 ? idsOf('postgres') : {} }
 }
 

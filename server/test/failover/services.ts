@@ -26,26 +26,38 @@ export async function startServices(
 ): Promise<Services> {
   await primary.query(`CREATE DATABASE ${database}`)
   const servers = [primary, ...standbys]
+  const urlOf = (hosts: readonly string[]) =>
+    `postgres://${primary.credentials}@${hosts.join()}/${database}?target_session_attrs=read-write`
+  return startServicesOn(belongings, [
+    urlOf(servers.map(({ host }) => host)),
+    urlOf(servers.map(({ remoteHost }) => remoteHost)),
+  ])
+}
+
+/** Starts a service for each URL, with the same secret key and data folder. */
+export async function startServicesOn(
+  belongings: Belongings,
+  databaseUrls: readonly [string, ...string[]],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Services> {
   const secretKeys = `failover:${randomBytes(32).toString('base64')}`
   const dataFolder = belongings.folder()
-  const start = async (hosts: readonly string[]) => {
+  const start = async (databaseUrl: string) => {
     const service = await startService(
       // `belongings` ends it.
       { after: () => undefined },
       {
-        DATABASE_URL: `postgres://${primary.credentials}@${hosts.join()}/${database}?target_session_attrs=read-write`,
+        DATABASE_URL: databaseUrl,
         UGS_SECRET_KEYS: secretKeys,
         UGS_DATA_DIR: dataFolder,
+        ...settings,
       },
     )
     belongings.process(service.pid, 'SIGKILL')
     return service
   }
-  const running = await Promise.all([
-    start(servers.map(({ host }) => host)),
-    start(servers.map(({ remoteHost }) => remoteHost)),
-  ])
-  const apiToken = await createApiToken(running[0], 'Testing')
+  const running = await Promise.all(databaseUrls.map(start))
+  const apiToken = await createApiToken(running[0] as RunningService, 'Testing')
   return { running, origins: running.map(({ origin }) => origin), apiToken }
 }
 

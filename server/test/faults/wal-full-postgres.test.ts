@@ -15,7 +15,7 @@ test('without space for its write-ahead log PostgreSQL stops: all requests get 5
   const belongings = new Belongings()
   t.after(() => belongings.end())
   const log = folderFor(programs, disk.folder, 'wal')
-  const server = await PostgresServer.startPrimary(belongings, 'one', log)
+  const server = await PostgresServer.startPrimary(belongings, 'one', { walFolder: log })
   await server.query('CREATE DATABASE ugs')
   const { service, acknowledged } = await startOn(t, server, { UGS_POSTGRES_DEADLINE_MS: '2000' })
 

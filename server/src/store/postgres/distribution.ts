@@ -1,5 +1,7 @@
 import { bucketCount } from '../../domain/user-group/location.ts'
 import { hasCitus, isDistributed } from './citus.ts'
+import { NodeHealth } from './node-health.ts'
+import { isOfNode } from './postgres-fault.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 
 /** Number of connections that maintenance takes at once. */
@@ -8,18 +10,24 @@ const maxAtOnce = 4
 /** Feature not supported, and an internal error: a plan without the values of its parameters. */
 const refusals = new Set(['0A000', 'XX000'])
 const undefinedTable = '42P01'
+/** Minimum interval of detections because of a node that does not respond, in milliseconds. */
+const detectAgainMs = 10_000
 
 /** The distribution of the tables by Citus. */
 export class Distribution {
-  /** The shard of each bucket; null if the tables are not distributed. */
-  #shards: readonly number[] | null = null
+  /** The shard and node of each bucket; null if the tables are not distributed. */
+  #places: readonly Place[] | null = null
 
   readonly #primary: PrimaryPool
+  readonly #health: NodeHealth
   #detecting: Promise<void> | undefined
+  #detectAgainAt = 0
   #hasCitus = false
 
-  constructor(primary: PrimaryPool) {
+  /** @param deadlineMs time for which operations are retried, in milliseconds */
+  constructor(primary: PrimaryPool, deadlineMs = Infinity) {
     this.#primary = primary
+    this.#health = new NodeHealth(deadlineMs)
   }
 
   /** @throws PostgresFailure */
@@ -34,27 +42,45 @@ export class Distribution {
     const isNowDistributed = this.#hasCitus && (await isDistributed(query))
     // Citus needs the values of the parameters to find the shard.
     this.#primary.setKeepsPlans(!isNowDistributed)
-    this.#shards = isNowDistributed ? await readShards(query) : null
+    this.#places = isNowDistributed ? await readPlaces(query) : null
   }
 
   /**
    * Detects again after a statement failed in a way in which Citus refuses statements: the tables may have been distributed, or
-   * their shards split. Returns whether to retry the statement although its error code is final otherwise.
+   * their shards split. After a node did not respond, detects where shards have moved. Returns
+   * whether to retry the statement although its error code is final otherwise.
    * @throws PostgresFailure
    */
   async noticeFailure(code: string): Promise<boolean> {
-    if (refusals.has(code)) await this.detect()
+    if (refusals.has(code) || (this.isDistributed && isOfNode(code) && this.#mayDetectAgain()))
+      await this.detect()
     // While Citus prepares a table, a node may not have it yet.
     return code === undefinedTable && this.#hasCitus && !this.isDistributed
   }
 
+  #mayDetectAgain(): boolean {
+    const now = performance.now()
+    if (now < this.#detectAgainAt) return false
+    this.#detectAgainAt = now + detectAgainMs
+    return true
+  }
+
   get isDistributed(): boolean {
-    return this.#shards !== null
+    return this.#places !== null
   }
 
   /** Returns the shard of a bucket; null if the tables are not distributed. */
   shardOf(bucket: number): number | null {
-    return this.#shards?.[bucket] ?? null
+    return this.#places?.[bucket]?.shard ?? null
+  }
+
+  /**
+   * Runs a statement for a bucket.
+   * @throws PostgresFailure at once if the bucket's node is down
+   */
+  onNodeOf<T>(bucket: number, statement: () => Promise<T>): Promise<T> {
+    const node = this.#places?.[bucket]?.node ?? null
+    return node === null ? statement() : this.#health.run(node, statement)
   }
 
   /**
@@ -83,11 +109,18 @@ export class Distribution {
   }
 }
 
-async function readShards(query: Query): Promise<number[]> {
-  const rows = await query<{ shard: number }>(
-    `SELECT get_shard_id_for_distribution_column('user_group', bucket::smallint) AS shard
-     FROM generate_series(0, $1::integer - 1) AS bucket ORDER BY bucket`,
+interface Place {
+  readonly shard: number
+  /** The group id of the node; null if the shard is lost. */
+  readonly node: number | null
+}
+
+async function readPlaces(query: Query): Promise<Place[]> {
+  return query<{ shard: number; node: number | null }>(
+    `SELECT shard, (SELECT min(groupid) FROM pg_dist_placement WHERE shardid = shard) AS node
+     FROM generate_series(0, $1::integer - 1) AS bucket,
+       LATERAL get_shard_id_for_distribution_column('user_group', bucket::smallint) AS shard
+     ORDER BY bucket`,
     [bucketCount],
   )
-  return rows.map(({ shard }) => shard)
 }

@@ -18,7 +18,8 @@ export class PostgresFailure extends Error {
   /** True if the connection is unusable. */
   readonly closesConnection: boolean
 
-  constructor(code: string, phase: 'connecting' | 'querying') {
+  /** @param isConnectionUsable true if the server keeps the session, as a coordinator does when a worker does not respond */
+  constructor(code: string, phase: 'connecting' | 'querying', isConnectionUsable = false) {
     super(code)
     // System codes such as EPIPE contain no digit.
     const isState = /^(?=.*\d)[0-9A-Z]{5}$/.test(code)
@@ -26,18 +27,24 @@ export class PostgresFailure extends Error {
     this.code = code
     this.isTransient =
       !isState || transientClasses.has(stateClass) || transientStates.has(code) || phase === 'connecting'
-    this.isRetryable = this.isTransient && code !== lockNotAvailable && code !== diskFull
+    this.isRetryable = this.isTransient && code !== lockNotAvailable && code !== diskFull && code !== nodeDown
     const isRefusal = isState && !connectionClasses.has(stateClass) && !endsOfSession.has(code)
     this.isAmbiguous = phase === 'querying' && !isRefusal
     this.isOfStatement = phase === 'querying' && isRefusal && (!this.isTransient || waitedTooLong.has(code))
-    this.closesConnection = !isRefusal || code === readOnly || code === cachedPlanChanged
+    this.closesConnection =
+      (!isRefusal && !isConnectionUsable) || code === readOnly || code === cachedPlanChanged
   }
 }
 
 const lockNotAvailable = '55P03'
 const diskFull = '53100'
+const statementTimedOut = '57014'
+/** Code of the driver's own time-out. */
+export const timedOut = 'ETIMEDOUT'
+/** Code of a statement that was not sent, because its node does not respond. */
+export const nodeDown = 'NODE_DOWN'
 /** Lock time-out and statement time-out. */
-const waitedTooLong = new Set([lockNotAvailable, '57014'])
+const waitedTooLong = new Set([lockNotAvailable, statementTimedOut])
 /** SQLSTATE of a write to a standby or a demoted primary. */
 export const readOnly = '25006'
 /** A table was altered under a prepared statement. */
@@ -60,6 +67,11 @@ const transientStates = new Set([
 /** The connection has ended, and a commit in flight is ambiguous. */
 const connectionClasses = new Set(['08', '58'])
 const endsOfSession = new Set(['57P01', '57P02', '57P03', '57P05', '25P03'])
+
+/** Returns whether a node of a Citus cluster that does not respond causes this code. Other failures may have it too. */
+export function isOfNode(code: string): boolean {
+  return code.startsWith('08') || code === statementTimedOut || code === timedOut
+}
 
 /** Converts a failure to the fault that the caller gets. */
 export function faultOf(error: unknown): unknown {

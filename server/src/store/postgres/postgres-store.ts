@@ -119,7 +119,7 @@ export async function storeOver(
   primary: PrimaryPool,
   { deadlineMs, observer }: Pick<PostgresOptions, 'deadlineMs' | 'observer'>,
 ): Promise<Store> {
-  const distribution = new Distribution(primary)
+  const distribution = new Distribution(primary, deadlineMs)
   await distribution.detect()
   const retry = new Retry(primary, deadlineMs, (code) => distribution.noticeFailure(code))
   const [locatorKey] = await primary.query<{ key: Uint8Array }>('SELECT key FROM locator_key')

@@ -4,7 +4,7 @@ import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 import type { PostgresHost, PostgresServer, PostgresTls } from '../location.ts'
 import { StoreError } from '../store-error.ts'
-import { PostgresFailure, readOnly } from './postgres-fault.ts'
+import { PostgresFailure, readOnly, timedOut } from './postgres-fault.ts'
 import { errorCodeOf } from '../../domain/util/error-code.ts'
 
 export interface PrimaryPoolOptions {
@@ -336,7 +336,6 @@ class Connection extends pg.Client {
 }
 
 const poolExhausted = 'POOL_EXHAUSTED'
-const timedOut = 'ETIMEDOUT'
 const passwordRefused = '28P01'
 
 /** @throws PostgresFailure if the server accepts no writes */
@@ -358,7 +357,8 @@ types.setTypeParser(pg.types.builtins.INT8, Number)
 
 function failureOf(error: unknown, phase: 'connecting' | 'querying'): PostgresFailure {
   if (error instanceof PostgresFailure) return error
-  return new PostgresFailure(codeOf(error), phase)
+  const isOfStatement = error instanceof pg.DatabaseError && error.severity === 'ERROR'
+  return new PostgresFailure(codeOf(error), phase, isOfStatement)
 }
 
 function codeOf(error: unknown): string {

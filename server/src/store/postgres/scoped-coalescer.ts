@@ -64,7 +64,10 @@ export class ScopedCoalescers {
         const shard = shardOf(first)
         // The distribution may have changed since the items were grouped.
         const isOneShard = shard !== null && items.every((item) => shardOf(item) === shard)
-        return run([first.workspaceId, first.environment, isOneShard ? first.bucket : null], items, sent)
+        const scope = [first.workspaceId, first.environment, isOneShard ? first.bucket : null] as const
+        return isOneShard
+          ? this.#distribution.onNodeOf(first.bucket, () => run(scope, items, sent))
+          : run(scope, items, sent)
       },
       maxInFlightOfGroup,
       maxInFlight: this.#maxInFlight,

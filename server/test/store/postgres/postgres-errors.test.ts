@@ -6,6 +6,7 @@ import type { Client } from 'pg'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import { Fault } from '../../../src/domain/fault.ts'
 import { bucketOf } from '../../../src/domain/user-group/location.ts'
+import { PrimaryPool } from '../../../src/store/postgres/primary-pool.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { DatabaseProxy } from '../../support/database-proxy.ts'
@@ -349,5 +350,20 @@ describe('PostgreSQL: a server that accepts no more connections', () => {
       name: 'StoreError',
       message: /: the server accepts no connections at the moment; retry later \(53300\)$/,
     })
+  })
+})
+
+describe('PostgreSQL: an error with which the server keeps the session', () => {
+  it('loses no connection, although the commit is ambiguous, as when a Citus worker does not respond', async (t) => {
+    const location = parseDatabaseUrl(await freshDatabase(t))
+    assert.ok(location.kind === 'postgres')
+    const primary = new PrimaryPool(location.server, defaults)
+    const pid = async () => (await primary.query('SELECT pg_backend_pid()'))[0]
+    const first = await pid()
+    const raise = primary.query("DO $$ BEGIN RAISE EXCEPTION 'unreachable' USING ERRCODE = '08006'; END $$")
+    await assert.rejects(raise, { code: '08006', isRetryable: true, isAmbiguous: true })
+    assert.deepEqual(await pid(), first)
+    assert.equal(primary.lossCount, 0)
+    await primary.close()
   })
 })

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import { generateApiToken } from '../../src/domain/token/token.ts'
+import { Belongings } from '../failover/belongings.ts'
+import type { PostgresServer } from '../failover/postgres-server.ts'
+import { poll } from '../failover/poll.ts'
+import { database, readiness, type Services } from '../failover/services.ts'
+import { adminApi, type AdminApi } from '../support/admin-api.ts'
+import { createApiToken } from '../support/command.ts'
+import type { HttpResponse } from '../support/http.ts'
+import { introspector, type Introspect } from '../support/introspection.ts'
+import type { RunningService } from '../support/service.ts'
+import { assertFault, tokenIn, userApi } from '../support/user-api.ts'
+import { CitusCluster, reasonToSkip } from './citus-cluster.ts'
+import { isRefused, underLoad, until } from './under-load.ts'
+
+/** Maximum time until the services notice a fault or recover from it, in milliseconds. */
+const boundMs = 30_000
+
+const shortTimeouts = { UGS_POSTGRES_DEADLINE_MS: '2000', UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '2000' }
+
+/** Functions that each send one request. */
+type Operations = Readonly<
+  Record<'get' | 'create' | 'change' | 'introspect' | 'rotate', () => Promise<HttpResponse>>
+>
+
+function sendAll(operations: Operations): Promise<[name: string, response: HttpResponse][]> {
+  return Promise.all(
+    Object.entries(operations).map(async ([name, send]) => [name, await send()] as [string, HttpResponse]),
+  )
+}
+
+async function assertServed(operations: Operations): Promise<void> {
+  for (const [name, { status, text }] of await sendAll(operations))
+    assert.equal(status, 200, `${name}: ${text}`)
+}
+
+/** A client that creates schemas one after the other. */
+class RegistryClient {
+  readonly #acknowledged: string[] = []
+  readonly #running: Promise<void>
+  #isStopped = false
+
+  constructor(origin: string, apiToken: string) {
+    this.#running = this.#run(adminApi(origin, apiToken))
+  }
+
+  /** Resolves when one more schema is acknowledged. */
+  async created(): Promise<void> {
+    const count = this.#acknowledged.length
+    await poll('a new schema', boundMs, () => this.#acknowledged.length > count || undefined)
+  }
+
+  /** Resolves with the ids of the acknowledged schemas. */
+  async stop(): Promise<readonly string[]> {
+    this.#isStopped = true
+    await this.#running
+    return this.#acknowledged
+  }
+
+  async #run({ createSchema }: AdminApi): Promise<void> {
+    while (!this.#isStopped) {
+      const id = randomUUID()
+      const response = await createSchema({ body: { provided_id: id, name: id } })
+      if (response.status === 201) this.#acknowledged.push(id)
+      else assertFault(response, 'unavailable')
+    }
+  }
+}
+
+const skip = await reasonToSkip()
+
+describe('Citus: nodes that fail', { skip }, () => {
+  const belongings = new Belongings()
+  let cluster: CitusCluster
+  let services: Services
+  let origin: string
+  let introspect: Introspect
+  before(async () => {
+    cluster = await CitusCluster.start(belongings, 2)
+    services = await cluster.startServices(shortTimeouts)
+    const [service] = services.running as [RunningService]
+    origin = service.origin
+    introspect = introspector(origin, await createApiToken(service, 'Testing', '--scopes', 'introspect'))
+  })
+  after(() => belongings.end())
+
+  /** Creates a user group on a node, and returns functions that each send one operation on a bucket of that node. */
+  async function operationsOn({ port }: PostgresServer): Promise<Operations> {
+    const newId = async (): Promise<string> => {
+      const id = randomUUID()
+      return (await cluster.portOf(id)) === port ? id : newId()
+    }
+    const { get, put, post } = userApi(origin, services.apiToken)
+    const id = await newId()
+    let token = tokenIn(await get({ user_group_id: id, name: id }))
+    return {
+      get: () => get({ user_group_id: id }),
+      create: async () => get({ user_group_id: await newId(), name: 'new' }),
+      change: () => put({ user_group_id: id, name: randomUUID() }),
+      introspect: () => introspect(token),
+      rotate: async () => {
+        const response = await post({ current_token: token })
+        if (response.status === 200) token = tokenIn(response)
+        return response
+      },
+    }
+  }
+
+  interface Fault {
+    readonly begin: (worker: PostgresServer) => Promise<void>
+    readonly end: (worker: PostgresServer) => Promise<unknown>
+  }
+  const faults: Record<string, Fault> = {
+    'refuses connections': {
+      begin: (worker) => worker.kill(),
+      end: (worker) => worker.start(),
+    },
+    'does not respond': {
+      begin: (worker) => worker.freeze(),
+      end: (worker) => worker.thaw(),
+    },
+  }
+  for (const [what, { begin, end }] of Object.entries(faults)) {
+    it(`serves the user groups of one worker while the other ${what}, and all of them afterwards`, async () => {
+      const [dead, living] = cluster.workers as [PostgresServer, PostgresServer]
+      // More than a service has connections.
+      const onDead = await Promise.all(Array.from({ length: 12 }, () => operationsOn(dead)))
+      const onLiving = await operationsOn(living)
+      await begin(dead)
+
+      /** Resolves with the statuses for the other worker, with requests for the dead one in flight. */
+      const statusesOfLiving = async () => {
+        const refusals = Promise.all(onDead.map(sendAll))
+        const responses = await sendAll(onLiving)
+        for (const [name, response] of (await refusals).flat()) {
+          assertFault(response, 'unavailable')
+          assert.equal(response.headers['retry-after'], '1', name)
+        }
+        return responses.map(([name, { status }]) => `${name}: ${status}`)
+      }
+      const served = Object.keys(onLiving).map((name) => `${name}: 200`)
+      // Until the service knows that the worker is down, its statements may occupy all connections.
+      await poll(
+        'service',
+        boundMs,
+        async () => isDeepStrictEqual(await statusesOfLiving(), served) || undefined,
+      )
+      for (let i = 0; i < 3; i++) assert.deepEqual(await statusesOfLiving(), served)
+      await readiness(services, 200, boundMs)
+      const stranger = userApi(origin, generateApiToken('Testing'))
+      assertFault(await stranger.get({ user_group_id: 'a', name: 'a' }), 'unauthenticated')
+
+      await end(dead)
+      const [first] = onDead as [Operations]
+      await poll('recovery', boundMs, async () => (await first.get()).status === 200 || undefined)
+      for (const operations of onDead) await assertServed(operations)
+    })
+  }
+
+  it('loses nothing acknowledged when the coordinator is killed under load', async () => {
+    const { coordinator } = cluster
+    await underLoad(cluster, services, 'coordinator-', async (ledger) => {
+      await coordinator.kill()
+      await until(ledger, 'a 503', isRefused)
+      await readiness(services, 503, boundMs)
+      await coordinator.start()
+      await coordinator.writable()
+      await readiness(services, 200, boundMs)
+    })
+  })
+
+  it('loses nothing acknowledged when workers are killed under load, and leaves no prepared transaction', async () => {
+    const [service] = services.running as [RunningService]
+    const registry = new RegistryClient(origin, await createApiToken(service, 'Testing', '--scopes', 'admin'))
+    await underLoad(cluster, services, 'worker-', async (ledger) => {
+      for (const worker of [...cluster.workers, ...cluster.workers]) {
+        await registry.created()
+        await worker.kill()
+        await worker.start()
+        await worker.writable()
+        await until(ledger, 'a rotation', ({ kind, outcome }) => kind === 'rotate' && outcome === 'done')
+      }
+      const [worker] = cluster.workers as [PostgresServer]
+      await worker.kill()
+      await until(ledger, 'a 503', isRefused)
+      await worker.start()
+      await worker.writable()
+    })
+    const acknowledged = await registry.stop()
+
+    // A change of a schema is a two-phase commit over all nodes.
+    const { stdout } = await service.ugs('doctor', '--json')
+    for (const name of await cluster.preparedTransactions()) assert.match(stdout, new RegExp(name))
+    await cluster.query('SELECT recover_prepared_transactions()')
+    assert.deepEqual(await cluster.preparedTransactions(), [])
+    for (const node of [cluster.coordinator, ...cluster.workers]) {
+      const rows = await node.query('SELECT provided_id FROM schema', [], database)
+      const kept = new Set(rows.map(({ provided_id: id }) => id))
+      assert.deepEqual(
+        acknowledged.filter((id) => !kept.has(id)),
+        [],
+        node.name,
+      )
+    }
+  })
+})
