@@ -235,12 +235,14 @@ END $$;
 -- Moves a user group at this revision to the deleted ones, without its superseded tokens and idempotency keys, and returns whether it
 -- did.
 CREATE FUNCTION delete_user_group(
-  _bucket smallint, _workspace_id bigint, _environment text, _team_id bigint, _revision bigint, _deleted_at bigint,
-  _entries text, _provided_id text, _event_id uuid, _action text, _author text, _request_id text, _details text
+  _bucket smallint, _workspace_id bigint, _environment text, _team_id bigint, _revision bigint, _updated_at bigint,
+  _deleted_at bigint, _entries text, _provided_id text, _event_id uuid, _action text, _author text, _request_id text, _details text
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM user_group
-  WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id AND revision = _revision FOR UPDATE;
+  WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id
+    AND revision = _revision AND updated_at = _updated_at
+  FOR UPDATE;
   IF NOT FOUND THEN
     RETURN false;
   END IF;

@@ -180,8 +180,8 @@ async function findIdProblems(query: Query): Promise<Finding[]> {
   for (const { name, counter } of tables) {
     if (counter === undefined) continue
     const sequence = `${name}_${counter}_seq`
-    const [row] = await query<{ last: number | null; max: number; may_read: boolean }>(
-      `SELECT last_value AS last, max_value AS max, has_sequence_privilege(to_regclass($1), 'SELECT, USAGE') AS may_read
+    const [row] = await query<{ last: number; max: number; may_read: boolean }>(
+      `SELECT coalesce(last_value, start_value - 1) AS last, max_value AS max, has_sequence_privilege(to_regclass($1), 'SELECT, USAGE') AS may_read
        FROM pg_sequences WHERE format('%I.%I', schemaname, sequencename)::regclass = to_regclass($1)`,
       [sequence],
     )
@@ -207,11 +207,11 @@ async function findIdProblems(query: Query): Promise<Finding[]> {
 function findSequenceProblems(counter: {
   readonly name: string
   readonly sequence: string
-  readonly last: number | null
+  readonly last: number
   readonly max: number
   readonly used: number
 }): Finding[] {
-  const last = counter.last ?? 0
+  const { last } = counter
   const setBack = `\`SELECT setval('${counter.sequence}', ${Math.max(counter.used, 1)})\``
   if (last < counter.used) {
     return [

@@ -52,8 +52,9 @@ export class PostgresTableAccess implements TableWriter {
 
   readCounter({ name, counter }: Table): Promise<number> {
     if (counter === undefined) return Promise.resolve(0)
+    // A migrated store has a sequence that starts behind its ids and was not used yet.
     return this.#readNumber(
-      `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS value FROM ${name}_${counter}_seq`,
+      `SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS value FROM ${name}_${counter}_seq`,
     )
   }
 

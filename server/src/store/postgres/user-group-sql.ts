@@ -158,7 +158,7 @@ export const endGracePeriod: Statement<{ readonly has_changed: boolean }> = prep
 
 export const deleteUserGroup: Statement<{ readonly has_changed: boolean }> = prepared(
   'user_group_delete',
-  `SELECT ${call('delete_user_group', 13)} AS has_changed`,
+  `SELECT ${call('delete_user_group', 14)} AS has_changed`,
 )
 
 export const restoreUserGroup: Statement<{ readonly has_changed: boolean }> = prepared(

@@ -85,17 +85,22 @@ export class UserGroups implements UserGroupStore {
 
   getOrCreate(command: GetOrCreateUserGroup): Promise<GetOrCreateOutcome> {
     const key = located(command.key)
-    // Drawn once: after an ambiguous commit, the team id tells that this operation created the user group.
     let issued: IssuedToken | undefined
+    let lossesAtIssue = 0
+    // After an ambiguous commit, the team id tells that this operation created the user group.
+    const ownTeamIds = new Set<number>()
     return this.#retry.run(async (attempt) => {
       if (attempt.reason === uniqueViolation && !attempt.isAmbiguous) {
         // The team id was taken: the sequence repeats a block that an earlier primary had given out.
         this.#teamIds.discard()
+        ownTeamIds.clear()
         issued = undefined
       }
+      // After a failover, the sequence may give the id to another user group.
+      if (this.#primary.lossCount !== lossesAtIssue) issued = undefined
       for (let isRepeated = false; ; isRepeated = true) {
         const row = await this.#statements.selectView.add(key, attempt)
-        const isOurs = row !== null && attempt.isAmbiguous && row.team_id === issued?.teamId
+        const isOurs = row !== null && attempt.isAmbiguous && ownTeamIds.has(row.team_id)
         const decision = decideGetOrCreate(row, command)
         switch (decision) {
           case 'unchanged': {
@@ -110,7 +115,14 @@ export class UserGroups implements UserGroupStore {
             continue
           }
           case 'create': {
-            const issue = async () => (issued ??= await this.#issue(command, key.bucket))
+            const issue = async () => {
+              if (issued === undefined) {
+                lossesAtIssue = this.#primary.lossCount
+                issued = await this.#issue(command, key.bucket)
+                ownTeamIds.add(issued.teamId)
+              }
+              return issued
+            }
             const created = await this.#create({ ...command, key }, issue, isRepeated, attempt)
             if (created !== null) return created
             continue
@@ -170,7 +182,8 @@ export class UserGroups implements UserGroupStore {
         if (decision.outcome !== 'deleted') return decision.outcome
         const { deleted, entries, event } = decision
         const values = [
-          ...[key.bucket, key.workspaceId, key.environment, teamId, deleted.revision, deleted.deletedAt],
+          ...[key.bucket, key.workspaceId, key.environment, teamId, row.revision, row.updated_at],
+          deleted.deletedAt,
           ...[entriesText(entries.removed), key.providedId, ...eventValues(command, event)],
         ]
         const [result] = await attempt.change((sent) =>
