@@ -109,7 +109,7 @@ async function createTemplates(nodes, empty) {
   const [coordinator] = /** @type {[string]} */ (nodes)
   await onEach(nodes, `CREATE DATABASE ${migrated} TEMPLATE ${empty} ENCODING 'UTF8'`)
   // Fewer shards are faster to clone.
-  await query(coordinator, `ALTER DATABASE ${migrated} SET citus.shard_count = 8`)
+  await query(coordinator, `ALTER DATABASE ${migrated} SET citus.shard_count = 4`)
   const folder = mkdtempSync(join(tmpdir(), 'ugs-template-'))
   const ugs = async (/** @type {string} */ database, /** @type {string[]} */ ...args) => {
     const { PATH, HOME } = process.env
