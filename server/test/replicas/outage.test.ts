@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { createApiToken } from '../support/command.ts'
 import { DatabaseProxy } from '../support/database-proxy.ts'
-import { freshDatabase, setWorkersReadOnly } from '../support/database.ts'
+import { configureWorkers, freshDatabase } from '../support/database.ts'
 import { sendRequest } from '../support/http.ts'
 import { freshRole } from '../support/role.ts'
 import { startService, type RunningService } from '../support/service.ts'
@@ -63,12 +63,12 @@ const outages: Record<string, (proxied: Proxied) => unknown> = {
   'does not respond': ({ proxy }) => proxy.swallow(),
   'refuses writes': async ({ databaseUrl, proxy }) => {
     await proxy.becomeReadOnly()
-    await setWorkersReadOnly(databaseUrl, true)
+    await configureWorkers(databaseUrl, 'default_transaction_read_only = on')
   },
 }
 
 async function endOutage({ databaseUrl, proxy }: Proxied): Promise<void> {
-  await setWorkersReadOnly(databaseUrl, false)
+  await configureWorkers(databaseUrl, 'default_transaction_read_only = off')
   proxy.becomeWritable()
   proxy.open()
 }

@@ -39,17 +39,14 @@ export async function serverUrl(): Promise<string> {
 }
 
 /**
- * Makes the workers of a Citus cluster refuse writes to a database, or accept them again. Ends the sessions of the coordinator there,
- * which would keep the previous setting. Without workers, does nothing.
+ * Changes a setting (`NAME = VALUE`) of a database on the workers of a Citus cluster. Ends the sessions of the coordinator there,
+ * which would keep the previous value. Without workers, does nothing.
  */
-export async function setWorkersReadOnly(databaseUrl: string, isReadOnly: boolean): Promise<void> {
+export async function configureWorkers(databaseUrl: string, setting: string): Promise<void> {
   const [, ...workers] = await nodeUrls()
   const name = new URL(databaseUrl).pathname.slice(1)
   for (const worker of workers) {
-    await run(
-      worker,
-      `ALTER DATABASE ${name} SET default_transaction_read_only = ${isReadOnly ? 'on' : 'off'}`,
-    )
+    await run(worker, `ALTER DATABASE ${name} SET ${setting}`)
     await run(
       worker,
       `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
