@@ -34,7 +34,8 @@ export async function startPostgresBroker(citusUrls = []) {
   const responses = /** @type {Record<string, () => Promise<unknown>>} */ ({
     '/server': async () => ({ urls: await nodes() }),
     '/empty': async () => ({ name: await emptyDatabase() }),
-    '/templates': async () => (templates ??= createTemplates(await nodes(), await emptyDatabase())),
+    // Assigns before it waits, so that simultaneous requests share the templates.
+    '/templates': () => (templates ??= Promise.all([nodes(), emptyDatabase()]).then(createTemplates)),
   })
   const broker = createServer((request, response) => {
     void Promise.resolve(responses[request.url ?? '']?.()).then(
@@ -99,17 +100,14 @@ async function freeze(nodes, name) {
   )
 }
 
-/**
- * @param {readonly string[]} nodes
- * @param {string} empty
- */
-async function createTemplates(nodes, empty) {
+/** @param {[nodes: readonly string[], empty: string]} parameters */
+async function createTemplates([nodes, empty]) {
   const migrated = newName()
   const withTokens = `${migrated}_tokens`
   const [coordinator] = /** @type {[string]} */ (nodes)
   await onEach(nodes, `CREATE DATABASE ${migrated} TEMPLATE ${empty} ENCODING 'UTF8'`)
   // Fewer shards are faster to clone.
-  await query(coordinator, `ALTER DATABASE ${migrated} SET citus.shard_count = 8`)
+  await query(coordinator, `ALTER DATABASE ${migrated} SET citus.shard_count = 4`)
   const folder = mkdtempSync(join(tmpdir(), 'ugs-template-'))
   const ugs = async (/** @type {string} */ database, /** @type {string[]} */ ...args) => {
     const { PATH, HOME } = process.env

@@ -2,7 +2,7 @@
 //   npm test              every test
 //   npm test -- PATTERN   the files whose path contains PATTERN
 //   npm run test:unit     the tests that need no other process, no PostgreSQL, no browser and no build output
-//   npm run test:citus    the suites of the store on the Citus cluster of TEST_CITUS_URLS (coordinator first, separated by spaces)
+//   npm run test:citus    the tests that depend on the store, on the Citus cluster of TEST_CITUS_URLS (coordinator first)
 import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -29,8 +29,19 @@ const storeIndependent = [
   /^server\/test\/http\/user\/(body-size|introspection-input|media-type|method-override|methods|strict-json)\.test\.ts$/,
 ]
 
-/** Files that run on a Citus cluster: what only a cluster can show, and the contract of the store. */
-const onCitus = [/^server\/test\/citus\//, /^server\/test\/store\/postgres\/postgres\.test\.ts$/]
+/** Files that run on a Citus cluster: those whose outcome can differ there. */
+const onCitus = [
+  /^server\/test\/(citus|http|replicas)\//,
+  /^server\/test\/store\/postgres\/postgres\.test\.ts$/,
+  /^server\/test\/store\/audit-atomic\.test\.ts$/,
+]
+/** Files among them that check the service's own memory, clock or validation, and nothing of the store. */
+const notOnCitus = [
+  /^server\/test\/http\/server\//,
+  /^server\/test\/http\/admin\/import-memory\.test\.ts$/,
+  /^server\/test\/http\/console\/console-clock\.test\.ts$/,
+  /^server\/test\/http\/user\/(response-cache-limits|validation|validation-properties)\.test\.ts$/,
+]
 
 const { values: options, positionals } = parseArgs({
   options: { unit: { type: 'boolean', default: false }, citus: { type: 'boolean', default: false } },
@@ -97,7 +108,11 @@ function dependsOnStore(source) {
 
 /** @param {string} source */
 function isOnCitus(source) {
-  return onCitus.some((subject) => subject.test(source)) && dependsOnStore(source)
+  return (
+    onCitus.some((subject) => subject.test(source)) &&
+    !notOnCitus.some((subject) => subject.test(source)) &&
+    dependsOnStore(source)
+  )
 }
 
 /** @param {string[]} files */

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import type { Store } from '../../src/domain/store.ts'
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts'
 import { storeOver } from '../../src/store/postgres/postgres-store.ts'
-import { PrimaryPool, type Statement } from '../../src/store/postgres/primary-pool.ts'
+import { PrimaryPool, type Query, type Statement } from '../../src/store/postgres/primary-pool.ts'
 import { migratedDatabase } from '../support/database.ts'
 import { created, creation, rotation, suiteScope } from '../store/postgres/postgres-support.ts'
+import { newApiToken } from '../store/contract/audit-events.ts'
 import { Registry } from '../store/contract/registry.ts'
-import { deletion, freshKey, actor, referenceOf } from '../store/contract/store-fixtures.ts'
+import { deletion, freshKey, actor, newWorkspace, referenceOf } from '../store/contract/store-fixtures.ts'
 import { defaults } from '../store/store-options.ts'
 
 interface RemoteCommand {
@@ -52,6 +54,13 @@ class RecordingPrimary extends PrimaryPool {
     )
     for (const { name, setting } of settings) await this.#client.query(`SET ${name} = '${setting}'`)
     await this.#client.query('SET citus.log_remote_commands = on; SET client_min_messages = log')
+  }
+
+  override async transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    await this.query("BEGIN; SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
+    const result = await work(this.query)
+    await this.query('COMMIT')
+    return result
   }
 
   override async close(): Promise<void> {
@@ -159,6 +168,25 @@ describe('Citus: the commands to the nodes', () => {
         assert.equal(new Set(commands.map(({ server }) => server)).size, 1, texts)
         assert.doesNotMatch(texts, /PREPARE TRANSACTION/)
       }
+    })
+  }
+
+  const changesOfTheCoordinator: Record<string, () => Promise<unknown>> = {
+    'a new API token': () => store.apiTokens.create(newApiToken()),
+    'a new workspace': () => store.workspaces.create(newWorkspace(freshKey().providedId)),
+    'a sign-in': async () => {
+      const apiToken = await store.apiTokens.create(newApiToken())
+      primary.commands = []
+      await store.sessions.create({ hash: randomBytes(32), apiToken, requestId: 'sign-in', now: 1000 })
+    },
+  }
+  for (const [what, change] of Object.entries(changesOfTheCoordinator)) {
+    it(`${what} on the coordinator and its event on a node commit in two phases`, async () => {
+      const texts = (await commandsOf(change)).map(({ text }) => text.split(' ').slice(0, 2).join(' '))
+      assert.deepEqual(
+        texts.filter((text) => /COMMIT|PREPARE/.test(text)),
+        ['PREPARE TRANSACTION', 'COMMIT PREPARED'],
+      )
     })
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { createApiToken } from '../support/command.ts'
 import { DatabaseProxy } from '../support/database-proxy.ts'
-import { freshDatabase } from '../support/database.ts'
+import { configureWorkers, freshDatabase } from '../support/database.ts'
 import { sendRequest } from '../support/http.ts'
 import { freshRole } from '../support/role.ts'
 import { startService, type RunningService } from '../support/service.ts'
@@ -11,6 +11,7 @@ import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-ap
 import { secretKeyText } from '../support/secret-key.ts'
 
 interface Proxied {
+  readonly databaseUrl: string
   readonly service: RunningService
   readonly proxy: DatabaseProxy
   readonly api: ReturnType<typeof userApi>
@@ -38,6 +39,7 @@ async function start(t: TestContext, environment: Record<string, string> = {}): 
   })
   const api = userApi(service.origin, await createApiToken(service, 'Testing'))
   return {
+    databaseUrl: url,
     service,
     proxy,
     api,
@@ -56,16 +58,27 @@ async function start(t: TestContext, environment: Record<string, string> = {}): 
 const readiness = async ({ origin }: RunningService) =>
   (await sendRequest(origin, { path: '/readyz' })).status
 
-const outages: Record<string, (proxy: DatabaseProxy) => unknown> = {
-  'refuses connections': (proxy) => proxy.refuse(),
-  'does not respond': (proxy) => proxy.swallow(),
-  'refuses writes': (proxy) => proxy.becomeReadOnly(),
+const outages: Record<string, (proxied: Proxied) => unknown> = {
+  'refuses connections': ({ proxy }) => proxy.refuse(),
+  'does not respond': ({ proxy }) => proxy.swallow(),
+  'refuses writes': async ({ databaseUrl, proxy }) => {
+    await proxy.becomeReadOnly()
+    await configureWorkers(databaseUrl, 'default_transaction_read_only = on')
+  },
 }
+
+async function endOutage({ databaseUrl, proxy }: Proxied): Promise<void> {
+  await configureWorkers(databaseUrl, 'default_transaction_read_only = off')
+  proxy.becomeWritable()
+  proxy.open()
+}
+
 for (const [outage, begin] of Object.entries(outages)) {
   test(`while PostgreSQL ${outage}, requests get 503, and the service recovers by itself`, async (t) => {
-    const { service, proxy, api, assertNoLeak } = await start(t)
+    const proxied = await start(t)
+    const { service, api, assertNoLeak } = proxied
     const old = tokenIn(await api.get({ user_group_id: 'before', name: 'Name' }))
-    await begin(proxy)
+    await begin(proxied)
     const create = () => api.get({ user_group_id: 'new', name: 'Name' })
     const responses = await Promise.all([
       create(),
@@ -76,8 +89,7 @@ for (const [outage, begin] of Object.entries(outages)) {
     for (const response of responses) assertFault(response, 'unavailable')
     assert.equal(await readiness(service), 503)
     assert.equal((await sendRequest(service.origin, { path: '/healthz' })).status, 200)
-    proxy.becomeWritable()
-    proxy.open()
+    await endOutage(proxied)
     // Connections that do not respond time out first.
     while ((await create()).status !== 200);
     assert.equal(await readiness(service), 200)
@@ -86,11 +98,12 @@ for (const [outage, begin] of Object.entries(outages)) {
   })
 
   test(`while PostgreSQL ${outage}, the service stops on request`, { timeout: 30_000 }, async (t) => {
-    const { service, proxy, api, assertNoLeak } = await start(t)
+    const proxied = await start(t)
+    const { service, api, assertNoLeak } = proxied
     await Promise.all(
       Array.from({ length: 8 }, (_, i) => api.get({ user_group_id: `before ${i}`, name: 'Name' })),
     )
-    await begin(proxy)
+    await begin(proxied)
     assertFault(await api.get({ user_group_id: 'new', name: 'Name' }), 'unavailable')
     assert.equal(await service.stop('SIGTERM'), 0)
     assertNoLeak()

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
+import type { Client } from 'pg'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -12,6 +13,7 @@ import { temporaryFolder } from '../support/service.ts'
 import { openSession } from '../support/session.ts'
 import { recordedEvents } from './contract/audit-events.ts'
 import { changes } from './contract/audited-changes.ts'
+import { suiteScope } from './postgres/postgres-support.ts'
 import { defaults } from './store-options.ts'
 
 interface OpenedStore {
@@ -30,7 +32,7 @@ interface Dialect {
   readonly removeFailure: string
 }
 
-const dialects: Record<string, Dialect> = {
+const dialects: Record<'SQLite' | 'PostgreSQL', Dialect> = {
   SQLite: {
     open: async (t) => {
       const path = join(temporaryFolder(t), 'ugs.db')
@@ -47,8 +49,8 @@ const dialects: Record<string, Dialect> = {
       }
     },
     failInsert: `CREATE TRIGGER gate AFTER INSERT ON audit_event BEGIN SELECT RAISE(ABORT, 'no event'); END`,
-    failCommit: `CREATE TABLE absent (id INTEGER PRIMARY KEY);
-      CREATE TABLE refers (id INTEGER REFERENCES absent (id) DEFERRABLE INITIALLY DEFERRED);
+    failCommit: `CREATE TABLE IF NOT EXISTS absent (id INTEGER PRIMARY KEY);
+      CREATE TABLE IF NOT EXISTS refers (id INTEGER REFERENCES absent (id) DEFERRABLE INITIALLY DEFERRED);
       CREATE TRIGGER gate AFTER INSERT ON audit_event BEGIN INSERT INTO refers VALUES (1); END`,
     removeFailure: 'DROP TRIGGER gate',
   },
@@ -61,9 +63,11 @@ const dialects: Record<string, Dialect> = {
       await session.query(
         `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no event'; END $$`,
       )
+      const isOnCitus =
+        (await session.query("SELECT FROM pg_extension WHERE extname = 'citus'")).rowCount === 1
       return {
         store,
-        run: (sql) => session.query(sql),
+        run: (sql) => (isOnCitus ? runOnShards(session, sql) : session.query(sql)),
         rowsOf: async (table) =>
           (await session.query<object>(`SELECT one::text FROM ${table} AS one ORDER BY 1`)).rows,
       }
@@ -75,11 +79,27 @@ const dialects: Record<string, Dialect> = {
   },
 }
 
-for (const [name, { open, removeFailure, ...failures }] of Object.entries(dialects)) {
+/** Runs a statement on each shard of the audit events: Citus refuses triggers on a distributed table. */
+async function runOnShards(session: Client, sql: string): Promise<void> {
+  const { rows } = await session.query<{ success: boolean; result: string }>(
+    "SELECT success, result FROM run_command_on_shards('audit_event', $1)",
+    [sql.replace('audit_event', '%s')],
+  )
+  for (const { success, result } of rows) assert.ok(success, result)
+}
+
+// The run on Citus needs no SQLite.
+const tested = process.env.UGS_TEST_STORE === 'postgres' ? { PostgreSQL: dialects.PostgreSQL } : dialects
+for (const [name, { open, removeFailure, ...failures }] of Object.entries(tested)) {
   describe(`${name}: a change and its audit events`, () => {
+    let opened: OpenedStore
+    const scope = suiteScope()
+    before(async () => {
+      opened = await open(scope)
+    })
     for (const [title, prepare] of Object.entries(changes)) {
-      it(`are committed together or not at all: ${title}`, async (t) => {
-        const { store, run, rowsOf } = await open(t)
+      it(`are committed together or not at all: ${title}`, async () => {
+        const { store, run, rowsOf } = opened
         const { change, events } = await prepare(store)
         const allRows = () =>
           Promise.all(
@@ -87,16 +107,16 @@ for (const [name, { open, removeFailure, ...failures }] of Object.entries(dialec
               .filter(({ isOptional }) => !isOptional)
               .map(async (table) => [table.name, await rowsOf(table.name)]),
           )
-        const before = await allRows()
+        const rowsBefore = await allRows()
         for (const fail of [failures.failInsert, failures.failCommit]) {
           await run(fail)
           await assert.rejects(change())
-          assert.deepEqual(await allRows(), before)
+          assert.deepEqual(await allRows(), rowsBefore)
           await run(removeFailure)
         }
         const { events: recorded } = await recordedEvents(store, change)
         assert.deepEqual(recorded, await events())
-        assert.notDeepEqual(await allRows(), before)
+        assert.notDeepEqual(await allRows(), rowsBefore)
       })
     }
   })

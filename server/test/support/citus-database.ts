@@ -28,10 +28,12 @@ export async function freshCitusDatabase(
   }
   const name = `ugs_test_${randomUUID().replaceAll('-', '')}`
   const urlIn = (node: string) => Object.assign(new URL(node), { pathname: name }).href
-  const onNodes = (statement: string) => Promise.all(nodes.map((node) => run(node, statement)))
-  await onNodes(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`)
+  await Promise.all(
+    nodes.map((node) => run(node, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`)),
+  )
   t.after(async () => {
-    await onNodes(`DROP DATABASE ${name} WITH (FORCE)`)
+    // In turn, because Citus connects the nodes, and a session that connects to a database during its drop cannot be ended.
+    for (const node of nodes) await run(node, `DROP DATABASE ${name} WITH (FORCE)`)
   })
   for (const node of nodes) await run(urlIn(node), 'CREATE EXTENSION citus')
   const address = (node: string) => `'${new URL(node).hostname}', ${new URL(node).port}`

@@ -18,7 +18,7 @@ export async function freshDatabase(t: Scope): Promise<string> {
   const url = await createDatabase(t, (await ask<{ name: string }>('/empty')).name)
   // With fewer shards, Citus distributes tables faster.
   if ((await nodeUrls()).length > 1)
-    await run(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET citus.shard_count = 8`)
+    await run(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET citus.shard_count = 4`)
   return url
 }
 
@@ -38,6 +38,23 @@ export async function serverUrl(): Promise<string> {
   return (await nodeUrls())[0]
 }
 
+/**
+ * Changes a setting (`NAME = VALUE`) of a database on the workers of a Citus cluster. Ends the sessions of the coordinator there,
+ * which would keep the previous value. Without workers, does nothing.
+ */
+export async function configureWorkers(databaseUrl: string, setting: string): Promise<void> {
+  const [, ...workers] = await nodeUrls()
+  const name = new URL(databaseUrl).pathname.slice(1)
+  for (const worker of workers) {
+    await run(worker, `ALTER DATABASE ${name} SET ${setting}`)
+    await run(
+      worker,
+      `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+       WHERE datname = '${name}' AND backend_type = 'client backend'`,
+    )
+  }
+}
+
 /** Returns the URLs of a superuser of each node of a Citus cluster, the coordinator first, or of the only server. */
 async function nodeUrls(): Promise<[string, ...string[]]> {
   return (await ask<{ urls: [string, ...string[]] }>('/server')).urls
@@ -46,15 +63,17 @@ async function nodeUrls(): Promise<[string, ...string[]]> {
 /** Creates a database on each node. */
 async function createDatabase(t: Scope, template: string): Promise<string> {
   const name = `ugs_test_${randomUUID().replaceAll('-', '')}`
-  await runOnNodes(`CREATE DATABASE ${name} TEMPLATE ${template} ENCODING 'UTF8'`)
-  t.after(() => runOnNodes(`DROP DATABASE ${name} WITH (FORCE)`))
+  const urls = await nodeUrls()
+  await Promise.all(
+    urls.map((url) => run(url, `CREATE DATABASE ${name} TEMPLATE ${template} ENCODING 'UTF8'`)),
+  )
+  t.after(async () => {
+    // In turn, because Citus connects the nodes, and a session that connects to a database during its drop cannot be ended.
+    for (const url of urls) await run(url, `DROP DATABASE ${name} WITH (FORCE)`)
+  })
   const url = new URL(await serverUrl())
   url.pathname = name
   return url.href
-}
-
-async function runOnNodes(statement: string): Promise<void> {
-  await Promise.all((await nodeUrls()).map((url) => run(url, statement)))
 }
 
 async function run(url: string, statement: string): Promise<void> {

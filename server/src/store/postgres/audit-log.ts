@@ -14,8 +14,15 @@ import {
 import { prepared, type PrimaryPool, type Query, type Statement } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
-/** Events that concern no user group are in bucket 0. */
-const insertAuditEvent = `INSERT INTO audit_event (${auditColumns}, bucket) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0)`
+/**
+ * Events that concern no user group are in bucket 0. On Citus, with `SELECT` in place of `VALUES`, the transaction commits in two
+ * phases. Otherwise the node of the event would commit before the coordinator does, and a failure of the coordinator in between would
+ * leave the event of a change that was never made. With `ON CONFLICT`, Citus reports the error code of the node.
+ */
+const insertAuditEvent = `
+  INSERT INTO audit_event (${auditColumns}, bucket)
+  SELECT $1::bigint, $2, $3::uuid, $4, $5, $6, $7::bigint, $8, $9, 0 FROM generate_series(1, 1)
+  ON CONFLICT DO NOTHING`
 
 /** Appends the event of a change, within its transaction. */
 export async function appendAuditEvent(
@@ -105,7 +112,7 @@ export class AuditLog implements AuditStore {
         attempt.transaction(this.#primary, async (query) => {
           const [next] = await query(selectEndOfBatch, [...tenantScope, end, prunedAtOnce])
           const { length } = await query(deleteAuditEvents, [...tenantScope, next?.event_id ?? end])
-          if (length > 0) await query(`${insertAuditEvent} ON CONFLICT DO NOTHING`, event)
+          if (length > 0) await query(insertAuditEvent, event)
           return { pruned: length, isLast: next === undefined }
         }),
       )

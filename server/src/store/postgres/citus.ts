@@ -14,8 +14,8 @@ export const distributedTables = [
 ] as const
 
 /**
- * Small tables that statements on user groups read, so every node has a copy. All other tables stay on the coordinator, where no
- * write needs a two-phase commit.
+ * Small tables that statements on user groups read, so every node has a copy. All other tables stay on the coordinator, where a
+ * write needs a two-phase commit only if it has an audit event.
  */
 export const referenceTables = ['schema', 'data_source', 'registry', 'retired_secret_key'] as const
 

@@ -112,9 +112,15 @@ export class Retry {
         const mayRetry = await this.#noticeFailure?.(error.code).catch(() => false)
         if (!error.isRetryable && mayRetry !== true) throw faultOf(error)
         attempt.reason = error.code
+        await waitForRetry(attempt, pause, error)
       }
-      // Jitter, so that operations that failed together do not retry together.
-      await sleep(pause * (0.5 + Math.random() / 2))
     }
   }
+}
+
+/** @throws the fault of the last attempt if the deadline passes meanwhile */
+async function waitForRetry(attempt: Attempt, pause: number, lastError: PostgresFailure): Promise<void> {
+  // Jitter, so that operations that failed together do not retry together.
+  await sleep(pause * (0.5 + Math.random() / 2))
+  if (attempt.isOver) throw faultOf(lastError)
 }

@@ -22,7 +22,8 @@ export class Sessions implements SessionStore {
          ON CONFLICT (session_hash) DO NOTHING RETURNING 1
        )
        INSERT INTO audit_event (workspace_id, environment, bucket, event_id, action, author, request_id)
-       SELECT $4::bigint, $5::text, 0, $6::uuid, 'console_session.created', $7, $8 FROM created`,
+       SELECT $4::bigint, $5::text, 0, $6::uuid, 'console_session.created', $7, $8 FROM created
+       ON CONFLICT DO NOTHING`,
       [hash, apiToken.id, now, workspaceId, environment, newEventId(now), author, requestId],
     )
   }

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { PostgresFailure } from '../../../src/store/postgres/postgres-fault.ts'
+import type { PrimaryPool } from '../../../src/store/postgres/primary-pool.ts'
+import { Retry } from '../../../src/store/postgres/retry.ts'
+
+it('sends no statement after the deadline, also if the deadline passes between two attempts', async () => {
+  let sent = 0
+  const primary: Pick<PrimaryPool, 'query'> = {
+    query: () => {
+      sent++
+      return Promise.reject(new PostgresFailure('40001', 'querying'))
+    },
+  }
+  // The first pause is longer.
+  const retry = new Retry(primary as PrimaryPool, 5)
+  await assert.rejects(retry.change('DELETE FROM workspace', []), { code: 'unavailable', reason: '40001' })
+  await retry.idle()
+  assert.equal(sent, 1)
+})
