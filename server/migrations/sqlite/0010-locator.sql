@@ -5,11 +5,12 @@ CREATE TABLE locator_key (
 
 INSERT INTO locator_key (key) VALUES (randomblob(16));
 
--- Locates the tokens that were issued before tokens had locators. Stores that were created after this migration lack the table.
+-- Locates the tokens that were issued before tokens had locators. Stores that were created after this migration lack the table. The
+-- bucket is null if a running process of the previous release issued the token: it cannot compute buckets.
 CREATE TABLE legacy_token (
   token_hash BLOB    NOT NULL PRIMARY KEY,
   team_id    INTEGER NOT NULL,
-  bucket     INTEGER NOT NULL
+  bucket     INTEGER
 ) STRICT, WITHOUT ROWID;
 
 INSERT INTO legacy_token (token_hash, team_id, bucket)
@@ -97,6 +98,14 @@ ALTER TABLE new_idempotency_key RENAME TO idempotency_key;
 
 CREATE INDEX user_group_suspended ON user_group (workspace_id, environment, team_id) WHERE suspended_at IS NOT NULL;
 CREATE INDEX idempotency_key_by_expiry ON idempotency_key (expires_at);
+
+-- The previous release issues shorter tokens, without locators. Encryption adds 28 bytes.
+CREATE TRIGGER user_group_insert_legacy AFTER INSERT ON user_group WHEN length(new.token_sealed) < 85 BEGIN
+  INSERT OR IGNORE INTO legacy_token (token_hash, team_id) VALUES (new.token_hash, new.team_id);
+END;
+CREATE TRIGGER user_group_update_legacy AFTER UPDATE OF token_hash ON user_group WHEN length(new.token_sealed) < 85 BEGIN
+  INSERT OR IGNORE INTO legacy_token (token_hash, team_id) VALUES (new.token_hash, new.team_id);
+END;
 
 CREATE TRIGGER user_group_update_counted AFTER UPDATE ON user_group BEGIN UPDATE change_count SET count = count + 1; END;
 CREATE TRIGGER user_group_delete_counted AFTER DELETE ON user_group BEGIN UPDATE change_count SET count = count + 1; END;

@@ -46,6 +46,7 @@ export function createPipeline(options: PipelineOptions, fastify: RequestListene
     tracer === null ? undefined : traceRequests(tracer),
     new RequestTimeout(limits.requestTimeout, protocolErrors.refuseLate),
     fastPath,
+    // Its onRequest hooks (app.ts, fast-path.ts) run before a route's handler.
     { handle: ({ raw, response }) => fastify(raw, response) },
   ]
   const server = createServer({

@@ -89,7 +89,7 @@ describe('Citus: the commands to the nodes', () => {
   after(() => store.close())
   const scope = suiteScope()
 
-  const make = () => created(store, { change: { name: 'A', mapping } })
+  const create = () => created(store, { change: { name: 'A', mapping } })
   const commandsOf = async (work: () => Promise<unknown>) => {
     primary.commands = []
     await work()
@@ -161,7 +161,7 @@ describe('Citus: the commands to the nodes', () => {
   for (const [title, { run, maxCommands }] of Object.entries(operations)) {
     it(`${title} sends at most ${maxCommands} to one node, and prepares no transaction`, async () => {
       // Twice, because Citus and PostgreSQL plan the first executions of a statement differently.
-      for (const group of [await make(), await make()]) {
+      for (const group of [await create(), await create()]) {
         const commands = await commandsOf(() => run(group))
         const texts = commands.map(({ text }) => text).join('\n')
         assert.ok(commands.length > 0 && commands.length <= maxCommands, texts)
@@ -191,7 +191,7 @@ describe('Citus: the commands to the nodes', () => {
   }
 
   it('a restoration finds the user group on any node, and writes with one command', async () => {
-    const group = await make()
+    const group = await create()
     await store.userGroups.delete(deletion(group))
     const { teamId } = group
     const commands = await commandsOf(() =>
@@ -207,7 +207,7 @@ describe('Citus: the commands to the nodes', () => {
   })
 
   it('a lookup by the number alone goes to all nodes, so that this test notices such a statement', async () => {
-    const { teamId } = await make()
+    const { teamId } = await create()
     const commands = await commandsOf(() => store.userGroups.findById(1, 'Customer', teamId))
     assert.ok(new Set(commands.map(({ server }) => server)).size > 1)
     assert.ok(commands.length > 2)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 
 /**
- * Runs a program to its end and returns its standard output. Of this machine's environment it gets only the path, because a proxy
+ * Runs a program to its end and returns its standard output. It gets only PATH and HOME of the environment, because a proxy
  * setting must not affect it.
  * @throws Error with its standard error if it fails
  */

@@ -34,7 +34,7 @@ function addLegacyTokens(path: string): void {
     `CREATE TABLE legacy_token (
        token_hash BLOB    NOT NULL PRIMARY KEY,
        team_id    INTEGER NOT NULL,
-       bucket     INTEGER NOT NULL
+       bucket     INTEGER
      ) STRICT, WITHOUT ROWID;
      INSERT INTO legacy_token VALUES (randomblob(32), 1, 0), (randomblob(32), 1, 1023)`,
   )

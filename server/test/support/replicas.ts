@@ -34,7 +34,7 @@ export async function startReplicas(
   }
   const services = await Promise.all(Array.from({ length: count }, () => startService(t, environment)))
   const [first, second, ...others] = services
-  if (first === undefined || second === undefined) throw new Error('one is no replica')
+  if (first === undefined || second === undefined) throw new Error('start at least two replicas')
   const token = await createApiToken(first, 'Testing')
   const replicaOf = (service: RunningService): Replica => ({ service, api: userApi(service.origin, token) })
   return {

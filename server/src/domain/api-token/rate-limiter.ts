@@ -42,7 +42,7 @@ function costOf(requests: number, { perSecond }: RateLimit): number {
   return (requests * 1000) / perSecond
 }
 
-interface Bucket {
+interface TokenBucket {
   limit: RateLimit
   /** Time on the monotonic clock until which all known requests occupy the rate. The bucket is empty `burst` requests ahead. */
   usedUntil: number
@@ -61,7 +61,7 @@ interface Bucket {
 export class RateLimiter {
   readonly #limit: RateLimit | null
   readonly #clock: Pick<Clock, 'monotonic'>
-  readonly #buckets = new Map<number, Bucket>()
+  readonly #buckets = new Map<number, TokenBucket>()
   #isSharing = false
 
   /** @param limit the default limit of API tokens; null for none */
@@ -147,19 +147,19 @@ export class RateLimiter {
   }
 
   /** Applies the shared usage, and adds the requests that arrived since the report. */
-  #applySharedUsage(bucket: Bucket, usedUntil: number): void {
+  #applySharedUsage(bucket: TokenBucket, usedUntil: number): void {
     bucket.usedUntil = Math.max(usedUntil + costOf(bucket.unreported, bucket.limit), bucket.unreportedUntil)
   }
 
   /** Changes the limit. Usage counted at the old rate delays requests by at most one burst of the new rate. */
-  #changeLimit(bucket: Bucket, limit: RateLimit): void {
+  #changeLimit(bucket: TokenBucket, limit: RateLimit): void {
     const full = this.#clock.monotonic() + costOf(limit.burst, limit)
     bucket.limit = limit
     bucket.usedUntil = Math.min(bucket.usedUntil, full)
     bucket.unreportedUntil = Math.min(bucket.unreportedUntil, full)
   }
 
-  #bucketOf(id: number, limit: RateLimit): Bucket {
+  #bucketOf(id: number, limit: RateLimit): TokenBucket {
     const known = this.#buckets.get(id)
     if (known !== undefined) {
       if (known.limit.perSecond !== limit.perSecond || known.limit.burst !== limit.burst)

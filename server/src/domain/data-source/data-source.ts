@@ -46,14 +46,9 @@ export const mappingModes = ['free', 'registered'] as const
 
 export type MappingMode = (typeof mappingModes)[number]
 
-/** Returns the id that a key or value of a mapping can stand for, or null if the text is no id. */
-export function idOf(text: string): number | null {
-  return parseId(text)
-}
-
 /** Returns the schema that a mapping key names. A provided id wins over an equal id of another schema. */
 export function schemaOfKey(schemas: readonly Schema[], key: string): Schema | undefined {
-  return schemas.find(({ providedId }) => providedId === key) ?? schemas.find(({ id }) => id === idOf(key))
+  return schemas.find(({ providedId }) => providedId === key) ?? schemas.find(({ id }) => id === parseId(key))
 }
 
 export type MappingEntry = readonly [schemaKey: string, dataSourceKey: string]

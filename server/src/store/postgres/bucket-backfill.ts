@@ -32,7 +32,7 @@ const bucketOfUserGroup = `coalesce(
 const location = ['workspace_id', 'team_id']
 const entryKey = ['workspace_id', 'environment', 'schema_key', 'data_source_key', 'team_id']
 
-/** The large tables, those first that the others look up. */
+/** The large tables. A table precedes those whose buckets are looked up in it. */
 const bucketedTables: readonly BucketedTable[] = [
   {
     name: 'user_group',
@@ -212,7 +212,7 @@ async function createKey(
   index: string,
   key: readonly string[],
 ): Promise<void> {
-  await otherCreation(primary, table)
+  await waitForIndexBuild(primary, table)
   const [existing] = await primary.query<{ valid: boolean }>(
     'SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass($1)',
     [index],
@@ -226,10 +226,10 @@ async function createKey(
 }
 
 /**
- * Waits until the server has finished creating an index for a process that was killed. Polls, because a statement that waited for a
- * lock on the table would hold a snapshot, for whose end the creation waits.
+ * Waits until the server has finished creating an index for a process that was killed. Polls: a statement that waits for a lock
+ * holds a snapshot, and the creation of an index waits until all older snapshots end.
  */
-async function otherCreation(primary: PrimaryPool, table: string): Promise<void> {
+async function waitForIndexBuild(primary: PrimaryPool, table: string): Promise<void> {
   const isRunning = async () => {
     const creations = await primary.query(
       'SELECT 1 FROM pg_stat_progress_create_index WHERE relid = $1::regclass AND datname = current_database()',

@@ -87,6 +87,12 @@ export async function distributeLive(primary: PrimaryPool): Promise<void> {
   const rest = [...referenceTables, ...distributedTables].filter((table) => !done.has(table))
   for (const table of rest) await primary.queryUnlimited(distributeTableStatement(table))
   for (const name of distributedFunctions) await primary.query(distributeFunctionStatement(name))
+  // Citus leaves the rows of a table that it distributes on the coordinator's disk, out of sight.
+  for (const table of [...referenceTables, ...distributedTables])
+    await primary.queryUnlimited(
+      `SELECT truncate_local_data_after_distributing_table(oid) FROM pg_class
+       WHERE oid = '${table}'::regclass AND pg_relation_size(oid) > 0`,
+    )
 }
 
 export function distributeTableStatement(

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import {
-  idOf,
   type DataSource,
   type MappingEntry,
   type ResolvedEntry,
   type Schema,
 } from '../../domain/data-source/data-source.ts'
+import { parseId } from '../../domain/util/id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type {
   DataSourceStore,
@@ -219,7 +219,7 @@ const lockMappings = 'LOCK TABLE mapping_entry IN SHARE ROW EXCLUSIVE MODE'
 
 async function insertSchema(query: Query, schema: NewSchema): Promise<Schema | NotRegistered> {
   const { workspaceId, environment, providedId, name, createdAt } = schema
-  const id = idOf(providedId)
+  const id = parseId(providedId)
   if (id !== null) {
     await query(lockMappings)
     const [numbered] = await query(
@@ -251,7 +251,7 @@ async function insertDataSource(
   dataSource: NewDataSource,
 ): Promise<DataSource | NotRegistered | 'schema_not_found'> {
   const { workspaceId, environment, schemaId, providedId, name, createdAt } = dataSource
-  const id = idOf(providedId)
+  const id = parseId(providedId)
   if (id !== null) await query(lockMappings)
   const [schema] = await query<{ provided_id: string }>(
     'SELECT provided_id FROM schema WHERE workspace_id = $1 AND environment = $2 AND schema_id = $3',

@@ -157,14 +157,14 @@ async function findShardProblems(query: Query): Promise<Finding[] | null> {
     [[...distributedTables, ...referenceTables]],
   )
   if (placements.length === 0) return null
-  const [homeless] = placements.filter(({ node }) => node === null)
+  const [withoutPlacement] = placements.filter(({ node }) => node === null)
   return [
-    ...(homeless === undefined
+    ...(withoutPlacement === undefined
       ? []
       : [
           error(
             `Shards without a placement: ${listOf(placements.filter(({ node }) => node === null))}. Requests for their buckets fail.`,
-            `Find the node that has the rows with \`SELECT * FROM run_command_on_workers($$SELECT to_regclass('${homeless.shard_name}')$$)\`, ` +
+            `Find the node that has the rows with \`SELECT * FROM run_command_on_workers($$SELECT to_regclass('${withoutPlacement.shard_name}')$$)\`, ` +
               'and restore the rows of pg_dist_placement and pg_dist_node from a backup of the coordinator.',
           ),
         ]),

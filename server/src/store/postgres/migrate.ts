@@ -68,8 +68,8 @@ export async function migrate(primary: PrimaryPool, options: MigrationOptions): 
 }
 
 /**
- * Migrates if no other process does, and returns whether it did. Never waits for the advisory lock: a transaction that waited would
- * hold a snapshot, for whose end the concurrent creation of an index waits.
+ * Migrates if no other process does, and returns whether it did. Never waits for the advisory lock: a transaction that waits holds a
+ * snapshot, and the concurrent creation of an index waits until all older snapshots end.
  */
 function migrateLocked(
   primary: PrimaryPool,

@@ -203,7 +203,7 @@ export class PrimaryPool {
       }
     }
     try {
-      if (this.#setsParameters) await run(() => this.#settlePlans(client))
+      if (this.#setsParameters) await run(() => this.#configurePlanCache(client))
       return await work((statement, values = []) =>
         run(() => this.#query(client, timeout, statement, values)),
       )
@@ -218,7 +218,7 @@ export class PrimaryPool {
    * Makes the connection reuse plans once there are statistics. By default PostgreSQL would plan a statement again whenever its
    * arrays have fewer than the ten elements that it assumes, which at low load is always.
    */
-  async #settlePlans(client: pg.PoolClient): Promise<void> {
+  async #configurePlanCache(client: pg.PoolClient): Promise<void> {
     if (!this.#mayKeepPlans) {
       if (this.#keepingPlans.delete(client)) await client.query("SET plan_cache_mode = 'force_custom_plan'")
       return

@@ -61,7 +61,7 @@ export class UserGroupStatements {
   readonly select: Coalescer<UserGroupKey & Located, (UserGroupRow & Positioned) | null>
   readonly selectView: Coalescer<UserGroupKey & Located, StampedViewRow | null>
   readonly isUnchanged: Coalescer<StampedUserGroup, boolean>
-  /** The user group at the location of a token. The caller compares the token's hash. */
+  /** Finds the user group that a token's locator names. The token may be wrong: the caller compares hashes. */
   readonly selectByToken: Coalescer<ByToken, TokenRow | null>
   readonly selectIdempotencyKey: Coalescer<ByToken, (IdempotencyRow & Positioned) | null>
   /** Returns whether it was created. False if the user group exists, the registry changed, or the secret key is retired. */

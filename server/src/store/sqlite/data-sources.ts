@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Statement } from 'better-sqlite3'
 import {
-  idOf,
   type DataSource,
   type MappingEntry,
   type ResolvedEntry,
   type Schema,
 } from '../../domain/data-source/data-source.ts'
+import { parseId } from '../../domain/util/id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type {
   DeleteOutcome,
@@ -119,7 +119,7 @@ export class DataSources {
 
   createSchema(schema: NewSchema): Schema | NotRegistered {
     const { workspaceId, environment, providedId, name, createdAt } = schema
-    const id = idOf(providedId)
+    const id = parseId(providedId)
     const isNamedById = id !== null && this.#selectSchema.get(workspaceId, environment, id) !== undefined
     if (isNamedById && this.#hasSchemaKey.get(workspaceId, environment, providedId) === 1)
       return 'provided_id_mapped'
@@ -151,7 +151,7 @@ export class DataSources {
     const { workspaceId, environment, schemaId, providedId, name, createdAt } = dataSource
     const schema = this.#selectSchema.get(workspaceId, environment, schemaId)
     if (schema === undefined) return 'schema_not_found'
-    const id = idOf(providedId)
+    const id = parseId(providedId)
     if (id !== null && this.#selectById.get(schemaId, id) !== undefined) {
       for (const schemaKey of [schema.provided_id, String(schemaId)]) {
         const meant = this.#mappings.resolveEntry(dataSource, schemaKey, providedId).dataSource

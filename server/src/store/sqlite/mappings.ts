@@ -1,12 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3'
 import {
-  idOf,
   isRegistered,
   mappingEntries,
   type MappingEntry,
   type RegisteredEntry,
   type ResolvedEntry,
 } from '../../domain/data-source/data-source.ts'
+import { parseId } from '../../domain/util/id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { JsonText } from '../../domain/json/json-text.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
@@ -61,11 +61,11 @@ export class Mappings {
   }
 
   resolveEntry({ workspaceId, environment }: TenantScope, schemaKey: string, key: string): ResolvedEntry {
-    const schemaId = idOf(schemaKey)
+    const schemaId = parseId(schemaKey)
     const schema =
       this.#selectSchemaByProvidedId.get(workspaceId, environment, schemaKey) ??
       (schemaId === null ? undefined : this.#selectSchema.get(workspaceId, environment, schemaId))
-    const id = idOf(key)
+    const id = parseId(key)
     const row =
       schema &&
       (this.#selectByProvidedId.get(schema.schema_id, key) ??

@@ -47,7 +47,10 @@ export function migrate(database: Database, mode: MigrateMode): void {
         record.run(version, name, Date.now())
       }
       // A new store has no tokens from before locators.
-      if (isNew) database.exec('DROP TABLE legacy_token')
+      if (isNew) {
+        database.exec('DROP TRIGGER user_group_insert_legacy; DROP TRIGGER user_group_update_legacy')
+        database.exec('DROP TABLE legacy_token')
+      }
     })
     .immediate()
 }

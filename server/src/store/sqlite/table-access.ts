@@ -75,9 +75,17 @@ export class SqliteTableAccess implements TableReader {
 
 const bucket = 'user_group_bucket(workspace_id, environment, provided_id)'
 
-/** Returns how to read a column. The bucket of a row is computed, except for legacy tokens. */
+/** Returns how to read a column. The bucket of a row is computed, unless it is a legacy token with a bucket. */
 function expressionOf({ name, columns }: Table, column: string): string {
-  if (column !== 'bucket' || name === 'legacy_token') return column
+  if (column !== 'bucket') return column
+  if (name === 'legacy_token') {
+    return `coalesce(
+      bucket,
+      (SELECT ${bucket} FROM user_group WHERE team_id = legacy_token.team_id),
+      (SELECT ${bucket} FROM deleted_user_group WHERE team_id = legacy_token.team_id),
+      0
+    )`
+  }
   // An audit event that concerns no user group has bucket 0.
   if ('provided_id' in columns) return `CASE WHEN team_id IS NULL THEN 0 ELSE ${bucket} END`
   // A user group may have been deleted for good since its last introspection was recorded.

@@ -82,7 +82,8 @@ export class UserGroupTokens {
     this.#selectLegacy =
       hasLegacyTokens === undefined
         ? null
-        : database.prepare('SELECT team_id, bucket FROM legacy_token WHERE token_hash = ?')
+        : // Nothing on SQLite needs the right bucket.
+          database.prepare('SELECT team_id, coalesce(bucket, 0) AS bucket FROM legacy_token WHERE token_hash = ?')
   }
 
   find({ workspaceId, environment }: TenantScope, { teamId, hash }: TokenReference): FoundToken | null {

@@ -81,7 +81,7 @@ const values: Record<keyof typeof statements, unknown[]> = {
     ...eventsOf('user_group.updated'),
   ],
   deleteUserGroup: [
-    ...[buckets[0], ...tenantScope, 7, 1, 2, '{"many":"d7","s7":"d7"}', providedIds[0]],
+    ...[buckets[0], ...tenantScope, 7, 1, 1, 2, '{"many":"d7","s7":"d7"}', providedIds[0]],
     ...eventOf('user_group.deleted'),
   ],
   selectDeleted: [...tenantScope, deletedTeamId],

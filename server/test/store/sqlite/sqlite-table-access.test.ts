@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
 import type { Environment } from '../../../src/domain/environment.ts'
 import { bucketOf } from '../../../src/domain/user-group/location.ts'
 import { openStore, openTablesToRead } from '../../../src/store/open-store.ts'
@@ -50,6 +51,13 @@ describe('SQLite: the tables of a store, as a copy reads them', () => {
         assert.equal(row.bucket, row.team_id === null ? 0 : buckets.get(row.team_id), name)
     }
     assert.deepEqual(rows.legacy_token?.map(({ bucket }) => bucket).sort(), [0, 1023])
+
+    // The previous release issued a token after the migration.
+    const database = new BetterSqlite3(path)
+    database.exec('UPDATE legacy_token SET bucket = NULL')
+    database.close()
+    const { legacy_token } = await readAll(path)
+    for (const { bucket, team_id } of legacy_token ?? []) assert.equal(bucket, buckets.get(team_id))
   })
 
   it('have no rows for a table that the store lacks', async () => {
