@@ -93,7 +93,8 @@ async function findSchema(query: Query): Promise<Finding[]> {
     if (applied.length === 0) return await findHiddenTables(query)
     if (await isBeingFilled(query))
       return [error('A copy into this database is not finished.', 'Run `ugs store copy` again.')]
-    return findSchemaProblems('postgres', applied)
+    const problems = findSchemaProblems('postgres', applied)
+    return problems.length > 0 ? problems : await findMissingTables(query)
   } catch (failure) {
     if (!(failure instanceof PostgresFailure) || failure.code !== '42501') throw failure
     return [
@@ -103,6 +104,16 @@ async function findSchema(query: Query): Promise<Finding[]> {
       ),
     ]
   }
+}
+
+async function findMissingTables(query: Query): Promise<Finding[]> {
+  const missing = await query<{ name: string }>(
+    'SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NULL',
+    [tables.filter(({ isOptional }) => !isOptional).map(({ name }) => name)],
+  )
+  return missing.map(({ name }) =>
+    error(`The table ${name} is missing.`, 'Restore a backup of the database.'),
+  )
 }
 
 /** PostgreSQL hides tables of schemas that the role may not use, or that its search_path lacks. */
@@ -180,6 +191,7 @@ async function findIdProblems(query: Query): Promise<Finding[]> {
   for (const { name, counter } of tables) {
     if (counter === undefined) continue
     const sequence = `${name}_${counter}_seq`
+    // That of a migrated store starts after the ids in use.
     const [row] = await query<{ last: number; max: number; may_read: boolean }>(
       `SELECT coalesce(last_value, start_value - 1) AS last, max_value AS max, has_sequence_privilege(to_regclass($1), 'SELECT, USAGE') AS may_read
        FROM pg_sequences WHERE format('%I.%I', schemaname, sequencename)::regclass = to_regclass($1)`,

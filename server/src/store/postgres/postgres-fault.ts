@@ -114,6 +114,7 @@ export function remediationFor(code: string): string {
     return "the server's certificate cannot be verified; set sslrootcert to the certificate of its authority, and use the host name in the certificate"
   }
   if (code === diskFull) return "the server's disk is full; free some space there"
+  if (code === '42P01') return 'a table is missing; run `ugs doctor`'
   if (/^(53|57)/.test(code)) return 'the server accepts no connections at the moment; retry later'
   return 'the server cannot be reached; check that it runs, and the hosts and ports in the URL'
 }

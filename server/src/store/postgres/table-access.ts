@@ -52,7 +52,7 @@ export class PostgresTableAccess implements TableWriter {
 
   readCounter({ name, counter }: Table): Promise<number> {
     if (counter === undefined) return Promise.resolve(0)
-    // A migrated store has a sequence that starts behind its ids and was not used yet.
+    // The sequence of a migrated store starts after the ids in use.
     return this.#readNumber(
       `SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS value FROM ${name}_${counter}_seq`,
     )

@@ -123,6 +123,12 @@ describe('ugs doctor on PostgreSQL', () => {
     assert.equal((await ids()).problem, 'The sequence user_group_team_id_seq is missing.')
   })
 
+  it('reports a missing table', async (t) => {
+    const { settings, session } = await storeIn(t, await migratedDatabase(t))
+    await session.query('DROP TABLE superseded_token')
+    assert.equal((await examineOne(settings, 'schema')).problem, 'The table superseded_token is missing.')
+  })
+
   it('compares the sequence with the ids of deleted user groups', async (t) => {
     const { settings, session } = await storeIn(t, await migratedDatabase(t))
     await session.query(
@@ -132,6 +138,14 @@ describe('ugs doctor on PostgreSQL', () => {
     )
     const behind = await examineOne(settings, 'ids')
     assert.match(behind.problem, /user_group_team_id_seq is at 0, but user_group\.team_id has 77/)
+    // A migration leaves the sequence like this.
+    const recreate = (start: number) =>
+      session.query(
+        `DROP SEQUENCE user_group_team_id_seq; CREATE SEQUENCE user_group_team_id_seq START ${start} MAXVALUE 9007199254740991`,
+      )
+    await recreate(78)
+    assert.deepEqual(await examine(settings, 'ids'), [])
+    await recreate(1)
     await session.query(commandIn(behind))
     assert.deepEqual(await examine(settings, 'ids'), [])
   })
