@@ -20,7 +20,7 @@ import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group
 import { userGroupOf, type IdempotencyRow, type UserGroupRow } from '../user-group-row.ts'
 import type { Coalescer } from './coalescer.ts'
 import type { Mappings } from './mappings.ts'
-import type { PrimaryPool, Query } from './primary-pool.ts'
+import type { PrimaryPool, Query, Statement } from './primary-pool.ts'
 import type { Located, ScopedCoalescers, ScopeValues } from './scoped-coalescer.ts'
 import * as sql from './user-group-sql.ts'
 import type { Positioned, StampedViewRow, TokenRow } from './user-group-sql.ts'
@@ -97,23 +97,17 @@ export class UserGroupStatements {
         return byPosition(items, await query(sql.selectUnchanged, values)).map((row) => row !== null)
       },
     })
-    const byHash = { keysOf: ({ teamId, hash }: ByToken) => [`${teamId}/${latin1(hash)}`] }
-    this.selectByToken = coalescers.reading<ByToken, TokenRow | null>({
-      kind: 'find_by_token',
-      ...byHash,
-      run: async (scope, items) => {
-        const values = [...scope, ...locationArrays(items), items.map(({ hash }) => hash)]
-        return byPosition(items, await query(sql.selectByToken, values))
-      },
-    })
-    this.selectIdempotencyKey = coalescers.reading<ByToken, (IdempotencyRow & Positioned) | null>({
-      kind: 'find_idempotency_key',
-      ...byHash,
-      run: async (scope, items) => {
-        const values = [...scope, ...locationArrays(items), items.map(({ hash }) => hash)]
-        return byPosition(items, await query(sql.selectIdempotencyKey, values))
-      },
-    })
+    const byHash = <Row extends Positioned>(kind: string, statement: Statement<Row>) =>
+      coalescers.reading<ByToken, Row | null>({
+        kind,
+        keysOf: ({ teamId, hash }) => [`${teamId}/${latin1(hash)}`],
+        run: async (scope, items) => {
+          const values = [...scope, ...locationArrays(items), items.map(({ hash }) => hash)]
+          return byPosition(items, await query(statement, values))
+        },
+      })
+    this.selectByToken = byHash('find_by_token', sql.selectByToken)
+    this.selectIdempotencyKey = byHash('find_idempotency_key', sql.selectIdempotencyKey)
     this.create = coalescers.changing<CreationItem, boolean>({
       kind: 'create',
       keysOf: ({ creation }) => [creation.userGroup.providedId],
@@ -132,9 +126,8 @@ export class UserGroupStatements {
     })
     this.replaceToken = coalescers.changing<RotationItem, boolean>({
       kind: 'rotate',
-      keysOf: ({ rotation }) => [String(rotation.userGroup.teamId)],
+      keysOf: (item) => [String(teamIdOf(item))],
       run: async (scope, items, sent) => {
-        const teamIdOf = ({ rotation }: RotationItem) => rotation.userGroup.teamId
         const sorted = items.toSorted((a, b) => teamIdOf(a) - teamIdOf(b))
         const values = [...bucketFirst(scope), ...rotationArrays(sorted)]
         return appliedOf(items, await query(sql.replaceToken, values, sent), teamIdOf)
@@ -269,6 +262,10 @@ function changeArrays(
     registryVersion,
     ...eventArrays(items, ({ transition }) => transition.event),
   ]
+}
+
+function teamIdOf({ rotation }: RotationItem): number {
+  return rotation.userGroup.teamId
 }
 
 function rotationArrays(items: readonly RotationItem[]): unknown[] {
