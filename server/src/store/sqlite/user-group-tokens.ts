@@ -83,7 +83,9 @@ export class UserGroupTokens {
       hasLegacyTokens === undefined
         ? null
         : // Nothing on SQLite needs the right bucket.
-          database.prepare('SELECT team_id, coalesce(bucket, 0) AS bucket FROM legacy_token WHERE token_hash = ?')
+          database.prepare(
+            'SELECT team_id, coalesce(bucket, 0) AS bucket FROM legacy_token WHERE token_hash = ?',
+          )
   }
 
   find({ workspaceId, environment }: TenantScope, { teamId, hash }: TokenReference): FoundToken | null {
