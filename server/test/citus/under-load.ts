@@ -69,7 +69,7 @@ async function assertReplacedTokensInactive(
 /** Resolves when a request sent from now on meets the condition. */
 export async function until(
   ledger: Ledger,
-  what: string,
+  event: string,
   condition: (request: RecordedRequest) => boolean,
 ): Promise<void> {
   const now = performance.now()
@@ -79,7 +79,7 @@ export async function until(
     seen = ledger.requests.length
     return isNew
   }
-  assert.ok(await ledger.until(isMet, boundMs), `not within ${boundMs} ms: ${what}`)
+  assert.ok(await ledger.until(isMet, boundMs), `not within ${boundMs} ms: ${event}`)
 }
 
 export const isRefused = ({ outcome }: RecordedRequest) => outcome === 'undone' || outcome === 'in doubt'

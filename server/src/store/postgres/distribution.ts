@@ -47,8 +47,8 @@ export class Distribution {
 
   /**
    * Detects again after a statement failed in a way in which Citus refuses statements: the tables may have been distributed, or
-   * their shards split. After a node did not respond, detects where shards have moved. Returns
-   * whether to retry the statement although its error code is final otherwise.
+   * their shards split. After a node did not respond, detects where shards have moved. Returns whether to retry the statement
+   * although its error code is final otherwise.
    * @throws PostgresFailure
    */
   async noticeFailure(code: string): Promise<boolean> {
