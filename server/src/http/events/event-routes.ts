@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Type, type Static } from 'typebox'
-import { upToThirty } from '../../contract/patterns.ts'
+import type { Static } from 'typebox'
 import { compileValidator } from '../../contract/validator.ts'
 import type { ApiToken } from '../../domain/api-token/api-token.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
@@ -15,6 +14,7 @@ import { queryOf } from '../query.ts'
 import { contextOf } from '../request-context.ts'
 import { sendJson } from '../response.ts'
 import { pollEvents } from './long-poll.ts'
+import { eventQuery, type EventRequest } from './event-request.ts'
 import { streamEvents } from './event-stream.ts'
 
 export interface EventRoutesDependencies {
@@ -24,33 +24,6 @@ export interface EventRoutesDependencies {
   readonly clock: Pick<Clock, 'monotonic'>
   /** Maximum number of streams and long polls of this process. */
   readonly maxConnections: number
-}
-
-export const eventQuery = Type.Object(
-  {
-    after: Type.Optional(
-      Type.String({
-        description: 'Position after which to begin. `Last-Event-ID` does the same, and comes first.',
-      }),
-    ),
-    wait: Type.Optional(
-      Type.String({
-        description:
-          'Long poll: respond with JSON as soon as there are events, or after this many seconds, 1 to 30.',
-        pattern: upToThirty,
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
-
-/** A request for events. */
-export interface EventRequest {
-  readonly apiToken: ApiToken
-  /** Null begins with the next event. */
-  readonly after: EventPosition | null
-  /** Returns whether the API token may see an event. */
-  readonly isVisible: (event: PositionedEvent) => boolean
 }
 
 /** Adds `GET /events`, which tells renderers when tokens change their meaning (contract, "Events"). */

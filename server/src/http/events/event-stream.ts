@@ -4,7 +4,7 @@ import type { EventPosition } from '../../domain/event/event.ts'
 import type { EventFeed } from '../../domain/event/event-feed.ts'
 import type { Clock } from '../../domain/util/clock.ts'
 import type { RequestContext } from '../request-context.ts'
-import type { EventRequest } from './event-routes.ts'
+import type { EventRequest } from './event-request.ts'
 
 export interface StreamOptions {
   readonly headers: ReturnType<FastifyReply['getHeaders']>

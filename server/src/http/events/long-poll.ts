@@ -2,9 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { eventJson } from '../../contract/event.ts'
 import type { EventPosition } from '../../domain/event/event.ts'
 import type { EventFeed } from '../../domain/event/event-feed.ts'
-import type { EventRequest } from './event-routes.ts'
+import type { EventRequest } from './event-request.ts'
 
-/** Maximum number of events in a response, beyond a page of the store. */
 const resetEvent = JSON.stringify({ type: 'reset' })
 
 /** Returns the events after a position as JSON: as soon as there are any, or after `seconds`. Without a position, returns the current one at once. */
