@@ -2,7 +2,7 @@ import { Fault } from '../fault.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import type { Clock } from '../util/clock.ts'
 import { comparePositions, type EventPosition } from './event.ts'
-import type { EventStore, PositionedEvent } from './event-store.ts'
+import type { EventPage, EventStore, PositionedEvent } from './event-store.ts'
 
 /** Pause between two reads of the store, in milliseconds. */
 const pollMs = 50
@@ -18,7 +18,8 @@ export interface EventSink extends TenantScope {
   /** Receives events in order. Returns false if it cannot take more before `EventSubscription.resume` is called. */
   readonly send: (events: readonly PositionedEvent[]) => boolean
   /**
-   * Called at least once a second while the store can be read.
+   * Called at least once a second while the store can be read, also while the sink is full.
+   * @param position all events up to here have been sent
    * @param completeAt time on the monotonic clock: every change that was committed before it has been sent
    */
   readonly heartbeat: (position: EventPosition, completeAt: number) => void
@@ -104,7 +105,8 @@ export class EventFeed {
     }
     this.#subscribers.add(subscriber)
     this.#start()
-    void this.#catchUp(subscriber)
+    if (this.#isClosed) queueMicrotask(() => this.#endAll())
+    else void this.#catchUp(subscriber)
     return {
       resume: () => {
         subscriber.isFull = false
@@ -164,7 +166,7 @@ export class EventFeed {
       return true
     }
     this.#position = page.position
-    this.#noteProgress(startedAt, page.nextPosition)
+    this.#noteProgress(startedAt, page)
     for (const subscriber of this.#subscribers) {
       if (!subscriber.isLive) void this.#catchUp(subscriber)
       else this.#deliver(subscriber, page.events, page.position)
@@ -176,10 +178,9 @@ export class EventFeed {
     return page.events.length === pageSize
   }
 
-  #noteProgress(startedAt: number, nextPosition: EventPosition): void {
-    const position = this.#position as EventPosition
+  #noteProgress(startedAt: number, { readUpTo, nextPosition }: EventPage): void {
     this.#reads.push({ startedAt, nextPosition })
-    const firstOpen = this.#reads.findIndex((read) => comparePositions(read.nextPosition, position) > 0)
+    const firstOpen = this.#reads.findIndex((read) => comparePositions(read.nextPosition, readUpTo) > 0)
     const done = this.#reads.splice(0, firstOpen === -1 ? this.#reads.length : firstOpen)
     this.#completeAt = done.at(-1)?.startedAt ?? this.#completeAt
     // While a transaction stays open, later reads say nothing new.
@@ -240,12 +241,16 @@ export class EventFeed {
   async #begin(subscriber: Subscriber): Promise<void> {
     const isReset = subscriber.cursor !== null
     subscriber.cursor = await this.#events.head()
-    if (isReset && this.#subscribers.has(subscriber)) subscriber.sink.reset(subscriber.cursor)
+    subscriber.hasBegun = true
+    if (!this.#subscribers.has(subscriber)) return
+    if (isReset) subscriber.sink.reset(subscriber.cursor)
+    // Comes before the next event, so that the client knows a position.
+    this.#beat(subscriber)
   }
 
   #beat(subscriber: Subscriber): void {
     const now = this.#clock.monotonic()
-    if (!subscriber.hasBegun || subscriber.isFull || now - subscriber.lastHeartbeatAt < heartbeatMs) return
+    if (!subscriber.hasBegun || now - subscriber.lastHeartbeatAt < heartbeatMs) return
     subscriber.lastHeartbeatAt = now
     subscriber.sink.heartbeat(subscriber.cursor as EventPosition, subscriber.completeAt)
   }

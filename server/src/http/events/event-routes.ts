@@ -42,12 +42,13 @@ export function addEventRoutes(app: FastifyInstance, dependencies: EventRoutesDe
       authorize(context, reply, { apiToken, operation: 'readEvents' }, rateLimiter)
       const { after, wait } = queryOf(request.raw, validate) as Static<typeof eventQuery>
       const eventRequest = { apiToken, after: positionOf(request, after), isVisible: visibilityOf(apiToken) }
+      await feed.checkReadable()
+      // From here on synchronous, so that simultaneous requests do not exceed the limit.
       if (feed.subscribers >= maxConnections)
         throw new Fault(
           'unavailable',
           'This process has no room for another event connection. Retry in a moment',
         )
-      await feed.checkReadable()
       if (wait !== undefined)
         return sendJson(reply, 200, await pollEvents(feed, eventRequest, request.raw, Number(wait)))
       startStream(request, reply, eventRequest)

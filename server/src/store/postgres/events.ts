@@ -11,7 +11,10 @@ interface PositionRow {
   readonly position: EventPosition
 }
 
-/** A position: the store, the timeline, a transaction id, and the number of an event or 0. All earlier events are readable. */
+/**
+ * A position: the store, the timeline, a transaction id, and the number of an event or 0. Only positions of events last: after a
+ * crash, PostgreSQL assigns the ids of transactions that wrote nothing again.
+ */
 const positionOf = (timeline: string, transactionId: string, number: string) =>
   `concat((SELECT store_id FROM event_log), '-', ${timeline}, '.', ${transactionId}, '.', ${number})`
 
@@ -22,18 +25,28 @@ const firstUnassigned = 'pg_snapshot_xmax(pg_current_snapshot())'
 
 const selectHead: Statement<PositionRow> = prepared(
   'event_select_head',
-  `SELECT ${positionOf('current_timeline()', oldestRunning, '0')} AS position`,
+  `SELECT ${positionOf('last.timeline', 'last.transaction_id', 'last.number')} AS position
+   FROM (
+     (SELECT timeline, transaction_id, number FROM event WHERE transaction_id < ${oldestRunning}
+      ORDER BY timeline DESC, transaction_id DESC, number DESC LIMIT 1)
+     UNION ALL
+     SELECT timeline, transaction_id, number FROM event_log
+   ) AS last
+   ORDER BY last.timeline DESC, last.transaction_id DESC, last.number DESC LIMIT 1`,
 )
 
-/** One statement, so that all parts have the same snapshot. Without events, the only row is the head. */
+/** One statement, so that all parts have the same snapshot. Without events, there is one row. */
 const select: Statement<
-  PositionRow & { [Column in keyof EventRow]: EventRow[Column] | null } & {
+  { [Column in keyof EventRow]: EventRow[Column] | null } & {
+    readonly position: EventPosition
+    readonly head_position: EventPosition
     readonly next_position: EventPosition
     readonly is_lost: boolean
   }
 > = prepared(
   'event_select',
-  `SELECT ${positionOf('coalesce(event.timeline, head.timeline)', 'coalesce(event.transaction_id, head.transaction_id)', 'coalesce(event.number, 0)')} AS position,
+  `SELECT ${positionOf('event.timeline', 'event.transaction_id', 'event.number')} AS position,
+          ${positionOf('head.timeline', 'head.transaction_id', '0')} AS head_position,
           ${positionOf('head.timeline', firstUnassigned, '0')} AS next_position,
           (start.timeline, start.transaction_id, start.number) < (SELECT timeline, transaction_id, number FROM event_log)
             OR (start.timeline, start.transaction_id) > (head.timeline, head.transaction_id)
@@ -95,7 +108,13 @@ export class Events implements EventStore {
     const events = rows.flatMap(({ position, ...row }) =>
       row.event_id === null ? [] : [{ ...eventOf(row as EventRow), position }],
     )
-    return { events, position: rows.at(-1)?.position ?? after, nextPosition: first.next_position }
+    const position = events.at(-1)?.position ?? after
+    return {
+      events,
+      position,
+      readUpTo: events.length < limit ? first.head_position : position,
+      nextPosition: first.next_position,
+    }
   }
 
   async deleteOlderThan(before: number): Promise<number> {

@@ -44,7 +44,8 @@ export class Events implements Synchronous<Omit<EventStore, 'deleteOlderThan'>> 
     const events = this.#select
       .all(position, limit)
       .map((row) => ({ ...eventOf(row), position: this.#positionOf(row.position) }))
-    return { events, position: events.at(-1)?.position ?? after, nextPosition: this.#positionOf(last) }
+    const reached = events.at(-1)?.position ?? after
+    return { events, position: reached, readUpTo: reached, nextPosition: this.#positionOf(last) }
   }
 
   /** Deletes a batch of events. Event ids contain the time, and positions are nearly in the order of the event ids. */
