@@ -56,7 +56,7 @@ export async function configureWorkers(databaseUrl: string, setting: string): Pr
 }
 
 /** Returns the URLs of a superuser of each node of a Citus cluster, the coordinator first, or of the only server. */
-async function nodeUrls(): Promise<[string, ...string[]]> {
+export async function nodeUrls(): Promise<[string, ...string[]]> {
   return (await ask<{ urls: [string, ...string[]] }>('/server')).urls
 }
 

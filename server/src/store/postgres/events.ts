@@ -66,7 +66,7 @@ const deleteBatch: Statement<unknown> = prepared(
   'event_delete',
   `WITH deleted AS (
      DELETE FROM event WHERE (timeline, transaction_id, number) IN (
-       SELECT timeline, transaction_id, number FROM event WHERE event_id < $1
+       SELECT timeline, transaction_id, number FROM event WHERE event_id < $1 AND transaction_id < ${oldestRunning}
        ORDER BY timeline, transaction_id, number LIMIT $2
      )
      RETURNING timeline, transaction_id, number
