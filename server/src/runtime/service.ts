@@ -99,6 +99,7 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
   })
   const usage = new UsageRecording(store, config.UGS_RATE_LIMIT, warningsOf(logger))
   const feed = new EventFeed({ store, clock: systemClock })
+  metrics?.watchFeed(feed)
   let app: FastifyInstance | undefined
   const close = async () => {
     const deadline = performance.now() + config.UGS_CLOSE_TIMEOUT_MS

@@ -54,6 +54,7 @@ export class EventFeed {
   #position: EventPosition | null = null
   /** Every change that was committed before this time is at or before `#position`. */
   #completeAt = -Infinity
+  #startedAt = -Infinity
   /** Reads whose `nextPosition` has not been reached, oldest first. */
   #reads: { readonly startedAt: number; readonly nextPosition: EventPosition }[] = []
   #timer: NodeJS.Timeout | undefined
@@ -78,7 +79,8 @@ export class EventFeed {
 
   /** Milliseconds by which the feed is behind the store; null while it does not read. */
   get lagMs(): number | null {
-    return this.#isRunning ? Math.max(0, this.#clock.monotonic() - this.#completeAt) : null
+    if (!this.#isRunning) return null
+    return Math.max(0, this.#clock.monotonic() - Math.max(this.#completeAt, this.#startedAt))
   }
 
   /**
@@ -112,7 +114,10 @@ export class EventFeed {
         subscriber.isFull = false
         void this.#catchUp(subscriber)
       },
-      end: () => this.#subscribers.delete(subscriber),
+      end: () => {
+        this.#subscribers.delete(subscriber)
+        this.#wantedAt = this.#clock.monotonic()
+      },
     }
   }
 
@@ -135,7 +140,9 @@ export class EventFeed {
   }
 
   #start(): void {
-    if (!this.#isRunning && !this.#isClosed) void this.#poll()
+    if (this.#isRunning || this.#isClosed) return
+    this.#startedAt = this.#clock.monotonic()
+    void this.#poll()
   }
 
   async #poll(): Promise<void> {

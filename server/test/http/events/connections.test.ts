@@ -209,10 +209,11 @@ test('a change through one process is seen on the stream of another', async (t) 
   })
   const streams = [await open(), await EventStream.open(t, other.origin, { token: admin })]
   for (const stream of streams) await stream.next()
-  const [one, two] = [service, other].map(({ origin }) => userApi(origin, service.tokens.Testing))
-  const { token } = userGroupIn(await one!.get({ user_group_id: 'a', name: 'A' }))
-  await two!.put({ user_group_id: 'a', name: 'B' })
-  await one!.post({ current_token: token })
+  const apiOf = ({ origin }: RunningService) => userApi(origin, service.tokens.Testing)
+  const [one, two] = [apiOf(service), apiOf(other)]
+  const { token } = userGroupIn(await one.get({ user_group_id: 'a', name: 'A' }))
+  await two.put({ user_group_id: 'a', name: 'B' })
+  await one.post({ current_token: token })
   const seen = await Promise.all(
     streams.map(async (stream) => [
       await stream.nextEvent(),
