@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { buildApp, type AppDependencies } from '../app.ts'
@@ -16,6 +15,7 @@ import type { Metrics, Snapshot } from '../observability/metrics/metrics.ts'
 import { version } from '../version.ts'
 import { logSecretKeys, startBackgroundJobs } from './background-jobs.ts'
 import { openConfiguredStore, userGroupServiceOf } from './configured-store.ts'
+import { findConsole } from './console-files.ts'
 import { prepareFirstStart } from './first-start.ts'
 import { UsageRecording } from './usage-recording.ts'
 import { warningsOf } from './warnings.ts'
@@ -47,7 +47,7 @@ interface Role {
 
 /**
  * Starts the service. Metrics start first and stop last, so that they show starts and stops.
- * @throws MetricsServerError, StoreError, SecretKeyError, or a system error if the service cannot listen
+ * @throws MetricsServerError, StoreError, SecretKeyError, ConsoleFilesError, or a system error if the service cannot listen
  */
 export async function serve(
   config: Config,
@@ -180,9 +180,4 @@ async function listen(app: FastifyInstance, config: Config): Promise<string> {
   const { address: host } = await lookup(config.HOST)
   await app.listen({ host, port: config.PORT, backlog: 4096 })
   return listeningUrl(app.server.address() as AddressInfo)
-}
-
-/** Returns the folder of the console's built files. With `UGS_CONSOLE=off` the package may be absent. */
-function findConsole(): string {
-  return fileURLToPath(new URL('dist/', import.meta.resolve('@user-group-service/console/package.json')))
 }
