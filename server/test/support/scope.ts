@@ -2,3 +2,17 @@
 export interface Scope {
   after(done: () => void | Promise<void>): void
 }
+
+const stacks = new WeakMap<Scope, (() => void | Promise<void>)[]>()
+
+/** Returns a scope that ends with a test. All cleanups of a test's scopes run in reverse order: services stop before their database is dropped. */
+export function lifo(t: Scope): Scope {
+  const cleanups = stacks.get(t) ?? []
+  if (!stacks.has(t)) {
+    stacks.set(t, cleanups)
+    t.after(async () => {
+      for (const done of cleanups) await done()
+    })
+  }
+  return { after: (done) => cleanups.unshift(done) }
+}
