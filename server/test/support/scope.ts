@@ -5,7 +5,10 @@ export interface Scope {
 
 const stacks = new WeakMap<Scope, (() => void | Promise<void>)[]>()
 
-/** Returns a scope that ends with a test. All cleanups of a test's scopes run in reverse order: services stop before their database is dropped. */
+/**
+ * Returns a scope that ends with a test. The cleanups of all such scopes of a test run in reverse order, for example the stop of
+ * a service before the drop of its database.
+ */
 export function lifo(t: Scope): Scope {
   const cleanups = stacks.get(t) ?? []
   if (!stacks.has(t)) {
