@@ -267,7 +267,7 @@ async function pgbenchScripts({ client }) {
   const where = "WHERE workspace_id = 1 AND environment = 'Testing' AND provided_id"
   const select = `SELECT ${readColumns} FROM user_group ${where}`
   const { rows } = await client.query(`EXPLAIN ${select} = '${first}'`)
-  assert.match(JSON.stringify(rows), /Index Scan using user_group_workspace_id_environment_provided_id_key/)
+  assert.match(JSON.stringify(rows), /Index Scan using user_group_provided_id /)
   /** @type {{ rows: { least: number, greatest: number }[] }} */
   const { rows: teamIds } = await client.query(
     `SELECT min(team_id)::int AS least, max(team_id)::int AS greatest FROM user_group ${where} BETWEEN $1 AND $2`,
