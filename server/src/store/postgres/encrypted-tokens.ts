@@ -36,8 +36,8 @@ export class EncryptedTokens implements EncryptedTokenStore {
   async replace(tokens: readonly ReencryptedToken[]): Promise<number> {
     let count = 0
     for (const [table, ofTable] of byTable(tokens)) {
-      const located = ofTable.map((token) => ({ ...token, bucket: bucketOf(token.replaced.userGroup) }))
-      const replaced = await this.#distribution.forEachShard(located, (shardBucket, ofShard) =>
+      const withBuckets = ofTable.map((token) => ({ ...token, bucket: bucketOf(token.replaced.userGroup) }))
+      const replaced = await this.#distribution.forEachShard(withBuckets, (shardBucket, ofShard) =>
         this.#retry.query(updateOf(table), [
           shardBucket,
           ofShard.map((token) => token.bucket),

@@ -47,10 +47,10 @@ import { tokenlessUserGroupOf, userGroupOf, viewOf } from '../user-group-row.ts'
 import type { Mappings } from './mappings.ts'
 import type { PrimaryPool } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
-import type { Located } from './scoped-coalescer.ts'
+import type { Bucketed } from './scoped-coalescer.ts'
 import { TeamIds } from './team-ids.ts'
 import * as sql from './user-group-sql.ts'
-import { entriesText, located, type UserGroupStatements } from './user-group-statements.ts'
+import { entriesText, withBucket, type UserGroupStatements } from './user-group-statements.ts'
 import type { UserGroupTokens } from './user-group-tokens.ts'
 
 /**
@@ -84,7 +84,7 @@ export class UserGroups implements UserGroupStore {
   }
 
   getOrCreate(command: GetOrCreateUserGroup): Promise<GetOrCreateOutcome> {
-    const key = located(command.key)
+    const key = withBucket(command.key)
     let issued: IssuedToken | undefined
     let lossesAtIssue = 0
     // After an ambiguous commit, the team id tells that this operation created the user group.
@@ -156,7 +156,7 @@ export class UserGroups implements UserGroupStore {
         const wasAmbiguous = attempt.isAmbiguous
         const item = {
           ...auditedChangeOf(command),
-          ...located(key),
+          ...withBucket(key),
           weight: 0,
           decide: (current: UserGroup | null) =>
             wasAmbiguous && current !== null && isSuspended(current) === suspended
@@ -170,7 +170,7 @@ export class UserGroups implements UserGroupStore {
   }
 
   delete(command: DeleteUserGroup): Promise<'deleted' | 'not_found' | 'revision_mismatch'> {
-    const key = located(command.key)
+    const key = withBucket(command.key)
     let teamId = command.expected?.teamId
     return this.#retry.run(async (attempt) => {
       for (;;) {
@@ -201,7 +201,7 @@ export class UserGroups implements UserGroupStore {
         const [row] = await this.#primary.query(sql.selectDeleted, [workspaceId, environment, teamId])
         const deleted =
           row === undefined ? null : { userGroup: userGroupOf(command, row), deletedAt: row.deleted_at }
-        const key = deleted && located(deleted.userGroup)
+        const key = deleted && withBucket(deleted.userGroup)
         const holder = key && (await this.#statements.select.add(key, attempt))
         // Another operation restored it after the first read.
         if (holder?.team_id === teamId && !attempt.isAmbiguous) continue
@@ -327,7 +327,7 @@ export class UserGroups implements UserGroupStore {
 
   find(key: UserGroupKey): Promise<UserGroup | null> {
     return this.#retry.run(async (attempt) => {
-      const row = await this.#statements.select.add(located(key), attempt)
+      const row = await this.#statements.select.add(withBucket(key), attempt)
       return row && userGroupOf(key, row)
     })
   }
@@ -355,7 +355,7 @@ export class UserGroups implements UserGroupStore {
 
   /** Returns null if nothing was created: another operation did it, the registry changed, or the secret key is retired. */
   async #create(
-    command: GetOrCreateUserGroup & { readonly key: Located },
+    command: GetOrCreateUserGroup & { readonly key: Bucketed },
     issue: () => Promise<IssuedToken>,
     isRepeated: boolean,
     attempt: Attempt,
@@ -380,7 +380,7 @@ export class UserGroups implements UserGroupStore {
     const wasAmbiguous = attempt.isAmbiguous
     const item = {
       ...auditedChangeOf(command),
-      ...located(key),
+      ...withBucket(key),
       weight: (change.mapping?.length ?? 0) + (change.properties?.length ?? 0),
       decide: (current: UserGroup | null) =>
         wasAmbiguous && current !== null && changesNothing(current, change)
@@ -404,7 +404,7 @@ export class UserGroups implements UserGroupStore {
       const userGroup = tokenlessUserGroupOf(command, row)
       return { userGroup, tokenHash: target.token.hash, isSuperseded: row.valid_until !== null }
     }
-    const key = located({ workspaceId, environment, providedId: target.providedId })
+    const key = withBucket({ workspaceId, environment, providedId: target.providedId })
     const row = await this.#statements.select.add(key, attempt)
     if (row === null) return null
     return { userGroup: tokenlessUserGroupOf(command, row), tokenHash: row.token_hash, isSuperseded: false }

@@ -317,6 +317,7 @@ function viewRowOf([team_id, name, mapping, properties, token_key_id, sealed]: V
   return { team_id, name, mapping, properties, token_key_id, token_sealed: Buffer.from(sealed, 'hex') }
 }
 
+// eslint-disable-next-line max-lines-per-function -- A list of statements.
 function prepareStatements(database: Database) {
   const prepare = <Values extends unknown[], Row = unknown>(text: string): Statement<Values, Row> =>
     database.prepare<Values, Row>(text)
