@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { freshDatabase } from '../support/database.ts'
+import { runUgs, temporaryFolder } from '../support/service.ts'
 import { openSession } from '../support/session.ts'
 import { fill } from '../store/postgres/postgres-grown.ts'
 import { created, openPostgres, useAll, valueOf } from '../store/postgres/postgres-support.ts'
@@ -10,6 +11,24 @@ import { referenceOf } from '../store/contract/store-fixtures.ts'
 import { defaults } from '../store/store-options.ts'
 
 const countShards = "SELECT count(*)::int FROM pg_dist_shard WHERE logicalrelid = 'user_group'::regclass"
+
+describe('ugs migrate on Citus', () => {
+  it('distributes an existing store only with --citus on, and says so', async (t) => {
+    const DATABASE_URL = await freshDatabase(t)
+    const settings = { DATABASE_URL, UGS_DATA_DIR: temporaryFolder(t) }
+    const session = await openSession(t, DATABASE_URL)
+    const migrate = async (...options: string[]) => {
+      const { code, stderr } = await runUgs(['migrate', ...options], settings)
+      assert.equal(code, 0, stderr)
+      const isDistributed = (await valueOf(session, 'SELECT count(*)::int FROM pg_dist_partition')) !== 0
+      return { isDistributed, hasHint: stderr.includes('run `ugs migrate --citus on`') }
+    }
+    assert.deepEqual(await migrate('--citus', 'off'), { isDistributed: false, hasHint: false })
+    assert.deepEqual(await migrate(), { isDistributed: false, hasHint: true })
+    assert.deepEqual(await migrate('--citus', 'on'), { isDistributed: true, hasHint: false })
+    assert.deepEqual(await migrate(), { isDistributed: true, hasHint: false })
+  })
+})
 
 describe('Citus: a store that is open while its tables are distributed', () => {
   // Longer than a change of the distribution blocks statements.

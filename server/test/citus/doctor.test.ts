@@ -114,7 +114,7 @@ describe('ugs doctor on Citus', () => {
     const local = await examineOne(store.settings, 'distribution')
     assert.equal(local.severity, 'warning')
     assert.match(local.problem, /the tables are on the coordinator only/)
-    assert.equal(local.remedy, 'Run `ugs migrate`.')
+    assert.equal(local.remedy, 'Run `ugs migrate --citus on`. Statements wait while it copies their tables.')
     const [version] = await store.query(
       "DELETE FROM schema_migration WHERE name LIKE 'contract-%' RETURNING *",
     )
@@ -126,7 +126,7 @@ describe('ugs doctor on Citus', () => {
       `INSERT INTO schema_migration VALUES (${version.version}, '${version.name}', ${version.applied_at})`,
     )
 
-    assert.equal((await runUgs(['migrate'], store.settings)).code, 0)
+    assert.equal((await runUgs(['migrate', '--citus', 'on'], store.settings)).code, 0)
     assert.deepEqual(await examine(store.settings, 'distribution'), [])
     await store.query("SELECT undistribute_table('audit_event')")
     await store.query("SELECT undistribute_table('registry')")
@@ -156,7 +156,7 @@ describe('ugs doctor on Citus', () => {
     const store = await storeOnCitus(t, '--citus', 'off')
     if (store === undefined) return
     await store.setShards(2, false)
-    assert.equal((await runUgs(['migrate'], store.settings)).code, 0)
+    assert.equal((await runUgs(['migrate', '--citus', 'on'], store.settings)).code, 0)
     await store.setShards(2, true)
     const empty = await examineOne(store.settings, 'shards')
     assert.equal(empty.severity, 'warning')

@@ -86,7 +86,7 @@ async function findDistributionProblems(query: Query): Promise<Finding[] | null>
       warning(
         'The database is a Citus cluster, but the tables are on the coordinator only.',
         (await isContracted(query))
-          ? 'Run `ugs migrate`.'
+          ? 'Run `ugs migrate --citus on`. Statements wait while it copies their tables.'
           : 'Run `ugs migrate --contract` once no process of the previous release uses the store.',
       ),
     ]

@@ -13,7 +13,7 @@ import { StoreError } from '../store-error.ts'
 import { tables } from '../tables.ts'
 import { withBriefLocks } from './brief-locks.ts'
 import { fillBuckets, type MigrationProgress } from './bucket-backfill.ts'
-import { canDistribute, distributeLive, distributeNew } from './citus.ts'
+import { canDistribute, distributeLive, distributeNew, findUndistributed } from './citus.ts'
 import { remediationFor, isPermanent, PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 
@@ -29,6 +29,8 @@ export interface MigrationOptions {
   readonly migrate: MigrateMode
   readonly distribute: DistributeMode
   readonly onMigration?: ((progress: MigrationProgress) => void) | undefined
+  /** Called if the database is a Citus cluster and tables are left that only the mode `required` distributes. */
+  readonly onUndistributed?: (() => void) | undefined
 }
 
 /** Version of the migration that needs a bucket in every row of a user group. */
@@ -47,10 +49,12 @@ export async function migrate(primary: PrimaryPool, options: MigrationOptions): 
   const { migrate: mode, distribute: distributeMode } = options
   const migrations = readMigrations('postgres')
   const isUpToDate = pendingMigrations(migrations, await readApplied(primary.query), mode).length === 0
-  const mayDistribute = distributeMode === 'existing' || distributeMode === 'required'
-  if (isUpToDate && !mayDistribute) return
   try {
-    while (!(await migrateLocked(primary, migrations, options))) await sleep(lockIntervalMs)
+    if (!isUpToDate || distributeMode === 'required')
+      while (!(await migrateLocked(primary, migrations, options))) await sleep(lockIntervalMs)
+    if (options.onUndistributed !== undefined && (await canDistribute(primary.query, false))) {
+      if ((await findUndistributed(primary.query)).length > 0) options.onUndistributed()
+    }
   } catch (error) {
     if (!(error instanceof PostgresFailure)) throw error
     if (error.code === '42P07') {
@@ -76,7 +80,6 @@ function migrateLocked(
   migrations: readonly Migration[],
   { migrate: mode, distribute: distributeMode, onMigration: report }: MigrationOptions,
 ): Promise<boolean> {
-  const mayDistribute = distributeMode === 'existing' || distributeMode === 'required'
   // Migrating a large table takes long.
   return primary.transaction(async (query) => {
     const [lock] = await query<{ taken: boolean }>(
@@ -97,11 +100,11 @@ function migrateLocked(
         await withBriefLocks(primary, (step) => apply(step, migration))
       }
     }
-    if (distributeMode === 'never' || (!isNew && !mayDistribute)) return true
     const mustDistribute = distributeMode === 'required'
+    if (distributeMode === 'never' || (!isNew && !mustDistribute)) return true
     const obstacle = isNew ? null : await obstacleToDistribution(query, pending)
-    if (obstacle !== null && mustDistribute) throw new StoreError(obstacle)
-    if (obstacle !== null || !(await canDistribute(query, mustDistribute))) return true
+    if (obstacle !== null) throw new StoreError(obstacle)
+    if (!(await canDistribute(query, mustDistribute))) return true
     if (isNew) await distributeNew(query)
     else {
       await withBriefLocks(primary, dropLegacyTriggers)
@@ -131,7 +134,7 @@ async function obstacleToDistribution(
     return 'the tables can be distributed once no process of the previous release uses them: stop those, then run `ugs migrate --contract`'
   }
   return justApplied.some(isContract)
-    ? 'the tables can be distributed once every process that uses them was restarted: restart them, then run `ugs migrate` again'
+    ? 'the tables can be distributed once every process that uses them was restarted: restart them, then run `ugs migrate --citus on` again'
     : null
 }
 

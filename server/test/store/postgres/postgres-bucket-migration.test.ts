@@ -337,7 +337,7 @@ describe('PostgreSQL: expanded tables', () => {
     await assertPlaceRefused(
       openPostgres(t, url, { migrate: 'contract', distribute: 'required' }),
       url,
-      'the tables can be distributed once every process that uses them was restarted: restart them, then run `ugs migrate` again',
+      'the tables can be distributed once every process that uses them was restarted: restart them, then run `ugs migrate --citus on` again',
     )
   })
 })
