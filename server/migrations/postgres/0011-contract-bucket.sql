@@ -5,7 +5,7 @@ LOCK TABLE user_group, superseded_token, mapping_entry, user_group_version, dele
 
 DROP FUNCTION fill_bucket(), look_up_bucket(), share_idempotency_key() CASCADE;
 
--- note_legacy_token stays: processes that started before this file go on issuing tokens without a locator.
+-- note_legacy_token stays: processes issue tokens without a locator until they notice this file.
 
 -- No foreign keys to user_group: each rotation would pay for them. `delete_user_group` deletes the rows.
 ALTER TABLE superseded_token DROP CONSTRAINT superseded_token_workspace_id_team_id_fkey;

@@ -9,9 +9,8 @@ import { StoreError } from './store-error.ts'
 export type MigrateMode = 'auto' | 'check' | 'contract'
 
 /**
- * Decides whether the tables of a Citus cluster are distributed. `new`: only those of a store that is created now, because the distribution of rows
- * blocks statements. `required`: also those of an existing store, and fail if that is
- * impossible.
+ * Decides whether the tables of a Citus cluster are distributed. `new`: only those of a store that is created now, because the
+ * distribution of rows blocks statements. `required`: also those of an existing store, and fail if that is impossible.
  */
 export type DistributeMode = 'new' | 'required' | 'never'
 

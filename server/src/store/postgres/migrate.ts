@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   checkKnown,
-  isContract,
   pendingMigrations,
   readMigrations,
   type AppliedMigration,
@@ -102,7 +101,7 @@ function migrateLocked(
     }
     const mustDistribute = distributeMode === 'required'
     if (distributeMode === 'never' || (!isNew && !mustDistribute)) return true
-    const obstacle = isNew ? null : await obstacleToDistribution(query, pending)
+    const obstacle = isNew ? null : await obstacleToDistribution(query)
     if (obstacle !== null) throw new StoreError(obstacle)
     if (!(await canDistribute(query, mustDistribute))) return true
     if (isNew) await distributeNew(query)
@@ -125,16 +124,21 @@ async function dropLegacyTriggers(query: Query): Promise<void> {
   await query('DROP FUNCTION IF EXISTS note_legacy_token() CASCADE')
 }
 
+/** Time after which every process has noticed a contract, in milliseconds. */
+export const contractNoticedMs = 60_000
+
 /** Returns the reason if a key of the tables lacks the bucket, or processes may still issue tokens without a locator. */
-async function obstacleToDistribution(
-  query: Query,
-  justApplied: readonly Migration[],
-): Promise<string | null> {
+async function obstacleToDistribution(query: Query): Promise<string | null> {
   if (!(await isContracted(query))) {
     return 'the tables can be distributed once no process of the previous release uses them: stop those, then run `ugs migrate --contract`'
   }
-  return justApplied.some(isContract)
-    ? 'the tables can be distributed once every process that uses them was restarted: restart them, then run `ugs migrate --citus on` again'
+  // A new store never had such tokens.
+  if (!(await hasTable(query, 'legacy_token'))) return null
+  const [contract] = await query<{ applied_at: number }>(
+    "SELECT max(applied_at) AS applied_at FROM schema_migration WHERE name LIKE 'contract-%'",
+  )
+  return Date.now() < (contract?.applied_at ?? 0) + contractNoticedMs
+    ? 'the tables can be distributed once every process has noticed the contract: run `ugs migrate --citus on` again in a minute'
     : null
 }
 

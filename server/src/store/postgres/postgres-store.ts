@@ -13,6 +13,7 @@ import { Introspections } from './introspections.ts'
 import {
   checkRights,
   checkServer,
+  contractNoticedMs,
   hasTable,
   isBeingFilled,
   isContracted,
@@ -114,6 +115,9 @@ function authorityOf({ host, port }: PostgresHost): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
+/** Interval of looking for a changed distribution and an applied contract, in milliseconds. */
+const refreshMs = contractNoticedMs / 2
+
 /** Returns a store that uses these connections. */
 export async function storeOver(
   primary: PrimaryPool,
@@ -130,6 +134,13 @@ export async function storeOver(
   const statements = new UserGroupStatements(primary, coalescers, mappings)
   const tokens = new UserGroupTokens(retry, { statements, distribution, hasLegacyTokens })
   const workspaces = new Workspaces(primary, retry)
+  let issuesLocators = await isContracted(primary.query)
+  const refresh = async () => {
+    await distribution.detect()
+    issuesLocators ||= await isContracted(primary.query)
+  }
+  // A failure leaves it to the next time.
+  const refreshing = setInterval(() => void refresh().catch(() => undefined), refreshMs).unref()
   return {
     userGroups: new UserGroups(primary, retry, { statements, mappings, tokens }),
     userGroupSearch: new UserGroupSearch(retry),
@@ -143,9 +154,12 @@ export async function storeOver(
     encryptedTokens: new EncryptedTokens(retry, distribution),
     audit: new AuditLog(primary, retry),
     locatorKey: locatorKey.key,
-    issuesLocators: await isContracted(primary.query),
+    get issuesLocators() {
+      return issuesLocators
+    },
     ping: () => new Retry(primary, pingDeadlineMs).run(() => workspaces.probe()),
     close: async () => {
+      clearInterval(refreshing)
       await retry.idle()
       await primary.close()
     },
