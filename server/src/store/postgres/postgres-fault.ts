@@ -27,10 +27,10 @@ export class PostgresFailure extends Error {
     this.code = code
     this.isTransient =
       !isState || transientClasses.has(stateClass) || transientStates.has(code) || phase === 'connecting'
-    this.isRetryable = this.isTransient && code !== lockNotAvailable && code !== diskFull && code !== nodeDown
+    this.isRetryable = this.isTransient && !needsRepair.has(code)
     const isRefusal = isState && !connectionClasses.has(stateClass) && !endsOfSession.has(code)
     this.isAmbiguous = phase === 'querying' && !isRefusal
-    this.isOfStatement = phase === 'querying' && isRefusal && (!this.isTransient || waitedTooLong.has(code))
+    this.isOfStatement = phase === 'querying' && isRefusal && (!this.isTransient || statesOfOneItem.has(code))
     this.closesConnection =
       (!isRefusal && !isConnectionUsable) || code === readOnly || code === cachedPlanChanged
   }
@@ -43,8 +43,13 @@ const statementTimedOut = '57014'
 export const timedOut = 'ETIMEDOUT'
 /** Code of a statement that was not sent, because its node does not respond. */
 export const nodeDown = 'NODE_DOWN'
-/** Lock time-out and statement time-out. */
-const waitedTooLong = new Set([lockNotAvailable, statementTimedOut])
+export const uniqueViolation = '23505'
+/** All ids of a sequence are used. */
+const idsExhausted = '2200H'
+/** Failures that an immediate retry repeats, or that already took a long wait. */
+const needsRepair = new Set([lockNotAvailable, diskFull, nodeDown, idsExhausted])
+/** Transient failures that one item of a statement may cause: lock time-out, statement time-out, and an id that is taken. */
+const statesOfOneItem = new Set([lockNotAvailable, statementTimedOut, uniqueViolation])
 /** SQLSTATE of a write to a standby or a demoted primary. */
 export const readOnly = '25006'
 /** A table was altered under a prepared statement. */
@@ -59,7 +64,8 @@ const transientStates = new Set([
   lockNotAvailable,
   readOnly,
   cachedPlanChanged,
-  '23505', // unique violation: a retried creation met its own first attempt, whose commit is ambiguous
+  idsExhausted,
+  uniqueViolation, // a retried creation met its own first attempt, whose commit is ambiguous
   '25P03', // idle in transaction session timeout
   '26000', // invalid SQL statement name, behind PgBouncer
   '42P05', // duplicate prepared statement, behind PgBouncer
@@ -114,6 +120,7 @@ export function remediationFor(code: string): string {
     return "the server's certificate cannot be verified; set sslrootcert to the certificate of its authority, and use the host name in the certificate"
   }
   if (code === diskFull) return "the server's disk is full; free some space there"
+  if (code === idsExhausted) return 'the ids of a table are used up; run `ugs doctor`'
   if (code === '42P01') return 'a table is missing; run `ugs doctor`'
   if (/^(53|57)/.test(code)) return 'the server accepts no connections at the moment; retry later'
   return 'the server cannot be reached; check that it runs, and the hosts and ports in the URL'

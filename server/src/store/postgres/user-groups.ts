@@ -45,6 +45,7 @@ import { changesNothing, type UserGroup, type UserGroupKey } from '../../domain/
 import { auditedChangeOf } from '../audit-row.ts'
 import { tokenlessUserGroupOf, userGroupOf, viewOf } from '../user-group-row.ts'
 import type { Mappings } from './mappings.ts'
+import { uniqueViolation } from './postgres-fault.ts'
 import type { PrimaryPool } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
 import type { Located } from './scoped-coalescer.ts'
@@ -92,7 +93,7 @@ export class UserGroups implements UserGroupStore {
     return this.#retry.run(async (attempt) => {
       if (attempt.reason === uniqueViolation && !attempt.isAmbiguous) {
         // The team id was taken: the sequence repeats a block that an earlier primary had given out.
-        this.#teamIds.discard()
+        if (issued !== undefined) this.#teamIds.discardBlockOf(issued.teamId)
         ownTeamIds.clear()
         issued = undefined
       }
@@ -420,8 +421,6 @@ interface IssuedToken {
   readonly teamId: number
   readonly token: NewToken
 }
-
-const uniqueViolation = '23505'
 
 /** The last parameters of the functions: id, action, author, request id and details of an audit event. */
 function eventValues(
