@@ -11,7 +11,7 @@ export class PostgresFailure extends Error {
   readonly isTransient: boolean
   /** True if an immediate retry makes sense: the failure took no long wait and needs no repair. */
   readonly isRetryable: boolean
-  /** True if the statement may have taken effect: the connection broke before the response. */
+  /** True if the statement may have taken effect: the connection broke before the response, or Citus lost a node. */
   readonly isAmbiguous: boolean
   /** True if the content of the statement or a locked row caused the failure, so that another statement may succeed. */
   readonly isOfStatement: boolean
@@ -29,7 +29,7 @@ export class PostgresFailure extends Error {
       !isState || transientClasses.has(stateClass) || transientStates.has(code) || phase === 'connecting'
     this.isRetryable = this.isTransient && !needsRepair.has(code)
     const isRefusal = isState && !connectionClasses.has(stateClass) && !endsOfSession.has(code)
-    this.isAmbiguous = phase === 'querying' && !isRefusal
+    this.isAmbiguous = phase === 'querying' && (!isRefusal || stateClass === internalError)
     this.isOfStatement = phase === 'querying' && isRefusal && (!this.isTransient || statesOfOneItem.has(code))
     this.closesConnection =
       (!isRefusal && !isConnectionUsable) || code === readOnly || code === cachedPlanChanged
@@ -50,6 +50,8 @@ const idsExhausted = '2200H'
 const needsRepair = new Set([lockNotAvailable, diskFull, nodeDown, idsExhausted])
 /** Transient failures that one item of a statement may cause: lock time-out, statement time-out, and an id that is taken. */
 const statesOfOneItem = new Set([lockNotAvailable, statementTimedOut, uniqueViolation])
+/** Class of internal errors. Citus reports one if it loses a node during a commit, which may have taken effect. */
+const internalError = 'XX'
 /** SQLSTATE of a write to a standby or a demoted primary. */
 export const readOnly = '25006'
 /** A table was altered under a prepared statement. */
@@ -59,7 +61,7 @@ const cachedPlanChanged = '0A000'
  * Connection exception, transaction rollback (deadlock, serialization), insufficient resources, operator intervention,
  * system error, internal error.
  */
-const transientClasses = new Set(['08', '40', '53', '57', '58', 'XX'])
+const transientClasses = new Set(['08', '40', '53', '57', '58', internalError])
 const transientStates = new Set([
   lockNotAvailable,
   readOnly,

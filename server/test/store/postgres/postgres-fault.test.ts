@@ -26,12 +26,13 @@ describe('a failure of PostgreSQL', () => {
     '57P02': lost,
     '58030': lost,
     '25P03': lost,
+    // Citus lost a node, perhaps during its commit.
+    XX000: 'isTransient isAmbiguous',
     // The server has rolled back the transaction.
     '40001': 'isTransient',
     '40P01': 'isTransient',
     '53100': 'isTransient',
     '53200': 'isTransient',
-    XX000: 'isTransient',
     '26000': 'isTransient',
     '42P05': 'isTransient',
     '25006': 'isTransient closesConnection',
