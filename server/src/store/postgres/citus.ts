@@ -102,7 +102,7 @@ export async function findUndistributed(query: Query): Promise<DistributedTable[
 
 type DistributedTable = (typeof referenceTables | typeof distributedTables)[number]
 
-export function distributeTableStatement(table: DistributedTable): string {
+function distributeTableStatement(table: DistributedTable): string {
   if (isReference(table)) return `SELECT create_reference_table('${table}')`
   const place = table === firstTable ? '' : `, colocate_with => '${firstTable}'`
   return `SELECT create_distributed_table('${table}', 'bucket'${place})`
@@ -114,7 +114,7 @@ function isReference(table: string): table is (typeof referenceTables)[number] {
   return (referenceTables as readonly string[]).includes(table)
 }
 
-export function distributeFunctionStatement(name: string): string {
+function distributeFunctionStatement(name: string): string {
   return (
     `SELECT create_distributed_function(oid::regprocedure, '_bucket', colocate_with => '${firstTable}') FROM pg_proc ` +
     `WHERE proname = '${name}' AND pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = '${firstTable}'::regclass)`

@@ -106,7 +106,8 @@ export function isPermanent(code: string): boolean {
 
 /** Returns the problem and the remedy of a database that cannot be opened. */
 export function remediationFor(code: string): string {
-  if (code === readOnly) return 'no host accepts writes; add the primary to the hosts of the URL'
+  if (code === readOnly)
+    return 'no host accepts writes; add the primary to the hosts of the URL, or set default_transaction_read_only to off on it'
   if (code.startsWith('28'))
     return 'the role or its password is refused; check the user and the password in the URL'
   if (code === '3D000') return 'the database does not exist; create it, or use another one in the URL'
